@@ -1,0 +1,46 @@
+# The front door. Every target sets up what it needs in .venv and is quick when nothing changed.
+.DEFAULT_GOAL := help
+.PHONY: help setup run test test-slow check format bench clean
+
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
+	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& { echo $$p; break; }; done)
+BIN := .venv/bin
+READY := .venv/ready
+
+help:  ## what can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
+
+$(READY): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "Tidings needs Python 3.11 or newer with venv (Debian: apt-get install python3 python3-venv)."; exit 1; }
+	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || $(PYTHON) -m venv --clear .venv
+	@echo "setting up .venv ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $(READY)
+
+setup: $(READY)  ## make .venv and install everything into it
+
+run: setup  ## a short tour: a schema, filters, events, matches, an explanation
+	@$(BIN)/python examples/tour.py
+
+test: setup  ## all that is quick
+	@$(BIN)/python -m pytest -n 2 -m 'not slow'
+
+test-slow: setup  ## what takes long
+	@$(BIN)/python -m pytest -m slow
+
+check: setup  ## format, lint, types, import rules between the rooms
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: setup  ## put the code into shape
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: setup  ## how fast is it here
+	@$(BIN)/python -m tidings.bench
+
+clean:  ## remove what the other targets made
+	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .numba-cache dist build

@@ -1,0 +1,111 @@
+"""Every error that Tidings raises on purpose.
+
+An error keeps its parts in `args` (so it survives the way back from a worker process), says what was expected, and names the
+nearest legal word where a name was misspelt. All derive from `TidingsError`; one subclass per room.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+__all__ = ["EventError", "LanguageError", "MatchingError", "SchemaError", "TidingsError", "nearest", "one_of", "shown"]
+
+_SUGGESTIONS_AMONG = 20_000  # beyond this a suggestion would take longer than the user would wait
+_LONGEST_SHOWN = 60
+
+
+class TidingsError(Exception):
+    """The root of all errors that are the input's fault and can be put right by whoever sent it."""
+
+
+class SchemaError(TidingsError):
+    """A schema, or a change to one, breaks a rule."""
+
+
+class EventError(TidingsError):
+    """An event, or a file of events, breaks a rule."""
+
+
+class MatchingError(TidingsError):
+    """A matcher was asked for something it cannot do."""
+
+
+class LanguageError(TidingsError):
+    """A filter's text is wrong at one place: `text`, `offset`, then whatever the subclass needs to explain it."""
+
+    def __init__(self, text: str, offset: int, *parts: object) -> None:
+        super().__init__(text, offset, *parts)
+
+    @property
+    def text(self) -> str:
+        return str(self.args[0])
+
+    @property
+    def offset(self) -> int:
+        return int(self.args[1])
+
+    @property
+    def line(self) -> int:
+        return self.text.count("\n", 0, self.offset) + 1
+
+    @property
+    def column(self) -> int:
+        return self.offset - (self.text.rfind("\n", 0, self.offset) + 1) + 1
+
+    @property
+    def expected(self) -> str | None:
+        """What would have been legal at this place, where one phrase can say it."""
+        return None
+
+    def problem(self) -> str:
+        """What is wrong, without the place."""
+        return " ".join(str(part) for part in self.args[2:])
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}: {self.problem()}\n{self._picture()}"
+
+    def _picture(self) -> str:
+        """The line with a caret below the place; of a long line only the part around it."""
+        start = self.text.rfind("\n", 0, self.offset) + 1
+        stop = self.text.find("\n", self.offset)
+        stop = len(self.text) if stop < 0 else stop
+        left, right = max(start, self.offset - 60), min(stop, self.offset + 40)
+        before = ("…" if left > start else "") + self.text[left : self.offset]
+        after = self.text[self.offset : right] + ("…" if right < stop else "")
+        padding = "".join(character if character == "\t" else " " for character in before)
+        return f"  {before}{after}\n  {padding}^"
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known word that `name` was most likely meant to be."""
+    words = list(known)
+    if len(words) > _SUGGESTIONS_AMONG or len(name) > 200:
+        return None
+    found = difflib.get_close_matches(name, words, n=1, cutoff=0.6)
+    if not found:
+        lowered = {word.casefold(): word for word in words}
+        return lowered.get(name.casefold())
+    return found[0]
+
+
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """`; did you mean 'price'?`, or the legal words where they are few, or nothing."""
+    word = nearest(name, known)
+    if word is not None:
+        return f"; did you mean {word!r}?"
+    if not known:
+        return "; there is none yet"
+    return f"; there is {one_of(known)}" if len(known) <= 12 else ""
+
+
+def one_of(words: Iterable[object]) -> str:
+    """`'a', 'b' or 'c'`"""
+    quoted = [repr(word) for word in words]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+
+
+def shown(value: object) -> str:
+    """A value as an error message shows it: never longer than a line."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"

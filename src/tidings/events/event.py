@@ -1,0 +1,32 @@
+"""One valid event: what happened, as a set of values per attribute, in its envelope."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tidings.schema.catalog import EVENT_TYPE
+from tidings.schema.values import Instant, Value
+
+Bindings = dict[str, tuple[Value, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Values are canonical and different from each other; attributes stand in the order of their names."""
+
+    id: str
+    event_types: tuple[str, ...]
+    attributes: tuple[tuple[str, tuple[Value, ...]], ...] = ()
+    source: str = ""
+    time: Instant | None = None
+    contact: str | None = None
+
+    def bindings(self) -> Bindings:
+        """Everything a filter may test, by name: attributes, event types and envelope. Names without a value are left out."""
+        bound: Bindings = dict(self.attributes)
+        bound[EVENT_TYPE] = self.event_types
+        bound["event.id"] = (self.id,)
+        bound["event.source"] = (self.source,)
+        if self.time is not None:
+            bound["event.time"] = (self.time,)
+        return bound

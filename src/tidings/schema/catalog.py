@@ -1,0 +1,227 @@
+"""The schema at one version, with everything looked up that validation, binding and the pages ask for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from tidings.errors import SchemaError, suggestion
+from tidings.schema.domain import Domain, Kind
+
+EVENT_TYPE = "event_type"
+LONGEST_NAME = 200
+_MOST_VIEWS_KEPT = 4096
+
+# What an event carries besides its attributes; filters test it under these names.
+ENVELOPE = {
+    "event.id": Domain("event.id", Kind.STRING),
+    "event.source": Domain("event.source", Kind.STRING),
+    "event.time": Domain("event.time", Kind.TIME),
+}
+RESERVED = (EVENT_TYPE, *ENVELOPE)
+ALWAYS_BOUND = (EVENT_TYPE, "event.id", "event.source")
+
+
+class IllegalName(SchemaError):
+    def __init__(self, what: str, name: object) -> None:
+        super().__init__(what, name)
+
+    def __str__(self) -> str:
+        what, name = self.args
+        if name in RESERVED:
+            return f"{name!r} is reserved and cannot name {what} of your own"
+        return (
+            f"{str(name)[:60]!r} cannot name {what}: a name is text of 1 to {LONGEST_NAME} printable characters"
+        )
+
+
+class NameTaken(SchemaError):
+    def __init__(self, what: str, name: str) -> None:
+        super().__init__(what, name)
+
+    def __str__(self) -> str:
+        what, name = self.args
+        return f"{what} {name!r} exists already; names are never re-used, so choose another one"
+
+
+class UnknownName(SchemaError):
+    """Something names what does not exist: what it is, its name, where it was named, and the names there are."""
+
+    def __init__(self, what: str, name: str, where: str, known: tuple[str, ...]) -> None:
+        super().__init__(what, name, where, known)
+
+    def __str__(self) -> str:
+        what, name, where, known = self.args
+        return f"{where}: no {what} {name!r}{suggestion(name, known)}"
+
+
+class InvalidSchema(SchemaError):
+    """A schema breaks rules; all of them are listed."""
+
+    def __init__(self, problems: tuple[SchemaError, ...]) -> None:
+        super().__init__(problems)
+
+    @property
+    def problems(self) -> tuple[SchemaError, ...]:
+        return tuple(self.args[0])
+
+    def __str__(self) -> str:
+        return "\n".join(str(problem) for problem in self.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    name: str
+    domain: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeUse:
+    """How an event type uses an attribute."""
+
+    name: str
+    mandatory: bool = True
+    unique: bool = True
+
+    def merged(self, other: AttributeUse) -> AttributeUse:
+        """In a view of both: mandatory wins over optional, multiple over unique."""
+        return AttributeUse(
+            self.name, self.mandatory or other.mandatory, unique=self.unique and other.unique
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EventType:
+    name: str
+    attributes: tuple[AttributeUse, ...] = ()
+
+
+@dataclass(frozen=True)
+class View:
+    """What an event of these types must and may bind."""
+
+    event_types: frozenset[str]
+    uses: dict[str, AttributeUse] = field(hash=False)
+
+    @property
+    def mandatory(self) -> tuple[str, ...]:
+        return tuple(use.name for use in self.uses.values() if use.mandatory)
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """An immutable schema. Equal catalogs have the same declarations; the version counts the changes that led here."""
+
+    domains: tuple[Domain, ...] = ()
+    attributes: tuple[Attribute, ...] = ()
+    event_types: tuple[EventType, ...] = ()
+    version: int = field(default=1, compare=False)
+    _domains: dict[str, Domain] = field(init=False, compare=False, repr=False)
+    _domain_of: dict[str, Domain] = field(init=False, compare=False, repr=False)
+    _event_types: dict[str, EventType] = field(init=False, compare=False, repr=False)
+    _multiple: frozenset[str] = field(init=False, compare=False, repr=False)
+    _views: dict[frozenset[str], View] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if problems := tuple(_problems(self.domains, self.attributes, self.event_types)):
+            raise InvalidSchema(problems)
+        domains = {domain.name: domain for domain in self.domains}
+        event_types = {event_type.name: event_type for event_type in self.event_types}
+        domain_of = {attribute.name: domains[attribute.domain] for attribute in self.attributes}
+        domain_of[EVENT_TYPE] = Domain(EVENT_TYPE, Kind.ENUMERATED, values=tuple(event_types))
+        uses = [use for event_type in self.event_types for use in event_type.attributes]
+        derived = {
+            "_domains": domains,
+            "_event_types": event_types,
+            "_domain_of": domain_of | ENVELOPE,
+            "_multiple": frozenset(use.name for use in uses if not use.unique) | {EVENT_TYPE},
+            "_views": {},
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
+
+    def domain(self, name: str) -> Domain | None:
+        return self._domains.get(name)
+
+    def domain_of(self, attribute: str) -> Domain | None:
+        """The domain of an attribute, of `event_type` or of an envelope name; None when there is no such name."""
+        return self._domain_of.get(attribute)
+
+    def event_type(self, name: str) -> EventType | None:
+        return self._event_types.get(name)
+
+    @property
+    def attribute_names(self) -> tuple[str, ...]:
+        """All names a filter may test."""
+        return tuple(self._domain_of)
+
+    @property
+    def event_type_names(self) -> tuple[str, ...]:
+        return tuple(self._event_types)
+
+    def may_be_multiple(self, attribute: str) -> bool:
+        """Whether some event type lets the attribute have several values."""
+        return attribute in self._multiple
+
+    def is_used(self, attribute: str) -> bool:
+        """Whether any event can bind the attribute."""
+        return attribute in RESERVED or any(
+            use.name == attribute for event_type in self.event_types for use in event_type.attributes
+        )
+
+    def view(self, event_types: Iterable[str]) -> View:
+        """The union of the types' attributes; unknown types raise UnknownName."""
+        key = frozenset(event_types)
+        found = self._views.get(key)
+        if found is None:
+            uses: dict[str, AttributeUse] = {}
+            for name in sorted(key):
+                event_type = self._event_types.get(name)
+                if event_type is None:
+                    raise UnknownName("event type", name, "view", self.event_type_names)
+                for use in event_type.attributes:
+                    uses[use.name] = use.merged(uses[use.name]) if use.name in uses else use
+            found = View(key, uses)
+            if len(self._views) >= _MOST_VIEWS_KEPT:
+                self._views.clear()
+            self._views[key] = found
+        return found
+
+
+def check_name(what: str, name: object) -> None:
+    """Raises IllegalName."""
+    legal = isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and name.isprintable()
+    if not legal or (what == "an attribute" and name in RESERVED):
+        raise IllegalName(what, name)
+
+
+def _problems(
+    domains: tuple[Domain, ...], attributes: tuple[Attribute, ...], event_types: tuple[EventType, ...]
+) -> Iterator[SchemaError]:
+    """Every rule that the declarations break together."""
+    named = (
+        ("a domain", [d.name for d in domains]),
+        ("an attribute", [a.name for a in attributes]),
+        ("an event type", [t.name for t in event_types]),
+    )
+    for what, names in named:
+        for name, count in Counter(names).items():
+            try:
+                check_name(what, name)
+            except IllegalName as problem:
+                yield problem
+            if count > 1:
+                yield NameTaken(what.partition(" ")[2], name)
+    domain_names = tuple(d.name for d in domains)
+    for attribute in attributes:
+        if attribute.domain not in domain_names:
+            yield UnknownName("domain", attribute.domain, f"attribute {attribute.name!r}", domain_names)
+    known = {a.name for a in attributes}
+    for event_type in event_types:
+        where = f"event type {event_type.name!r}"
+        for name, count in Counter(use.name for use in event_type.attributes).items():
+            if name not in known:
+                yield UnknownName("attribute", name, where, tuple(a.name for a in attributes))
+            if count > 1:
+                yield NameTaken(f"{where}: attribute", name)

@@ -1,0 +1,158 @@
+"""A domain: which values an attribute may take and which operators may be asked of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from tidings.errors import SchemaError, one_of, shown, suggestion
+from tidings.schema.hierarchy import Hierarchy
+from tidings.schema.values import Instant, Value, number
+
+
+class Kind(StrEnum):
+    """What sort of values a domain has."""
+
+    NUMERIC = "numeric"
+    STRING = "string"
+    ENUMERATED = "enumerated"
+    HIERARCHICAL = "hierarchical"
+    TEXT = "text"
+    TIME = "time"
+
+
+EQUALITY = ("=", "!=")
+ORDER = ("<", "<=", ">", ">=")
+COMPARISONS = EQUALITY + ORDER
+
+KIND_OPERATORS: dict[Kind, tuple[str, ...]] = {
+    Kind.NUMERIC: COMPARISONS,
+    Kind.STRING: (*COMPARISONS, "contains"),
+    Kind.ENUMERATED: COMPARISONS,
+    Kind.HIERARCHICAL: COMPARISONS,
+    Kind.TEXT: ("=", "contains", "~"),
+    Kind.TIME: COMPARISONS,
+}
+
+
+class OperatorOutsideKind(SchemaError):
+    """A domain declares an operator that its kind does not have."""
+
+    def __init__(self, domain: str, kind: str, operator: str, legal: tuple[str, ...]) -> None:
+        super().__init__(domain, kind, operator, legal)
+
+    def __str__(self) -> str:
+        domain, kind, operator, legal = self.args
+        return f"domain {domain!r}: a {kind} domain cannot allow {operator!r}; it may allow {' '.join(legal)}"
+
+
+class RepeatedValue(SchemaError):
+    def __init__(self, domain: str, value: str) -> None:
+        super().__init__(domain, value)
+
+    def __str__(self) -> str:
+        return "domain {!r}: the value {!r} stands twice in its list".format(*self.args)
+
+
+class OutsideDomain(SchemaError):
+    """A value is not in a domain: the domain's name, the value, and why or what was expected."""
+
+    def __init__(self, domain: str, value: object, reason: str) -> None:
+        super().__init__(domain, value, reason)
+
+    @property
+    def reason(self) -> str:
+        return str(self.args[2])
+
+    def __str__(self) -> str:
+        domain, value, reason = self.args
+        return f"{shown(value)} is not in domain {domain!r}: {reason}"
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A named set of values. `values` is for enumerated domains, `hierarchy` for hierarchical ones."""
+
+    name: str
+    kind: Kind
+    operators: tuple[str, ...] | None = None  # None: all that the kind allows
+    values: tuple[str, ...] = ()
+    ordered: bool = False
+    hierarchy: Hierarchy = field(default_factory=Hierarchy)
+    _ordinals: dict[str, int] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        legal = legal_operators(self.kind, self.ordered)
+        chosen = legal if self.operators is None else self.operators
+        for operator in chosen:
+            if operator not in legal:
+                raise OperatorOutsideKind(self.name, self.kind, operator, legal)
+        object.__setattr__(self, "operators", tuple(operator for operator in legal if operator in chosen))
+        ordinals = {value: ordinal for ordinal, value in enumerate(self.values)}
+        if len(ordinals) != len(self.values):
+            raise RepeatedValue(self.name, next(v for i, v in enumerate(self.values) if ordinals[v] != i))
+        object.__setattr__(self, "_ordinals", ordinals)
+
+    def allows(self, operator: str) -> bool:
+        assert self.operators is not None
+        return operator in self.operators
+
+    @property
+    def totally_ordered(self) -> bool:
+        """Whether any two values can be compared, so that `not (a < b)` is `a >= b`."""
+        return self.kind is not Kind.HIERARCHICAL
+
+    def names(self, word: str) -> bool:
+        """Whether a bare word in a filter is one of this domain's values."""
+        return word in self._ordinals or word in self.hierarchy
+
+    def ordinal(self, value: str) -> int:
+        """An enumerated value's place in the list, a node's pre-order number."""
+        return self.hierarchy.number(value) if self.kind is Kind.HIERARCHICAL else self._ordinals[value]
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """The values by ordinal, of an enumerated or hierarchical domain."""
+        return self.hierarchy.nodes if self.kind is Kind.HIERARCHICAL else self.values
+
+    def canonical(self, value: object) -> Value:
+        """The value as the inside of Tidings knows it; raises OutsideDomain."""
+        match self.kind:
+            case Kind.NUMERIC:
+                try:
+                    return number(value)
+                except ValueError as problem:
+                    raise OutsideDomain(self.name, value, str(problem)) from None
+            case Kind.TIME:
+                return self._instant(value)
+            case Kind.ENUMERATED | Kind.HIERARCHICAL:
+                if isinstance(value, str) and self.names(value):
+                    return value
+                raise OutsideDomain(self.name, value, self._legal_words(value))
+            case Kind.STRING | Kind.TEXT:
+                if isinstance(value, str):
+                    return value
+                raise OutsideDomain(self.name, value, "it takes text")
+
+    def _instant(self, value: object) -> Instant:
+        if isinstance(value, Instant):
+            return value
+        if not isinstance(value, str):
+            raise OutsideDomain(self.name, value, "it takes ISO 8601 times such as '2026-05-01T10:00:00Z'")
+        try:
+            return Instant.parse(value)
+        except (ValueError, OverflowError) as problem:
+            raise OutsideDomain(self.name, value, str(problem)) from None
+
+    def _legal_words(self, value: object) -> str:
+        words = self.vocabulary
+        if not words:
+            return "it has no values yet"
+        if isinstance(value, str) and (hint := suggestion(value, words)):
+            return "it is none of its values" + hint
+        return f"it has {one_of(words)}" if len(words) <= 12 else f"it is none of its {len(words):,} values"
+
+
+def legal_operators(kind: Kind, ordered: bool) -> tuple[str, ...]:
+    """What a domain of this kind may allow; an enumeration has an order only when it declares one."""
+    return EQUALITY if kind is Kind.ENUMERATED and not ordered else KIND_OPERATORS[kind]

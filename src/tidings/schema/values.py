@@ -1,0 +1,66 @@
+"""Single values in the one form that the inside of Tidings knows: numbers, instants and text.
+
+Raw values come from JSON, CSV, Parquet, XML and filter texts; what leaves here is canonical: equal values are equal in Python.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+
+LARGEST_INTEGER = 2**53  # beyond it neighbouring integers fall together in a 64-bit float
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+Number = int | float
+Value = int | float | str  # an Instant is an int
+
+
+class Instant(int):
+    """A point in time: microseconds since 1970-01-01T00:00:00 UTC."""
+
+    __slots__ = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Instant:
+        """Reads ISO 8601; without a zone it is UTC. Raises ValueError."""
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            raise ValueError(f"{text[:60]!r} is no ISO 8601 time such as '2026-05-01T10:00:00Z'") from None
+        return cls.of(moment)
+
+    @classmethod
+    def of(cls, moment: datetime) -> Instant:
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return cls((moment - _EPOCH) // _MICROSECOND)
+
+    def __str__(self) -> str:
+        moment = _EPOCH + timedelta(microseconds=int(self))
+        return moment.replace(tzinfo=None).isoformat() + "Z"
+
+    def __repr__(self) -> str:
+        return f"Instant({str(self)!r})"
+
+
+def number(value: object) -> Number:
+    """The canonical number; raises ValueError with the reason where there is none.
+
+    Integers stay integers and integral floats become them, so that 1 and 1.0 print alike; -0.0 is 0.
+    """
+    if type(value) is int:
+        if -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
+            return value
+        raise ValueError("an integer beyond ±2^53 would lose digits")
+    if type(value) is float:
+        if not math.isfinite(value):
+            raise ValueError("NaN and infinities are no numbers here")
+        if value.is_integer() and -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
+            return int(value)
+        return value
+    if type(value) is bool:
+        raise ValueError("a Boolean is no number")
+    if type(value) is str:
+        raise ValueError("a number written as text is no number")
+    raise ValueError("it is no number")
