@@ -121,6 +121,7 @@ class Catalog:
     _domain_of: dict[str, Domain] = field(init=False, compare=False, repr=False)
     _event_types: dict[str, EventType] = field(init=False, compare=False, repr=False)
     _multiple: frozenset[str] = field(init=False, compare=False, repr=False)
+    _used: frozenset[str] = field(init=False, compare=False, repr=False)
     _views: dict[frozenset[str], View] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -136,6 +137,7 @@ class Catalog:
             "_event_types": event_types,
             "_domain_of": domain_of | ENVELOPE,
             "_multiple": frozenset(use.name for use in uses if not use.unique) | {EVENT_TYPE},
+            "_used": frozenset(use.name for use in uses).union(RESERVED),
             "_views": {},
         }
         for name, value in derived.items():
@@ -166,9 +168,7 @@ class Catalog:
 
     def is_used(self, attribute: str) -> bool:
         """Whether any event can bind the attribute."""
-        return attribute in RESERVED or any(
-            use.name == attribute for event_type in self.event_types for use in event_type.attributes
-        )
+        return attribute in self._used
 
     def view(self, event_types: Iterable[str]) -> View:
         """The union of the types' attributes; unknown types raise UnknownName."""

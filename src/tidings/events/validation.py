@@ -1,0 +1,225 @@
+"""One raw event in, one valid `Event` out, or everything that is wrong with it.
+
+The raw event is the parsed JSON object `{"id", "source", "time", "contact", "event_type", "attributes"}`. This is the one
+place that knows the rules of an event's content: the gateway calls it for each event, the bulk readers (`columns`) only
+for the rows that they doubt, so that all give the same answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tidings.errors import suggestion
+from tidings.events.event import Event
+from tidings.events.refusal import BrokenRule, RefusedEvent, Rule, described, kept
+from tidings.schema import Catalog, Domain, Instant
+from tidings.schema.catalog import ENVELOPE, EVENT_TYPE, RESERVED
+from tidings.schema.domain import OutsideDomain
+from tidings.schema.values import Value
+
+__all__ = ["BrokenRule", "RefusedEvent", "validate", "write_event"]
+
+MEMBERS = ("id", "source", "time", "contact", EVENT_TYPE, "attributes")
+LONGEST_ID = 1000
+FARTHEST_AHEAD = 5 * 60 * 1_000_000  # microseconds that a publisher's clock may run before ours
+_NESTED = "a value is one number or text, or a list of them"
+_NO_TEXT = "it has a half of a surrogate pair, so it is no Unicode text"
+
+
+class _Broken(list[BrokenRule]):
+    """The rules found broken so far."""
+
+    def add(self, rule: Rule, attribute: str | None, value: object, message: str) -> None:
+        self.append(BrokenRule(rule, attribute, kept(value), message))
+
+
+def validate(raw: object, catalog: Catalog, accepted: Instant | None = None) -> Event:
+    """The event as the inside of Tidings knows it; raises RefusedEvent with every rule it breaks.
+
+    `accepted` is the time of acceptance, where there is one: occurrence times far after it are refused.
+    """
+    broken = _Broken()
+    if not isinstance(raw, dict):
+        example = '{"id": "e1", "event_type": "car", "attributes": {"price": 900}}'
+        broken.add("form", None, raw, f"{described(raw)} is no event; an event is an object like {example}")
+        raise RefusedEvent(None, tuple(broken))
+    for name in raw:
+        if name not in MEMBERS:
+            message = f"an event has no member {name!r}{suggestion(str(name), MEMBERS)}"
+            if catalog.domain_of(str(name)) is not None:
+                message = f"attribute {name!r} must stand inside 'attributes'"
+            broken.add("form", str(name), raw[name], message)
+    id = _id(raw.get("id"), broken)
+    source = _text("source", raw.get("source"), broken)
+    time = _time(raw.get("time"), accepted, broken)
+    contact = _text("contact", raw.get("contact"), broken)
+    event_types, unknown_type = _event_types(raw.get(EVENT_TYPE), catalog, broken)
+    attributes = _attributes(raw.get("attributes"), event_types, unknown_type, catalog, broken)
+    if broken:
+        raise RefusedEvent(id or None, tuple(broken))
+    return Event(id, event_types, attributes, source or "", time, contact)
+
+
+def write_event(event: Event) -> dict[str, Any]:
+    """The raw event of which `validate` makes this one again; a set of one is written as its value."""
+    written: dict[str, Any] = {"id": event.id}
+    if event.source:
+        written["source"] = event.source
+    if event.time is not None:
+        written["time"] = str(event.time)
+    if event.contact is not None:
+        written["contact"] = event.contact
+    written[EVENT_TYPE] = list(event.event_types)
+    written["attributes"] = {name: _written(values) for name, values in event.attributes}
+    return written
+
+
+def _written(values: tuple[Value, ...]) -> Any:
+    plain = [str(value) if isinstance(value, Instant) else value for value in values]
+    return plain[0] if len(plain) == 1 else plain
+
+
+def _id(value: object, broken: _Broken) -> str:
+    if value is None:
+        broken.add("id", "id", None, "the event has no id")
+    elif not isinstance(value, str):
+        broken.add("id", "id", value, f"an id is text, not {described(value)}")
+    elif not value:
+        broken.add("id", "id", value, "the id is empty")
+    elif len(value) > LONGEST_ID:
+        message = f"the id has {len(value):,} characters; at most {LONGEST_ID:,} are allowed"
+        broken.add("id", "id", value[:LONGEST_ID], message)
+    elif not _is_unicode(value):
+        broken.add("id", "id", value, f"the id {described(value)} cannot be kept: {_NO_TEXT}")
+    else:
+        return value
+    return value[:LONGEST_ID] if isinstance(value, str) else ""
+
+
+def _text(member: str, value: object, broken: _Broken) -> str | None:
+    """The source or the contact."""
+    if value is None or (isinstance(value, str) and _is_unicode(value)):
+        return value
+    reason = _NO_TEXT if isinstance(value, str) else "it must be text"
+    broken.add("form", member, value, f"{member} {described(value)}: {reason}")
+    return None
+
+
+def _time(value: object, accepted: Instant | None, broken: _Broken) -> Instant | None:
+    if value is None:
+        return None
+    try:
+        time = _canonical(value, ENVELOPE["event.time"])
+    except OutsideDomain as problem:
+        broken.add("form", "time", value, f"time {described(value)}: {problem.reason}")
+        return None
+    assert isinstance(time, Instant)
+    if accepted is not None and time > accepted + FARTHEST_AHEAD:
+        message = f"time {time} is more than 5 minutes after the time of acceptance, {accepted}; check the clock"
+        broken.add("form", "time", value, message)
+    return time
+
+
+def _event_types(value: object, catalog: Catalog, broken: _Broken) -> tuple[tuple[str, ...], bool]:
+    """The known ones among the event types, and whether there are others."""
+    if value is None:
+        message = f"the event has no event_type{suggestion('', catalog.event_type_names)}"
+        broken.add("mandatory", EVENT_TYPE, None, message)
+        return (), True
+    if value == []:
+        broken.add("empty", EVENT_TYPE, value, "the list of event types is empty; an event has at least one")
+        return (), True
+    known: dict[str, None] = {}
+    items = value if isinstance(value, list) else [value]
+    for item in items:
+        if not isinstance(item, str):
+            broken.add("type", EVENT_TYPE, item, f"an event type is text, not {described(item)}")
+        elif catalog.event_type(item) is None:
+            message = f"no event type {described(item)}{suggestion(item, catalog.event_type_names)}"
+            broken.add("type", EVENT_TYPE, item, message)
+        else:
+            known[item] = None
+    unknown = any(not isinstance(item, str) or item not in known for item in items)
+    return tuple(known), unknown
+
+
+def _attributes(
+    raw: object, event_types: tuple[str, ...], unknown_type: bool, catalog: Catalog, broken: _Broken
+) -> tuple[tuple[str, tuple[Value, ...]], ...]:
+    """What the event binds, by name. What an unknown type would demand or allow is nobody's guess, so it gets the benefit."""
+    if raw is not None and not isinstance(raw, dict):
+        broken.add("form", "attributes", raw, f"attributes must be an object, not {described(raw)}")
+        return ()
+    bound = {name: value for name, value in (raw or {}).items() if value is not None}
+    view = catalog.view(event_types)
+    made = []
+    for name in sorted(bound):
+        use, domain = view.uses.get(name), catalog.domain_of(name)
+        if name in RESERVED or domain is None or (use is None and not unknown_type):
+            legal = tuple(view.uses) if not unknown_type else _own_names(catalog)
+            broken.add("view", name, bound[name], _outside_view(name, legal, event_types, domain))
+        if domain is None or name in RESERVED:
+            continue
+        values, count = _values(name, bound[name], domain, broken)
+        if count > 1 and use is not None and use.unique and not unknown_type:
+            message = f"{name!r} is unique but has {count} different values"
+            broken.add("unique", name, bound[name], message)
+        made.append((name, values))
+    for name in sorted(view.mandatory):
+        if name not in bound:
+            message = f"{name!r} is mandatory for {_listed(event_types)} but is not bound"
+            broken.add("mandatory", name, None, message)
+    return tuple(made)
+
+
+def _values(name: str, raw: object, domain: Domain, broken: _Broken) -> tuple[tuple[Value, ...], int]:
+    """The canonical values, each once, and how many different ones were meant, counting the wrong ones too."""
+    if raw == []:
+        broken.add("empty", name, raw, f"{name!r} has an empty list; leave it out when it has no value")
+    values: dict[Value, None] = {}
+    wrong = 0
+    for item in raw if isinstance(raw, list) else [raw]:
+        try:
+            values[_canonical(item, domain)] = None
+        except OutsideDomain as problem:
+            broken.add("domain", name, item, f"{name!r}: {problem if problem.reason != _NESTED else _NESTED}")
+            wrong += 1
+    return tuple(values), len(values) + wrong
+
+
+def _canonical(value: object, domain: Domain) -> Value:
+    if isinstance(value, (list, tuple, dict)):
+        raise OutsideDomain(domain.name, None, _NESTED)
+    made = domain.canonical(value)
+    if isinstance(made, str) and not _is_unicode(made):
+        raise OutsideDomain(domain.name, value, _NO_TEXT)
+    return made
+
+
+def _is_unicode(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _outside_view(name: str, legal: tuple[str, ...], event_types: Iterable[str], domain: Domain | None) -> str:
+    if name == EVENT_TYPE:
+        return "event_type stands beside 'attributes', not inside"
+    if name in RESERVED:
+        return f"{name!r} belongs to the envelope: write {name.partition('.')[2]!r} beside 'attributes'"
+    if domain is None:
+        return f"no attribute {name!r}{suggestion(name, legal)}"
+    return f"{name!r} is no attribute of {_listed(event_types)}{suggestion(name, legal)}"
+
+
+def _own_names(catalog: Catalog) -> tuple[str, ...]:
+    return tuple(attribute.name for attribute in catalog.attributes)
+
+
+def _listed(event_types: Iterable[str]) -> str:
+    return " and ".join(repr(name) for name in event_types)

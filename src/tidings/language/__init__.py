@@ -1,0 +1,9 @@
+"""The filter language: text to tree (`parser`), tree against a catalog (`binder`), alternatives (`normal_form`), text again
+(`printer`), and what can be known without an event: `covering`, `satisfiability`."""
+
+from tidings.language.covering import covers
+from tidings.language.filter import Filter, Subscription
+from tidings.language.parser import parse
+from tidings.language.printer import print_filter
+
+__all__ = ["Filter", "Subscription", "covers", "parse", "print_filter"]

@@ -1,0 +1,49 @@
+"""A filter: bound to a catalog once, with its normal form and what its author should be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tidings.language.advice import advice
+from tidings.language.binder import bind
+from tidings.language.errors import NormalFormTooLarge
+from tidings.language.normal_form import MOST_CONJUNCTIONS, Conjunction, normal_form
+from tidings.language.parser import parse
+from tidings.language.printer import print_filter
+from tidings.language.tree import Node
+from tidings.schema.catalog import Catalog
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Equal filters have the same tree. `warnings` are sentences for people."""
+
+    tree: Node
+    conjunctions: tuple[Conjunction, ...] = field(compare=False, repr=False)
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def parse(cls, text: str, catalog: Catalog, limit: int = MOST_CONJUNCTIONS) -> Filter:
+        """Reads and binds; raises LanguageError."""
+        tree = bind(parse(text), text, catalog)
+        try:
+            conjunctions = normal_form(tree, catalog, limit)
+        except NormalFormTooLarge as problem:
+            raise NormalFormTooLarge(text, *problem.args[1:]) from None
+        return cls(tree, conjunctions, advice(conjunctions, catalog))
+
+    @property
+    def text(self) -> str:
+        """The canonical text, which means the same however the schema grows."""
+        return print_filter(self.tree)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """A filter that somebody left standing."""
+
+    id: str
+    filter: Filter

@@ -1,0 +1,185 @@
+"""One shape for all comparisons: the values that satisfy them, as ranges of an ordered space.
+
+Every attribute has a space whose keys have an order and a successor: numbers and instants themselves, strings by code point,
+enumerated values by their place in the list, categories by pre-order number, so that a subtree is one range. A comparison
+with constants is a set of half-open ranges [low, high). Intersection, complement and inclusion of such sets answer whether
+a filter can match, whether one covers another, and where a matcher's index must look.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from tidings.language.tree import Between, Comparison, Contains, In, Not
+from tidings.schema.domain import Domain, Kind
+from tidings.schema.values import Value
+
+Key = Any  # float, int or str; in one space all of one sort
+Ranges = tuple[tuple[Key, Key], ...]  # ascending, disjoint, none touching the next
+
+
+class _Top:
+    """Greater than every string."""
+
+    __slots__ = ()
+
+    def __gt__(self, other: object) -> bool:
+        return other is not self
+
+    def __ge__(self, other: object) -> bool:
+        return True
+
+    def __lt__(self, other: object) -> bool:
+        return False
+
+    def __le__(self, other: object) -> bool:
+        return other is self
+
+
+TOP = _Top()
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The keys of one domain: the least, the end, and the next greater key after one."""
+
+    domain: Domain
+    bottom: Key
+    top: Key
+    successor: Callable[[Key], Key]
+
+    @property
+    def everything(self) -> Ranges:
+        return ((self.bottom, self.top),) if self.bottom < self.top else ()
+
+    def key(self, value: Value) -> Key:
+        """Where a canonical value stands."""
+        if self.domain.kind in (Kind.ENUMERATED, Kind.HIERARCHICAL):
+            return self.domain.ordinal(str(value))
+        return value
+
+    def point(self, value: Value) -> Ranges:
+        key = self.key(value)
+        return ((key, self.successor(key)),)
+
+    def is_point(self, ranges: Ranges) -> bool:
+        return len(ranges) == 1 and self.successor(ranges[0][0]) == ranges[0][1]
+
+
+def space_of(domain: Domain) -> Space:
+    match domain.kind:
+        case Kind.NUMERIC:
+            return Space(domain, -math.inf, math.inf, _next_float)
+        case Kind.TIME:
+            return Space(domain, -(2**63), 2**63, _next_integer)
+        case Kind.STRING | Kind.TEXT:
+            return Space(domain, "", TOP, _next_string)
+        case Kind.ENUMERATED | Kind.HIERARCHICAL:
+            return Space(domain, 0, len(domain.vocabulary), _next_integer)
+
+
+def _next_float(key: float) -> float:
+    return math.nextafter(key, math.inf)
+
+
+def _next_integer(key: int) -> int:
+    return key + 1
+
+
+def _next_string(key: str) -> str:
+    return key + "\0"
+
+
+def ranges_of(literal: Comparison | Between | In | Contains | Not, space: Space) -> Ranges:
+    """Where one value satisfies the literal. (`contains` as if the attribute had that one value.)"""
+    match literal:
+        case Comparison(_, operator, value):
+            return _compared(operator, value, space)  # type: ignore[arg-type]
+        case Between(_, low, high):
+            return intersect(_compared(">=", low, space), _compared("<=", high, space))  # type: ignore[arg-type]
+        case In(_, values):
+            return union(space.point(value) for value in values)  # type: ignore[arg-type]
+        case Contains(_, value):
+            return space.point(value)  # type: ignore[arg-type]
+        case Not(term):
+            return complement(ranges_of(term, space), space)  # type: ignore[arg-type]
+
+
+def _compared(operator: str, value: Value, space: Space) -> Ranges:
+    key = space.key(value)
+    if operator == "=":
+        return ((key, space.successor(key)),)
+    if operator == "!=":
+        return complement(((key, space.successor(key)),), space)
+    if space.domain.kind is Kind.HIERARCHICAL:
+        return _related(operator, str(value), space)
+    match operator:
+        case "<":
+            low, high = space.bottom, key
+        case "<=":
+            low, high = space.bottom, space.successor(key)
+        case ">":
+            low, high = space.successor(key), space.top
+        case _:
+            low, high = key, space.top
+    return ((low, high),) if low < high else ()
+
+
+def _related(operator: str, node: str, space: Space) -> Ranges:
+    """Below a node is an interval of pre-order numbers; above it are single nodes."""
+    hierarchy = space.domain.hierarchy
+    start, stop = hierarchy.interval(node)
+    match operator:
+        case "<":
+            return ((start + 1, stop),) if start + 1 < stop else ()
+        case "<=":
+            return ((start, stop),)
+        case ">":
+            above = hierarchy.ancestors(node)
+        case _:
+            above = (start, *hierarchy.ancestors(node))
+    return union(((number, number + 1),) for number in above)
+
+
+def union(parts: Iterable[Ranges]) -> Ranges:
+    merged: list[tuple[Key, Key]] = []
+    for low, high in sorted((one for part in parts for one in part), key=lambda one: one[0]):
+        if merged and low <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], high))
+        else:
+            merged.append((low, high))
+    return tuple(merged)
+
+
+def intersect(left: Ranges, right: Ranges) -> Ranges:
+    found = []
+    i = j = 0
+    while i < len(left) and j < len(right):
+        low, high = max(left[i][0], right[j][0]), min(left[i][1], right[j][1])
+        if low < high:
+            found.append((low, high))
+        if left[i][1] < right[j][1]:
+            i += 1
+        else:
+            j += 1
+    return tuple(found)
+
+
+def complement(ranges: Ranges, space: Space) -> Ranges:
+    gaps = []
+    low = space.bottom
+    for start, stop in ranges:
+        if low < start:
+            gaps.append((low, start))
+        low = stop
+    if low < space.top:
+        gaps.append((low, space.top))
+    return tuple(gaps)
+
+
+def includes(outer: Ranges, inner: Ranges) -> bool:
+    """Whether every key of `inner` is in `outer`."""
+    return intersect(outer, inner) == inner

@@ -1,0 +1,84 @@
+"""Can a conjunction match at all? If not, which of its predicates contradict each other."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from tidings.language.constraints import Constraints, constraints_of
+from tidings.language.normal_form import Conjunction, Literal
+from tidings.language.tree import Comparison, Contains, ContainsWords, Not
+from tidings.schema.catalog import ALWAYS_BOUND, Catalog
+from tidings.schema.domain import Kind
+
+_ALWAYS_SATISFIABLE = (Kind.NUMERIC, Kind.TIME)
+
+
+def contradiction(conjunction: Conjunction, catalog: Catalog) -> Conjunction | None:
+    """The fewest predicates that already exclude each other; None where nothing was found."""
+    if _obviously_satisfiable(conjunction, catalog) or not _impossible(conjunction, catalog):
+        return None
+    for size in (1, 2, 3):
+        for chosen in combinations(conjunction, size):
+            if _impossible(chosen, catalog):
+                return chosen
+        if len(conjunction) > 40:  # pairs and triples of a long conjunction would take too long to try
+            break
+    return conjunction
+
+
+def impossible(constraints: Constraints) -> bool:
+    """Whether the demands exclude each other, whatever the catalog's event types allow."""
+    return (
+        any(not ranges for ranges in constraints.ranges.values())
+        or bool(constraints.unbound & (constraints.bound | set(ALWAYS_BOUND)))
+        or bool(constraints.members & constraints.strangers)
+        or any(not bits for bits in constraints.relations.values())
+        or any(excludes(absent, wanted) for absent in constraints.absent_words for wanted in constraints.words)
+    )
+
+
+def excludes(absent: ContainsWords, wanted: ContainsWords) -> bool:
+    """Whether a value with the wanted words always has the absent ones."""
+    if absent.attribute != wanted.attribute:
+        return False
+    return implies_words(wanted, absent)
+
+
+def implies_words(stronger: ContainsWords, weaker: ContainsWords) -> bool:
+    """Whether every value that satisfies the one satisfies the other."""
+    has, needs = set(stronger.words), set(weaker.words)
+    if stronger.quantifier == "all":
+        return needs <= has if weaker.quantifier == "all" else bool(needs & has)
+    if weaker.quantifier == "any":
+        return has <= needs
+    return len(needs) == 1 and has == needs
+
+
+def _obviously_satisfiable(conjunction: Conjunction, catalog: Catalog) -> bool:
+    """The common case, decided without arithmetic: plain comparisons, each attribute once."""
+    attributes = set()
+    for literal in conjunction:
+        if type(literal) is Comparison:
+            domain = catalog.domain_of(literal.attribute)
+            free = domain is not None and (domain.kind in _ALWAYS_SATISFIABLE or literal.operator == "=")
+        else:
+            free = type(literal) is Contains
+        if not free or literal.attribute in attributes:  # type: ignore[union-attr]
+            return False
+        attributes.add(literal.attribute)  # type: ignore[union-attr]
+    return True
+
+
+def _impossible(conjunction: Conjunction, catalog: Catalog) -> bool:
+    return impossible(constraints_of([_for_one_value(literal, catalog) for literal in conjunction], catalog))  # type: ignore[arg-type]
+
+
+def _for_one_value(literal: Literal, catalog: Catalog) -> Literal:
+    """Where an attribute has one value only, `contains` is `=`."""
+    predicate = literal.term if isinstance(literal, Not) else literal
+    if isinstance(predicate, Contains) and not catalog.may_be_multiple(predicate.attribute):
+        equal = Comparison(predicate.attribute, "=", predicate.value, predicate.at)
+        return Not(equal) if isinstance(literal, Not) else equal
+    return literal
+
+

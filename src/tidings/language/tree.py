@@ -1,0 +1,126 @@
+"""The filter as a tree of plain values. What a node means is written elsewhere, in one `match` statement per meaning.
+
+A parsed tree may hold bare `Word`s and double-quoted `Name`s on the right of an operator; binding turns them into values
+or attributes. Every predicate knows the offset in the text it came from, for errors; it takes no part in equality.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tidings.schema.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A bare word: a value or an attribute, as binding finds out."""
+
+    name: str
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name in double quotes: always an attribute."""
+
+    name: str
+    at: int = field(default=0, compare=False, repr=False)
+
+
+Operand = Value | Word | Name
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`price < 1300`; `under` stands among the operators until it is bound."""
+
+    attribute: str
+    operator: str
+    value: Operand
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeComparison:
+    """`price < budget`, both of them attributes."""
+
+    attribute: str
+    operator: str
+    other: str
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    attribute: str
+    low: Operand
+    high: Operand
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    attribute: str
+    values: tuple[Operand, ...]
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Contains:
+    """The value is among those bound to the attribute. (For strings and text binding makes it `ContainsWords`.)"""
+
+    attribute: str
+    value: Operand
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ContainsWords:
+    """One value of the attribute has any, or all, of these words."""
+
+    attribute: str
+    quantifier: Literal["any", "all"]
+    words: tuple[str, ...]
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    attribute: str
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    term: Node
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """Two or more terms, none of them an And."""
+
+    terms: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Two or more terms, none of them an Or."""
+
+    terms: tuple[Node, ...]
+
+
+Predicate = Comparison | AttributeComparison | Between | In | Contains | ContainsWords | Exists
+Node = Predicate | Not | And | Or
+
+
+def both(terms: list[Node]) -> Node:
+    """The conjunction of the terms, flat."""
+    flat = [t for term in terms for t in (term.terms if type(term) is And else (term,))]
+    return flat[0] if len(flat) == 1 else And(tuple(flat))
+
+
+def either(terms: list[Node]) -> Node:
+    """The disjunction of the terms, flat."""
+    flat = [t for term in terms for t in (term.terms if type(term) is Or else (term,))]
+    return flat[0] if len(flat) == 1 else Or(tuple(flat))

@@ -1,0 +1,110 @@
+"""Why an event matched a filter, or why not: each predicate of each alternative with the event's own values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tidings.events import Event
+from tidings.events.event import Bindings
+from tidings.language import Filter, print_filter
+from tidings.language.normal_form import Conjunction, Literal
+from tidings.language.tree import And, Not
+from tidings.matching.naive import Choice, attributes_of, choices, holds
+from tidings.schema.catalog import Catalog
+from tidings.schema.values import Instant, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One predicate: whether some value makes it true, and the values bound to each attribute it tests."""
+
+    predicate: str
+    holds: bool
+    values: tuple[tuple[str, tuple[Value, ...]], ...]
+
+    @property
+    def seen(self) -> str:
+        """The values in one line: `price is 900`, `brand is not bound`."""
+        return ", ".join(f"{name} is {_listed(values)}" for name, values in self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One conjunction of the filter's normal form. `note` says why it fails although each predicate holds by itself."""
+
+    matches: bool
+    findings: tuple[Finding, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    filter: str
+    event: str
+    matches: bool
+    alternatives: tuple[Alternative, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "filter": self.filter,
+            "event": self.event,
+            "matches": self.matches,
+            "alternatives": [
+                {
+                    "matches": alternative.matches,
+                    "note": alternative.note,
+                    "predicates": [
+                        {
+                            "predicate": finding.predicate,
+                            "holds": finding.holds,
+                            "values": {name: [_plain(v) for v in values] for name, values in finding.values},
+                        }
+                        for finding in alternative.findings
+                    ],
+                }
+                for alternative in self.alternatives
+            ],
+        }
+
+
+def explain(filter: Filter, event: Event, catalog: Catalog) -> Explanation:
+    """Each alternative of the filter against the event."""
+    bindings = event.bindings()
+    alternatives = tuple(_alternative(conjunction, bindings, catalog) for conjunction in filter.conjunctions)
+    return Explanation(filter.text, event.id, any(a.matches for a in alternatives), alternatives)
+
+
+def _alternative(conjunction: Conjunction, event: Bindings, catalog: Catalog) -> Alternative:
+    findings = tuple(_finding(literal, event, catalog) for literal in conjunction)
+    fits = _some_choice(And(conjunction), event, catalog) is not None
+    note = ""
+    if not fits and all(finding.holds for finding in findings):
+        several = [name for name in dict.fromkeys(n for f in findings for n, v in f.values if len(v) > 1)]
+        note = f"each holds for some value, but no one value of {' and '.join(several)} satisfies them all"
+    return Alternative(fits, findings, note)
+
+
+def _finding(literal: Literal, event: Bindings, catalog: Catalog) -> Finding:
+    predicate = literal.term if isinstance(literal, Not) else literal
+    values = tuple((name, event.get(name, ())) for name in dict.fromkeys(attributes_of(predicate)))
+    return Finding(print_filter(literal), _some_choice(literal, event, catalog) is not None, values)
+
+
+def _some_choice(node: And | Literal, event: Bindings, catalog: Catalog) -> Choice | None:
+    return next((chosen for chosen in choices(node, event) if holds(node, event, chosen, catalog)), None)
+
+
+def _listed(values: tuple[Value, ...]) -> str:
+    if not values:
+        return "not bound"
+    shown = [f"'{value}'" if isinstance(value, str | Instant) else str(value) for value in values[:8]]
+    if len(values) > 8:
+        shown.append(f"… ({len(values)} values)")
+    return shown[0] if len(values) == 1 else "{" + ", ".join(shown) + "}"
+
+
+def _plain(value: Value) -> object:
+    return str(value) if isinstance(value, Instant) else value
+
+

@@ -1,0 +1,190 @@
+"""The contract of every matching algorithm: filters are added and withdrawn at journal positions, batches are matched.
+
+A filter counts for the positions in its span [from, to). A batch may hold events from before and after a change, so the
+answer depends on the events' positions alone, never on when the matcher was told.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.errors import MatchingError, suggestion
+from tidings.events import EventBatch
+from tidings.language import Filter, Subscription
+from tidings.schema.catalog import Catalog
+
+FOREVER = np.iinfo(np.int64).max
+
+Positions = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int32]
+
+
+class DuplicateSubscription(MatchingError):
+    def __init__(self, id: str) -> None:
+        super().__init__(id)
+
+    def __str__(self) -> str:
+        return f"subscription {self.args[0]!r} is active already; withdraw it before it is added again"
+
+
+class UnknownSubscription(MatchingError):
+    def __init__(self, id: str, known: tuple[str, ...]) -> None:
+        super().__init__(id, known)
+
+    def __str__(self) -> str:
+        id, known = self.args
+        return f"no active subscription {id!r}{suggestion(id, known)}"
+
+
+class DisorderedPosition(MatchingError):
+    """A change was placed before one that the same subscription has had already."""
+
+    def __init__(self, id: str, at: int, earliest: int) -> None:
+        super().__init__(id, at, earliest)
+
+    def __str__(self) -> str:
+        return "subscription {!r} cannot change at position {}: it already changed at {}".format(*self.args)
+
+
+class ForeignBatch(MatchingError):
+    """A batch was made by another version of the catalog than the matcher has."""
+
+    def __init__(self, batch_version: int, matcher_version: int) -> None:
+        super().__init__(batch_version, matcher_version)
+
+    def __str__(self) -> str:
+        return (
+            "the batch was made with schema version {} and the matcher has {}: adopt() the newer catalog "
+            "or make the batch with the matcher's"
+        ).format(*self.args)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a match run did: subscriptions looked at and predicates tested."""
+
+    candidates: int = 0
+    predicates: int = 0
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.candidates + other.candidates, self.predicates + other.predicates)
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Event i matched the subscriptions `numbers[offsets[i]:offsets[i + 1]]`, ascending."""
+
+    offsets: Positions
+    numbers: Numbers
+    cost: Cost = Cost()
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def of(self, event: int) -> Numbers:
+        return self.numbers[self.offsets[event] : self.offsets[event + 1]]
+
+    def events(self) -> Positions:
+        """For each match the place of its event in the batch."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+
+class Spans:
+    """Which subscription a number stands for, and the positions it counts for. Numbers are never re-used."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self._start = np.zeros(16, np.int64)
+        self._stop = np.zeros(16, np.int64)
+        self._active: dict[str, int] = {}
+        self._last_change: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def open(self, id: str, at: int) -> int:
+        if id in self._active:
+            raise DuplicateSubscription(id)
+        self._advance(id, at)
+        number = len(self.ids)
+        if number == len(self._start):
+            self._start = np.concatenate([self._start, np.zeros_like(self._start)])
+            self._stop = np.concatenate([self._stop, np.zeros_like(self._stop)])
+        self.ids.append(id)
+        self._start[number], self._stop[number] = at, FOREVER
+        self._active[id] = number
+        return number
+
+    def close(self, id: str, at: int) -> int:
+        if id not in self._active:
+            raise UnknownSubscription(id, tuple(self._active))
+        self._advance(id, at)
+        number = self._active.pop(id)
+        self._stop[number] = at
+        return number
+
+    def _advance(self, id: str, at: int) -> None:
+        earliest = self._last_change.get(id, at)
+        if at < earliest:
+            raise DisorderedPosition(id, at, earliest)
+        self._last_change[id] = at
+
+    @property
+    def start(self) -> Positions:
+        return self._start[: len(self.ids)]
+
+    @property
+    def stop(self) -> Positions:
+        return self._stop[: len(self.ids)]
+
+    def active(self) -> Iterator[str]:
+        return iter(self._active)
+
+
+class Matcher(ABC):
+    """One algorithm. Subclasses say how a filter is kept (`_insert`) and how candidates are found (`_match`)."""
+
+    name: ClassVar[str]
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.spans = Spans()
+
+    def add(self, subscription: Subscription, at: int = 0) -> int:
+        """The filter counts from position `at` on. Returns the number that stands for it in matches."""
+        number = self.spans.open(subscription.id, at)
+        self._insert(number, subscription.filter)
+        return number
+
+    def withdraw(self, id: str, at: int) -> None:
+        """The filter no longer counts from position `at` on."""
+        self.spans.close(id, at)
+
+    def adopt(self, catalog: Catalog) -> None:
+        """Goes on with a grown catalog; what was added keeps its meaning."""
+        self.catalog = catalog
+
+    def match(self, batch: EventBatch) -> Matches:
+        """All pairs of an event and a filter that counts for it and matches."""
+        if batch.catalog.version != self.catalog.version:
+            raise ForeignBatch(batch.catalog.version, self.catalog.version)
+        return self._match(batch)
+
+    def id(self, number: int) -> str:
+        return self.spans.ids[number]
+
+    def __len__(self) -> int:
+        """How many subscriptions are active."""
+        return sum(1 for _ in self.spans.active())
+
+    @abstractmethod
+    def _insert(self, number: int, filter: Filter) -> None: ...
+
+    @abstractmethod
+    def _match(self, batch: EventBatch) -> Matches: ...

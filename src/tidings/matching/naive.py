@@ -1,0 +1,165 @@
+"""The specification: what it means that an event matches a filter, as plainly as it can be said. Every other matcher equals it.
+
+An event matches when **one** choice of a value per attribute makes the filter true. Comparisons speak of the chosen value;
+`contains` and `exists` speak of all values. A predicate on an attribute that is not bound is false, negated or not, except
+`not (A exists)`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from tidings.events import EventBatch
+from tidings.events.event import Bindings
+from tidings.language import Filter
+from tidings.language.normal_form import push_negation
+from tidings.language.tree import (
+    And,
+    AttributeComparison,
+    Between,
+    Comparison,
+    Contains,
+    ContainsWords,
+    Exists,
+    In,
+    Node,
+    Not,
+    Or,
+)
+from tidings.language.words import words_of
+from tidings.matching.matcher import Cost, Matcher, Matches
+from tidings.schema.catalog import Catalog
+from tidings.schema.domain import Domain, Kind
+from tidings.schema.values import Value
+
+Choice = dict[str, Value]
+
+_COMPARE = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def matches(tree: Node, event: Bindings, catalog: Catalog) -> bool:
+    """Whether some choice of values makes the bound tree true."""
+    pushed = push_negation(tree, catalog)
+    return any(holds(pushed, event, chosen, catalog) for chosen in choices(pushed, event))
+
+
+def holds(node: Node, event: Bindings, chosen: Choice, catalog: Catalog) -> bool:
+    """Whether the node is true of the event when these are the chosen values; negation stands before predicates only."""
+    match node:
+        case And(terms):
+            return all(holds(term, event, chosen, catalog) for term in terms)
+        case Or(terms):
+            return any(holds(term, event, chosen, catalog) for term in terms)
+        case Not(Exists(attribute)):
+            return attribute not in event
+        case Not(predicate):
+            bound = all(name in event for name in attributes_of(predicate))
+            return bound and not holds(predicate, event, chosen, catalog)
+        case Exists(attribute):
+            return attribute in event
+        case Comparison(attribute, relation, value):
+            return attribute in event and stands(chosen[attribute], relation, value, catalog.domain_of(attribute))  # type: ignore[arg-type]
+        case AttributeComparison(left, relation, right):
+            return (
+                left in event
+                and right in event
+                and stands(chosen[left], relation, chosen[right], catalog.domain_of(left))
+            )
+        case Between(attribute, low, high):
+            domain = catalog.domain_of(attribute)
+            return (
+                attribute in event
+                and stands(chosen[attribute], ">=", low, domain)  # type: ignore[arg-type]
+                and stands(chosen[attribute], "<=", high, domain)  # type: ignore[arg-type]
+            )
+        case In(attribute, values):
+            return attribute in event and chosen[attribute] in values
+        case Contains(attribute, value):
+            return value in event.get(attribute, ())
+        case ContainsWords(attribute, quantifier, words):
+            found = [set(words_of(str(value))) for value in event.get(attribute, ())]
+            wanted = any if quantifier == "any" else all
+            return any(wanted(word in present for word in words) for present in found)
+
+
+def stands(left: Value, relation: str, right: Value, domain: Domain | None) -> bool:
+    """Whether the one value stands in the relation to the other, by the order of their domain."""
+    assert domain is not None
+    if relation in ("=", "!="):
+        return bool(_COMPARE[relation](left, right))
+    if domain.kind is Kind.HIERARCHICAL:
+        below, above = (left, right) if relation.startswith("<") else (right, left)
+        start, stop = domain.hierarchy.interval(str(above))
+        inside = start <= domain.hierarchy.number(str(below)) < stop
+        return inside and (relation.endswith("=") or left != right)
+    if domain.kind is Kind.ENUMERATED:
+        return bool(_COMPARE[relation](domain.ordinal(str(left)), domain.ordinal(str(right))))
+    return bool(_COMPARE[relation](left, right))
+
+
+def choices(tree: Node, event: Bindings) -> Iterator[Choice]:
+    """Every way to choose one value for each bound attribute that the tree compares."""
+    compared = [name for name in dict.fromkeys(_compared(tree)) if name in event]
+    for values in product(*(event[name] for name in compared)):
+        yield dict(zip(compared, values, strict=True))
+
+
+def _compared(node: Node) -> Iterator[str]:
+    match node:
+        case And(terms) | Or(terms):
+            for term in terms:
+                yield from _compared(term)
+        case Not(term):
+            yield from _compared(term)
+        case Comparison() | AttributeComparison() | Between() | In():
+            yield from attributes_of(node)
+
+
+def attributes_of(predicate: Node) -> tuple[str, ...]:
+    """The attributes that a predicate tests."""
+    match predicate:
+        case AttributeComparison(left, _, right):
+            return (left, right)
+        case And() | Or() | Not():
+            raise TypeError(f"no predicate: {predicate!r}")
+        case _:
+            return (predicate.attribute,)
+
+
+class NaiveMatcher(Matcher):
+    """Tests every filter on every event."""
+
+    name = "naive"
+
+    def __init__(self, catalog: Catalog) -> None:
+        super().__init__(catalog)
+        self._trees: list[Node] = []
+
+    def _insert(self, number: int, filter: Filter) -> None:
+        self._trees.append(push_negation(filter.tree, self.catalog))
+
+    def _match(self, batch: EventBatch) -> Matches:
+        found: list[int] = []
+        offsets = [0]
+        candidates = 0
+        for event, position in zip(batch, batch.positions.to_pylist(), strict=True):
+            bindings = event.bindings()
+            counting = (self.spans.start <= position) & (position < self.spans.stop)
+            for number in np.flatnonzero(counting).tolist():
+                tree = self._trees[number]
+                candidates += 1
+                if any(holds(tree, bindings, chosen, self.catalog) for chosen in choices(tree, bindings)):
+                    found.append(number)
+            offsets.append(len(found))
+        return Matches(np.array(offsets, np.int64), np.array(found, np.int32), Cost(candidates, candidates))
