@@ -1,3 +1,59 @@
-"""Tidings: content-based publish/subscribe. Standing filters are matched against a stream of events."""
+"""Tidings: content-based publish/subscribe. Standing filters are matched against a stream of events.
+
+The public names are loaded when they are first used, so that `import tidings` stays quick and light.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tidings.events import Event, EventBatch, validate
+    from tidings.language import Filter, Subscription, covers
+    from tidings.matching import Matcher, Matches
+    from tidings.matching.algorithms import make_matcher
+    from tidings.matching.explain import explain
+    from tidings.schema import Catalog as Schema
+    from tidings.schema.files import read_catalog as read_schema
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Event": "tidings.events:Event",
+    "EventBatch": "tidings.events:EventBatch",
+    "Filter": "tidings.language:Filter",
+    "Matcher": "tidings.matching:Matcher",
+    "Matches": "tidings.matching:Matches",
+    "Schema": "tidings.schema:Catalog",
+    "Subscription": "tidings.language:Subscription",
+    "covers": "tidings.language:covers",
+    "explain": "tidings.matching.explain:explain",
+    "make_matcher": "tidings.matching.algorithms:make_matcher",
+    "read_schema": "tidings.schema.files:read_catalog",
+    "validate": "tidings.events:validate",
+}
+
+__all__ = [
+    "Event",
+    "EventBatch",
+    "Filter",
+    "Matcher",
+    "Matches",
+    "Schema",
+    "Subscription",
+    "covers",
+    "explain",
+    "make_matcher",
+    "read_schema",
+    "validate",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tidings' has no attribute {name!r}")
+    module, _, attribute = _HOMES[name].partition(":")
+    found = getattr(import_module(module), attribute)
+    globals()[name] = found
+    return found

@@ -1,12 +1,13 @@
 """Arrow arrays as an `EventBatch` holds them: one element type per kind of domain, plain or in lists.
 
-Enumerated and hierarchical values are dictionary arrays over exactly the domain's vocabulary, so that an index is an ordinal.
-Arrow would merge such dictionaries entry by entry when it joins arrays; here they are known to be equal, so only the indices move.
+Enumerated and hierarchical values are dictionary arrays over exactly the domain's vocabulary, so that an
+index is an ordinal. Arrow would merge such dictionaries entry by entry when it joins arrays; here they are
+known to be equal, so only the indices move.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -17,7 +18,13 @@ from tidings.schema.values import Value, number
 
 INSTANTS = pa.timestamp("us", tz="UTC")
 ORDINALS = pa.int32()
-_ELEMENTS = {Kind.NUMERIC: pa.float64(), Kind.TIME: INSTANTS, Kind.STRING: pa.string(), Kind.TEXT: pa.string()}
+_ELEMENTS = {
+    Kind.NUMERIC: pa.float64(),
+    Kind.TIME: INSTANTS,
+    Kind.STRING: pa.string(),
+    Kind.TEXT: pa.string(),
+}
+_CANONICAL: dict[Kind, Callable[[Any], Value]] = {Kind.TIME: Instant, Kind.NUMERIC: number}
 _WORDS = (Kind.ENUMERATED, Kind.HIERARCHICAL)
 
 
@@ -37,7 +44,11 @@ def is_list(array: Any) -> bool:
 def as_stored(array: Any) -> Any:
     """The array with ordinals in place of words."""
     if is_list(array) and pa.types.is_dictionary(array.type.value_type):
-        return array.cast(pa.list_(ORDINALS)) if not len(array) else _map_values(array, lambda flat: flat.indices)
+        return (
+            array.cast(pa.list_(ORDINALS))
+            if not len(array)
+            else _map_values(array, lambda flat: flat.indices)
+        )
     return array.indices if pa.types.is_dictionary(array.type) else array
 
 
@@ -66,7 +77,7 @@ def lists(flat: Any, lengths: Any, missing: Any = None) -> Any:
 
 
 def joined(parts: Sequence[Any], lengths: Sequence[int], element: Any) -> Any:
-    """Stored arrays one after another, None standing for a part without any value; lists if one part has them."""
+    """Stored arrays one after another, None for a part without values; lists if one part has them."""
     anything_listed = any(part is not None and is_list(part) for part in parts)
     whole = pa.list_(element) if anything_listed else element
     filled = [pa.nulls(n, whole) if part is None else part for part, n in zip(parts, lengths, strict=True)]
@@ -100,7 +111,7 @@ def values_of(array: Any, domain: Domain) -> list[tuple[Value, ...] | None]:
     """The canonical values of each row, None where the attribute is not bound."""
     if domain.kind is Kind.TIME:
         array = array.cast(pa.list_(pa.int64()) if is_list(array) else pa.int64())
-    canonical = {Kind.TIME: Instant, Kind.NUMERIC: number}.get(domain.kind)
+    canonical = _CANONICAL.get(domain.kind)
     rows = array.to_pylist()
     if not is_list(array):
         rows = [None if value is None else (value,) for value in rows]

@@ -18,7 +18,17 @@ from tidings.events.event import Event
 from tidings.schema import Catalog, Domain, Instant
 from tidings.schema.catalog import EVENT_TYPE
 
-_ATTRIBUTE = "attribute."  # before an attribute's name in the Arrow form, so that none can be taken for the envelope
+_ATTRIBUTE = (
+    "attribute."  # before an attribute's name in the Arrow form, so that none can be taken for the envelope
+)
+_ENVELOPE = {
+    "id": pa.string(),
+    "source": pa.string(),
+    "time": INSTANTS,
+    "contact": pa.string(),
+    "position": pa.int64(),
+    EVENT_TYPE: pa.list_(ORDINALS),
+}
 _VERSION = b"tidings.schema_version"
 
 
@@ -29,16 +39,19 @@ class OtherSchema(EventError):
         super().__init__(written, given)
 
     def __str__(self) -> str:
-        return "the batch was written under version {} of the schema; read it by that, not by {}".format(*self.args)
+        return "the batch was written under version {} of the schema; read it by that, not by {}".format(
+            *self.args
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class EventBatch:
     """Valid events under one catalog.
 
-    `event_types` holds lists of ordinals in `catalog.event_type_names`. An attribute's column is plain while no row has
-    several values, else it holds lists (and a part cut from it stays so). Elements are float64, UTC microseconds,
-    strings, or for enumerated and hierarchical domains dictionary entries whose index is the value's ordinal.
+    `event_types` holds lists of ordinals in `catalog.event_type_names`. An attribute's column is plain
+    while no row has several values, else it holds lists (and a part cut from it stays so). Elements are
+    float64, UTC microseconds, strings, or for enumerated and hierarchical domains dictionary entries whose
+    index is the value's ordinal.
     """
 
     catalog: Catalog
@@ -54,7 +67,7 @@ class EventBatch:
     def of(
         cls, events: Iterable[Event], catalog: Catalog, positions: Sequence[int] | int | None = None
     ) -> EventBatch:
-        """A batch of events that were validated under the catalog. `positions`: each one's, or the first one's."""
+        """A batch of events valid under the catalog. `positions`: each one's, or the first one's."""
         rows = list(events)
         kinds = _event_types(catalog)
         bound = [dict(event.attributes) for event in rows]
@@ -143,24 +156,25 @@ class EventBatch:
             parts = [arrays.as_stored(b.columns[name]) if name in b.columns else None for b in batches]
             stored = arrays.joined(parts, lengths, arrays.stored_type(domain))
             columns[name] = arrays.with_words(stored, domain, vocabulary(domain))
-        envelope = [pa.concat_arrays(list(parts)) for parts in zip(*(b._envelope() for b in batches), strict=True)]
-        return cls(first.catalog, *envelope, columns)
+        envelope = [
+            pa.concat_arrays(list(parts)) for parts in zip(*(b._envelope() for b in batches), strict=True)
+        ]
+        return cls._from_parts(first.catalog, envelope, columns)
 
     def to_arrow(self) -> Any:
         """A RecordBatch of plain types only (Spark knows no dictionaries), ordinals in place of words.
 
         The schema's version goes along as metadata: ordinals mean nothing under another one.
         """
-        names = ["id", "source", "time", "contact", "position", EVENT_TYPE]
         stored = [arrays.as_stored(column) for column in self.columns.values()]
         made = pa.RecordBatch.from_arrays(
-            [*self._envelope(), *stored], [*names, *(_ATTRIBUTE + name for name in self.columns)]
+            [*self._envelope(), *stored], [*_ENVELOPE, *(_ATTRIBUTE + name for name in self.columns)]
         )
         return made.replace_schema_metadata({_VERSION: str(self.catalog.version).encode()})
 
     @classmethod
     def from_arrow(cls, table: Any, catalog: Catalog) -> EventBatch:
-        """From what `to_arrow` made, as a RecordBatch or Table; the version is checked where the metadata survived."""
+        """From what `to_arrow` made; the version is checked where the metadata survived the way."""
         version = (table.schema.metadata or {}).get(_VERSION)
         if version is not None and int(version) != catalog.version:
             raise OtherSchema(int(version), catalog.version)
@@ -169,24 +183,31 @@ class EventBatch:
         for name, stored in parts.items():
             if name.startswith(_ATTRIBUTE):
                 domain = _domain(catalog, name.removeprefix(_ATTRIBUTE))
+                element = arrays.stored_type(domain)
+                stored = stored.cast(pa.list_(element) if arrays.is_list(stored) else element)
                 columns[name.removeprefix(_ATTRIBUTE)] = arrays.with_words(stored, domain, vocabulary(domain))
-        envelope = (parts[name] for name in ("id", "source", "time", "contact", "position", EVENT_TYPE))
-        return cls(catalog, *envelope, columns)
+        envelope = (parts[name].cast(type_) for name, type_ in _ENVELOPE.items())
+        return cls._from_parts(catalog, list(envelope), columns)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # By way of to_arrow: a pickled Arrow array would drag the vocabulary and, if sliced, the whole buffer along.
+        # A pickled Arrow array would drag the vocabulary and, if sliced, the whole buffer along.
         sink = pa.BufferOutputStream()
         arrow = self.to_arrow()
         with pa.ipc.new_stream(sink, arrow.schema) as writer:
             writer.write_batch(arrow)
         return _unpickled, (sink.getvalue().to_pybytes(), self.catalog)
 
+    @classmethod
+    def _from_parts(cls, catalog: Catalog, envelope: Sequence[Any], columns: dict[str, Any]) -> EventBatch:
+        ids, sources, times, contacts, positions, event_types = envelope
+        return cls(catalog, ids, sources, times, contacts, positions, event_types, columns)
+
     def _envelope(self) -> tuple[Any, ...]:
         return self.ids, self.sources, self.times, self.contacts, self.positions, self.event_types
 
     def _each(self, change: Any) -> EventBatch:
         columns = {name: change(column) for name, column in self.columns.items()}
-        return EventBatch(self.catalog, *map(change, self._envelope()), columns)
+        return self._from_parts(self.catalog, [change(part) for part in self._envelope()], columns)
 
 
 def vocabulary(domain: Domain) -> Any:

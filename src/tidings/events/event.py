@@ -22,7 +22,7 @@ class Event:
     contact: str | None = None
 
     def bindings(self) -> Bindings:
-        """Everything a filter may test, by name: attributes, event types and envelope. Names without a value are left out."""
+        """Everything a filter may test, by name: attributes, event types, envelope; only what has a value."""
         bound: Bindings = dict(self.attributes)
         bound[EVENT_TYPE] = self.event_types
         bound["event.id"] = (self.id,)

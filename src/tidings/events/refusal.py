@@ -1,7 +1,7 @@
 """Why a raw event was refused: every rule it broke, with the attribute and the offending value.
 
-`validate` raises `RefusedEvent`; the readers of files hand on `Refused`, which adds the line. Both have the JSON form of
-refused events that the command line writes and the gateway answers.
+`validate` raises `RefusedEvent`; the readers of files hand on `Refused`, which adds the line. Both have the
+JSON form of refused events that the command line writes and the gateway answers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MOST_SHOWN = 20  # values of a list
 
 @dataclass(frozen=True, slots=True)
 class BrokenRule:
-    """One rule that an event breaks. `value` is what the publisher sent, or a description where it was nested."""
+    """One rule that an event breaks. `value` is what was sent, or a description where it was nested."""
 
     rule: Rule
     attribute: str | None
@@ -76,7 +76,7 @@ def refused_line(line: int, message: str, id: str | None = None) -> Refused:
 
 
 def described(value: object) -> str:
-    """A raw value in a message. Lists and objects are only named: printing a deeply nested one may overflow the stack."""
+    """A raw value in a message. Lists and objects are only named: a deep one may overflow the stack."""
     if isinstance(value, (list, tuple, dict)):
         return "an object" if isinstance(value, dict) else "a list"
     return shown(value)

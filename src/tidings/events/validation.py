@@ -1,8 +1,8 @@
 """One raw event in, one valid `Event` out, or everything that is wrong with it.
 
-The raw event is the parsed JSON object `{"id", "source", "time", "contact", "event_type", "attributes"}`. This is the one
-place that knows the rules of an event's content: the gateway calls it for each event, the bulk readers (`columns`) only
-for the rows that they doubt, so that all give the same answers.
+The raw event is the parsed JSON object `{"id", "source", "time", "contact", "event_type", "attributes"}`.
+This is the one place that knows the rules of an event's content: the gateway calls it for each event, the
+bulk readers (`columns`) only for the rows that they doubt, so that all give the same answers.
 """
 
 from __future__ import annotations
@@ -116,7 +116,9 @@ def _time(value: object, accepted: Instant | None, broken: _Broken) -> Instant |
         return None
     assert isinstance(time, Instant)
     if accepted is not None and time > accepted + FARTHEST_AHEAD:
-        message = f"time {time} is more than 5 minutes after the time of acceptance, {accepted}; check the clock"
+        message = (
+            f"time {time} is more than 5 minutes after the time of acceptance, {accepted}; check the clock"
+        )
         broken.add("form", "time", value, message)
     return time
 
@@ -147,7 +149,7 @@ def _event_types(value: object, catalog: Catalog, broken: _Broken) -> tuple[tupl
 def _attributes(
     raw: object, event_types: tuple[str, ...], unknown_type: bool, catalog: Catalog, broken: _Broken
 ) -> tuple[tuple[str, tuple[Value, ...]], ...]:
-    """What the event binds, by name. What an unknown type would demand or allow is nobody's guess, so it gets the benefit."""
+    """What the event binds, by name. What an unknown type might allow is not complained about."""
     if raw is not None and not isinstance(raw, dict):
         broken.add("form", "attributes", raw, f"attributes must be an object, not {described(raw)}")
         return ()
@@ -174,7 +176,7 @@ def _attributes(
 
 
 def _values(name: str, raw: object, domain: Domain, broken: _Broken) -> tuple[tuple[Value, ...], int]:
-    """The canonical values, each once, and how many different ones were meant, counting the wrong ones too."""
+    """The canonical values, each once, and how many different ones were meant, the wrong ones too."""
     if raw == []:
         broken.add("empty", name, raw, f"{name!r} has an empty list; leave it out when it has no value")
     values: dict[Value, None] = {}
@@ -207,7 +209,9 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _outside_view(name: str, legal: tuple[str, ...], event_types: Iterable[str], domain: Domain | None) -> str:
+def _outside_view(
+    name: str, legal: tuple[str, ...], event_types: Iterable[str], domain: Domain | None
+) -> str:
     if name == EVENT_TYPE:
         return "event_type stands beside 'attributes', not inside"
     if name in RESERVED:

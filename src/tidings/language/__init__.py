@@ -5,5 +5,6 @@ from tidings.language.covering import covers
 from tidings.language.filter import Filter, Subscription
 from tidings.language.parser import parse
 from tidings.language.printer import print_filter
+from tidings.language.subscription_file import read_subscriptions
 
-__all__ = ["Filter", "Subscription", "covers", "parse", "print_filter"]
+__all__ = ["Filter", "Subscription", "covers", "parse", "print_filter", "read_subscriptions"]

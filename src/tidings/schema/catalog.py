@@ -31,9 +31,8 @@ class IllegalName(SchemaError):
         what, name = self.args
         if name in RESERVED:
             return f"{name!r} is reserved and cannot name {what} of your own"
-        return (
-            f"{str(name)[:60]!r} cannot name {what}: a name is text of 1 to {LONGEST_NAME} printable characters"
-        )
+        legal = f"a name is text of 1 to {LONGEST_NAME} printable characters"
+        return f"{str(name)[:60]!r} cannot name {what}: {legal}"
 
 
 class NameTaken(SchemaError):
@@ -46,7 +45,7 @@ class NameTaken(SchemaError):
 
 
 class UnknownName(SchemaError):
-    """Something names what does not exist: what it is, its name, where it was named, and the names there are."""
+    """Something names what does not exist: what it is, its name, where, and the names there are."""
 
     def __init__(self, what: str, name: str, where: str, known: tuple[str, ...]) -> None:
         super().__init__(what, name, where, known)
@@ -86,9 +85,7 @@ class AttributeUse:
 
     def merged(self, other: AttributeUse) -> AttributeUse:
         """In a view of both: mandatory wins over optional, multiple over unique."""
-        return AttributeUse(
-            self.name, self.mandatory or other.mandatory, unique=self.unique and other.unique
-        )
+        return AttributeUse(self.name, self.mandatory or other.mandatory, unique=self.unique and other.unique)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +108,7 @@ class View:
 
 @dataclass(frozen=True)
 class Catalog:
-    """An immutable schema. Equal catalogs have the same declarations; the version counts the changes that led here."""
+    """An immutable schema. Equal catalogs have the same declarations; the version counts the changes."""
 
     domains: tuple[Domain, ...] = ()
     attributes: tuple[Attribute, ...] = ()
@@ -147,7 +144,7 @@ class Catalog:
         return self._domains.get(name)
 
     def domain_of(self, attribute: str) -> Domain | None:
-        """The domain of an attribute, of `event_type` or of an envelope name; None when there is no such name."""
+        """The domain of an attribute, of `event_type` or of an envelope name; None when there is no such."""
         return self._domain_of.get(attribute)
 
     def event_type(self, name: str) -> EventType | None:
@@ -213,15 +210,17 @@ def _problems(
                 yield problem
             if count > 1:
                 yield NameTaken(what.partition(" ")[2], name)
-    domain_names = tuple(d.name for d in domains)
+    domain_names = dict.fromkeys(d.name for d in domains)
     for attribute in attributes:
         if attribute.domain not in domain_names:
-            yield UnknownName("domain", attribute.domain, f"attribute {attribute.name!r}", domain_names)
-    known = {a.name for a in attributes}
+            yield UnknownName(
+                "domain", attribute.domain, f"attribute {attribute.name!r}", tuple(domain_names)
+            )
+    known = dict.fromkeys(a.name for a in attributes)
     for event_type in event_types:
         where = f"event type {event_type.name!r}"
         for name, count in Counter(use.name for use in event_type.attributes).items():
             if name not in known:
-                yield UnknownName("attribute", name, where, tuple(a.name for a in attributes))
+                yield UnknownName("attribute", name, where, tuple(known))
             if count > 1:
                 yield NameTaken(f"{where}: attribute", name)

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from tidings.errors import SchemaError, one_of, shown, suggestion
 from tidings.schema.hierarchy import Hierarchy
-from tidings.schema.values import Instant, Value, number
+from tidings.schema.values import Instant, NotText, Value, is_text, number
 
 
 class Kind(StrEnum):
@@ -46,6 +46,17 @@ class OperatorOutsideKind(SchemaError):
         return f"domain {domain!r}: a {kind} domain cannot allow {operator!r}; it may allow {' '.join(legal)}"
 
 
+class PartOutsideKind(SchemaError):
+    """A domain has values, an order or a hierarchy that its kind has no use for."""
+
+    def __init__(self, domain: str, kind: str, part: str, needed: str) -> None:
+        super().__init__(domain, kind, part, needed)
+
+    def __str__(self) -> str:
+        domain, kind, part, needed = self.args
+        return f"domain {domain!r}: {part!r} belongs to {needed} domains; this one is {kind}"
+
+
 class RepeatedValue(SchemaError):
     def __init__(self, domain: str, value: str) -> None:
         super().__init__(domain, value)
@@ -82,6 +93,11 @@ class Domain:
     _ordinals: dict[str, int] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        if self.kind is not Kind.ENUMERATED and (self.values or self.ordered):
+            part = "values" if self.values else "ordered"
+            raise PartOutsideKind(self.name, self.kind, part, Kind.ENUMERATED)
+        if self.kind is not Kind.HIERARCHICAL and self.hierarchy.nodes:
+            raise PartOutsideKind(self.name, self.kind, "hierarchy", Kind.HIERARCHICAL)
         legal = legal_operators(self.kind, self.ordered)
         chosen = legal if self.operators is None else self.operators
         for operator in chosen:
@@ -91,6 +107,9 @@ class Domain:
         ordinals = {value: ordinal for ordinal, value in enumerate(self.values)}
         if len(ordinals) != len(self.values):
             raise RepeatedValue(self.name, next(v for i, v in enumerate(self.values) if ordinals[v] != i))
+        for value in self.values:
+            if not is_text(value):
+                raise NotText(f"domain {self.name!r}", value)
         object.__setattr__(self, "_ordinals", ordinals)
 
     def allows(self, operator: str) -> bool:
@@ -130,9 +149,13 @@ class Domain:
                     return value
                 raise OutsideDomain(self.name, value, self._legal_words(value))
             case Kind.STRING | Kind.TEXT:
-                if isinstance(value, str):
-                    return value
-                raise OutsideDomain(self.name, value, "it takes text")
+                if not isinstance(value, str):
+                    raise OutsideDomain(self.name, value, "it takes text")
+                if not is_text(value):
+                    raise OutsideDomain(
+                        self.name, value, "it holds half of a surrogate pair, which is no text"
+                    )
+                return value
 
     def _instant(self, value: object) -> Instant:
         if isinstance(value, Instant):
@@ -141,7 +164,7 @@ class Domain:
             raise OutsideDomain(self.name, value, "it takes ISO 8601 times such as '2026-05-01T10:00:00Z'")
         try:
             return Instant.parse(value)
-        except (ValueError, OverflowError) as problem:
+        except ValueError as problem:
             raise OutsideDomain(self.name, value, str(problem)) from None
 
     def _legal_words(self, value: object) -> str:

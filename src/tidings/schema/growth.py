@@ -1,4 +1,4 @@
-"""The rules by which a schema may grow. Nothing is ever removed or narrowed, so what was valid stays valid."""
+"""The rules by which a schema may grow. Nothing is ever removed or narrowed, so what was valid stays so."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ class MandatoryExtension(SchemaError):
     def __str__(self) -> str:
         event_type, attribute = self.args
         return (
-            f"event type {event_type!r} can only be extended by optional attributes: a mandatory {attribute!r} "
-            "would refuse events that are valid today"
+            f"event type {event_type!r} can only be extended by optional attributes: "
+            f"a mandatory {attribute!r} would refuse events that are valid today"
         )
 
 

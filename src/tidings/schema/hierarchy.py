@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidings.errors import SchemaError, suggestion
+from tidings.schema.values import NotText, is_text
 
 NO_PARENT = -1
+# The deepest tree that both file forms can hold: libxml2 stops at 256 elements, Python's JSON near 1,000.
+LEVELS = 250
 
 
 class RepeatedNode(SchemaError):
@@ -24,6 +27,26 @@ class RepeatedNode(SchemaError):
         return f"node {node!r} occurs twice in the hierarchy; each name may occur once"
 
 
+class TooDeep(SchemaError):
+    def __init__(self, node: str) -> None:
+        super().__init__(node)
+
+    def __str__(self) -> str:
+        return (
+            f"the hierarchy is too deep: node {self.args[0]!r} has {LEVELS} above it, the most there may be"
+        )
+
+
+class NotPreOrder(SchemaError):
+    """A node's parent is not above it in the order of the numbers."""
+
+    def __init__(self, node: str, parent: int) -> None:
+        super().__init__(node, parent)
+
+    def __str__(self) -> str:
+        return "node {!r} cannot have the parent number {}: the nodes stand in pre-order".format(*self.args)
+
+
 class UnknownNode(SchemaError):
     def __init__(self, node: str, known: tuple[str, ...]) -> None:
         super().__init__(node, known)
@@ -35,7 +58,7 @@ class UnknownNode(SchemaError):
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """`nodes` in pre-order, `parents[i]` the number of i's parent (-1 above a root). There may be several roots.
+    """`nodes` in pre-order, `parents[i]` the number of i's parent (-1 above a root). Several roots may be.
 
     Derived: `ends[i]` is one past the last node below i, so the subtree of i is the interval [i, ends[i]).
     """
@@ -47,10 +70,20 @@ class Hierarchy:
 
     def __post_init__(self) -> None:
         numbers: dict[str, int] = {}
-        for number, node in enumerate(self.nodes):
+        path: list[int] = []  # from a root to the node before
+        for number, (node, parent) in enumerate(zip(self.nodes, self.parents, strict=True)):
+            while path and path[-1] != parent:
+                path.pop()
+            if not path and parent != NO_PARENT:
+                raise NotPreOrder(node, parent)
             if node in numbers:
-                raise RepeatedNode(node, numbers[node] in self._walk_up(number))
+                raise RepeatedNode(node, numbers[node] in path)
+            if len(path) >= LEVELS:
+                raise TooDeep(node)
+            if not is_text(node):
+                raise NotText("hierarchy", node)
             numbers[node] = number
+            path.append(number)
         ends = list(range(1, len(self.nodes) + 1))
         for number in range(len(self.nodes) - 1, -1, -1):
             parent = self.parents[number]
@@ -65,7 +98,9 @@ class Hierarchy:
         nodes: list[str] = []
         parents: list[int] = []
         waiting = [(iter(tree.items()), NO_PARENT)]
-        while waiting:
+        while (
+            waiting and len(waiting) <= LEVELS + 1
+        ):  # deeper it will be refused; a tree within itself would never end
             children, parent = waiting[-1]
             for name, below in children:
                 number = len(nodes)

@@ -1,27 +1,28 @@
-"""The schema and its changes as JSON: `read` and `write` a catalog, `read_change` and `write_change` one growth step.
+"""The schema as JSON: `read` and `write` a catalog, `read_change` and `write_change` one step of its growth.
 
-    {"domains": [{"name": "brand", "kind": "enumerated", "values": ["opel", "mini"]}],
-     "attributes": [{"name": "brand", "domain": "brand"}],
-     "event_types": [{"name": "car", "attributes": [{"name": "brand", "mandatory": true, "unique": true}]}]}
+{"domains": [{"name": "brand", "kind": "enumerated", "values": ["opel", "mini"]}],
+ "attributes": [{"name": "brand", "domain": "brand"}],
+ "event_types": [{"name": "car", "attributes": [{"name": "brand", "mandatory": true, "unique": true}]}]}
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from tidings.errors import SchemaError, one_of, shown, suggestion
+from tidings import errors
+from tidings.errors import SchemaError, one_of, suggestion
 from tidings.schema import growth
 from tidings.schema.catalog import Attribute, AttributeUse, Catalog, EventType, InvalidSchema
 from tidings.schema.domain import Domain, Kind, legal_operators
-from tidings.schema.hierarchy import Hierarchy, RepeatedNode
+from tidings.schema.hierarchy import LEVELS, Hierarchy, RepeatedNode
 
 T = TypeVar("T")
 
 
 class SchemaForm(SchemaError):
-    """The JSON is not of the schema's form: the place and what is wrong there."""
+    """The text is not of the schema's form, JSON or XML: the place and what is wrong there."""
 
     def __init__(self, place: str, problem: str) -> None:
         super().__init__(place, problem)
@@ -41,12 +42,16 @@ def parse(text: str | bytes) -> Any:
     """JSON with NaN refused and repeated keys noticed; raises SchemaForm with line and column."""
     try:
         if isinstance(text, bytes):
-            text = text.decode("utf-8-sig")
-        return json.loads(text, object_pairs_hook=_pairs, parse_constant=_no_constant)
+            text = text.decode()
+        return json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_pairs, parse_constant=_no_constant)
     except UnicodeDecodeError as problem:
         raise SchemaForm("", f"byte {problem.start}: this is no UTF-8 text") from None
     except json.JSONDecodeError as problem:
-        raise SchemaForm(f"line {problem.lineno}, column {problem.colno}", f"no JSON: {problem.msg}") from None
+        raise SchemaForm(
+            f"line {problem.lineno}, column {problem.colno}", f"no JSON: {problem.msg}"
+        ) from None
+    except ValueError:  # an integer of more than 4,300 digits, which Python refuses to convert
+        raise SchemaForm("", "a number in the JSON is too long") from None
     except RecursionError:
         raise SchemaForm("", "the JSON is nested too deeply") from None
 
@@ -75,7 +80,7 @@ def read(text: str | bytes | dict[str, Any]) -> Catalog:
     event_types = _each(fields, "event_types", read_event_type, problems)
     version = fields.get("version", 1)
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        problems.append(SchemaForm("version", f"expected a positive integer, got {shown(version)}"))
+        problems.append(SchemaForm("version", f"expected a positive integer, got {_shown(version)}"))
     try:
         catalog = Catalog(domains, attributes, event_types, version if not problems else 1)
     except InvalidSchema as invalid:
@@ -138,12 +143,14 @@ def read_event_type(raw: Any, place: str = "event type") -> EventType:
     name = _text(fields, "name", place)
     uses = fields.get("attributes", [])
     if not isinstance(uses, list):
-        raise SchemaForm(f"{place} {name!r}", f"'attributes' must be a list, got {shown(uses)}")
-    return EventType(name, tuple(read_use(use, f"{place} {name!r}, attribute {i}") for i, use in enumerate(uses)))
+        raise SchemaForm(f"{place} {name!r}", f"'attributes' must be a list, got {_shown(uses)}")
+    return EventType(
+        name, tuple(read_use(use, f"{place} {name!r}, attribute {i}") for i, use in enumerate(uses))
+    )
 
 
 def read_use(raw: Any, place: str = "attribute", mandatory: bool = True) -> AttributeUse:
-    """`mandatory` is what holds when the text is silent: a type's own attributes are, an extension's are not."""
+    """`mandatory` is what holds when the text is silent: a type's own attributes are, an extension's not."""
     fields = _object(raw, place, {"name", "mandatory", "unique"})
     return AttributeUse(
         _text(fields, "name", place),
@@ -188,10 +195,10 @@ def read_change(raw: Any, place: str = "change") -> growth.Change:
             use = read_use(fields.get("attribute"), place, mandatory=False)
             return growth.ExtendEventType(_text(fields, "event_type", place), use)
         case "append_value":
-            return growth.AppendValue(_text(fields, "domain", place), _text(fields, "value", place))
+            return growth.AppendValue(_text(fields, "domain", place), _any_text(fields, "value", place))
         case _:
-            parent = None if fields.get("parent") is None else _text(fields, "parent", place)
-            return growth.AppendNode(_text(fields, "domain", place), _text(fields, "node", place), parent)
+            parent = None if fields.get("parent") is None else _any_text(fields, "parent", place)
+            return growth.AppendNode(_text(fields, "domain", place), _any_text(fields, "node", place), parent)
 
 
 def write_change(change: growth.Change) -> dict[str, Any]:
@@ -217,7 +224,7 @@ def _each(
     """Reads each item of a list; what is wrong goes to `problems` and does not stop the others."""
     items = fields.get(name, [])
     if not isinstance(items, list):
-        problems.append(SchemaForm(name, f"expected a list, got {shown(items)}"))
+        problems.append(SchemaForm(name, f"expected a list, got {_shown(items)}"))
         return ()
     made = []
     for number, item in enumerate(items):
@@ -230,19 +237,26 @@ def _each(
 
 def _object(raw: Any, place: str, known: set[str]) -> dict[str, Any]:
     if not isinstance(raw, dict):
-        raise SchemaForm(place, f"expected an object, got {shown(raw)}")
+        raise SchemaForm(place, f"expected an object, got {_shown(raw)}")
     if isinstance(raw, _Repeated):
         raise SchemaForm(place, f"the member {raw.key!r} stands twice")
     for name in raw:
         if name not in known:
-            raise SchemaForm(place, f"no member {name!r}{suggestion(name, tuple(sorted(known)))}")
+            raise SchemaForm(place, f"no member {name!r}{suggestion(str(name), tuple(sorted(known)))}")
     return raw
 
 
 def _text(fields: dict[str, Any], name: str, place: str) -> str:
+    value = _any_text(fields, name, place)
+    if not value:
+        raise SchemaForm(place, f"{name!r} must not be empty")
+    return value
+
+
+def _any_text(fields: dict[str, Any], name: str, place: str) -> str:
     value = fields.get(name)
-    if not isinstance(value, str) or not value:
-        what = "is missing" if value is None else f"must be text, got {shown(value)}"
+    if not isinstance(value, str):
+        what = "is missing" if value is None else f"must be text, got {_shown(value)}"
         raise SchemaForm(place, f"{name!r} {what}")
     return value
 
@@ -250,25 +264,36 @@ def _text(fields: dict[str, Any], name: str, place: str) -> str:
 def _texts(fields: dict[str, Any], name: str, place: str) -> tuple[str, ...]:
     values = fields.get(name, [])
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise SchemaForm(place, f"{name!r} must be a list of texts, got {shown(values)}")
+        raise SchemaForm(place, f"{name!r} must be a list of texts, got {_shown(values)}")
     return tuple(values)
 
 
 def _flag(fields: dict[str, Any], name: str, default: bool, place: str) -> bool:
     value = fields.get(name, default)
     if not isinstance(value, bool):
-        raise SchemaForm(place, f"{name!r} must be {one_of((True, False))}, got {shown(value)}")
+        raise SchemaForm(place, f"{name!r} must be {one_of((True, False))}, got {_shown(value)}")
     return value
 
 
 def _tree(tree: Any, place: str) -> dict[str, Any]:
-    """The nested mappings, checked without recursion: a hostile tree may be deep."""
-    waiting = [tree]
+    """The nested mappings, checked without recursion; Hierarchy refuses what is too deep."""
+    waiting = [(tree, 0)]
     while waiting:
-        node = waiting.pop()
+        node, depth = waiting.pop()
         if not isinstance(node, dict):
-            raise SchemaForm(place, f"'tree' is made of nested objects, got {shown(node)}")
+            raise SchemaForm(place, f"'tree' is made of nested objects, got {_shown(node)}")
         if isinstance(node, _Repeated):
             raise RepeatedNode(node.key, cyclic=False)
-        waiting.extend(node.values())
-    return tree if isinstance(tree, dict) else {}
+        for name, below in node.items():
+            if not isinstance(name, str):
+                raise SchemaForm(place, f"the names in 'tree' must be text, got {_shown(name)}")
+            if depth < LEVELS:
+                waiting.append((below, depth + 1))
+    return cast(dict[str, Any], tree)
+
+
+def _shown(value: object) -> str:
+    try:
+        return errors.shown(value)
+    except RecursionError:
+        return "something nested too deeply to show"

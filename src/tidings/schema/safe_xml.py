@@ -1,7 +1,8 @@
-"""XML text from outside into an element tree, with nothing fetched, expanded or guessed beyond a mis-spelt closing tag.
+"""XML text from outside into an element tree: nothing is fetched or expanded, only closing tags are guessed.
 
-`xml_form` calls it. No document type declaration reaches the parser: one that only names an external file is blanked out,
-any other is refused; so there are no entities to expand. What the parser still refuses comes back with line and column.
+`xml_form` calls it. No document type declaration reaches the parser: one that only names an external file is
+blanked out, any other is refused; so there are no entities to expand. What the parser still refuses comes
+back with line and column.
 """
 
 from __future__ import annotations
@@ -16,11 +17,17 @@ from tidings.errors import SchemaError, nearest
 
 LARGEST = 16 * 2**20  # bytes
 DEEPEST = 256  # elements within each other; libxml2's own limit without huge_tree
-_MOST_REPAIRS = 100  # a text with more mis-spelt tags is not a slip of the pen, and each repair counts lines anew
+_MOST_REPAIRS = (
+    100  # a text with more mis-spelt tags is not a slip of the pen, and each repair counts lines anew
+)
 
 _ENCODING = re.compile(rb"""\A<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
 _KNOWN_ENCODING = re.compile(r"utf-?8|utf-?16(le|be)?|us-ascii|iso-8859-\d{1,2}|windows-125\d", re.IGNORECASE)
-_BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 _DOCTYPE = re.compile(
     r"""<!DOCTYPE\s+[^\s\[<>"']+(?:\s+(?:SYSTEM|PUBLIC\s+(?:"[^"<]*"|'[^'<]*'))\s+(?:"[^"<]*"|'[^'<]*'))?\s*>"""
 )
@@ -30,7 +37,7 @@ _TAG = re.compile(r"""<(/?)([^\s<>/="'!?]++)((?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+
 
 
 class MalformedXml(SchemaError):
-    """The text is no XML that is read here: line, column and what is wrong; line 0 where there is no place to show."""
+    """The text is no XML that is read here: line, column (0 where there is none) and what is wrong."""
 
     def __init__(self, line: int, column: int, problem: str) -> None:
         super().__init__(line, column, problem)
@@ -43,13 +50,13 @@ class MalformedXml(SchemaError):
 def parse(text: bytes | str, names: Collection[str]) -> tuple[etree._Element, list[str]]:
     """The root element and a note for each closing tag that was put right; raises MalformedXml.
 
-    `names` are the elements of the form: a closing tag with one of these names is in the wrong place, not mis-spelt.
+    `names` are the elements of the form: a closing tag with one of them is in the wrong place, not mis-spelt.
     """
     plain = _without_doctype(_decoded(text))
     try:
         return _parsed(plain), []
     except etree.XMLSyntaxError as problem:
-        if problem.code != etree.ErrorTypes.ERR_TAG_NAME_MISMATCH:
+        if "tag mismatch" not in (problem.msg or ""):
             raise _malformed(problem) from None
     repaired, notes = _with_tags_repaired(plain, names)
     try:
@@ -138,7 +145,7 @@ def _without_doctype(text: str) -> str:
 
 
 def _end_of_aside(text: str, place: int) -> int | None:
-    """Past the comment, instruction or CDATA section that begins here; None when there is none, or it never ends."""
+    """The end of the comment, instruction or CDATA that begins here; None when none does or it never ends."""
     for opening, closing in (("<!--", "-->"), ("<?", "?>"), ("<![CDATA[", "]]>")):
         if text.startswith(opening, place):
             end = text.find(closing, place + len(opening))
@@ -147,7 +154,7 @@ def _end_of_aside(text: str, place: int) -> int | None:
 
 
 def _with_tags_repaired(text: str, names: Collection[str]) -> tuple[str, list[str]]:
-    """The text with mis-spelt closing tags put right up to the first thing that is wrong otherwise, and the notes."""
+    """The text with mis-spelt closing tags put right, up to anything else that is wrong, and the notes."""
     pieces: list[str] = []
     notes: list[str] = []
     opened: list[str] = []
@@ -171,13 +178,15 @@ def _with_tags_repaired(text: str, names: Collection[str]) -> tuple[str, list[st
                     break
                 pieces += (text[copied : tag.start(2)], meant)
                 copied = tag.end(2)
-                notes.append(f"line {_place(text, place)[0]}: the closing tag </{name}> was read as </{meant}>")
+                notes.append(
+                    f"line {_place(text, place)[0]}: the closing tag </{name}> was read as </{meant}>"
+                )
         place = text.find("<", end)
     return "".join(pieces) + text[copied:], notes
 
 
 def is_near_miss(word: str, meant: str) -> bool:
-    """Whether one is a slip of the pen for the other; a word with more letters ('untrue') may well mean another thing."""
+    """Whether the word is a slip of the pen; a longer one ('untrue') may well mean another thing."""
     return abs(len(word) - len(meant)) <= 1 and nearest(word, (meant,)) == meant
 
 

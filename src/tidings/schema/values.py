@@ -1,6 +1,7 @@
 """Single values in the one form that the inside of Tidings knows: numbers, instants and text.
 
-Raw values come from JSON, CSV, Parquet, XML and filter texts; what leaves here is canonical: equal values are equal in Python.
+Raw values come from JSON, CSV, Parquet, XML and filter texts; what leaves here is canonical: equal values are
+equal in Python.
 """
 
 from __future__ import annotations
@@ -8,12 +9,27 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 
+from tidings.errors import SchemaError, shown
+
 LARGEST_INTEGER = 2**53  # beyond it neighbouring integers fall together in a 64-bit float
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_FIRST_INSTANT = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_LAST_INSTANT = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 Number = int | float
 Value = int | float | str  # an Instant is an int
+
+
+class NotText(SchemaError):
+    """A value that UTF-8, and so neither Arrow nor a file, can hold: where it stands, and the value."""
+
+    def __init__(self, where: str, value: str) -> None:
+        super().__init__(where, value)
+
+    def __str__(self) -> str:
+        where, value = self.args
+        return f"{where}: {shown(value)} holds half of a surrogate pair, which is no text"
 
 
 class Instant(int):
@@ -32,9 +48,13 @@ class Instant(int):
 
     @classmethod
     def of(cls, moment: datetime) -> Instant:
+        """Without a zone it is UTC. Raises ValueError where that is outside the years 1 to 9999."""
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
-        return cls((moment - _EPOCH) // _MICROSECOND)
+        microseconds = (moment - _EPOCH) // _MICROSECOND
+        if not _FIRST_INSTANT <= microseconds <= _LAST_INSTANT:
+            raise ValueError(f"{moment.isoformat()} lies, in UTC, outside the years 1 to 9999")
+        return cls(microseconds)
 
     def __str__(self) -> str:
         moment = _EPOCH + timedelta(microseconds=int(self))
@@ -42,6 +62,17 @@ class Instant(int):
 
     def __repr__(self) -> str:
         return f"Instant({str(self)!r})"
+
+
+def is_text(value: str) -> bool:
+    """Whether it is Unicode text: half of a surrogate pair, which JSON can smuggle in by escape, is not."""
+    if value.isascii():
+        return True
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def number(value: object) -> Number:

@@ -8,16 +8,19 @@
       <E><E_TYPE type="car"><E_ATTR mandatory="true" unique="true" domid="1" type="brand"/></E_TYPE></E>
     </IESCHEMA>
 
-Ours beside the thesis's: `version`; on DOMAIN `name` (else the oid is the name), `ordered`, the types hierarchical (with NODE
-elements inside), text and time, and VALUE elements, taken to the letter, instead of `attr`; the operator `similar`.
-`event_type` is not written, since its domain is always the enumeration of the event types.
+Ours beside the thesis's: `version`; on DOMAIN `name` (else the oid is the name), `ordered`, the types
+hierarchical (with NODE elements inside), text and time, and VALUE elements, taken to the letter, instead of
+`attr`; the operator `similar`. `event_type` is not written, since its domain is always the enumeration of the
+event types.
 
-The appendix has typing errors. Those that leave no doubt are put right when read, each with a note; all others are errors.
+The appendix has typing errors. Those that leave no doubt are put right when read, each with a note; all
+others are errors.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from lxml import etree
@@ -73,7 +76,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def read(text: bytes | str) -> tuple[Catalog, tuple[str, ...]]:
-    """The catalog, and a note for every typing error found and what was assumed; raises SchemaError with all that is wrong."""
+    """The catalog, and a note for every typing error found and what was assumed; raises SchemaError."""
     root, notes = safe_xml.parse(text, _FORM)
     if problems := tuple(_form_problems(root)):
         raise InvalidSchema(problems)
@@ -81,7 +84,7 @@ def read(text: bytes | str) -> tuple[Catalog, tuple[str, ...]]:
 
 
 def write(catalog: Catalog) -> str:
-    """The text, which `read` reads back to an equal catalog; raises SchemaForm where XML cannot hold a value."""
+    """The text, which `read` reads back to an equal catalog; raises SchemaForm where XML cannot hold it."""
     oids = {domain.name: str(number) for number, domain in enumerate(catalog.domains, start=1)}
     domain_of = {attribute.name: oids[attribute.domain] for attribute in catalog.attributes}
     root = etree.Element("IESCHEMA", version=str(catalog.version))
@@ -98,10 +101,12 @@ def write(catalog: Catalog) -> str:
         element = etree.SubElement(event_types, "E_TYPE", type=event_type.name)
         for use in event_type.attributes:
             flags = {"mandatory": str(use.mandatory).lower(), "unique": str(use.unique).lower()}
-            etree.SubElement(element, "E_ATTR", flags, domid=domain_of[use.name], type=use.name)
+            etree.SubElement(element, "E_ATTR", flags | {"domid": domain_of[use.name], "type": use.name})
     written: str = etree.tostring(root, encoding="unicode", pretty_print=True)
     if (size := len(written.encode())) > safe_xml.LARGEST - 100:
-        raise SchemaForm("", f"the schema would take {size:,} bytes of XML, more than is read back; write it as JSON")
+        raise SchemaForm(
+            "", f"the schema would take {size:,} bytes of XML, more than is read back; write it as JSON"
+        )
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{written}'
 
 
@@ -110,7 +115,7 @@ def _write_domain(parent: etree._Element, domain: Domain, oid: str) -> None:
         if found := _NOT_XML.search(value):
             raise SchemaForm(
                 f"domain {domain.name!r}",
-                f"XML cannot hold the character U+{ord(found[0]):04X} of {shown(value)}; write the schema as JSON",
+                f"XML cannot hold the character U+{ord(found[0]):04X} in {shown(value)}; write it as JSON",
             )
     element = etree.SubElement(parent, "DOMAIN", oid=oid)
     if domain.name != oid:
@@ -156,15 +161,21 @@ def _form_problems(root: etree._Element) -> Iterator[SchemaError]:
                 yield SchemaForm(_place(element), f"the attribute {name!r} is missing")
         for name in map(str, element.attrib):
             if name not in required + optional:
-                yield SchemaForm(_place(element), f"no attribute {name!r}{suggestion(name, required + optional)}")
+                yield SchemaForm(
+                    _place(element), f"no attribute {name!r}{suggestion(name, required + optional)}"
+                )
         for child in element:
             if child.tag not in children:
-                yield SchemaForm(_place(child), f"it cannot stand in <{element.tag}>{suggestion(child.tag, children)}")
+                yield SchemaForm(
+                    _place(child), f"it cannot stand in <{element.tag}>{suggestion(child.tag, children)}"
+                )
             elif element is root and child.tag in seen:
                 yield SchemaForm(_place(child), "it stands twice")
             seen.add(child.tag)
             if (child.tail or "").strip(_BLANKS):
-                yield SchemaForm(_place(child), f"stray text after it: {shown((child.tail or '').strip(_BLANKS))}")
+                yield SchemaForm(
+                    _place(child), f"stray text after it: {shown((child.tail or '').strip(_BLANKS))}"
+                )
         if element.tag != "VALUE" and (text := (element.text or "").strip(_BLANKS)):
             yield SchemaForm(_place(element), f"stray text in it: {shown(text)}")
 
@@ -214,11 +225,17 @@ class _Reader:
         parts = (("attr", listed), ("VALUE", values), ("ordered", element.get("ordered")))
         for part, given in parts:
             if given and kind is not Kind.ENUMERATED:
-                raise SchemaForm(_place(element), f"{part!r} belongs to domains of type 'enum'; this is {type_name!r}")
+                raise SchemaForm(
+                    _place(element), f"{part!r} belongs to domains of type 'enum'; this is {type_name!r}"
+                )
         if element.find("NODE") is not None and kind is not Kind.HIERARCHICAL:
-            raise SchemaForm(_place(element), f"'NODE' belongs to hierarchical domains; this is {type_name!r}")
+            raise SchemaForm(
+                _place(element), f"'NODE' belongs to hierarchical domains; this is {type_name!r}"
+            )
         if listed and values:
-            raise SchemaForm(_place(element), "the values stand either in 'attr' or as <VALUE> elements, not in both")
+            raise SchemaForm(
+                _place(element), "the values stand either in 'attr' or as <VALUE> elements, not in both"
+            )
         if listed:
             values = [value.strip(_BLANKS) for value in listed.split(",")]
             if "" in values:
@@ -239,7 +256,10 @@ class _Reader:
     def _attributes(self) -> tuple[Attribute, ...]:
         """From DOM, which A must agree with."""
         made = []
-        named = {name: element for element, name in self._names("A", {_attribute(e, "name") for e in self._in("DOM")})}
+        named = {
+            name: element
+            for element, name in self._names("A", {_attribute(e, "name") for e in self._in("DOM")})
+        }
         for element in self._in("DOM"):
             name, oid = _attribute(element, "name"), _attribute(element, "type")
             if named.pop(name, None) is None:
@@ -260,12 +280,13 @@ class _Reader:
         """In the order of ET; a type that only ET or only E has is accepted with a note."""
         read = [self._event_type(element, domain_of) for element in self._in("E")]
         made = {event_type.name: event_type for event_type in read}
-        if len(made) < len(read):
-            raise InvalidSchema((*self.problems, *_repeated("event type", [t.name for t in read])))
+        self.problems += _repeated("event type", [event_type.name for event_type in read])
         ordered = []
         for element, name in self._names("ET", set(made)):
             if name not in made:
-                self._note(element, f"event type {name!r} has no <E_TYPE>; it was taken to have no attributes")
+                self._note(
+                    element, f"event type {name!r} has no <E_TYPE>; it was taken to have no attributes"
+                )
             ordered.append(made.pop(name, EventType(name)))
         for name in made:
             self.notes.append(f"event type {name!r} is missing from <ET>; it was accepted")
@@ -277,15 +298,17 @@ class _Reader:
         for used in element:
             name = _attribute(used, "type")
             if name == EVENT_TYPE:
-                self._note(used, f"event type {event_type!r}: event_type is always mandatory and was left out")
+                self._note(
+                    used, f"event type {event_type!r}: event_type is always mandatory and was left out"
+                )
                 continue
             taken, domid = domain_of.get(name), used.get("domid")
             named = self.domains.get(domid) if domid is not None else None
             if domid is not None and taken is not None and (named is None or named.name != taken):
                 self._note(
                     used,
-                    f"event type {event_type!r}: attribute {name!r} has domid {domid!r}, but <DOM> gives it the "
-                    f"domain {taken!r}, which was taken",
+                    f"event type {event_type!r}: attribute {name!r} has domid {domid!r}, "
+                    f"but <DOM> gives it the domain {taken!r}, which was taken",
                 )
             uses.append(AttributeUse(name, self._flag(used, "mandatory"), self._flag(used, "unique")))
         return EventType(event_type, tuple(uses))
@@ -298,19 +321,22 @@ class _Reader:
                 if domain is None or set(domain.values) != event_types:
                     what = "which does not exist" if domain is None else f"which is {domain.kind}"
                     self._note(
-                        element, f"event_type had domain {oid!r}, {what}; it got the enumeration of the event types"
+                        element,
+                        f"event_type had domain {oid!r}, {what}; it got the enumeration of the event types",
                     )
 
     def _in(self, section: str) -> list[etree._Element]:
         return list(self.sections[section]) if section in self.sections else []
 
     def _names(self, section: str, declared: set[str]) -> list[tuple[etree._Element, str]]:
-        """The names that A or ET lists: to the letter where they are declared so, else without the blanks around."""
+        """The names that A or ET lists: to the letter where declared so, else without the blanks around."""
         made = []
         for element in self._in(section):
             text = element.text or ""
             made.append((element, text if text in declared else text.strip(_BLANKS)))
-        self.problems += _repeated("attribute" if section == "A" else "event type", [name for _, name in made])
+        self.problems += _repeated(
+            "attribute" if section == "A" else "event type", [name for _, name in made]
+        )
         return made
 
     def _flag(self, element: etree._Element, name: str) -> bool:
@@ -348,12 +374,12 @@ def _hierarchy(element: etree._Element) -> Hierarchy:
 
 
 def _repeated(what: str, names: list[str]) -> list[SchemaError]:
-    return [NameTaken(what, name) for number, name in enumerate(names) if name in names[:number]]
+    return [NameTaken(what, name) for name, count in Counter(names).items() if count > 1]
 
 
 def _attribute(element: etree._Element, name: str) -> str:
     """One that the form requires, so it is there."""
-    return element.attrib[name]
+    return str(element.attrib[name])
 
 
 def _place(element: etree._Element) -> str:

@@ -1,0 +1,145 @@
+"""`tidings match`: files in, matches out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import msgspec
+import numpy as np
+import typer
+
+from tidings.cli.options import ExistingFile, SchemaFile, load_catalog
+from tidings.cli.terminal import INPUT_WAS_WRONG, messages, plain_errors, progress, warn, written_whole
+from tidings.errors import nearest
+from tidings.events import EventBatch, Refused, read_events
+from tidings.language import Subscription, read_subscriptions
+from tidings.matching import Matcher, Matches
+from tidings.matching.algorithms import ALGORITHMS, DEFAULT, make_matcher
+from tidings.schema.catalog import Catalog
+
+_REFUSALS_SHOWN = 5
+
+
+def _algorithm(name: str) -> str:
+    if name not in ALGORITHMS:
+        hint = nearest(name, ALGORITHMS)
+        raise typer.BadParameter(f"no algorithm {name!r}; {f'did you mean {hint!r}?' if hint else 'see --help'}")
+    return name
+
+
+def match(
+    subscriptions: Annotated[Path, typer.Argument(metavar="SUBS", help="JSON Lines of id and filter.", **ExistingFile)],
+    events: Annotated[
+        Path, typer.Argument(metavar="EVENTS", help="JSON Lines, CSV or Parquet, by its ending.", **ExistingFile)
+    ],
+    schema: SchemaFile,
+    algorithm: Annotated[
+        str, typer.Option(callback=_algorithm, help=f"One of: {', '.join(ALGORITHMS)}.")
+    ] = DEFAULT,
+    rejects: Annotated[Path | None, typer.Option(help="Where refused events go, as JSON Lines.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when an event is refused.")] = False,
+    output: Annotated[Path | None, typer.Option(help="Write the matches to a file, whole or not at all.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="The summary as JSON on standard error.")] = False,
+) -> None:
+    """Match a file of events with a file of subscriptions.
+
+    Matches go to standard output as JSON Lines, in event order, then by subscription id; the summary goes to standard
+    error. Wrong subscriptions are all listed and nothing is matched (exit code 1). Refused events never stop the others.
+
+    Example: tidings match subscriptions.jsonl events.jsonl --schema schema.json --rejects refused.jsonl
+    """
+    with plain_errors():
+        catalog = load_catalog(schema)
+        started = time.monotonic()
+        matcher = make_matcher(algorithm, catalog)
+        for subscription in _subscriptions(subscriptions, catalog):
+            matcher.add(subscription)
+        summary = _Summary(subscriptions=len(matcher))
+        with ExitStack() as stack:
+            answer = stack.enter_context(written_whole(output))
+            refused_file = stack.enter_context(written_whole(rejects)) if rejects else None
+            for batch, refused in summary.count(_batches(events, catalog)):
+                _write(matcher, batch, matcher.match(batch), answer, summary)
+                _report(refused, refused_file, summary)
+        summary.seconds = time.monotonic() - started
+    summary.show(json)
+    if strict and summary.refused:
+        raise typer.Exit(INPUT_WAS_WRONG)
+
+
+class _Summary:
+    """What happened, counted along the way."""
+
+    def __init__(self, subscriptions: int) -> None:
+        self.subscriptions = subscriptions
+        self.events = self.matches = self.refused = self.duplicates = 0
+        self.seconds = 0.0
+
+    def count(self, readings: Iterator[tuple[EventBatch, list[Refused], int]]) -> Iterator[tuple[EventBatch, list[Refused]]]:
+        with progress() as bar:
+            task = bar.add_task("matching", total=None)
+            for batch, refused, duplicates in readings:
+                yield batch, refused
+                self.events += len(batch)
+                self.refused += len(refused)
+                self.duplicates += duplicates
+                bar.update(task, description=f"{self.events:,} events, {self.matches:,} matches")
+
+    def show(self, as_json: bool) -> None:
+        if as_json:
+            messages.print(msgspec.json.encode(vars(self)).decode(), markup=False)
+            return
+        parts = [f"{self.matches:,} matches", f"{self.events:,} events", f"{self.subscriptions:,} subscriptions"]
+        if self.refused:
+            parts.append(f"{self.refused:,} events refused")
+        if self.duplicates:
+            parts.append(f"{self.duplicates:,} duplicates skipped")
+        messages.print(f"{', '.join(parts)}, {self.seconds:.1f} s")
+
+
+def _subscriptions(path: Path, catalog: Catalog) -> list[Subscription]:
+    with path.open("rb") as file, progress() as bar:
+        lines = bar.track(file, description="reading subscriptions", total=None)
+        read = read_subscriptions(lines, catalog)
+    for subscription in read:
+        for warning in subscription.filter.warnings:
+            warn(f"subscription {subscription.id!r}: {warning}")
+    return read
+
+
+def _batches(path: Path, catalog: Catalog) -> Iterator[tuple[EventBatch, list[Refused], int]]:
+    for reading in read_events(path, catalog):
+        yield reading.batch, reading.refused, reading.duplicates
+
+
+def _write(matcher: Matcher, batch: EventBatch, matches: Matches, answer: BinaryIO, summary: _Summary) -> None:
+    """One line a match, subscriptions of an event in the order of their ids."""
+    if not len(matches):
+        return
+    summary.matches += len(matches)
+    used, places = np.unique(matches.numbers, return_inverse=True)
+    ids = [matcher.id(number) for number in used.tolist()]
+    rank = np.empty(len(ids), np.int64)
+    rank[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+    events = matches.events()
+    order = np.lexsort((rank[places], events))
+    encode = msgspec.json.encode
+    tails = [b', "subscription": ' + encode(id) + b"}\n" for id in ids]
+    heads = [b'{"event": ' + encode(id) for id in batch.ids.to_pylist()]
+    pairs = zip(events[order].tolist(), places[order].tolist(), strict=True)
+    answer.write(b"".join([heads[event] + tails[place] for event, place in pairs]))
+
+
+def _report(refused: list[Refused], file: BinaryIO | None, summary: _Summary) -> None:
+    for number, one in enumerate(refused, summary.refused):
+        if file is not None:
+            file.write(msgspec.json.encode(one.as_json()) + b"\n")
+        elif number < _REFUSALS_SHOWN:
+            problems = "; ".join(f"{error.rule}: {error.message}" for error in one.errors)
+            warn(f"line {one.line}: event {one.id!r} refused: {problems}")
+        elif number == _REFUSALS_SHOWN:
+            warn("more events were refused; --rejects FILE lists them all")

@@ -1,0 +1,76 @@
+"""Raw values of one attribute to the elements of an `EventBatch` column, all at once.
+
+What comes in is a list of Python objects (JSON) or an Arrow array (CSV, Parquet). What goes out is the
+stored array, null where a value was null or is *doubted*: not evidently in the domain. Nothing doubted is
+refused here; `validate` decides on its row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tidings.events import arrays, instants
+from tidings.schema import Domain, Kind
+from tidings.schema.values import LARGEST_INTEGER
+
+RawColumn = list[Any] | Any  # a list of Python objects, or an Arrow array
+
+_NONE = type(None)
+_PYTHON_TYPES: dict[Kind, frozenset[type]] = {Kind.NUMERIC: frozenset({int, float})}
+_TEXT = frozenset({str})
+# What pyarrow raises for an integer that no float holds, a larger one, and half a surrogate pair.
+_UNFIT = (pa.ArrowInvalid, OverflowError, UnicodeEncodeError)
+
+
+def elements(raw: RawColumn, domain: Domain, vocabulary: Any) -> Any:
+    """The stored array of the raw values, null where there is none or where it is doubted."""
+    array = _from_python(raw, domain.kind) if isinstance(raw, list) else raw
+    kind, type_ = domain.kind, array.type
+    if kind is Kind.NUMERIC:
+        return _numbers(array)
+    if kind is Kind.TIME and (pa.types.is_timestamp(type_) or pa.types.is_date(type_)):
+        return instants.from_timestamps(array)
+    if not pa.types.is_string(type_):
+        return pa.nulls(len(array), arrays.stored_type(domain))
+    if kind is Kind.TIME:
+        return instants.parse_texts(array)
+    return array if vocabulary is None else pc.index_in(array, value_set=vocabulary, skip_nulls=True)
+
+
+def _from_python(raw: list[Any], kind: Kind) -> Any:
+    """An Arrow array of the values that are of the kind's Python types, null for all others."""
+    expected = _PYTHON_TYPES.get(kind, _TEXT)
+    element = pa.float64() if kind is Kind.NUMERIC else pa.string()
+    if not set(map(type, raw)) <= expected | {_NONE}:
+        raw = [value if type(value) in expected else None for value in raw]
+    try:
+        return pa.array(raw, element)
+    except _UNFIT:
+        return pa.array([value if _fits(value, element) else None for value in raw], element)
+
+
+def _fits(value: object, element: Any) -> bool:
+    try:
+        pa.array([value], element)
+    except _UNFIT:
+        return False
+    return True
+
+
+def _numbers(array: Any) -> Any:
+    """Finite floats, and integers that a float holds; -0.0 becomes 0.0, so that equal values are the same."""
+    if pa.types.is_integer(array.type):
+        if pa.types.is_int64(array.type) or pa.types.is_uint64(array.type):
+            held = pc.less_equal(array, LARGEST_INTEGER)
+            if pa.types.is_int64(array.type):
+                held = pc.and_(held, pc.greater_equal(array, -LARGEST_INTEGER))
+            array = pc.if_else(held, array, None)
+        return array.cast(pa.float64())
+    if not pa.types.is_floating(array.type):
+        return pa.nulls(len(array), pa.float64())
+    floats = pc.add(array.cast(pa.float64()), 0.0)
+    finite = pc.is_finite(floats)
+    return floats if pc.all(finite).as_py() in (True, None) else pc.if_else(finite, floats, None)

@@ -1,0 +1,118 @@
+"""Generated catalogs and changes. `catalogs()` is odd on purpose; `small_catalogs()` has plain names, for filter tests."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Hierarchy, Kind
+from tidings.schema.catalog import RESERVED
+from tidings.schema.domain import legal_operators
+from tidings.schema.growth import (
+    AppendNode,
+    AppendValue,
+    Change,
+    CreateAttribute,
+    CreateDomain,
+    CreateEventType,
+    ExtendEventType,
+)
+from tidings.schema.hierarchy import NO_PARENT
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+xml_texts = st.text(
+    st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff")
+    | st.sampled_from("\t\n\r ,<>&'\"]"),
+    max_size=12,
+)
+names = (
+    st.sampled_from(["price", " price", "price ", "a,b", "1", "2", "<&>", "'", '"', "名前", "not", "x" * 200])
+    | st.text(st.characters(exclude_categories=["C", "Z"]) | st.just(" "), min_size=1, max_size=12)
+).filter(lambda name: name not in RESERVED and name.isprintable())
+simple_names = st.sampled_from("abcdefgh")
+
+
+@st.composite
+def hierarchies(draw: st.DrawFn, words: st.SearchStrategy[str] = texts, most: int = 12) -> Hierarchy:
+    """Several roots, any shape: each node hangs below one on the path to the node before, or is a root."""
+    nodes = draw(st.lists(words, unique=True, max_size=most))
+    parents: list[int] = []
+    path: list[int] = []
+    for number in range(len(nodes)):
+        path = path[: draw(st.integers(0, len(path)))]
+        parents.append(path[-1] if path else NO_PARENT)
+        path.append(number)
+    return Hierarchy(tuple(nodes), tuple(parents))
+
+
+@st.composite
+def domains(draw: st.DrawFn, name: str, words: st.SearchStrategy[str] = texts) -> Domain:
+    kind = draw(st.sampled_from(Kind))
+    ordered = kind is Kind.ENUMERATED and draw(st.booleans())
+    legal = legal_operators(kind, ordered)
+    operators = draw(st.none() | st.lists(st.sampled_from(legal), unique=True).map(tuple))
+    values = draw(st.lists(words, unique=True, max_size=8)) if kind is Kind.ENUMERATED else []
+    hierarchy = draw(hierarchies(words)) if kind is Kind.HIERARCHICAL else Hierarchy()
+    return Domain(name, kind, operators, tuple(values), ordered, hierarchy)
+
+
+def _event_types(name: str, attributes: list[str]) -> st.SearchStrategy[EventType]:
+    chosen = st.lists(st.sampled_from(attributes), unique=True) if attributes else st.just([])
+    return chosen.flatmap(
+        lambda used: st.tuples(
+            *(st.builds(AttributeUse, st.just(a), st.booleans(), st.booleans()) for a in used)
+        )
+    ).map(lambda uses: EventType(name, uses))
+
+
+@st.composite
+def catalogs(
+    draw: st.DrawFn,
+    words: st.SearchStrategy[str] = texts,
+    named: st.SearchStrategy[str] = names,
+    most: int = 5,
+) -> Catalog:
+    """Every kind, subsets of operators, domains that nothing uses, types without attributes, any version."""
+    domain_names = draw(st.lists(named, unique=True, max_size=most))
+    attribute_names = draw(st.lists(named, unique=True, max_size=most)) if domain_names else []
+    type_names = draw(st.lists(named, unique=True, max_size=most))
+    return Catalog(
+        tuple(draw(domains(name, words)) for name in domain_names),
+        tuple(Attribute(name, draw(st.sampled_from(domain_names))) for name in attribute_names),
+        tuple(draw(_event_types(name, attribute_names)) for name in type_names),
+        draw(st.integers(1, 2**53)),
+    )
+
+
+def small_catalogs() -> st.SearchStrategy[Catalog]:
+    """At least a domain, an attribute and an event type; all names and values are single letters."""
+    return catalogs(simple_names, simple_names, most=4).filter(
+        lambda catalog: any(event_type.attributes for event_type in catalog.event_types)
+    )
+
+
+@st.composite
+def changes(draw: st.DrawFn, catalog: Catalog) -> Change:
+    """A change that may or may not be legal: names that exist are as likely as others."""
+
+    def some(known: list[str], others: st.SearchStrategy[str] = names) -> str:
+        return draw(st.sampled_from(known) | others if known else others)
+
+    domain_names = [domain.name for domain in catalog.domains]
+    attribute_names = [attribute.name for attribute in catalog.attributes]
+    rule = draw(st.sampled_from(Change.__args__))
+    if rule is CreateDomain:
+        return CreateDomain(draw(domains(some(domain_names))))
+    if rule is CreateAttribute:
+        return CreateAttribute(Attribute(some(attribute_names), some(domain_names)))
+    if rule is CreateEventType:
+        return CreateEventType(draw(_event_types(some(list(catalog.event_type_names)), attribute_names)))
+    if rule is ExtendEventType:
+        use = AttributeUse(some(attribute_names), draw(st.booleans()), draw(st.booleans()))
+        return ExtendEventType(some(list(catalog.event_type_names)), use)
+    fitting = Kind.ENUMERATED if rule is AppendValue else Kind.HIERARCHICAL
+    domain = some([d.name for d in catalog.domains if d.kind is fitting] or domain_names)
+    found = catalog.domain(domain)
+    known = list(found.vocabulary) if found is not None else []
+    if rule is AppendValue:
+        return AppendValue(domain, some(known, texts))
+    return AppendNode(domain, some(known, texts), draw(st.none() | st.sampled_from(known)) if known else None)
