@@ -107,5 +107,8 @@ def one_of(words: Iterable[object]) -> str:
 
 def shown(value: object) -> str:
     """A value as an error message shows it: never longer than a line."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return f"a deeply nested {type(value).__name__}"
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"

@@ -11,7 +11,7 @@ SHARED = Path(__file__).parents[3] / "shared"
 
 @pytest.fixture
 def shared_file(request: pytest.FixtureRequest) -> Path:
-    """The file named by `@pytest.mark.parametrize("shared_file", ["…"], indirect=True)`; skips where it is absent."""
+    """The file that `parametrize("shared_file", ["…"], indirect=True)` names; skips where it is absent."""
     path = SHARED / request.param
     if not path.is_file():
         pytest.skip(f"{request.param} is not beside this repository")

@@ -19,7 +19,8 @@ from tidings.schema.json_form import SchemaForm
 ARCHITECTURE = """
 {"domains": [{"name": "money", "kind": "numeric", "operators": ["=", "<", "<=", ">", ">="]},
              {"name": "brand", "kind": "enumerated", "values": ["opel", "mini"], "ordered": false},
-             {"name": "category", "kind": "hierarchical", "tree": {"furniture": {"table": {"dining table": {}}}}}],
+             {"name": "category", "kind": "hierarchical",
+              "tree": {"furniture": {"table": {"dining table": {}}}}}],
  "attributes": [{"name": "price", "domain": "money"}],
  "event_types": [{"name": "car", "attributes": [{"name": "price", "mandatory": true, "unique": true}]}]}
 """

@@ -25,7 +25,7 @@ from tidings.schema.hierarchy import LEVELS, TooDeep
 from tidings.schema.json_form import SchemaForm
 from tidings.schema.safe_xml import LARGEST, MalformedXml
 
-# Our own small schema, with the mistakes of the thesis's appendix A: </DOMATN>, "flase", event_type of type string.
+# Our own small schema, with the mistakes of the thesis's appendix A: </DOMATN>, "flase", event_type a string.
 MISTAKEN = """<?xml version="1.0" encoding="UTF-8"?>
 <IESCHEMA>
   <A>
@@ -125,12 +125,20 @@ def test_every_catalog_that_xml_can_hold_round_trips(catalog):
 
 @given(catalogs(texts))
 def test_any_other_catalog_is_refused_when_written(catalog):
-    try:
-        written = xml_form.write(catalog)
-    except SchemaForm as refusal:
-        assert "XML cannot hold the character U+" in str(refusal)
+    if all(xml_holds(value) for domain in catalog.domains for value in domain.vocabulary):
+        assert xml_form.read(xml_form.write(catalog))[0] == catalog
         return
-    assert xml_form.read(written)[0] == catalog
+    with pytest.raises(SchemaForm, match=r"XML cannot hold the character U\+"):
+        xml_form.write(catalog)
+
+
+def xml_holds(value: str) -> bool:
+    """By lxml's own judgement."""
+    try:
+        etree.Element("VALUE").text = value
+    except ValueError:
+        return False
+    return True
 
 
 def test_a_control_character_is_refused_by_name():
@@ -223,7 +231,7 @@ def test_a_sound_schema_needs_no_note():
         ),
         (
             schema(NUMERIC, PRICE, CAR.replace('domid="1"', 'domid="7"')),
-            "event type 'car': attribute 'price' has domid '7', but <DOM> gives it the domain '1', which was taken",
+            "'price' has domid '7', but <DOM> gives it the domain '1', which was taken",
         ),
         (
             schema(event_types=CAR.replace("price", "event_type")),
@@ -272,7 +280,7 @@ def test_event_type_over_its_own_enumeration_needs_no_note():
         ),
         (
             schema('<DOMAIN oid="1" type="enum"><OPER type="gt"/></DOMAIN>'),
-            "a enumerated domain cannot allow '>'",
+            "an enumerated domain cannot allow '>'",
         ),
         (schema('<DOMAIN oid="1" type="numeric" attr="a"/>'), "'attr' belongs to domains of type 'enum'"),
         (
@@ -355,7 +363,7 @@ def test_everything_wrong_is_listed_at_once():
         ('<IESCHEMA version="<"/>', "line 1, column 20", "not allowed in attributes"),
         ('<IESCHEMA version="1" version="1"/>', "line 1", "redefined"),
         ("<IESCHEMA>\ud800</IESCHEMA>", "line 1, column 11", "half of a surrogate pair"),
-        ("<IESCHEMA>\n\x07</IESCHEMA>", "line 2", "out of allowed range"),
+        ("<IESCHEMA>\n\x07</IESCHEMA>", "line 2, column 1", "invalid Char value 7"),
     ],
 )
 def test_malformed_xml_is_refused_with_line_and_column(text, place, message):
@@ -366,7 +374,7 @@ def test_malformed_xml_is_refused_with_line_and_column(text, place, message):
 
 
 def test_a_closing_tag_after_a_repaired_one_is_still_judged():
-    with pytest.raises(MalformedXml, match="line 3, column 5: no XML: .*tag mismatch: D line 2 and A"):
+    with pytest.raises(MalformedXml, match=r"line 3, column 5: no XML: .*tag mismatch: D line 2 and A"):
         xml_form.read('<IESCHEMA>\n<D><DOMAIN oid="1" type="text"></DOMIAN>\n</A>\n</IESCHEMA>')
 
 

@@ -1,6 +1,9 @@
-"""Generated catalogs and changes. `catalogs()` is odd on purpose; `small_catalogs()` has plain names, for filter tests."""
+"""Generated catalogs and changes: `catalogs()` are odd on purpose, `small_catalogs()` plain, for filters."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import get_args
 
 from hypothesis import strategies as st
 
@@ -91,28 +94,69 @@ def small_catalogs() -> st.SearchStrategy[Catalog]:
 
 
 @st.composite
-def changes(draw: st.DrawFn, catalog: Catalog) -> Change:
+def legal_changes(draw: st.DrawFn, catalog: Catalog) -> Change:
+    """A change that the rules accept: one of those that this catalog has room for."""
+    domain_names = [domain.name for domain in catalog.domains]
+    attribute_names = [attribute.name for attribute in catalog.attributes]
+    enumerated = [domain for domain in catalog.domains if domain.kind is Kind.ENUMERATED]
+    hierarchical = [domain for domain in catalog.domains if domain.kind is Kind.HIERARCHICAL]
+    used = {t.name: {use.name for use in t.attributes} for t in catalog.event_types}
+    room = [(t, name) for t in used for name in attribute_names if name not in used[t]]
+    possible = {
+        CreateDomain: True,
+        CreateAttribute: domain_names,
+        CreateEventType: True,
+        ExtendEventType: room,
+        AppendValue: enumerated,
+        AppendNode: hierarchical,
+    }
+    rule = draw(st.sampled_from([rule for rule, needed in possible.items() if needed]))
+    if rule is CreateDomain:
+        return CreateDomain(draw(domains(draw(fresh(names, domain_names)))))
+    if rule is CreateAttribute:
+        return CreateAttribute(
+            Attribute(draw(fresh(names, attribute_names)), draw(st.sampled_from(domain_names)))
+        )
+    if rule is CreateEventType:
+        return CreateEventType(draw(_event_types(draw(fresh(names, list(used))), attribute_names)))
+    if rule is ExtendEventType:
+        event_type, name = draw(st.sampled_from(room))
+        return ExtendEventType(event_type, AttributeUse(name, mandatory=False, unique=draw(st.booleans())))
+    domain = draw(st.sampled_from(enumerated if rule is AppendValue else hierarchical))
+    word = draw(fresh(texts, list(domain.vocabulary)))
+    if rule is AppendValue:
+        return AppendValue(domain.name, word)
+    return AppendNode(domain.name, word, draw(st.sampled_from([None, *domain.vocabulary])))
+
+
+def fresh(words: st.SearchStrategy[str], taken: list[str]) -> st.SearchStrategy[str]:
+    return words.filter(lambda word: word not in taken)
+
+
+@st.composite
+def any_changes(draw: st.DrawFn, catalog: Catalog) -> Change:
     """A change that may or may not be legal: names that exist are as likely as others."""
 
-    def some(known: list[str], others: st.SearchStrategy[str] = names) -> str:
-        return draw(st.sampled_from(known) | others if known else others)
+    def some(known: Iterable[str], others: st.SearchStrategy[str] = names) -> str:
+        return draw(st.sampled_from(tuple(known)) | others if known else others)
 
     domain_names = [domain.name for domain in catalog.domains]
     attribute_names = [attribute.name for attribute in catalog.attributes]
-    rule = draw(st.sampled_from(Change.__args__))
-    if rule is CreateDomain:
-        return CreateDomain(draw(domains(some(domain_names))))
-    if rule is CreateAttribute:
-        return CreateAttribute(Attribute(some(attribute_names), some(domain_names)))
-    if rule is CreateEventType:
-        return CreateEventType(draw(_event_types(some(list(catalog.event_type_names)), attribute_names)))
-    if rule is ExtendEventType:
-        use = AttributeUse(some(attribute_names), draw(st.booleans()), draw(st.booleans()))
-        return ExtendEventType(some(list(catalog.event_type_names)), use)
-    fitting = Kind.ENUMERATED if rule is AppendValue else Kind.HIERARCHICAL
-    domain = some([d.name for d in catalog.domains if d.kind is fitting] or domain_names)
-    found = catalog.domain(domain)
-    known = list(found.vocabulary) if found is not None else []
-    if rule is AppendValue:
-        return AppendValue(domain, some(known, texts))
-    return AppendNode(domain, some(known, texts), draw(st.none() | st.sampled_from(known)) if known else None)
+    match draw(st.sampled_from(get_args(Change))).__name__:
+        case "CreateDomain":
+            return CreateDomain(draw(domains(some(domain_names))))
+        case "CreateAttribute":
+            return CreateAttribute(Attribute(some(attribute_names), some(domain_names)))
+        case "CreateEventType":
+            return CreateEventType(draw(_event_types(some(catalog.event_type_names), attribute_names)))
+        case "ExtendEventType":
+            use = AttributeUse(some(attribute_names), draw(st.booleans()), draw(st.booleans()))
+            return ExtendEventType(some(catalog.event_type_names), use)
+        case "AppendValue":
+            return AppendValue(some(domain_names), draw(texts))
+        case _:
+            return AppendNode(some(domain_names), draw(texts), draw(st.none() | texts))
+
+
+def changes(catalog: Catalog) -> st.SearchStrategy[Change]:
+    return legal_changes(catalog) | any_changes(catalog)

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
-from rich.markup import escape
 
-from tidings.cli.options import SchemaFile, load_catalog
-from tidings.cli.terminal import fail, output, plain_errors, warn
-from tidings.errors import suggestion
-from tidings.events import Event, RefusedEvent, validate
+from tidings.cli.options import SchemaFile, existing_file, load_catalog
+from tidings.cli.terminal import fail, output, plain, plain_errors, warn
+from tidings.errors import shown, suggestion
+from tidings.events import Event, Refused, RefusedEvent, read_events, validate
 from tidings.language import Filter, read_subscriptions
 from tidings.matching.explain import Explanation
 from tidings.matching.explain import explain as explain_match
 from tidings.schema.catalog import Catalog
 
+_NEVER = "the event is not valid, so it would never be matched"
+_OTHER = Event("", ())  # stands for an event that was not asked for
+
 
 def explain(
     filter: Annotated[
-        str, typer.Argument(metavar="FILTER", help="The filter's text, or a file of subscriptions.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="FILTER", help="The filter's text, or a file of subscriptions.", show_default=False
+        ),
     ],
     event: Annotated[
-        str, typer.Argument(metavar="EVENT", help="The event as JSON, or a file of JSON Lines.", show_default=False)
+        str,
+        typer.Argument(metavar="EVENT", help="The event as JSON, or a file of events.", show_default=False),
     ],
     schema: SchemaFile,
     subscription: Annotated[str, typer.Option(metavar="ID", help="Which one of the file.")] = "",
@@ -42,15 +48,17 @@ def explain(
         for warning in chosen.warnings:
             warn(warning)
         explanation = explain_match(chosen, _event(event, event_id, catalog), catalog)
-    if json:
-        output.print_json(data=explanation.as_json())
-    else:
-        _show(explanation)
+        if json:
+            output.print_json(data=explanation.as_json())
+        else:
+            _show(explanation)
 
 
 def _filter(text: str, id: str, catalog: Catalog) -> Filter:
-    path = _file(text)
+    path = existing_file(text)
     if path is None:
+        if text.endswith(".jsonl") and " " not in text:
+            raise typer.BadParameter(f"there is no file {text!r}.", param_hint="'FILTER'")
         return Filter.parse(text, catalog)
     with path.open("rb") as file:
         subscriptions = {one.id: one.filter for one in read_subscriptions(file, catalog)}
@@ -58,31 +66,37 @@ def _filter(text: str, id: str, catalog: Catalog) -> Filter:
 
 
 def _event(text: str, id: str, catalog: Catalog) -> Event:
-    path = _file(text)
-    if path is None:
-        raw = _decoded(text.encode(), "the event")
-    else:
-        lines = [_decoded(line, f"{path.name}") for line in path.read_bytes().splitlines() if line.strip()]
-        events = {str(one.get("id")): one for one in lines if isinstance(one, dict)}
-        raw = events[_chosen(id, tuple(events), "event", path)]
+    path = existing_file(text)
+    if path is not None:
+        return _event_of_file(path, id, catalog)
+    if not text.lstrip().startswith(("{", "[")):
+        message = f"{shown(text)} is neither a file nor an event as JSON."
+        raise typer.BadParameter(message, param_hint="'EVENT'")
+    try:
+        raw = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
+        fail(f"the event is no JSON: {problem}")
     try:
         return validate(raw, catalog)
     except RefusedEvent as refused:
-        fail(f"the event is not valid, so it would never be matched:\n{refused}")
+        fail(f"{_NEVER}: {refused}")
 
 
-def _file(text: str) -> Path | None:
-    if len(text) > 1000 or "\n" in text or text.lstrip().startswith("{"):
-        return None
-    path = Path(text)
-    return path if path.is_file() else None
-
-
-def _decoded(line: bytes, where: str) -> Any:
-    try:
-        return msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-        fail(f"{where} is no JSON ({problem}), and there is no file of that name")
+def _event_of_file(path: Path, id: str, catalog: Catalog) -> Event:
+    """The wanted one of all events; the refused ones are among them, so that the reason can be told."""
+    found: dict[str, Event | Refused] = {}
+    for reading in read_events(path, catalog):
+        for refused in reading.refused:
+            found.setdefault(refused.id or f"line {refused.line}", refused)
+        for row, name in enumerate(reading.batch.ids.to_pylist()):
+            if name == id or (not id and len(found) < 2):
+                found.setdefault(name, reading.batch.event(row))
+            else:
+                found.setdefault(name, _OTHER)
+    chosen = found[_chosen(id, tuple(found), "event", path)]
+    if isinstance(chosen, Refused):
+        fail(f"{path.name}, line {chosen.line}: {_NEVER}: {RefusedEvent(chosen.id, chosen.errors)}")
+    return chosen
 
 
 def _chosen(id: str, known: tuple[str, ...], what: str, path: Path) -> str:
@@ -90,19 +104,21 @@ def _chosen(id: str, known: tuple[str, ...], what: str, path: Path) -> str:
         return id
     if not id and len(known) == 1:
         return known[0]
+    if not known:
+        fail(f"{path.name} has no {what}")
     if id:
-        fail(f"{path.name} has no {what} {id!r}{suggestion(id, known)}")
+        fail(f"{path.name} has no {what} {shown(id)}{suggestion(id, known)}")
     fail(f"{path.name} has {len(known):,} {what}s: say which by --{what} ID")
 
 
 def _show(explanation: Explanation) -> None:
     verdict = "[bold green]matches[/]" if explanation.matches else "[bold red]does not match[/]"
-    output.print(f"event {escape(repr(explanation.event))} {verdict} {escape(explanation.filter)}")
+    output.print(f"event {plain(repr(explanation.event))} {verdict} {plain(explanation.filter)}")
     for number, alternative in enumerate(explanation.alternatives, 1):
         if len(explanation.alternatives) > 1:
             output.print(f"  alternative {number}: {'yes' if alternative.matches else 'no'}")
         for finding in alternative.findings:
             sign = "[green]✓[/]" if finding.holds else "[red]✗[/]"
-            output.print(f"    {sign} {escape(finding.predicate)}   [dim]{escape(finding.seen)}[/]")
+            output.print(f"    {sign} {plain(finding.predicate)}   [dim]{plain(finding.seen)}[/]")
         if alternative.note:
-            output.print(f"    [red]✗[/] {escape(alternative.note)}")
+            output.print(f"    [red]✗[/] {plain(alternative.note)}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -12,6 +14,7 @@ from tidings.cli import explain, match, schema, workload
 app = typer.Typer(
     name="tidings",
     no_args_is_help=True,
+    rich_markup_mode=None,  # boxes break long file names in two
     pretty_exceptions_show_locals=False,
     help="Content-based publish/subscribe: be told when something you described happens.",
 )
@@ -33,7 +36,9 @@ def tidings(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
     ] = False,
 ) -> None:
-    """Nothing to do before a command."""
+    """Before any command: a terminal that cannot show a character gets its number."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 if __name__ == "__main__":

@@ -12,10 +12,18 @@ import msgspec
 import numpy as np
 import typer
 
-from tidings.cli.options import ExistingFile, SchemaFile, load_catalog
-from tidings.cli.terminal import INPUT_WAS_WRONG, messages, plain_errors, progress, warn, written_whole
-from tidings.errors import nearest
-from tidings.events import EventBatch, Refused, read_events
+from tidings.cli.options import ExistingFile, Form, SchemaFile, load_catalog, writable
+from tidings.cli.terminal import (
+    INPUT_WAS_WRONG,
+    counted,
+    messages,
+    plain_errors,
+    progress,
+    warn,
+    written_whole,
+)
+from tidings.errors import shown, suggestion
+from tidings.events import EventBatch, Reading, Refused, read_events
 from tidings.language import Subscription, read_subscriptions
 from tidings.matching import Matcher, Matches
 from tidings.matching.algorithms import ALGORITHMS, DEFAULT, make_matcher
@@ -26,32 +34,47 @@ _REFUSALS_SHOWN = 5
 
 def _algorithm(name: str) -> str:
     if name not in ALGORITHMS:
-        hint = nearest(name, ALGORITHMS)
-        raise typer.BadParameter(f"no algorithm {name!r}; {f'did you mean {hint!r}?' if hint else 'see --help'}")
+        raise typer.BadParameter(f"no algorithm {name!r}{suggestion(name, tuple(ALGORITHMS))}.")
     return name
 
 
 def match(
-    subscriptions: Annotated[Path, typer.Argument(metavar="SUBS", help="JSON Lines of id and filter.", **ExistingFile)],
+    subscriptions: Annotated[
+        Path, typer.Argument(metavar="SUBS", help="JSON Lines of id and filter.", **ExistingFile)
+    ],
     events: Annotated[
-        Path, typer.Argument(metavar="EVENTS", help="JSON Lines, CSV or Parquet, by its ending.", **ExistingFile)
+        Path,
+        typer.Argument(metavar="EVENTS", help="JSON Lines, CSV or Parquet, by its ending.", **ExistingFile),
     ],
     schema: SchemaFile,
     algorithm: Annotated[
         str, typer.Option(callback=_algorithm, help=f"One of: {', '.join(ALGORITHMS)}.")
     ] = DEFAULT,
-    rejects: Annotated[Path | None, typer.Option(help="Where refused events go, as JSON Lines.")] = None,
+    form: Annotated[
+        Form | None, typer.Option(help="Of the events, where their name does not say it.")
+    ] = None,
+    rejects: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", callback=writable, help="Where refused events go, as JSON Lines."),
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when an event is refused.")] = False,
-    output: Annotated[Path | None, typer.Option(help="Write the matches to a file, whole or not at all.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", callback=writable, help="Write the matches to a file, whole or not at all."
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="The summary as JSON on standard error.")] = False,
 ) -> None:
     """Match a file of events with a file of subscriptions.
 
-    Matches go to standard output as JSON Lines, in event order, then by subscription id; the summary goes to standard
-    error. Wrong subscriptions are all listed and nothing is matched (exit code 1). Refused events never stop the others.
+    Matches go to standard output as JSON Lines, in event order, then by subscription id; the summary goes
+    to standard error. Wrong subscriptions are all listed and nothing is matched (exit code 1). Refused
+    events never stop the others.
 
     Example: tidings match subscriptions.jsonl events.jsonl --schema schema.json --rejects refused.jsonl
     """
+    _refuse_overwriting({"--output": output, "--rejects": rejects}, (subscriptions, events, schema))
     with plain_errors():
         catalog = load_catalog(schema)
         started = time.monotonic()
@@ -62,13 +85,26 @@ def match(
         with ExitStack() as stack:
             answer = stack.enter_context(written_whole(output))
             refused_file = stack.enter_context(written_whole(rejects)) if rejects else None
-            for batch, refused in summary.count(_batches(events, catalog)):
+            for batch, refused in summary.count(read_events(events, catalog, form)):
                 _write(matcher, batch, matcher.match(batch), answer, summary)
                 _report(refused, refused_file, summary)
         summary.seconds = time.monotonic() - started
-    summary.show(json)
+        summary.show(json)
     if strict and summary.refused:
         raise typer.Exit(INPUT_WAS_WRONG)
+
+
+def _refuse_overwriting(written: dict[str, Path | None], read: tuple[Path, ...]) -> None:
+    """No file that is read may be written, and no two answers may go to one file."""
+    taken = {path.resolve() for path in read}
+    for option, path in written.items():
+        if path is None or path.is_char_device():
+            continue
+        if path.resolve() in taken:
+            raise typer.BadParameter(
+                f"{path} is used already; choose another file.", param_hint=f"'{option}'"
+            )
+        taken.add(path.resolve())
 
 
 class _Summary:
@@ -79,25 +115,29 @@ class _Summary:
         self.events = self.matches = self.refused = self.duplicates = 0
         self.seconds = 0.0
 
-    def count(self, readings: Iterator[tuple[EventBatch, list[Refused], int]]) -> Iterator[tuple[EventBatch, list[Refused]]]:
+    def count(self, readings: Iterator[Reading]) -> Iterator[tuple[EventBatch, list[Refused]]]:
         with progress() as bar:
             task = bar.add_task("matching", total=None)
-            for batch, refused, duplicates in readings:
-                yield batch, refused
-                self.events += len(batch)
-                self.refused += len(refused)
-                self.duplicates += duplicates
+            for reading in readings:
+                yield reading.batch, reading.refused
+                self.events += len(reading.batch)
+                self.refused += len(reading.refused)
+                self.duplicates += reading.duplicates
                 bar.update(task, description=f"{self.events:,} events, {self.matches:,} matches")
 
     def show(self, as_json: bool) -> None:
         if as_json:
             messages.print(msgspec.json.encode(vars(self)).decode(), markup=False)
             return
-        parts = [f"{self.matches:,} matches", f"{self.events:,} events", f"{self.subscriptions:,} subscriptions"]
+        parts = [
+            counted(self.matches, "match", "matches"),
+            counted(self.events, "event"),
+            counted(self.subscriptions, "subscription"),
+        ]
         if self.refused:
-            parts.append(f"{self.refused:,} events refused")
+            parts.append(f"{counted(self.refused, 'event')} refused")
         if self.duplicates:
-            parts.append(f"{self.duplicates:,} duplicates skipped")
+            parts.append(f"{counted(self.duplicates, 'duplicate')} skipped")
         messages.print(f"{', '.join(parts)}, {self.seconds:.1f} s")
 
 
@@ -111,12 +151,9 @@ def _subscriptions(path: Path, catalog: Catalog) -> list[Subscription]:
     return read
 
 
-def _batches(path: Path, catalog: Catalog) -> Iterator[tuple[EventBatch, list[Refused], int]]:
-    for reading in read_events(path, catalog):
-        yield reading.batch, reading.refused, reading.duplicates
-
-
-def _write(matcher: Matcher, batch: EventBatch, matches: Matches, answer: BinaryIO, summary: _Summary) -> None:
+def _write(
+    matcher: Matcher, batch: EventBatch, matches: Matches, answer: BinaryIO, summary: _Summary
+) -> None:
     """One line a match, subscriptions of an event in the order of their ids."""
     if not len(matches):
         return
@@ -140,6 +177,7 @@ def _report(refused: list[Refused], file: BinaryIO | None, summary: _Summary) ->
             file.write(msgspec.json.encode(one.as_json()) + b"\n")
         elif number < _REFUSALS_SHOWN:
             problems = "; ".join(f"{error.rule}: {error.message}" for error in one.errors)
-            warn(f"line {one.line}: event {one.id!r} refused: {problems}")
+            event = "" if one.id is None else f"event {shown(one.id)} "
+            warn(f"line {one.line}: {event}refused: {problems}")
         elif number == _REFUSALS_SHOWN:
             warn("more events were refused; --rejects FILE lists them all")

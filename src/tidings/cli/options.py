@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,10 +13,33 @@ from tidings.schema.catalog import Catalog
 from tidings.schema.files import read_catalog
 
 ExistingFile: dict[str, Any] = {"exists": True, "dir_okay": False, "readable": True}
+Form = Literal["jsonl", "csv", "parquet"]
 
 SchemaFile = Annotated[
     Path, typer.Option(metavar="FILE", help="The schema, JSON or XML.", show_default=False, **ExistingFile)
 ]
+
+
+def writable(path: Path | None) -> Path | None:
+    """Refuses, before any work is done, a place where no file can be written."""
+    if path is None:
+        return None
+    if path.is_dir():
+        raise typer.BadParameter(f"{path} is a directory; name a file in it.")
+    if not path.parent.is_dir():
+        raise typer.BadParameter(f"there is no directory {path.parent}.")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise typer.BadParameter(f"{path} cannot be written.")
+    return path
+
+
+def existing_file(text: str) -> Path | None:
+    """The file of this name; None where the text is something else."""
+    try:
+        path = Path(text)
+        return path if path.is_file() else None
+    except (OSError, ValueError):  # too long for a name, or no name at all
+        return None
 
 
 def load_catalog(path: Path) -> Catalog:

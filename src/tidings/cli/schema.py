@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import json as json_module
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
-from tidings.cli.options import ExistingFile, load_catalog
-from tidings.cli.terminal import messages, output, plain_errors, written_whole
-from tidings.errors import SchemaError
+from tidings.cli.options import ExistingFile, existing_file, load_catalog, writable
+from tidings.cli.terminal import counted, messages, output, plain, plain_errors, written_whole
+from tidings.errors import SchemaError, shown
 from tidings.schema import json_form
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Domain, Kind
-from tidings.schema.files import dump, write_catalog
+from tidings.schema.files import FORMS, dump
 from tidings.schema.growth import grow as grown
 from tidings.schema.json_form import SchemaForm
 
-app = typer.Typer(no_args_is_help=True, help="Check, show, convert and grow a schema.")
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Check, show, convert and grow a schema.")
 
 _NODES_SHOWN = 40
 
@@ -44,7 +43,7 @@ def check(schema: SchemaArgument) -> None:
 @app.command()
 def show(
     schema: SchemaArgument,
-    json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
     """Show event types, attributes and domains.
 
@@ -52,26 +51,42 @@ def show(
     """
     with plain_errors():
         catalog = load_catalog(schema)
-        if json:
+        if as_json:
             output.print_json(data=json_form.write(catalog))
             return
-    output.print(f"schema version {catalog.version}: {_size(catalog)}")
-    output.print(_event_types(catalog))
-    for domain in catalog.domains:
-        output.print(_domain(domain))
+        output.print(f"schema version {catalog.version}: {_size(catalog)}")
+        output.print(_event_types(catalog))
+        for domain in catalog.domains:
+            output.print(_domain(domain))
+
+
+def _form(path: Path) -> str:
+    return path.suffix.removeprefix(".").lower()
+
+
+def _target(path: Path) -> Path:
+    if _form(path) not in FORMS:
+        raise typer.BadParameter(f"{path} ends in neither .json nor .xml.")
+    writable(path)
+    return path
 
 
 @app.command()
 def convert(
     schema: SchemaArgument,
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="Ends in .json or .xml.", show_default=False)],
+    target: Annotated[
+        Path,
+        typer.Argument(metavar="TARGET", callback=_target, help="Ends in .json or .xml.", show_default=False),
+    ],
 ) -> None:
     """Convert between the JSON and the XML form, by the target's ending.
 
     Example: tidings schema convert ieschema.xml schema.json
     """
     with plain_errors():
-        write_catalog(load_catalog(schema), target)
+        text = dump(load_catalog(schema), _form(target))
+        with written_whole(target) as file:
+            file.write(text.encode())
     messages.print(f"wrote {target}", markup=False)
 
 
@@ -79,10 +94,16 @@ def convert(
 def grow(
     schema: SchemaArgument,
     changes: Annotated[
-        str, typer.Argument(metavar="CHANGES", help="JSON (one change or a list), or a file of it.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="CHANGES", help="JSON (one change or a list), or a file of it.", show_default=False
+        ),
     ],
     output_file: Annotated[
-        Path | None, typer.Option("--output", help="Where the grown schema goes; else standard output.")
+        Path | None,
+        typer.Option(
+            "--output", metavar="FILE", callback=writable, help="The grown schema; else standard output."
+        ),
     ] = None,
 ) -> None:
     """Grow a schema by its rules; all changes are made or none.
@@ -99,36 +120,47 @@ def grow(
                 catalog = grown(catalog, json_form.read_change(raw, f"change {number}"))
             except SchemaError as problem:
                 raise SchemaForm(f"change {number} refused, nothing was changed", str(problem)) from None
-        form = "xml" if (output_file or schema).suffix == ".xml" else "json"
+        text = dump(catalog, "xml" if _form(output_file or schema) == "xml" else "json")
         with written_whole(output_file) as file:
-            file.write(dump(catalog, form).encode() + b"\n")
+            file.write(text.encode())
     messages.print(f"schema version {before} became {catalog.version}", markup=False)
 
 
 def _changes(text: str) -> list[object]:
     """One change, a list of them, or JSON Lines; as text or in a file."""
+    content: str | bytes = text
     if not text.lstrip().startswith(("{", "[")):
-        path = Path(text)
-        if not path.is_file():
-            raise SchemaForm("changes", f"{text[:60]!r} is neither JSON nor a file")
-        text = path.read_text(encoding="utf-8-sig")
+        path = existing_file(text)
+        if path is None:
+            raise typer.BadParameter(f"{shown(text)} is neither a file nor JSON.", param_hint="'CHANGES'")
+        content = path.read_bytes()
     try:
-        parsed = json_form.parse(text)
+        parsed = json_form.parse(content)
     except SchemaForm:
-        lines = [line for line in text.splitlines() if line.strip()]
+        lines = [line for line in content.splitlines() if line.strip()]
         if len(lines) < 2:
             raise
-        parsed = [json_form.parse(line) for line in lines]
-    return parsed if isinstance(parsed, list) else [parsed]
+        parsed = [_change(line, number) for number, line in enumerate(lines, 1)]
+    changes = parsed if isinstance(parsed, list) else [parsed]
+    if not changes:
+        raise SchemaForm("", "there is no change in the list")
+    return changes
+
+
+def _change(line: str | bytes, number: int) -> object:
+    try:
+        return json_form.parse(line)
+    except SchemaForm as problem:
+        raise SchemaForm(f"change {number}", str(problem)) from None
 
 
 def _size(catalog: Catalog) -> str:
-    counted = (
-        (catalog.event_types, "event type"),
-        (catalog.attributes, "attribute"),
-        (catalog.domains, "domain"),
+    sizes = (
+        counted(len(catalog.event_types), "event type"),
+        counted(len(catalog.attributes), "attribute"),
+        counted(len(catalog.domains), "domain"),
     )
-    return ", ".join(f"{len(items):,} {name}{'' if len(items) == 1 else 's'}" for items, name in counted)
+    return ", ".join(sizes)
 
 
 def _event_types(catalog: Catalog) -> Table:
@@ -138,20 +170,22 @@ def _event_types(catalog: Catalog) -> Table:
         for use in event_type.attributes:
             domain = catalog.domain_of(use.name)
             mandatory, unique = "yes" if use.mandatory else "", "one" if use.unique else "several"
-            table.add_row(escape(name), escape(use.name), escape(domain.name if domain else ""), mandatory, unique)
+            table.add_row(
+                plain(name), plain(use.name), plain(domain.name if domain else ""), mandatory, unique
+            )
             name = ""
     return table
 
 
 def _domain(domain: Domain) -> Tree:
     operators = " ".join(domain.operators or ())
-    tree = Tree(f"[bold]{escape(domain.name)}[/] {domain.kind}: {escape(operators)}")
+    tree = Tree(f"[bold]{plain(domain.name)}[/] {domain.kind}: {plain(operators)}")
     if domain.kind is Kind.ENUMERATED:
-        shown = ", ".join(map(json_module.dumps, domain.values[:_NODES_SHOWN]))
-        tree.add(escape(shown + _more(len(domain.values))) + (" (in this order)" if domain.ordered else ""))
+        listed = ", ".join(json.dumps(value, ensure_ascii=False) for value in domain.values[:_NODES_SHOWN])
+        tree.add(plain(listed + _more(len(domain.values))) + (" (in this order)" if domain.ordered else ""))
     branches = {-1: tree}
     for number, node in enumerate(domain.hierarchy.nodes[:_NODES_SHOWN]):
-        branches[number] = branches[domain.hierarchy.parents[number]].add(escape(node))
+        branches[number] = branches[domain.hierarchy.parents[number]].add(plain(node))
     if len(domain.hierarchy) > _NODES_SHOWN:
         tree.add(_more(len(domain.hierarchy)).removeprefix(", "))
     return tree

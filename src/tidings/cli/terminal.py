@@ -1,8 +1,14 @@
-"""How commands speak to people: results on standard output, everything else on standard error, exit codes that mean something."""
+"""How commands speak to people.
+
+Results go to standard output, everything else to standard error, and exit codes mean something: 0 done, 1 the
+input was wrong, 2 usage.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -15,13 +21,23 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from tidings.errors import TidingsError
+from tidings.errors import TidingsError, shown
 
 INPUT_WAS_WRONG = 1
 USAGE = 2
 
-messages = Console(stderr=True, highlight=False, soft_wrap=True)
-output = Console(highlight=False, soft_wrap=True)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+class _Console(Console):
+    """Lets a closed pipe be told by whoever prints, where the command ends in peace."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+messages = _Console(stderr=True, highlight=False, soft_wrap=True)
+output = _Console(highlight=False, soft_wrap=True)
 
 
 @contextmanager
@@ -37,19 +53,31 @@ def plain_errors() -> Iterator[None]:
     except OSError as problem:
         where = f"{problem.filename}: " if problem.filename else ""
         fail(f"{where}{problem.strerror or problem}")
+    except UnicodeEncodeError as problem:
+        fail(f"{shown(problem.object)} cannot be written as {problem.encoding}")
 
 
 def fail(message: str, code: int = INPUT_WAS_WRONG) -> NoReturn:
-    messages.print(f"[bold red]error:[/] {escape(message)}")
+    messages.print(f"[bold red]error:[/] {plain(message)}")
     raise typer.Exit(code)
 
 
 def note(message: str) -> None:
-    messages.print(f"[yellow]note:[/] {escape(message)}")
+    messages.print(f"[yellow]note:[/] {plain(message)}")
 
 
 def warn(message: str) -> None:
-    messages.print(f"[yellow]warning:[/] {escape(message)}")
+    messages.print(f"[yellow]warning:[/] {plain(message)}")
+
+
+def plain(text: str) -> str:
+    """For `print`: brackets mean nothing, and what an event holds cannot steer the terminal."""
+    return escape(_CONTROL.sub(lambda found: repr(found[0])[1:-1], text))
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 event`, `2,000 events`"""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 @contextmanager
@@ -63,19 +91,37 @@ def progress() -> Iterator[Progress]:
 
 @contextmanager
 def written_whole(path: Path | None) -> Iterator[BinaryIO]:
-    """A file that appears when everything has been written, and not at all when something fails. None: standard output."""
+    """A file that appears when all has been written, and not at all when something fails. None: standard output."""
     if path is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    target = path.resolve()  # a link stays a link
+    if target.exists() and not target.is_file():
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        # /dev/null, a pipe: written through, since a file renamed over it would take its place for everybody
+        with target.open("wb") as device:
+            yield device
+        return
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
+    except OSError as problem:
+        raise type(problem)(problem.errno, problem.strerror, str(path)) from None  # not the passing name
     try:
         with open(handle, "wb") as file:
             yield file
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
+        os.chmod(name, _permissions(target))
+        os.replace(name, target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _permissions(target: Path) -> int:
+    """Those of the file that is there already, else those of any new file."""
+    if target.exists():
+        return target.stat().st_mode & 0o7777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

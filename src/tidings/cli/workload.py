@@ -7,20 +7,26 @@ from typing import Annotated, Literal
 
 import typer
 
+from tidings.cli.options import Form
 from tidings.cli.terminal import messages, plain_errors, progress
 
 Name = Literal["le-subscribe", "thesis"]
-Form = Literal["jsonl", "csv", "parquet"]
 
 
 def workload(
-    name: Annotated[Name, typer.Argument(help="Which paper's workload.")],
-    output: Annotated[Path, typer.Option(metavar="DIR", help="Where the three files go.")],
-    subscriptions: Annotated[int, typer.Option(min=1)] = 10_000,
-    events: Annotated[int, typer.Option(min=1)] = 10_000,
+    name: Annotated[Name, typer.Argument(metavar="NAME", help="le-subscribe or thesis.", show_default=False)],
+    output: Annotated[
+        Path,
+        typer.Option(metavar="DIR", file_okay=False, help="Where the three files go.", show_default=False),
+    ],
+    subscriptions: Annotated[int, typer.Option(min=1, help="How many.")] = 10_000,
+    events: Annotated[int, typer.Option(min=1, help="How many.")] = 10_000,
     equality: Annotated[
-        float, typer.Option(min=0, max=1, help="Le Subscribe's p: share of equality predicates on numbers.")
-    ] = 0.5,
+        float | None,
+        typer.Option(
+            min=0, max=1, help="le-subscribe only: the share of = among predicates on numbers, else 0.5."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same files.")] = 1,
     form: Annotated[Form, typer.Option(help="Of the events.")] = "jsonl",
 ) -> None:
@@ -31,10 +37,11 @@ def workload(
     from tidings.workloads import WORKLOADS
     from tidings.workloads.files import write_workload
 
-    options = {"equality": equality} if name == "le-subscribe" else {}
+    if equality is not None and name != "le-subscribe":
+        raise typer.BadParameter(f"{name} has no such share.", param_hint="'--equality'")
+    options = {} if equality is None else {"equality": equality}
     with plain_errors(), progress() as bar:
         bar.add_task(f"writing {subscriptions:,} subscriptions and {events:,} events", total=None)
-        output.mkdir(parents=True, exist_ok=True)
         write_workload(WORKLOADS[name](seed=seed, **options), output, subscriptions, events, form)
     messages.print(
         f"wrote {output}; try: tidings match {output}/subscriptions.jsonl {output}/events.{form} "

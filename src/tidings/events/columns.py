@@ -184,30 +184,22 @@ class Sieve:
 def _test_uses(name: str, column: _Column, views: list[View], view_of_row: Any, doubted: Any) -> None:
     """Doubts rows that break a rule of their view for this attribute."""
     uses = [view.uses.get(name) for view in views]
-    rules = (
-        (
-            [use is not None and use.mandatory for use in uses],
-            column.stored.null_count,
-            column.stored.is_null,
-        ),
-        (
-            [use is None for use in uses],
-            len(column.stored) - column.stored.null_count,
-            column.stored.is_valid,
-        ),
-        (
-            [use is not None and use.unique for use in uses],
-            column.several is not None,
-            lambda: column.several,
-        ),
-    )
-    for holds, concerned, rows in rules:
-        if not concerned or not any(holds):
-            continue
-        broken = rows() if isinstance(rows(), pa.Array) else pa.array(rows())
-        if not all(holds):
-            broken = pc.and_(broken, pc.fill_null(pa.array(holds).take(view_of_row), True))
-        doubted |= _mask(broken)
+    stored = column.stored
+    missing, outside = [use is not None and use.mandatory for use in uses], [use is None for use in uses]
+    if stored.null_count and any(missing):
+        _doubt(stored.is_null(), missing, view_of_row, doubted)
+    if stored.null_count < len(stored) and any(outside):
+        _doubt(stored.is_valid(), outside, view_of_row, doubted)
+    if column.several is not None:
+        unique = [use is not None and use.unique for use in uses]
+        _doubt(pa.array(column.several), unique, view_of_row, doubted)
+
+
+def _doubt(rows: Any, in_views: list[bool], view_of_row: Any, doubted: Any) -> None:
+    """Doubts those of the rows that have one of the views."""
+    if not all(in_views):
+        rows = pc.and_(rows, pc.fill_null(pa.array(in_views).take(view_of_row), True))
+    doubted |= _mask(rows)
 
 
 def _flattened(raw: RawColumn) -> tuple[RawColumn, Any, Any]:
@@ -225,9 +217,9 @@ def _each_once(flat: Any, lengths: Any, parents: Any, rows: Any) -> tuple[Any, A
     """Without the second of two equal values in a row; the order of the first ones stays."""
     if len(flat) == 0:
         return flat, lengths
-    encoded = flat.dictionary_encode()
-    size = max(len(encoded.dictionary), 1)
-    keys = pc.add(parents * size, pc.fill_null(encoded.indices, 0).cast(pa.int64()))
+    encoded = pc.dictionary_encode(flat, null_encoding="encode")
+    size = len(encoded.dictionary)
+    keys = pc.add(parents * size, encoded.indices.cast(pa.int64()))
     different = keys.unique().to_numpy()  # in order of first appearance
     if len(different) == len(keys):
         return flat, lengths

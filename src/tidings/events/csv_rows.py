@@ -20,7 +20,7 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidings.events.chunk import ENVELOPE_COLUMNS, Chunk, check_header
+from tidings.events.chunk import ENVELOPE_COLUMNS, Chunk, WrongHeader, check_header
 from tidings.events.columns import RawColumns
 from tidings.events.lines import LONGEST_LINE, TOO_LONG, numbered_lines
 from tidings.events.numerals import float_column, numeral
@@ -30,8 +30,8 @@ from tidings.schema.catalog import EVENT_TYPE
 
 Cells = list[str | None]
 
-_CELL = re.compile(r'(?:"((?:[^"]|"")*)"|([^,]*))(,|\Z)')
-_OPEN = re.compile(r'(?:\A|,)"(?:[^"]|"")*\Z')
+_CELL = re.compile(r'(?:"([^"]*(?:""[^"]*)*)"|([^,"][^,]*|))(,|\Z)')
+_OPEN = re.compile(r'"[^"]*(?:""[^"]*)*\Z')
 _MOST_LINES = 1_000  # that one row may span; beyond, its quote was never closed
 _SEVERAL = "|"
 
@@ -39,8 +39,10 @@ _SEVERAL = "|"
 def csv_chunks(stream: IO[bytes], name: str, catalog: Catalog, rows: int) -> Iterator[Chunk]:
     """The file's rows in chunks of so many; rows of the wrong length are refused at once."""
     numbered = _rows(numbered_lines(stream, name))
-    header = next(numbered)[1]
-    names = [(cell or "").strip() for cell in header] if isinstance(header, list) else [""]
+    _, header = next(numbered)
+    if isinstance(header, str):
+        raise WrongHeader(name, (header,))
+    names = [(cell or "").strip() for cell in header]
     check_header(names, catalog, name)
     while found := list(islice(numbered, rows)):
         whole: list[Cells] = []
@@ -67,6 +69,8 @@ def _rows(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[tuple[int, Cell
         if line is None:
             yield number, TOO_LONG
             continue
+        if line.isspace():
+            continue
         try:
             text = line.decode().rstrip("\r\n")
         except UnicodeDecodeError as problem:
@@ -77,10 +81,8 @@ def _rows(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[tuple[int, Cell
             yield number, [cell or None for cell in cells] if "" in cells else cells
         elif '""' not in text and (read := _simply_quoted_cells(text)) is not None:
             yield number, read
-        elif _OPEN.search(text) is None:
-            yield number, _quoted_cells(text)
         else:
-            yield number, _over_lines(line, lines, waiting)
+            yield number, _quoted_cells(text) or _over_lines(line, lines, waiting)
 
 
 def _over_lines(
@@ -102,8 +104,8 @@ def _over_lines(
                 text = b"".join([first, *(line for _, line in taken if line is not None)]).decode()
             except UnicodeDecodeError:
                 break
-            if _OPEN.search(text.rstrip("\r\n")) is None:
-                return _quoted_cells(text.rstrip("\r\n"))
+            if cells := _quoted_cells(text.rstrip("\r\n")):
+                return cells
     waiting.extend(reversed(taken))
     return "a quoted cell begins in this line and never ends"
 
@@ -117,7 +119,8 @@ def _simply_quoted_cells(text: str) -> Cells | None:
     return [cell or None for cell in cells] if "" in cells else list(cells)
 
 
-def _quoted_cells(text: str) -> Cells | str:
+def _quoted_cells(text: str) -> Cells | str | None:
+    """The cells, why there are none, or None when the last one is not closed yet."""
     cells: Cells = []
     place = 0
     while (found := _CELL.match(text, place)) is not None:
@@ -126,6 +129,8 @@ def _quoted_cells(text: str) -> Cells | str:
         place = found.end()
         if not separator:
             return cells
+    if _OPEN.match(text, place):
+        return None
     return f"there is text after the closing quote of cell {len(cells) + 1}; double a quote inside quotes"
 
 
@@ -136,7 +141,7 @@ def _raw_columns(names: list[str], rows: list[Cells], catalog: Catalog) -> RawCo
     doubted: set[int] = set()
     for name, cells in by_name.items():
         column = pa.array(cells, pa.string())
-        if catalog.may_be_multiple(name):
+        if _may_be_several(name, catalog):
             column = _split(column)
         if _is_numeric(name, catalog):
             column, odd = float_column(column)
@@ -159,11 +164,15 @@ def _split(column: Any) -> Any:
 def _raw_value(name: str, cell: str | None, catalog: Catalog) -> Any:
     if cell is None:
         return None
-    parts = cell.split(_SEVERAL) if catalog.may_be_multiple(name) else [cell]
+    parts = cell.split(_SEVERAL) if _may_be_several(name, catalog) else [cell]
     values = [numeral(part) for part in parts] if _is_numeric(name, catalog) else parts
     return values[0] if len(values) == 1 else values
 
 
+def _may_be_several(name: str, catalog: Catalog) -> bool:
+    return name == EVENT_TYPE or (name not in ENVELOPE_COLUMNS and catalog.may_be_multiple(name))
+
+
 def _is_numeric(name: str, catalog: Catalog) -> bool:
-    domain = catalog.domain_of(name) if name not in (*ENVELOPE_COLUMNS, EVENT_TYPE) else None
+    domain = catalog.domain_of(name) if name not in ENVELOPE_COLUMNS else None
     return domain is not None and domain.kind is Kind.NUMERIC

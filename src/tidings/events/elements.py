@@ -64,7 +64,7 @@ def _numbers(array: Any) -> Any:
     """Finite floats, and integers that a float holds; -0.0 becomes 0.0, so that equal values are the same."""
     if pa.types.is_integer(array.type):
         if pa.types.is_int64(array.type) or pa.types.is_uint64(array.type):
-            held = pc.less_equal(array, LARGEST_INTEGER)
+            held = pc.less_equal(array, pa.scalar(LARGEST_INTEGER, array.type))
             if pa.types.is_int64(array.type):
                 held = pc.and_(held, pc.greater_equal(array, -LARGEST_INTEGER))
             array = pc.if_else(held, array, None)

@@ -31,6 +31,8 @@ def json_chunks(stream: IO[bytes], name: str, catalog: Catalog, rows: int) -> It
             if line is None:
                 refused.append(refused_line(number, TOO_LONG))
                 continue
+            if line.isspace() or not line:
+                continue
             try:
                 parsed.append(decode(line))
                 numbers.append(number)

@@ -58,41 +58,39 @@ class DamagedFile(EventError):
 
 
 def numbered_lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, bytes | None]]:
-    """Each line that is not blank with its number and its newline, None for one that is too long.
+    """Each line with its number and its newline, None for one that is too long; blank lines too.
 
     Unpacks gzip, skips a byte order mark; raises ForeignFile, EmptyFile or DamagedFile.
     """
-    buffered = _unpacked(stream, name)
     number = 0
-    any_line = False
-    while True:
-        try:
-            line = buffered.readline(LONGEST_LINE + 2)
+    blank = True
+    try:
+        buffered = _unpacked(stream)
+        while line := buffered.readline(LONGEST_LINE + 2):
+            number += 1
+            if number == 1:
+                line = _beginning(line, name)
             if len(line) > LONGEST_LINE and not line.endswith(b"\n"):
-                while (rest := buffered.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
-                    pass
-                line = b"\n" if len(line) <= LONGEST_LINE else b""
-                number += 1
-                any_line = True
+                _skip_to_newline(buffered)
+                blank = False
                 yield number, None
                 continue
-        except (EOFError, OSError, zlib.error) as problem:
-            raise DamagedFile(name, f"line {number}", str(problem)) from None
-        if not line:
-            break
-        number += 1
-        if number == 1:
-            line = _beginning(line, name)
-        if line.isspace() or not line:
-            continue
-        any_line = True
-        yield number, line
-    if not any_line:
+            if blank:
+                blank = not line.strip()
+            yield number, line
+    except (EOFError, OSError, zlib.error) as problem:
+        raise DamagedFile(name, f"line {number}", str(problem)) from None
+    if blank:
         raise EmptyFile(name)
 
 
-def _unpacked(stream: IO[bytes], name: str) -> Any:
-    buffered = stream if hasattr(stream, "peek") else io.BufferedReader(_Raw(stream))
+def _skip_to_newline(buffered: Any) -> None:
+    while (rest := buffered.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
+        pass
+
+
+def _unpacked(stream: IO[bytes]) -> Any:
+    buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(_Raw(stream))
     if bytes(buffered.peek(2)[:2]) == b"\x1f\x8b":
         return io.BufferedReader(gzip.GzipFile(fileobj=buffered), 1 << 17)
     return buffered

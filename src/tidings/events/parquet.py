@@ -43,7 +43,7 @@ def parquet_chunks(stream: IO[bytes], name: str, catalog: Catalog, rows: int) ->
 
 
 def _raw_columns(batch: Any) -> RawColumns:
-    columns = {name: plain(batch.column(name)) for name in batch.schema.names}
+    columns = {name: _sound(plain(batch.column(name))) for name in batch.schema.names}
     envelope = {name: column for name, column in columns.items() if name in ENVELOPE_COLUMNS}
     attributes = {name: column for name, column in columns.items() if name not in ENVELOPE_COLUMNS}
 
@@ -76,8 +76,32 @@ def plain(column: Any) -> Any:
     return column
 
 
+def _sound(column: Any) -> Any:
+    """The column; as Python objects where it has text that is no UTF-8, which stays bytes and is refused."""
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        listed = pa.types.is_list(column.type)
+        return [
+            _decoded(cell)
+            for cell in column.cast(pa.list_(pa.binary()) if listed else pa.binary()).to_pylist()
+        ]
+    return column
+
+
+def _decoded(cell: Any) -> Any:
+    if isinstance(cell, list):
+        return [_decoded(item) for item in cell]
+    try:
+        return cell if cell is None else cell.decode()
+    except UnicodeDecodeError:
+        return cell
+
+
 def _raw_value(scalar: Any) -> Any:
     """One cell for `validate`."""
+    if not isinstance(scalar, pa.Scalar):
+        return scalar
     if not scalar.is_valid:
         return None
     if pa.types.is_list(scalar.type):

@@ -6,64 +6,97 @@ from collections.abc import Iterator
 
 from tidings.language.normal_form import Conjunction, Literal
 from tidings.language.printer import print_filter
-from tidings.language.satisfiability import contradiction
-from tidings.language.tree import AttributeComparison, Between, Comparison, In, Not
+from tidings.language.satisfiability import contradiction, never_matches
+from tidings.language.tree import (
+    And,
+    AttributeComparison,
+    Between,
+    Comparison,
+    Exists,
+    In,
+    Node,
+    Not,
+    Or,
+    Predicate,
+)
 from tidings.schema.catalog import Catalog
 
+_MOST_SHOWN = 3
+_LONGEST_SHOWN = 200
 
-def advice(conjunctions: tuple[Conjunction, ...], catalog: Catalog) -> tuple[str, ...]:
+
+def advice(tree: Node, conjunctions: tuple[Conjunction, ...], catalog: Catalog) -> tuple[str, ...]:
     """Warnings in plain words; none for most filters."""
-    found = dict.fromkeys(_traps(conjunctions, catalog))
-    contradictions = [contradiction(conjunction, catalog) for conjunction in conjunctions]
-    impossible = [clash for clash in contradictions if clash is not None]
+    found = dict.fromkeys((*_traps(tree, catalog), *_equalities(conjunctions, catalog)))
+    impossible = [conjunction for conjunction in conjunctions if never_matches(conjunction, catalog)]
     if impossible:
         whole = len(impossible) == len(conjunctions)
         subject = "this filter can never match" if whole else "one alternative can never match"
-        for clash in impossible[:3]:
+        for conjunction in impossible[:_MOST_SHOWN]:
+            clash = contradiction(conjunction, catalog)
+            assert clash is not None
             found[f"{subject}: {_clash(clash)}"] = None
     return tuple(found)
 
 
 def _clash(predicates: Conjunction) -> str:
     if len(predicates) == 1:
-        return f"no value satisfies {print_filter(predicates[0])}"
-    texts = [print_filter(predicate) for predicate in predicates]
+        return f"no value satisfies {_shown(predicates[0])}"
+    texts = [_shown(predicate) for predicate in predicates[: _MOST_SHOWN * 2]]
+    if len(texts) < len(predicates):
+        texts.append(f"{len(predicates) - len(texts):,} more")
     return f"{texts[0]} contradicts {' and '.join(texts[1:])}"
 
 
-def _traps(conjunctions: tuple[Conjunction, ...], catalog: Catalog) -> Iterator[str]:
-    for conjunction in conjunctions:
-        equalities: set[str] = set()
-        for literal in conjunction:
-            predicate = literal.term if isinstance(literal, Not) else literal
-            attribute = predicate.attribute  # type: ignore[union-attr]
-            if not catalog.is_used(attribute):
-                yield f"no event type has the attribute {attribute!r} yet, so nothing can match"
-            if not catalog.may_be_multiple(attribute):
-                continue
-            if _avoids_a_value(literal):
-                yield _avoiding(literal, attribute)
-            if isinstance(literal, Comparison) and literal.operator == "=":
-                if attribute in equalities:
-                    yield (
-                        f"{attribute!r} may have several values, but two equalities speak of one value and "
-                        f"exclude each other: write {attribute} contains … and {attribute} contains …"
-                    )
-                equalities.add(attribute)
+def _shown(predicate: Node) -> str:
+    text = print_filter(predicate)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
-def _avoids_a_value(literal: Literal) -> bool:
-    match literal:
-        case Comparison(operator="!=") | AttributeComparison(operator="!="):
-            return True
-        case Not(Comparison() | AttributeComparison() | In() | Between()):
-            return True
+def _traps(tree: Node, catalog: Catalog) -> Iterator[str]:
+    """Predicates on attributes that no event has, and those that avoid a value where there may be several."""
+    waiting = [(tree, False)]
+    for node, negated in waiting:  # which grows while it is walked
+        if isinstance(node, (And, Or)):
+            waiting += [(term, negated) for term in node.terms]
+        elif isinstance(node, Not):
+            waiting.append((node.term, not negated))
+        else:
+            names = (node.attribute, node.other) if type(node) is AttributeComparison else (node.attribute,)
+            for name in names:
+                if not catalog.is_used(name) and not (negated and type(node) is Exists):
+                    yield f"no event type has the attribute {name!r} yet, so nothing can satisfy {_shown(node)}"
+                if catalog.may_be_multiple(name) and _avoids_a_value(node, negated):
+                    yield _avoiding(Not(node) if negated else node, name)
+
+
+def _avoids_a_value(predicate: Predicate, negated: bool) -> bool:
+    match predicate:
+        case Comparison(operator=operator) | AttributeComparison(operator=operator):
+            return negated or operator == "!="
+        case In() | Between():
+            return negated
         case _:
             return False
 
 
 def _avoiding(literal: Literal, attribute: str) -> str:
     return (
-        f"{attribute!r} may have several values: {print_filter(literal)} matches as soon as one of them fits; "
+        f"{attribute!r} may have several values: {_shown(literal)} matches as soon as one of them fits; "
         f"to exclude a value altogether write not ({attribute} contains …)"
     )
+
+
+def _equalities(conjunctions: tuple[Conjunction, ...], catalog: Catalog) -> Iterator[str]:
+    """Two equalities on one attribute, where `contains` was meant."""
+    for conjunction in conjunctions:
+        equal: set[str] = set()
+        for literal in conjunction:
+            if isinstance(literal, Comparison) and literal.operator == "=":
+                attribute = literal.attribute
+                if attribute in equal and catalog.may_be_multiple(attribute):
+                    yield (
+                        f"{attribute!r} may have several values, but two equalities speak of one value and "
+                        f"exclude each other: write {attribute} contains … and {attribute} contains …"
+                    )
+                equal.add(attribute)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tidings.language.errors import (
     AmbiguousWord,
     DoubleQuotedValue,
@@ -40,6 +38,8 @@ from tidings.schema.values import Value
 
 _WORDY = (Kind.STRING, Kind.TEXT)
 _LISTED = (Kind.ENUMERATED, Kind.HIERARCHICAL)
+_LITERALS = ("text", "number")
+_OPERATORS = ("operator", "keyword")
 
 
 def bind(tree: Node, text: str, catalog: Catalog) -> Node:
@@ -84,9 +84,9 @@ class _Binder:
                 domain = self.domain(attribute, at)
                 if domain.kind not in _WORDY:
                     kinds = ("string", "text")
-                    raise NotForThisKind(
-                        self.text, at, f"contains {quantifier}", attribute, str(domain.kind), kinds
-                    )
+                    place = self.place(at, "contains", _OPERATORS)
+                    construct = f"contains {quantifier}"
+                    raise NotForThisKind(self.text, place, construct, attribute, str(domain.kind), kinds)
                 self.need(domain, attribute, at, "contains", "contains")
                 return ContainsWords(attribute, quantifier if len(words) > 1 else "all", words, at)
             case Exists(attribute, at):
@@ -103,7 +103,8 @@ class _Binder:
         if operator == "under":
             if domain.kind is not Kind.HIERARCHICAL:
                 kind = str(domain.kind)
-                raise NotForThisKind(self.text, at, "under", attribute, kind, ("hierarchical",))
+                place = self.place(at, "under", _OPERATORS)
+                raise NotForThisKind(self.text, place, "under", attribute, kind, ("hierarchical",))
             self.need(domain, attribute, at, "under", "<=")
             return Comparison(attribute, "<=", self.value(domain, attribute, value, at, "under"), at)
         if operator not in domain.operators:  # type: ignore[operator]
@@ -127,7 +128,7 @@ class _Binder:
         literal = self.value(domain, attribute, value, at, "contains")
         words = tuple(dict.fromkeys(words_of(str(literal))))
         if len(words) != 1:
-            raise UnclearWords(self.text, self.place(at, literal), literal, words)
+            raise UnclearWords(self.text, self.place(at, literal, _LITERALS), literal, words)
         return ContainsWords(attribute, "all", words, at)
 
     def attributes(
@@ -137,10 +138,10 @@ class _Binder:
         if domain.kind is not other_domain.kind:
             reason = f"one is {domain.kind}, the other {other_domain.kind}"
             raise NotComparable(self.text, at, attribute, other, reason)
-        if domain.kind in _LISTED and domain.name != other_domain.name:
+        if domain.kind in _LISTED and domain is not other_domain:
             reason = f"their domains {domain.name!r} and {other_domain.name!r} have values of their own"
             raise NotComparable(self.text, at, attribute, other, reason)
-        self.need(other_domain, other, other_at, operator, operator)
+        self.need(other_domain, other, at, operator, operator)
         return AttributeComparison(attribute, operator, other, at)
 
     def domain(self, attribute: str, at: int) -> Domain:
@@ -153,12 +154,10 @@ class _Binder:
         """Raises OperatorNotAllowed unless the domain allows all that the written construct needs."""
         for operator in needed:
             if not domain.allows(operator):
-                allowed: Sequence[str] = domain.operators or ()
-                if domain.kind not in _WORDY:
-                    allowed = (*allowed, "contains", "exists")
-                raise OperatorNotAllowed(
-                    self.text, self.place(at, written), attribute, domain.name, written, operator, tuple(allowed)
-                )
+                always = ("exists",) if domain.kind in _WORDY else ("contains", "exists")
+                allowed = (*(domain.operators or ()), *always)
+                place = self.place(at, written, _OPERATORS)
+                raise OperatorNotAllowed(self.text, place, attribute, domain.name, written, operator, allowed)
 
     def value(self, domain: Domain, attribute: str, operand: Operand, at: int, construct: str) -> Value:
         """A value of the domain where one is due."""
@@ -179,27 +178,28 @@ class _Binder:
                 reason = "numbers are written without quotes"
             elif not isinstance(raw, str) and domain.kind is not Kind.NUMERIC:
                 reason = f"a {domain.kind} value is written in single quotes"
-            raise ValueOutsideDomain(self.text, self.place(at, operand), attribute, raw, reason) from None
+            place = self.place(at, operand, _LITERALS)
+            raise ValueOutsideDomain(self.text, place, attribute, raw, reason) from None
 
-    def place(self, at: int, sought: Operand) -> int:
+    def place(self, at: int, sought: Value, among: tuple[str, ...]) -> int:
         """Where, in the predicate that begins at `at`, the operator or literal stands (looked up only for an error)."""
         kinds, written, offsets = tokenize(self.text)
         for kind, token, offset in zip(kinds, written, offsets, strict=True):
-            if offset < at:
-                continue
-            literal = kind == "text" and token[1:-1].replace("''", "'") == sought
-            number = kind == "number" and not isinstance(sought, str | Word | Name) and float(token) == float(sought)
-            if literal or number or (kind in ("operator", "keyword") and token == sought):
+            if offset >= at and kind in among and _reads(kind, token, sought):
                 return offset
         return at
 
     def no_value(
         self, domain: Domain, attribute: str, word: Word, construct: str
-    ) -> NeedsValue | UnknownWord | ValueOutsideDomain:
+    ) -> NeedsValue | UnknownWord:
         if self.catalog.domain_of(word.name) is not None:
             return NeedsValue(self.text, word.at, word.name, construct)
-        if domain.kind is Kind.NUMERIC:
-            reason = "a number or a numeric attribute was expected"
-            return ValueOutsideDomain(self.text, word.at, attribute, word.name, reason)
         legal = (*domain.vocabulary, *self.catalog.attribute_names)
         return UnknownWord(self.text, word.at, word.name, attribute, str(domain.kind), legal)
+
+
+def _reads(kind: str, token: str, sought: Value) -> bool:
+    """Whether the token is how the operator, text or number was written."""
+    if isinstance(sought, str):
+        return (token[1:-1].replace("''", "'") if kind == "text" else token) == sought
+    return kind == "number" and float(token) == float(sought)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tidings.language.normal_form import Conjunction
-from tidings.language.ranges import Ranges, intersect, ranges_of, space_of
+from tidings.language.ranges import Ranges, intersect_all, ranges_of, space_of
 from tidings.language.tree import (
     AttributeComparison,
     Between,
@@ -42,14 +42,12 @@ class Constraints:
     bound: set[str] = field(default_factory=set)
     unbound: set[str] = field(default_factory=set)
     members: set[tuple[str, Value]] = field(default_factory=set)
-    strangers: set[tuple[str, Value]] = field(default_factory=set)  # values that must not be among the bound ones
+    strangers: set[tuple[str, Value]] = field(
+        default_factory=set
+    )  # values that must not be among the bound ones
     words: list[ContainsWords] = field(default_factory=list)
     absent_words: list[ContainsWords] = field(default_factory=list)
     relations: dict[tuple[str, str], int] = field(default_factory=dict)  # by names in order
-
-    def narrow(self, attribute: str, ranges: Ranges) -> None:
-        known = self.ranges.get(attribute)
-        self.ranges[attribute] = ranges if known is None else intersect(known, ranges)
 
     def relate(self, left: str, right: str, bits: int, total: bool) -> None:
         if total:
@@ -67,6 +65,7 @@ class Constraints:
 def constraints_of(conjunction: Conjunction, catalog: Catalog) -> Constraints:
     """The demands of a bound conjunction."""
     gathered = Constraints()
+    ranges: dict[str, list[Ranges]] = {}
     for literal in conjunction:
         negated = type(literal) is Not
         predicate = literal.term if isinstance(literal, Not) else literal
@@ -74,7 +73,7 @@ def constraints_of(conjunction: Conjunction, catalog: Catalog) -> Constraints:
             case Comparison(attribute) | Between(attribute) | In(attribute):
                 domain = catalog.domain_of(attribute)
                 assert domain is not None
-                gathered.narrow(attribute, ranges_of(literal, space_of(domain)))  # type: ignore[arg-type]
+                ranges.setdefault(attribute, []).append(ranges_of(literal, space_of(domain)))  # type: ignore[arg-type]
                 gathered.bound.add(attribute)
             case AttributeComparison(attribute, operator, other):
                 domain = catalog.domain_of(attribute)
@@ -91,4 +90,5 @@ def constraints_of(conjunction: Conjunction, catalog: Catalog) -> Constraints:
                 gathered.bound.add(attribute)
             case Exists(attribute):
                 (gathered.unbound if negated else gathered.bound).add(attribute)
+    gathered.ranges = {attribute: intersect_all(parts) for attribute, parts in ranges.items()}
     return gathered

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tidings.language.constraints import GREATER, LESS, SAME, Constraints, constraints_of
 from tidings.language.filter import Filter
-from tidings.language.ranges import Ranges, includes, intersect, space_of
+from tidings.language.ranges import Ranges, Space, includes, intersect, space_of
 from tidings.language.satisfiability import implies_words, impossible
 from tidings.language.tree import ContainsWords
 from tidings.language.words import words_of
@@ -87,18 +87,13 @@ def _relates(pair: tuple[str, str], wanted: int, inner: Constraints, catalog: Ca
     if domain is None or not domain.totally_ordered:
         return False  # the order of pre-order numbers is not the order of the hierarchy
     left, right = inner.ranges.get(pair[0]), inner.ranges.get(pair[1])
-    return left is not None and right is not None and bool(_apart(left, right) & wanted)
+    return left is not None and right is not None and bool(_apart(left, right, space_of(domain)) & wanted)
 
 
-def _apart(left: Ranges, right: Ranges) -> int:
+def _apart(left: Ranges, right: Ranges, space: Space) -> int:
     """The relation that any key of the one has to any of the other, where there is only one."""
     if left[-1][1] <= right[0][0]:
         return LESS
     if right[-1][1] <= left[0][0]:
         return GREATER
-    return SAME if left == right and len(left) == 1 and _single(left) else 0
-
-
-def _single(ranges: Ranges) -> bool:
-    low, high = ranges[0]
-    return isinstance(low, int) and isinstance(high, int) and high - low == 1
+    return SAME if left == right and space.is_point(left) else 0

@@ -30,7 +30,10 @@ class FilterTooLong(LanguageError):
 
     def problem(self) -> str:
         length, limit = self.args[2:]
-        return f"the filter has {length:,} characters; at most {limit:,} are read"
+        return (
+            f"the filter has {length:,} characters; at most {limit:,} are read, "
+            "in the canonical form too, where every value is quoted"
+        )
 
     def __str__(self) -> str:
         return self.problem()
@@ -58,6 +61,21 @@ class NormalFormTooLarge(LanguageError):
         return self.problem()
 
 
+class TooManyPredicates(LanguageError):
+    """(text, 0, count, limit)"""
+
+    def problem(self) -> str:
+        count, limit = self.args[2:]
+        many = f"{count:,}" if count < 10**12 else "more than 10^12"
+        return (
+            f"written out as alternatives this filter has {many} predicates; at most {limit:,} are allowed "
+            "(an 'in' list counts as one)"
+        )
+
+    def __str__(self) -> str:
+        return self.problem()
+
+
 class UnknownAttribute(LanguageError):
     """(text, offset, name, known)"""
 
@@ -71,11 +89,13 @@ class UnknownWord(LanguageError):
 
     def problem(self) -> str:
         word, attribute, kind, legal = self.args[2:]
-        if kind in ("string", "text", "time"):
-            return f"{word!r} is no attribute; as a value of {attribute!r} it is written in quotes: '{word}'"
         hint = nearest(word, legal)
+        if kind in ("string", "text", "time"):
+            meant = f" (did you mean {hint!r}?)" if hint else ""
+            return f"{word!r} is no attribute{meant}; as a value of {attribute!r} it is written in quotes: '{word}'"
+        value = "a number" if kind == "numeric" else f"a value of {attribute!r}"
         meant = f"; did you mean {hint!r}?" if hint else ""
-        return f"{word!r} is neither a value of {attribute!r} nor an attribute{meant}"
+        return f"{word!r} is neither {value} nor an attribute{meant}"
 
 
 class AmbiguousWord(LanguageError):
@@ -147,7 +167,9 @@ class NotForThisKind(LanguageError):
 
     def problem(self) -> str:
         construct, attribute, kind, needed = self.args[2:]
-        return f"'{construct}' is for {one_of(needed).replace(chr(39), '')} attributes; {attribute!r} is {kind}"
+        return (
+            f"'{construct}' is for {one_of(needed).replace(chr(39), '')} attributes; {attribute!r} is {kind}"
+        )
 
 
 class NotYetSupported(LanguageError):

@@ -6,12 +6,17 @@ from dataclasses import dataclass, field
 
 from tidings.language.advice import advice
 from tidings.language.binder import bind
-from tidings.language.errors import NormalFormTooLarge
+from tidings.language.errors import FilterTooLong, NormalFormTooLarge, TooManyPredicates
 from tidings.language.normal_form import MOST_CONJUNCTIONS, Conjunction, normal_form
 from tidings.language.parser import parse
 from tidings.language.printer import print_filter
+from tidings.language.tokens import LONGEST_FILTER
 from tidings.language.tree import Node
 from tidings.schema.catalog import Catalog
+
+_MOST_GROWTH = (
+    32  # how many times longer the canonical text can be, amply (NFKC alone makes 18 characters of U+FDFA)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +33,14 @@ class Filter:
         tree = bind(parse(text), text, catalog)
         try:
             conjunctions = normal_form(tree, catalog, limit)
-        except NormalFormTooLarge as problem:
-            raise NormalFormTooLarge(text, *problem.args[1:]) from None
-        return cls(tree, conjunctions, advice(conjunctions, catalog))
+        except (NormalFormTooLarge, TooManyPredicates) as problem:
+            raise type(problem)(text, *problem.args[1:]) from None
+        if (
+            len(text) > LONGEST_FILTER // _MOST_GROWTH
+            and (length := len(print_filter(tree))) > LONGEST_FILTER
+        ):
+            raise FilterTooLong("", 0, length, LONGEST_FILTER)  # else the journal could not read it back
+        return cls(tree, conjunctions, advice(tree, conjunctions, catalog))
 
     @property
     def text(self) -> str:

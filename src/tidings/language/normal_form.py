@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from itertools import product
 
-from tidings.language.errors import NormalFormTooLarge
+from tidings.language.errors import NormalFormTooLarge, TooManyPredicates
 from tidings.language.tree import And, AttributeComparison, Comparison, Node, Not, Or, Predicate, both, either
 from tidings.schema.catalog import Catalog
 
 MOST_CONJUNCTIONS = 1024
+MOST_PREDICATES = (
+    65_536  # in all alternatives together: 1,024 of them with 20,000 predicates each took minutes to bind
+)
+_UNCOUNTED = 10**12  # beyond it the exact count is of no use to anybody
 
 Literal = Predicate | Not
 Conjunction = tuple[Literal, ...]
@@ -21,12 +25,15 @@ _OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 def normal_form(tree: Node, catalog: Catalog, limit: int = MOST_CONJUNCTIONS) -> tuple[Conjunction, ...]:
-    """The alternatives of a bound tree, none twice; raises NormalFormTooLarge before anything is written out."""
+    """The alternatives of a bound tree, none twice; raises LanguageError before anything is written out."""
     if type(tree) is And and not any(type(term) in (And, Or, Not) for term in tree.terms):
         return (tuple(dict.fromkeys(tree.terms)),)  # type: ignore[arg-type]
     pushed = push_negation(tree, catalog)
-    if (count := _count(pushed)) > limit:
+    count, predicates = _count(pushed)
+    if count > limit:
         raise NormalFormTooLarge("", 0, count, limit)
+    if count > 1 and predicates > MOST_PREDICATES:
+        raise TooManyPredicates("", 0, predicates, MOST_PREDICATES)
     return tuple(dict.fromkeys(_alternatives(pushed)))
 
 
@@ -42,7 +49,9 @@ def push_negation(tree: Node, catalog: Catalog, negated: bool = False) -> Node:
             return tree
         case Comparison(attribute, operator, value, at) if _has_opposite(attribute, operator, catalog):
             return Comparison(attribute, _OPPOSITE[operator], value, at)
-        case AttributeComparison(attribute, operator, other, at) if _has_opposite(attribute, operator, catalog):
+        case AttributeComparison(attribute, operator, other, at) if _has_opposite(
+            attribute, operator, catalog
+        ):
             return AttributeComparison(attribute, _OPPOSITE[operator], other, at)
         case _:
             return Not(tree)
@@ -55,18 +64,22 @@ def _has_opposite(attribute: str, operator: str, catalog: Catalog) -> bool:
     return domain is not None and domain.totally_ordered
 
 
-def _count(tree: Node) -> int:
-    """How many alternatives there are, without making them."""
+def _count(tree: Node) -> tuple[int, int]:
+    """How many alternatives there are, and predicates in all of them together, without making them."""
     match tree:
         case Or(terms):
-            return sum(_count(term) for term in terms)
+            counts = [_count(term) for term in terms]
+            return sum(count for count, _ in counts), sum(predicates for _, predicates in counts)
         case And(terms):
-            total = 1
-            for term in terms:
-                total *= _count(term)
-            return total
+            total, long = 1, 0
+            for count, predicates in map(_count, terms):
+                total, long = (
+                    min(total * count, _UNCOUNTED),
+                    min(long * count + total * predicates, _UNCOUNTED),
+                )
+            return total, long
         case _:
-            return 1
+            return 1, 1
 
 
 def _alternatives(tree: Node) -> list[Conjunction]:
@@ -75,6 +88,8 @@ def _alternatives(tree: Node) -> list[Conjunction]:
             return [conjunction for term in terms for conjunction in _alternatives(term)]
         case And(terms):
             choices = product(*(_alternatives(term) for term in terms))
-            return [tuple(dict.fromkeys(literal for part in choice for literal in part)) for choice in choices]
+            return [
+                tuple(dict.fromkeys(literal for part in choice for literal in part)) for choice in choices
+            ]
         case _:
-            return [(tree,)]  # type: ignore[list-item]
+            return [(tree,)]

@@ -1,12 +1,12 @@
 """Text to tree: a hand-written recursive descent, one function per line of the grammar.
 
-    filter     = any_of end
-    any_of     = all_of { "or" all_of }
-    all_of     = unary { "and" unary }
-    unary      = "not" unary | "(" any_of ")" | predicate
-    predicate  = name ( operator operand | "exists" | [ "not" ] relation )
-    relation   = "in" "(" operand { "," operand } ")" | "between" operand "and" operand | "under" operand
-               | "contains" ( operand | ( "any" | "all" ) text )
+filter     = any_of end
+any_of     = all_of { "or" all_of }
+all_of     = unary { "and" unary }
+unary      = "not" unary | "(" any_of ")" | predicate
+predicate  = name ( operator operand | "exists" | [ "not" ] relation )
+relation   = "in" "(" operand { "," operand } ")" | "between" operand "and" operand | "under" operand
+           | "contains" ( operand | ( "any" | "all" ) text )
 """
 
 from __future__ import annotations
@@ -80,16 +80,14 @@ class _Parser:
         kind = self.kinds[self.next]
         if kind == "name" or kind == "quoted":
             return self.predicate()
+        term: Node
         if self.keyword("not"):
             self.descend()
-            term = Not(self.unary())
-        elif kind == "mark" and self.written[self.next] == "(":
-            self.next += 1
+            # `not (` is one level, so that the canonical text, which writes it so, is never deeper than what was read
+            term = Not(self.group() if self.at_mark("(") else self.unary())
+        elif self.at_mark("("):
             self.descend()
-            inner = self.any_of()
-            self.mark(")", "'and', 'or' or ')'")
-            self.depth -= 1
-            return inner
+            term = self.group()
         else:
             if kind == "keyword" and self.written[self.next] == "xpath":
                 raise NotYetSupported(self.text, self.offsets[self.next], "'xpath'")
@@ -97,10 +95,16 @@ class _Parser:
         self.depth -= 1
         return term
 
+    def group(self) -> Node:
+        self.next += 1
+        inner = self.any_of()
+        self.mark(")", "'and', 'or' or ')'")
+        return inner
+
     def descend(self) -> None:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise NestedTooDeeply(self.text, self.offsets[self.next - 1], DEEPEST)
+            raise NestedTooDeeply(self.text, self.offsets[self.next], DEEPEST)
 
     def predicate(self) -> Node:
         at = self.offsets[self.next]
@@ -125,7 +129,7 @@ class _Parser:
         if self.keyword("in"):
             self.mark("(", "'('")
             values = [self.operand()]
-            while self.kinds[self.next] == "mark" and self.written[self.next] == ",":
+            while self.at_mark(","):
                 self.next += 1
                 values.append(self.operand())
             self.mark(")", "',' or ')'")
@@ -144,7 +148,7 @@ class _Parser:
         self.unexpected(expected)
 
     def contains(self, attribute: str, at: int) -> Node:
-        if self.kinds[self.next] == "mark" and self.written[self.next] == "(":
+        if self.at_mark("("):
             raise NotYetSupported(self.text, self.offsets[self.next], "a word pattern in parentheses")
         quantifier: Literal["any", "all"]
         if self.keyword("any"):
@@ -180,18 +184,15 @@ class _Parser:
         self.unexpected("a value: a number, a text in single quotes or a name")
 
     def numeral(self, written: str, at: int) -> int | float:
-        value: int | float
-        if written.isdigit() or written[1:].isdigit() and written[0] in "+-":
-            if len(written) <= 15:
-                return int(written)
-            value = float(written) if len(written) > 400 else int(written)
-        else:
-            value = float(written)
-            if value.is_integer() and abs(value) <= 2**53:
-                value = int(value)
+        whole = written.isdigit() or written[1:].isdigit() and written[0] in "+-"
+        if whole and len(written) <= 15:
+            return int(written)
+        value = float(written)
         if math.isinf(value):
             raise UnexpectedToken(self.text, at, "a number beyond all bounds", "a number of at most 1.8e308")
-        return value
+        if whole and len(written) <= 400:  # longer ones are mostly leading zeros
+            return int(written)
+        return int(value) if value.is_integer() and abs(value) <= 2**53 else value
 
     def name(self) -> str:
         written = self.written[self.next]
@@ -211,8 +212,11 @@ class _Parser:
             return True
         return False
 
+    def at_mark(self, mark: str) -> bool:
+        return self.written[self.next] == mark and self.kinds[self.next] == "mark"
+
     def mark(self, mark: str, expected: str) -> None:
-        if self.kinds[self.next] != "mark" or self.written[self.next] != mark:
+        if not self.at_mark(mark):
             self.unexpected(expected)
         self.next += 1
 
@@ -229,5 +233,3 @@ class _Parser:
             if expected.startswith("an attribute"):
                 expected += f' (an attribute of that name is written "{written}")'
         raise UnexpectedToken(self.text, self.offsets[self.next], found, expected)
-
-

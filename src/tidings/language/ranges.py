@@ -9,13 +9,14 @@ a filter can match, whether one covers another, and where a matcher's index must
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from tidings.language.tree import Between, Comparison, Contains, In, Not
 from tidings.schema.domain import Domain, Kind
-from tidings.schema.values import Value
+from tidings.schema.values import Instant, Value
 
 Key = Any  # float, int or str; in one space all of one sort
 Ranges = tuple[tuple[Key, Key], ...]  # ascending, disjoint, none touching the next
@@ -38,8 +39,14 @@ class _Top:
     def __le__(self, other: object) -> bool:
         return other is self
 
+    def __reduce__(self) -> str:
+        return "TOP"  # the one object also after a way to a worker
+
 
 TOP = _Top()
+_LEAST_NUMBER = -sys.float_info.max
+_FIRST_INSTANT = int(Instant.parse("0001-01-01T00:00:00Z"))
+_LAST_INSTANT = int(Instant.parse("9999-12-31T23:59:59.999999Z"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +79,9 @@ class Space:
 def space_of(domain: Domain) -> Space:
     match domain.kind:
         case Kind.NUMERIC:
-            return Space(domain, -math.inf, math.inf, _next_float)
+            return Space(domain, _LEAST_NUMBER, math.inf, _next_float)
         case Kind.TIME:
-            return Space(domain, -(2**63), 2**63, _next_integer)
+            return Space(domain, _FIRST_INSTANT, _LAST_INSTANT + 1, _next_integer)
         case Kind.STRING | Kind.TEXT:
             return Space(domain, "", TOP, _next_string)
         case Kind.ENUMERATED | Kind.HIERARCHICAL:
@@ -166,6 +173,14 @@ def intersect(left: Ranges, right: Ranges) -> Ranges:
         else:
             j += 1
     return tuple(found)
+
+
+def intersect_all(parts: list[Ranges]) -> Ranges:
+    """Of one or more; in pairs, since one after the other a thousand `!=` would take a million steps."""
+    while len(parts) > 1:
+        pairs = [intersect(left, right) for left, right in zip(parts[::2], parts[1::2], strict=False)]
+        parts = pairs + parts[len(pairs) * 2 :]
+    return parts[0]
 
 
 def complement(ranges: Ranges, space: Space) -> Ranges:

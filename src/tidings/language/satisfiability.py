@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 from tidings.language.constraints import Constraints, constraints_of
 from tidings.language.normal_form import Conjunction, Literal
 from tidings.language.tree import Comparison, Contains, ContainsWords, Not
@@ -11,19 +9,32 @@ from tidings.schema.catalog import ALWAYS_BOUND, Catalog
 from tidings.schema.domain import Kind
 
 _ALWAYS_SATISFIABLE = (Kind.NUMERIC, Kind.TIME)
+_LONGEST_TRIED = 200  # a longer conjunction in which all predicates were needed would take seconds
+
+
+def never_matches(conjunction: Conjunction, catalog: Catalog) -> bool:
+    """Whether it was found impossible; where not, it may be so all the same."""
+    return not _obviously_satisfiable(conjunction, catalog) and _impossible(conjunction, catalog)
 
 
 def contradiction(conjunction: Conjunction, catalog: Catalog) -> Conjunction | None:
-    """The fewest predicates that already exclude each other; None where nothing was found."""
-    if _obviously_satisfiable(conjunction, catalog) or not _impossible(conjunction, catalog):
+    """Predicates that already exclude each other, none of them superfluous; None where nothing was found."""
+    if not never_matches(conjunction, catalog):
         return None
-    for size in (1, 2, 3):
-        for chosen in combinations(conjunction, size):
-            if _impossible(chosen, catalog):
-                return chosen
-        if len(conjunction) > 40:  # pairs and triples of a long conjunction would take too long to try
-            break
-    return conjunction
+    if len(conjunction) > _LONGEST_TRIED:
+        return conjunction
+    return _needed((), conjunction, catalog, grown=False)
+
+
+def _needed(given: Conjunction, conjunction: Conjunction, catalog: Catalog, grown: bool) -> Conjunction:
+    """Those of the conjunction without which, beside what is given, it would be possible (Junker's QuickXplain)."""
+    if grown and _impossible(given, catalog):
+        return ()
+    if len(conjunction) == 1:
+        return conjunction
+    first, second = conjunction[: len(conjunction) // 2], conjunction[len(conjunction) // 2 :]
+    later = _needed(given + first, second, catalog, grown=True)
+    return _needed(given + later, first, catalog, grown=bool(later)) + later
 
 
 def impossible(constraints: Constraints) -> bool:
@@ -33,7 +44,9 @@ def impossible(constraints: Constraints) -> bool:
         or bool(constraints.unbound & (constraints.bound | set(ALWAYS_BOUND)))
         or bool(constraints.members & constraints.strangers)
         or any(not bits for bits in constraints.relations.values())
-        or any(excludes(absent, wanted) for absent in constraints.absent_words for wanted in constraints.words)
+        or any(
+            excludes(absent, wanted) for absent in constraints.absent_words for wanted in constraints.words
+        )
     )
 
 
@@ -80,5 +93,3 @@ def _for_one_value(literal: Literal, catalog: Catalog) -> Literal:
         equal = Comparison(predicate.attribute, "=", predicate.value, predicate.at)
         return Not(equal) if isinstance(literal, Not) else equal
     return literal
-
-

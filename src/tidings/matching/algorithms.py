@@ -10,6 +10,7 @@ from tidings.schema.catalog import Catalog
 
 ALGORITHMS = {
     "naive": "tidings.matching.naive:NaiveMatcher",
+    "scan": "tidings.matching.scan:ScanMatcher",
 }
 DEFAULT = "naive"
 

@@ -106,5 +106,3 @@ def _listed(values: tuple[Value, ...]) -> str:
 
 def _plain(value: Value) -> object:
     return str(value) if isinstance(value, Instant) else value
-
-

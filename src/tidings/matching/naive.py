@@ -69,7 +69,9 @@ def holds(node: Node, event: Bindings, chosen: Choice, catalog: Catalog) -> bool
         case Exists(attribute):
             return attribute in event
         case Comparison(attribute, relation, value):
-            return attribute in event and stands(chosen[attribute], relation, value, catalog.domain_of(attribute))  # type: ignore[arg-type]
+            return attribute in event and stands(
+                chosen[attribute], relation, value, catalog.domain_of(attribute)
+            )  # type: ignore[arg-type]
         case AttributeComparison(left, relation, right):
             return (
                 left in event

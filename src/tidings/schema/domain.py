@@ -43,7 +43,9 @@ class OperatorOutsideKind(SchemaError):
 
     def __str__(self) -> str:
         domain, kind, operator, legal = self.args
-        return f"domain {domain!r}: a {kind} domain cannot allow {operator!r}; it may allow {' '.join(legal)}"
+        article = "an" if kind == Kind.ENUMERATED else "a"
+        may = " ".join(legal)
+        return f"domain {domain!r}: {article} {kind} domain cannot allow {operator!r}; it may allow {may}"
 
 
 class PartOutsideKind(SchemaError):

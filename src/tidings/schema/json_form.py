@@ -106,7 +106,9 @@ def read_domain(raw: Any, place: str = "domain") -> Domain:
     place = f"{place} {name!r}"
     kind_name = _text(fields, "kind", place)
     if kind_name not in set(Kind):
-        raise SchemaForm(place, f"no kind {kind_name!r}{suggestion(kind_name, tuple(Kind))}")
+        raise SchemaForm(
+            place, f"no kind {kind_name!r}{suggestion(kind_name, tuple(str(kind) for kind in Kind))}"
+        )
     kind = Kind(kind_name)
     if "values" in fields and kind is not Kind.ENUMERATED:
         raise SchemaForm(place, f"'values' belongs to enumerated domains; this one is {kind}")

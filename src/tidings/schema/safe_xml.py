@@ -160,7 +160,7 @@ def _with_tags_repaired(text: str, names: Collection[str]) -> tuple[str, list[st
     opened: list[str] = []
     copied = 0
     place = text.find("<")
-    while place >= 0 and len(notes) < _MOST_REPAIRS:
+    while place >= 0 and len(notes) < _MOST_REPAIRS and len(opened) <= DEEPEST:
         end = _end_of_aside(text, place)
         if end is None:
             tag = _TAG.match(text, place)

@@ -1,9 +1,9 @@
 """Seeded generators of the papers' workloads: the same seed gives the same arrays on every machine.
 
-A workload has a catalog and makes subscriptions as a `PredicateTable` and events as an `EventBatch`, millions in
-seconds. Row i depends on the parameters, the seed and i alone: the first k of n are what asking for k gives,
-`start` goes on where an earlier call ended, and events and subscriptions are independent. `files` writes a
-workload to disk.
+A workload has a catalog and makes subscriptions as a `PredicateTable` and events as an `EventBatch`, millions
+in seconds. Row i depends on the parameters, the seed and i alone: the first k of n are what asking for k
+gives, `start` goes on where an earlier call ended, and events and subscriptions are independent. `files`
+writes a workload to disk.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Seeded random columns: the only randomness of the workloads.
 
-Every column has a stream of its own, and row i of it takes exactly its i-th number. So the first k of n rows are
-the rows that asking for k gives, rows can be drawn from anywhere, and asking for events never changes the
+Every column has a stream of its own, and row i of it takes exactly its i-th number. So the first k of n rows
+are the rows that asking for k gives, rows can be drawn from anywhere, and asking for events never changes the
 subscriptions. Numbers are made from the generator's raw output, which numpy keeps the same in every version,
 unlike what `Generator.integers` makes of it.
 """

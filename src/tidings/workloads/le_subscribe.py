@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from tidings.errors import TidingsError
 from tidings.events import EventBatch
 from tidings.matching.predicate_table import OPERATORS, PredicateTable
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Kind
@@ -26,8 +27,8 @@ NUMBERS = ("number1", "number2", "number3")
 NUMERIC_VALUES = 5000
 # "Each attribute has a probability of 0.5 of being present in a subscription predicate", and so in an event.
 PRESENCE = 0.5
-# What a predicate is when it is no equality. The paper does not list these, nor in which proportion they come;
-# `!=` is left out because its cost formulas know only C=, C≤ and C≥.
+# What a predicate is when it is no equality. The paper does not list these, nor in which proportion they
+# come; `!=` is left out because its cost formulas know only C=, C≤ and C≥.
 ORDER = ("<", "<=", ">", ">=")
 
 ATTRIBUTES = STRINGS + NUMBERS
@@ -45,6 +46,14 @@ CATALOG = Catalog(
 )
 
 
+class NotAProbability(TidingsError):
+    def __init__(self, name: str, value: float) -> None:
+        super().__init__(name, value)
+
+    def __str__(self) -> str:
+        return "{} is a probability, from 0 to 1, not {}".format(*self.args)
+
+
 @dataclass(frozen=True)
 class LeSubscribe:
     """`equality` is "a probability p of generating an equality predicate for the last three attributes"."""
@@ -55,12 +64,16 @@ class LeSubscribe:
     name: ClassVar[str] = "le-subscribe"
     catalog: ClassVar[Catalog] = CATALOG
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.equality <= 1:
+            raise NotAProbability("equality", self.equality)
+
     def subscriptions(self, n: int, start: int = 0) -> PredicateTable:
         """Exactly n filters. One without predicates is drawn again: an attribute is present in 32 of 63.
 
         The paper is silent about the one subscription in 64 that would have no predicate. Drawing again until
-        there is one is the same as choosing uniformly among the 63 non-empty sets of attributes (PRESENCE being
-        a half), which is done here.
+        there is one is the same as choosing uniformly among the 63 non-empty sets of attributes (PRESENCE
+        being a half), which is done here.
         """
         draws = Draws(self.seed, "subscriptions", n, start)
         sets = draws.below(63, "attributes") + 1

@@ -24,11 +24,12 @@ WORDS = tuple(f"word{i:03}" for i in range(150))
 # standard comparison operators": taken as the integers, both ends among them.
 NUMERIC_VALUES = 2001
 
-# Appendix A. Its domains have numbers, not names: 1 is `number`, 2 `text`, 3 `furniture_category`, 5 `material`,
-# 6 `brand`. Domain 4 (the event types as an enumeration) is used by nothing and 7 only by `event_type`, which
-# every catalog of ours has by itself. `artist` is declared but belongs to no event type, not even to painting.
-# 8.1: "the enumerated valued attributes, take random values from a value set specific to each enumerated domain
-# and can appear in equal and not equal predicates": what an unordered enumeration allows.
+# Appendix A. Its domains have numbers, not names: 1 is `number`, 2 `text`, 3 `furniture_category`, 5
+# `material`, 6 `brand`. Domain 4 (the event types as an enumeration) is used by nothing and 7 only by
+# `event_type`, which every catalog of ours has by itself. `artist` is declared but belongs to no event type,
+# not even to painting. 8.1: "the enumerated valued attributes, take random values from a value set specific
+# to each enumerated domain and can appear in equal and not equal predicates": what an unordered enumeration
+# allows.
 DOMAINS = (
     Domain("number", Kind.NUMERIC),
     Domain("text", Kind.STRING, ("contains",)),
@@ -49,8 +50,8 @@ DOMAIN_OF = {
     "artist": "text",
     "size": "number",
 }
-# 8.1: "Every events schema, consists of four mandatory and one optional attributes". Here the attributes, then
-# the optional one (for the material of an antique the appendix writes mandatory="flase").
+# 8.1: "Every events schema, consists of four mandatory and one optional attributes". Here the attributes,
+# then the optional one (for the material of an antique the appendix writes mandatory="flase").
 EVENT_TYPES = {
     "antique": (("price", "period", "quantity", "material", "size"), "material"),
     "furniture": (("price", "quantity", "furniture_category", "material", "size"), "furniture_category"),
@@ -132,9 +133,9 @@ class Thesis:
     def events(self, n: int, start: int = 0) -> EventBatch:
         """n events of one type each with all its five attributes, the optional one too.
 
-        8.2: "Every event generated, has an event type randomly chosen between the five"; "four mandatory and one
-        optional attribute, which take values uniformly distributed over their value domain". 5.5: "for each
-        attribute appearing in that events schema, a random value is given".
+        8.2: "Every event generated, has an event type randomly chosen between the five"; "four mandatory and
+        one optional attribute, which take values uniformly distributed over their value domain". 5.5: "for
+        each attribute appearing in that events schema, a random value is given".
         """
         draws = Draws(self.seed, "events", n, start)
         event_type = draws.below(len(EVENT_TYPES), EVENT_TYPE)

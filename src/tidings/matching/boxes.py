@@ -1,0 +1,168 @@
+"""A filter as boxes: at most one interval per axis, and a few residual predicates that no interval can say.
+
+An axis is one question to an event: the *value* of an attribute (comparisons), whether something is a *member* of its values
+(`contains`), or a *word* of them. An event answers with a set of keys, and satisfies a side of a box when one of its keys
+lies inside. So all predicate kinds have one shape, and a multi-valued event needs no expansion.
+
+Residuals that depend on which value was chosen together with another (attribute against attribute, `contains all`) are exact
+while the event has one value there; otherwise the matcher asks the specification.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tidings.language import Filter
+from tidings.language.constraints import SAME, Constraints, constraints_of
+from tidings.language.ranges import Key, Ranges, space_of
+from tidings.language.satisfiability import impossible
+from tidings.schema.catalog import ALWAYS_BOUND, Catalog
+from tidings.schema.domain import Domain
+
+Role = Literal["value", "member", "word"]
+
+_MOST_SPLITS = 16  # an `in` list up to this long becomes as many boxes, each with an equality to look up
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Axis:
+    attribute: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The keys [low, high) of a value axis, None where it is open; of a member or word axis the one key, twice."""
+
+    axis: Axis
+    low: Key | None
+    high: Key | None
+
+
+@dataclass(frozen=True, slots=True)
+class InRanges:
+    """The value lies in one of several ranges."""
+
+    axis: Axis
+    ranges: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Has:
+    """Any, or all, of the keys are members (or words)."""
+
+    axis: Axis
+    quantifier: Literal["any", "all"]
+    keys: tuple[Key, ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Two attributes' values stand in one of the relations (bits as in `language.constraints`)."""
+
+    left: str
+    right: str
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unbound:
+    attribute: str
+
+
+Residual = InRanges | Has | Related | Unbound
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    sides: tuple[Side, ...]
+    residuals: tuple[Residual, ...] = ()
+
+
+def boxes_of(filter: Filter, catalog: Catalog) -> list[Box]:
+    """The boxes whose union is the filter; none for what can never match."""
+    found: list[Box] = []
+    for conjunction in filter.conjunctions:
+        constraints = constraints_of(conjunction, catalog)
+        if not impossible(constraints):
+            found.extend(_boxes(constraints, catalog))
+    return found
+
+
+def _boxes(constraints: Constraints, catalog: Catalog) -> list[Box]:
+    sides: list[Side] = []
+    residuals: list[Residual] = []
+    split: list[Side] = []
+    for attribute, ranges in constraints.ranges.items():
+        axis = Axis(attribute, "value")
+        space = space_of(_domain(catalog, attribute))
+        points = all(space.successor(low) == high for low, high in ranges)
+        if not split and points and 1 < len(ranges) <= _MOST_SPLITS:
+            split = [_side(axis, (one,), space.bottom, space.top) for one in ranges]
+            continue
+        sides.append(_side(axis, ranges, space.bottom, space.top))
+        if len(ranges) > 1:
+            residuals.append(InRanges(axis, ranges))
+    _members(constraints, catalog, sides, residuals)
+    _words(constraints, sides, residuals)
+    residuals += [Related(left, right, bits) for (left, right), bits in constraints.relations.items()]
+    residuals += [Unbound(attribute) for attribute in constraints.unbound]
+    named = {side.axis.attribute for side in (*sides, *split[:1])}
+    for attribute in constraints.bound - named - set(ALWAYS_BOUND):
+        sides.append(Side(Axis(attribute, "value"), None, None))
+    if not split:
+        return [Box(tuple(sides), tuple(residuals))]
+    return [Box((*sides, one), tuple(residuals)) for one in split]
+
+
+def _side(axis: Axis, ranges: Ranges, bottom: Key, top: Key) -> Side:
+    low, high = ranges[0][0], ranges[-1][1]
+    return Side(axis, None if low == bottom else low, None if high == top else high)
+
+
+def _members(
+    constraints: Constraints, catalog: Catalog, sides: list[Side], residuals: list[Residual]
+) -> None:
+    """The first member asked of an attribute is a side, so that it can be looked up; the others are residuals."""
+    for attribute, value in sorted(constraints.members, key=repr):
+        axis = Axis(attribute, "member")
+        key = space_of(_domain(catalog, attribute)).key(value)
+        if any(side.axis == axis for side in sides):
+            residuals.append(Has(axis, "any", (key,)))
+        else:
+            sides.append(Side(axis, key, key))
+    for attribute, value in sorted(constraints.strangers, key=repr):
+        key = space_of(_domain(catalog, attribute)).key(value)
+        residuals.append(Has(Axis(attribute, "member"), "any", (key,), negated=True))
+
+
+def _words(constraints: Constraints, sides: list[Side], residuals: list[Residual]) -> None:
+    for wanted in constraints.words:
+        axis = Axis(wanted.attribute, "word")
+        words = list(wanted.words)
+        if wanted.quantifier == "all" and not any(side.axis == axis for side in sides):
+            longest = max(words, key=len)  # long words are rare words
+            words.remove(longest)
+            sides.append(Side(axis, longest, longest))
+        if words:
+            residuals.append(Has(axis, wanted.quantifier, tuple(words)))
+        if wanted.quantifier == "all" and len(wanted.words) > 1:
+            residuals.append(_one_value(wanted.attribute))
+    for absent in constraints.absent_words:
+        axis = Axis(absent.attribute, "word")
+        residuals.append(Has(axis, absent.quantifier, absent.words, negated=True))
+        if absent.quantifier == "all" and len(absent.words) > 1:
+            residuals.append(_one_value(absent.attribute))
+
+
+def _one_value(attribute: str) -> Related:
+    """What else is said was said of one value: true where there is one, and for the specification where there are several."""
+    return Related(attribute, attribute, SAME)
+
+
+def _domain(catalog: Catalog, attribute: str) -> Domain:
+    domain = catalog.domain_of(attribute)
+    assert domain is not None
+    return domain

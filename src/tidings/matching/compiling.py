@@ -1,0 +1,46 @@
+"""Kernels are plain functions on arrays; this is the one place where they are compiled.
+
+Compiled code is kept on disk, in a folder of the user's that `TIDINGS_CACHE` may name, so that a new process starts quickly.
+Numba's cache is not made for several writers: the first compilation is done by one process while the others wait.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept."""
+    chosen = os.environ.get("TIDINGS_CACHE")
+    if chosen:
+        return Path(chosen)
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(home) / "tidings"
+
+
+os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "numba"))
+
+import numba  # noqa: E402  (the folder must be set before numba reads it)
+
+
+def kernel(function: F) -> F:
+    """Compiled at the first call, without the interpreter's lock, and kept on disk."""
+    compiled: F = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    return compiled
+
+
+@contextmanager
+def one_writer() -> Iterator[None]:
+    """Holds the cache's lock: whoever may compile does it inside."""
+    folder = cache_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
