@@ -1,8 +1,13 @@
-"""A short tour of Tidings on the command line: a schema, filters, events, matches, an explanation. `make run` runs it."""
+"""A short tour of Tidings on the command line: a schema, filters, events, matches, an explanation.
 
+`make run` runs it, in a copy of this folder, so that nothing here is changed.
+"""
+
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 HERE = Path(__file__).parent
 STEPS = (
@@ -17,18 +22,21 @@ STEPS = (
      ["explain", "paint = 'red' and paint = 'white'", "events.jsonl", "--event", "e1", "--schema", "schema.json"]),
     ("The schema grows while everything valid stays valid",
      ["schema", "grow", "schema.json", '{"change": "append_value", "domain": "brand", "value": "saab"}',
-      "--output", "/dev/null"]),
+      "--output", "grown.json"]),
 )  # fmt: skip
 
 
 def main() -> None:
-    for title, arguments in STEPS:
-        print(f"\n\033[1m{title}\033[0m" if sys.stdout.isatty() else f"\n{title}", flush=True)
-        if arguments is None:
-            print((HERE / "subscriptions.jsonl").read_text(), end="")
-            continue
-        print("$ tidings " + " ".join(f"'{a}'" if " " in a else a for a in arguments), flush=True)
-        subprocess.run([sys.executable, "-m", "tidings.cli.main", *arguments], cwd=HERE, check=True)
+    with TemporaryDirectory() as folder:
+        for file in HERE.glob("*.json*"):
+            shutil.copy(file, folder)
+        for title, arguments in STEPS:
+            print(f"\n\033[1m{title}\033[0m" if sys.stdout.isatty() else f"\n{title}", flush=True)
+            if arguments is None:
+                print((HERE / "subscriptions.jsonl").read_text(encoding="utf-8"), end="")
+                continue
+            print("$ tidings " + " ".join(f"'{a}'" if " " in a else a for a in arguments), flush=True)
+            subprocess.run([sys.executable, "-m", "tidings.cli.main", *arguments], cwd=folder, check=True)
     print("\nNext: README.md, docs/language.md, and .venv/bin/tidings --help")
 
 

@@ -86,13 +86,13 @@ def _event_of_file(path: Path, id: str, catalog: Catalog) -> Event:
     """The wanted one of all events; the refused ones are among them, so that the reason can be told."""
     found: dict[str, Event | Refused] = {}
     for reading in read_events(path, catalog):
-        for refused in reading.refused:
-            found.setdefault(refused.id or f"line {refused.line}", refused)
         for row, name in enumerate(reading.batch.ids.to_pylist()):
             if name == id or (not id and len(found) < 2):
                 found.setdefault(name, reading.batch.event(row))
             else:
                 found.setdefault(name, _OTHER)
+        for refused in reading.refused:
+            found.setdefault(refused.id or f"line {refused.line}", refused)
     chosen = found[_chosen(id, tuple(found), "event", path)]
     if isinstance(chosen, Refused):
         fail(f"{path.name}, line {chosen.line}: {_NEVER}: {RefusedEvent(chosen.id, chosen.errors)}")

@@ -91,7 +91,7 @@ def progress() -> Iterator[Progress]:
 
 @contextmanager
 def written_whole(path: Path | None) -> Iterator[BinaryIO]:
-    """A file that appears when all has been written, and not at all when something fails. None: standard output."""
+    """A file that appears when all is written, and not at all when something fails. None: standard output."""
     if path is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

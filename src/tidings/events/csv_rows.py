@@ -2,10 +2,11 @@
 
 The header names id, event_type, optionally source, time and contact, and attributes. An empty cell is not
 bound, a quoted empty one is the empty text. In event_type and in attributes that may be multiple, `|`
-separates several values.
+separates several values. An attribute that is named like a part of the envelope cannot be written in CSV or
+Parquet.
 
 Rows are cut here and not by pyarrow.csv: a row without quotes is one `split`, which is fast enough (see
-`read_events`), and only so is it known on which line a refused row began when cells hold newlines or lines
+`files`), and only so is it known on which line a refused row began when cells hold newlines or lines
 are blank.
 """
 
@@ -111,7 +112,7 @@ def _over_lines(
 
 
 def _simply_quoted_cells(text: str) -> Cells | None:
-    """What the csv module reads, four times as fast; it cannot tell a quoted empty cell from an empty one."""
+    """What the csv module reads, twice as fast; but it cannot tell a quoted empty cell from an empty one."""
     try:
         cells = next(csv.reader((text,), strict=True))
     except csv.Error:

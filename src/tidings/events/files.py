@@ -1,8 +1,10 @@
 """Files of events in, `EventBatch`es out, with whatever was refused on the way.
 
 JSON Lines, CSV and Parquet, the text forms also packed by gzip. Each form's reader makes raw columns;
-`Sieve` sifts them; here the duplicates are dropped and the positions counted. One thread reads, with 8
-attributes, about 1,000,000 events/s from Parquet and 300,000 from JSON Lines and CSV.
+`Sieve` sifts them; here the duplicates are dropped and the positions counted.
+
+One thread reads, of events with 8 attributes, 900,000/s from Parquet, 180,000/s from JSON Lines and 270,000/s
+from CSV (170,000/s when every text is quoted).
 """
 
 from __future__ import annotations

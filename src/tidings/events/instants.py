@@ -18,9 +18,11 @@ from tidings.schema import Instant
 _NAIVE = pa.timestamp("us")
 _PARSED_ALONE = 32  # texts; fewer are not worth another cast
 _ZONE = r"[T ].*(Z|[+-]\d\d(:?\d\d)?)$"
-# Arrow reads the year 0, Python does not; one day's margin for the zone's offset.
-_EARLIEST = int(Instant.parse("0001-01-02"))
-_LATEST = int(Instant.parse("9999-12-30"))
+_FIRST = int(Instant.parse("0001-01-01"))
+_LAST = int(Instant.parse("9999-12-31T23:59:59.999999"))
+_DAY = (
+    86_400_000_000  # Arrow also reads the year 0 and passes 9999 by a zone: near these ends texts are parsed
+)
 _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
@@ -57,7 +59,7 @@ def from_timestamps(stamps: Any) -> Any:
         above = pc.greater(pc.multiply(whole, 1_000), ticks)
         return pc.subtract(whole, above.cast(pa.int64())).cast(INSTANTS)
     scale = 1_000_000 // _PER_SECOND[unit]
-    possible = pc.and_(pc.greater_equal(ticks, _EARLIEST // scale), pc.less_equal(ticks, _LATEST // scale))
+    possible = pc.and_(pc.greater_equal(ticks, _FIRST // scale), pc.less_equal(ticks, _LAST // scale))
     return pc.multiply(pc.if_else(possible, ticks, None), scale).cast(INSTANTS)
 
 
@@ -68,8 +70,8 @@ def _cast(texts: Any, form: Any) -> Any:
         return None
     made = made.cast(INSTANTS)
     if len(made) > made.null_count:
-        least = pc.min(made.cast(pa.int64())).as_py()
-        if least < _EARLIEST:
+        ends = pc.min_max(made.cast(pa.int64())).as_py()
+        if ends["min"] < _FIRST + _DAY or ends["max"] > _LAST - _DAY:
             return None
     return made
 

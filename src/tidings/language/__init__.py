@@ -1,5 +1,6 @@
-"""The filter language: text to tree (`parser`), tree against a catalog (`binder`), alternatives (`normal_form`), text again
-(`printer`), and what can be known without an event: `covering`, `satisfiability`."""
+"""The filter language: text to tree (`parser`), tree against a catalog (`binder`), alternatives
+(`normal_form`), text again (`printer`), and what can be known without an event: `covering`,
+`satisfiability`."""
 
 from tidings.language.covering import covers
 from tidings.language.filter import Filter, Subscription

@@ -1,4 +1,4 @@
-"""What the author of a filter should be told before it is left standing: it cannot match, or does not say what was meant."""
+"""What the author of a filter should be told before it is left standing: it cannot match, or is a trap."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _traps(tree: Node, catalog: Catalog) -> Iterator[str]:
             names = (node.attribute, node.other) if type(node) is AttributeComparison else (node.attribute,)
             for name in names:
                 if not catalog.is_used(name) and not (negated and type(node) is Exists):
-                    yield f"no event type has the attribute {name!r} yet, so nothing can satisfy {_shown(node)}"
+                    yield f"no event type has the attribute {name!r} yet: nothing can satisfy {_shown(node)}"
                 if catalog.may_be_multiple(name) and _avoids_a_value(node, negated):
                     yield _avoiding(Not(node) if negated else node, name)
 

@@ -1,7 +1,8 @@
-"""Binding: the parsed tree against a catalog. Words become values or attributes, values canonical, operators are checked."""
+"""Binding: the parsed tree against a catalog. Words become values or attributes, operators are checked."""
 
 from __future__ import annotations
 
+from tidings.errors import LanguageError
 from tidings.language.errors import (
     AmbiguousWord,
     DoubleQuotedValue,
@@ -161,37 +162,34 @@ class _Binder:
 
     def value(self, domain: Domain, attribute: str, operand: Operand, at: int, construct: str) -> Value:
         """A value of the domain where one is due."""
-        raw: object = operand
-        if type(operand) is Word:
+        if isinstance(operand, Word):
             if domain.kind not in _LISTED or not domain.names(operand.name):
                 raise self.no_value(domain, attribute, operand, construct)
             return operand.name
-        if type(operand) is Name:
+        if isinstance(operand, Name):
             if domain.names(operand.name):
                 raise DoubleQuotedValue(self.text, operand.at, operand.name)
             raise NeedsValue(self.text, operand.at, operand.name, construct)
         try:
-            return domain.canonical(raw)
+            return domain.canonical(operand)
         except OutsideDomain as outside:
             reason = outside.reason
-            if domain.kind is Kind.NUMERIC and isinstance(raw, str):
+            if domain.kind is Kind.NUMERIC and isinstance(operand, str):
                 reason = "numbers are written without quotes"
-            elif not isinstance(raw, str) and domain.kind is not Kind.NUMERIC:
+            elif not isinstance(operand, str) and domain.kind is not Kind.NUMERIC:
                 reason = f"a {domain.kind} value is written in single quotes"
             place = self.place(at, operand, _LITERALS)
-            raise ValueOutsideDomain(self.text, place, attribute, raw, reason) from None
+            raise ValueOutsideDomain(self.text, place, attribute, operand, reason) from None
 
     def place(self, at: int, sought: Value, among: tuple[str, ...]) -> int:
-        """Where, in the predicate that begins at `at`, the operator or literal stands (looked up only for an error)."""
+        """Where, from `at` on, the operator or literal stands (looked up only for an error)."""
         kinds, written, offsets = tokenize(self.text)
         for kind, token, offset in zip(kinds, written, offsets, strict=True):
             if offset >= at and kind in among and _reads(kind, token, sought):
                 return offset
         return at
 
-    def no_value(
-        self, domain: Domain, attribute: str, word: Word, construct: str
-    ) -> NeedsValue | UnknownWord:
+    def no_value(self, domain: Domain, attribute: str, word: Word, construct: str) -> LanguageError:
         if self.catalog.domain_of(word.name) is not None:
             return NeedsValue(self.text, word.at, word.name, construct)
         legal = (*domain.vocabulary, *self.catalog.attribute_names)

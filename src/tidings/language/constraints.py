@@ -1,4 +1,4 @@
-"""What a conjunction demands, gathered by attribute: the one summary that satisfiability and covering read."""
+"""What a conjunction demands, gathered by attribute: the summary that satisfiability and covering read."""
 
 from __future__ import annotations
 
@@ -42,9 +42,7 @@ class Constraints:
     bound: set[str] = field(default_factory=set)
     unbound: set[str] = field(default_factory=set)
     members: set[tuple[str, Value]] = field(default_factory=set)
-    strangers: set[tuple[str, Value]] = field(
-        default_factory=set
-    )  # values that must not be among the bound ones
+    strangers: set[tuple[str, Value]] = field(default_factory=set)  # must not be among the bound ones
     words: list[ContainsWords] = field(default_factory=list)
     absent_words: list[ContainsWords] = field(default_factory=list)
     relations: dict[tuple[str, str], int] = field(default_factory=dict)  # by names in order

@@ -1,7 +1,7 @@
 """Covering: f covers g when every event that matches g matches f.
 
-Sound always; complete for conjunctions of comparisons with constants. It speaks of the catalog it is given: an enumeration
-that grows may end a covering (`brand != 'opel'` and all the other brands of today).
+Sound always; complete for conjunctions of comparisons with constants. It speaks of the catalog it is given:
+an enumeration that grows may end a covering (`brand != 'opel'` and all the other brands of today).
 """
 
 from __future__ import annotations

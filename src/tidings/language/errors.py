@@ -1,8 +1,8 @@
-"""What can be wrong with a filter. Each error shows the line, a caret, what was expected and the nearest legal name."""
+"""What can be wrong with a filter. Each shows line and caret, what was expected, the nearest legal name."""
 
 from __future__ import annotations
 
-from tidings.errors import LanguageError, nearest, one_of, shown, suggestion
+from tidings.errors import LanguageError, nearest, shown, suggestion
 
 
 class UnexpectedToken(LanguageError):
@@ -85,14 +85,15 @@ class UnknownAttribute(LanguageError):
 
 
 class UnknownWord(LanguageError):
-    """(text, offset, word, attribute, kind, legal words): a bare word that is neither a value nor an attribute."""
+    """(text, offset, word, attribute, kind, legal words): a word that is neither value nor attribute."""
 
     def problem(self) -> str:
         word, attribute, kind, legal = self.args[2:]
         hint = nearest(word, legal)
         if kind in ("string", "text", "time"):
             meant = f" (did you mean {hint!r}?)" if hint else ""
-            return f"{word!r} is no attribute{meant}; as a value of {attribute!r} it is written in quotes: '{word}'"
+            quoted = f"as a value of {attribute!r} it is written in quotes: '{word}'"
+            return f"{word!r} is no attribute{meant}; {quoted}"
         value = "a number" if kind == "numeric" else f"a value of {attribute!r}"
         meant = f"; did you mean {hint!r}?" if hint else ""
         return f"{word!r} is neither {value} nor an attribute{meant}"
@@ -115,7 +116,8 @@ class OperatorNotAllowed(LanguageError):
     def problem(self) -> str:
         attribute, domain, written, needed, allowed = self.args[2:]
         why = f" ({written!r} needs {needed!r})" if written != needed else ""
-        return f"domain {domain!r} of {attribute!r} does not allow {needed!r}{why}; it allows {' '.join(allowed)}"
+        legal = " ".join(allowed)
+        return f"domain {domain!r} of {attribute!r} does not allow {needed!r}{why}; it allows {legal}"
 
 
 class ValueOutsideDomain(LanguageError):
@@ -167,9 +169,7 @@ class NotForThisKind(LanguageError):
 
     def problem(self) -> str:
         construct, attribute, kind, needed = self.args[2:]
-        return (
-            f"'{construct}' is for {one_of(needed).replace(chr(39), '')} attributes; {attribute!r} is {kind}"
-        )
+        return f"'{construct}' is for {' or '.join(needed)} attributes; {attribute!r} is {kind}"
 
 
 class NotYetSupported(LanguageError):

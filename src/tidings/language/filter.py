@@ -14,9 +14,7 @@ from tidings.language.tokens import LONGEST_FILTER
 from tidings.language.tree import Node
 from tidings.schema.catalog import Catalog
 
-_MOST_GROWTH = (
-    32  # how many times longer the canonical text can be, amply (NFKC alone makes 18 characters of U+FDFA)
-)
+_MOST_GROWTH = 32  # no canonical text is that many times longer (NFKC makes 18 characters of U+FDFA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +33,10 @@ class Filter:
             conjunctions = normal_form(tree, catalog, limit)
         except (NormalFormTooLarge, TooManyPredicates) as problem:
             raise type(problem)(text, *problem.args[1:]) from None
-        if (
-            len(text) > LONGEST_FILTER // _MOST_GROWTH
-            and (length := len(print_filter(tree))) > LONGEST_FILTER
-        ):
-            raise FilterTooLong("", 0, length, LONGEST_FILTER)  # else the journal could not read it back
+        if len(text) > LONGEST_FILTER // _MOST_GROWTH:
+            length = len(print_filter(tree))
+            if length > LONGEST_FILTER:
+                raise FilterTooLong("", 0, length, LONGEST_FILTER)  # the journal could not read it back
         return cls(tree, conjunctions, advice(tree, conjunctions, catalog))
 
     @property

@@ -1,21 +1,19 @@
-"""Negation normal form, then disjunctive normal form: the filter as alternatives, each a conjunction of literals.
+"""Negation normal form, then disjunctive normal form: the filter as alternatives, conjunctions of literals.
 
-A literal is a predicate or the negation of one. Where a negation can be said by another operator it is; `not` stays on
-`in`, `between`, `contains`, `exists` and on the partial order of hierarchies.
+A literal is a predicate or the negation of one. Where a negation can be said by another operator it is;
+`not` stays on `in`, `between`, `contains`, `exists` and on the partial order of hierarchies.
 """
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import chain, product
 
 from tidings.language.errors import NormalFormTooLarge, TooManyPredicates
 from tidings.language.tree import And, AttributeComparison, Comparison, Node, Not, Or, Predicate, both, either
 from tidings.schema.catalog import Catalog
 
 MOST_CONJUNCTIONS = 1024
-MOST_PREDICATES = (
-    65_536  # in all alternatives together: 1,024 of them with 20,000 predicates each took minutes to bind
-)
+MOST_PREDICATES = 65_536  # of all alternatives: 1,024 with 20,000 predicates each took minutes to bind
 _UNCOUNTED = 10**12  # beyond it the exact count is of no use to anybody
 
 Literal = Predicate | Not
@@ -49,10 +47,8 @@ def push_negation(tree: Node, catalog: Catalog, negated: bool = False) -> Node:
             return tree
         case Comparison(attribute, operator, value, at) if _has_opposite(attribute, operator, catalog):
             return Comparison(attribute, _OPPOSITE[operator], value, at)
-        case AttributeComparison(attribute, operator, other, at) if _has_opposite(
-            attribute, operator, catalog
-        ):
-            return AttributeComparison(attribute, _OPPOSITE[operator], other, at)
+        case AttributeComparison(left, operator, right, at) if _has_opposite(left, operator, catalog):
+            return AttributeComparison(left, _OPPOSITE[operator], right, at)
         case _:
             return Not(tree)
 
@@ -88,8 +84,6 @@ def _alternatives(tree: Node) -> list[Conjunction]:
             return [conjunction for term in terms for conjunction in _alternatives(term)]
         case And(terms):
             choices = product(*(_alternatives(term) for term in terms))
-            return [
-                tuple(dict.fromkeys(literal for part in choice for literal in part)) for choice in choices
-            ]
+            return [tuple(dict.fromkeys(chain.from_iterable(choice))) for choice in choices]
         case _:
             return [(tree,)]

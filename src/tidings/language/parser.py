@@ -83,7 +83,7 @@ class _Parser:
         term: Node
         if self.keyword("not"):
             self.descend()
-            # `not (` is one level, so that the canonical text, which writes it so, is never deeper than what was read
+            # `not (` is one level: so the canonical text, where it stands, is never deeper than what was read
             term = Not(self.group() if self.at_mark("(") else self.unary())
         elif self.at_mark("("):
             self.descend()
@@ -184,7 +184,7 @@ class _Parser:
         self.unexpected("a value: a number, a text in single quotes or a name")
 
     def numeral(self, written: str, at: int) -> int | float:
-        whole = written.isdigit() or written[1:].isdigit() and written[0] in "+-"
+        whole = written.isdigit() or (written[1:].isdigit() and written[0] in "+-")
         if whole and len(written) <= 15:
             return int(written)
         value = float(written)

@@ -1,6 +1,7 @@
 """Tree to canonical text: `parse(print_filter(tree))` is the tree again, also after the schema has grown.
 
-Values are always quoted and attributes on the right stand in double quotes, since a bare word could later become a value.
+Values are always quoted and attributes on the right stand in double quotes, since a bare word could later
+become a value.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """One shape for all comparisons: the values that satisfy them, as ranges of an ordered space.
 
-Every attribute has a space whose keys have an order and a successor: numbers and instants themselves, strings by code point,
-enumerated values by their place in the list, categories by pre-order number, so that a subtree is one range. A comparison
-with constants is a set of half-open ranges [low, high). Intersection, complement and inclusion of such sets answer whether
-a filter can match, whether one covers another, and where a matcher's index must look.
+Every attribute has a space whose keys have an order and a successor: numbers and instants themselves,
+strings by code point, enumerated values by their place in the list, categories by pre-order number, so that
+a subtree is one range. A comparison with constants is a set of half-open ranges [low, high). Intersection,
+complement and inclusion of such sets answer whether a filter can match, whether one covers another, and
+where a matcher's index must look.
 """
 
 from __future__ import annotations

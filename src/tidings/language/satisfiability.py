@@ -27,7 +27,7 @@ def contradiction(conjunction: Conjunction, catalog: Catalog) -> Conjunction | N
 
 
 def _needed(given: Conjunction, conjunction: Conjunction, catalog: Catalog, grown: bool) -> Conjunction:
-    """Those of the conjunction without which, beside what is given, it would be possible (Junker's QuickXplain)."""
+    """Those that it takes, beside what is given, to be impossible (this is Junker's QuickXplain)."""
     if grown and _impossible(given, catalog):
         return ()
     if len(conjunction) == 1:

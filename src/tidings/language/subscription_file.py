@@ -33,7 +33,7 @@ class WrongSubscriptions(TidingsError):
 
 
 def read_subscriptions(lines: Iterable[bytes], catalog: Catalog) -> list[Subscription]:
-    """Every subscription of the file, bound to the catalog; raises WrongSubscriptions with all that is wrong."""
+    """All subscriptions of a file, bound to the catalog; raises WrongSubscriptions with all that is wrong."""
     read: list[Subscription] = []
     problems: list[tuple[int, str]] = []
     seen: dict[str, int] = {}

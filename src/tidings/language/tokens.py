@@ -29,7 +29,7 @@ _TOKEN = re.compile(
 
 
 class Tokens(NamedTuple):
-    """Kinds (`name`, `operator`, `number`, `text`, `quoted`, `mark`, `keyword`, `end`), what was written, and where."""
+    """Kinds (name, operator, number, text, quoted, mark, keyword, end), what was written, and where."""
 
     kinds: list[str]
     written: list[str]

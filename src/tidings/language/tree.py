@@ -1,7 +1,8 @@
-"""The filter as a tree of plain values. What a node means is written elsewhere, in one `match` statement per meaning.
+"""The filter as a tree of plain values. What a node means is written elsewhere, one `match` a meaning.
 
-A parsed tree may hold bare `Word`s and double-quoted `Name`s on the right of an operator; binding turns them into values
-or attributes. Every predicate knows the offset in the text it came from, for errors; it takes no part in equality.
+A parsed tree may hold bare `Word`s and double-quoted `Name`s on the right of an operator; binding turns
+them into values or attributes. Every predicate knows the offset in the text it came from, for errors;
+equality ignores it.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class In:
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """The value is among those bound to the attribute. (For strings and text binding makes it `ContainsWords`.)"""
+    """The value is among those bound to the attribute. (Of strings and text: `ContainsWords`, once bound.)"""
 
     attribute: str
     value: Operand

@@ -151,10 +151,9 @@ def _words(constraints: Constraints, sides: list[Side], residuals: list[Residual
         if wanted.quantifier == "all" and len(wanted.words) > 1:
             residuals.append(_one_value(wanted.attribute))
     for absent in constraints.absent_words:
-        axis = Axis(absent.attribute, "word")
-        residuals.append(Has(axis, absent.quantifier, absent.words, negated=True))
         if absent.quantifier == "all" and len(absent.words) > 1:
-            residuals.append(_one_value(absent.attribute))
+            residuals.append(_one_value(absent.attribute))  # before the words: with several values they prove nothing
+        residuals.append(Has(Axis(absent.attribute, "word"), absent.quantifier, absent.words, negated=True))
 
 
 def _one_value(attribute: str) -> Related:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tidings.events import EventBatch
+from tidings.events.arrays import as_stored
 from tidings.language.constraints import GREATER, LESS, SAME, UNRELATED
 from tidings.matching.dimension import OPEN, UNBOUND, Dimension, Ordinals, column_of
 from tidings.schema.domain import Kind
@@ -104,15 +104,23 @@ def _relation(batch: EventBatch, left: str, right: str) -> npt.NDArray[np.uint8]
 
 
 def _single(column: pa.Array) -> tuple[npt.NDArray[np.generic], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """The one value of each row as something comparable, whether there is one, whether there are several."""
-    many = np.zeros(len(column), bool)
-    if pa.types.is_list(column.type):
-        many = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False) > 1
-        column = pc.list_element(pc.if_else(pc.equal(column.value_lengths(), 0), None, column), 0)
-    bound = column.is_valid().to_numpy(zero_copy_only=False)
-    if pa.types.is_dictionary(column.type):
-        column = column.indices
+    """The first value of each row as something comparable, whether there is one, whether there are several."""
+    column = as_stored(column)
+    if not pa.types.is_list(column.type):
+        bound = column.is_valid().to_numpy(zero_copy_only=False)
+        return _comparable(column), bound, np.zeros(len(column), bool)
+    lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    flat = _comparable(column.flatten())
+    if not len(flat):
+        return np.zeros(len(column)), lengths > 0, lengths > 1
+    first = np.minimum(np.cumsum(lengths) - lengths, len(flat) - 1)
+    return flat[first], lengths > 0, lengths > 1
+
+
+def _comparable(column: pa.Array) -> npt.NDArray[np.generic]:
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.int64())
-    empty = "" if pa.types.is_string(column.type) else 0
-    return column.fill_null(empty).to_numpy(zero_copy_only=False), bound, many
+    compared: npt.NDArray[np.generic] = column.fill_null("" if pa.types.is_string(column.type) else 0).to_numpy(
+        zero_copy_only=False
+    )
+    return compared

@@ -1,4 +1,4 @@
-"""Why an event matched a filter, or why not: each predicate of each alternative with the event's own values."""
+"""Why an event matched a filter, or why not: each predicate of each alternative with the event's values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidings.events.event import Bindings
 from tidings.language import Filter, print_filter
 from tidings.language.normal_form import Conjunction, Literal
 from tidings.language.tree import And, Not
-from tidings.matching.naive import Choice, attributes_of, choices, holds
+from tidings.matching.naive import attributes_of, choices, compared, holds
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Instant, Value
 
@@ -31,7 +31,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One conjunction of the filter's normal form. `note` says why it fails although each predicate holds by itself."""
+    """One conjunction of the normal form. `note` says why it fails though each predicate holds by itself."""
 
     matches: bool
     findings: tuple[Finding, ...]
@@ -77,22 +77,39 @@ def explain(filter: Filter, event: Event, catalog: Catalog) -> Explanation:
 
 def _alternative(conjunction: Conjunction, event: Bindings, catalog: Catalog) -> Alternative:
     findings = tuple(_finding(literal, event, catalog) for literal in conjunction)
-    fits = _some_choice(And(conjunction), event, catalog) is not None
     note = ""
-    if not fits and all(finding.holds for finding in findings):
-        several = [name for name in dict.fromkeys(n for f in findings for n, v in f.values if len(v) > 1)]
-        note = f"each holds for some value, but no one value of {' and '.join(several)} satisfies them all"
+    fits = all(finding.holds for finding in findings)
+    for group in _groups(conjunction) if fits else ():
+        if not _some_choice(And(tuple(group)), event, catalog):
+            several = [name for name in compared(And(tuple(group))) if len(event[name]) > 1]
+            note = (
+                f"each holds for some value, but no one value of {' and '.join(several)} satisfies them all"
+            )
+            fits = False
+            break
     return Alternative(fits, findings, note)
+
+
+def _groups(conjunction: Conjunction) -> list[list[Literal]]:
+    """The literals that choose a value together: trying all choices at once could take for ever."""
+    groups: list[tuple[set[str], list[Literal]]] = []
+    for literal in conjunction:
+        names = set(compared(literal))
+        joined = [group for group in groups if group[0] & names]
+        literals = [one for _, members in joined for one in members]
+        names = names.union(*(known for known, _ in joined))
+        groups = [group for group in groups if group not in joined] + [(names, [*literals, literal])]
+    return [members for _, members in groups]
 
 
 def _finding(literal: Literal, event: Bindings, catalog: Catalog) -> Finding:
     predicate = literal.term if isinstance(literal, Not) else literal
     values = tuple((name, event.get(name, ())) for name in dict.fromkeys(attributes_of(predicate)))
-    return Finding(print_filter(literal), _some_choice(literal, event, catalog) is not None, values)
+    return Finding(print_filter(literal), _some_choice(literal, event, catalog), values)
 
 
-def _some_choice(node: And | Literal, event: Bindings, catalog: Catalog) -> Choice | None:
-    return next((chosen for chosen in choices(node, event) if holds(node, event, chosen, catalog)), None)
+def _some_choice(node: And | Literal, event: Bindings, catalog: Catalog) -> bool:
+    return any(holds(node, event, chosen, catalog) for chosen in choices(node, event))
 
 
 def _listed(values: tuple[Value, ...]) -> str:

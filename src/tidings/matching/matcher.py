@@ -1,7 +1,7 @@
-"""The contract of every matching algorithm: filters are added and withdrawn at journal positions, batches are matched.
+"""The contract of every matching algorithm: filters come and go at journal positions, batches are matched.
 
-A filter counts for the positions in its span [from, to). A batch may hold events from before and after a change, so the
-answer depends on the events' positions alone, never on when the matcher was told.
+A filter counts for the positions in its span [from, to). A batch may hold events from before and after a
+change, so the answer depends on the events' positions alone, never on when the matcher was told.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class Spans:
 
 
 class Matcher(ABC):
-    """One algorithm. Subclasses say how a filter is kept (`_insert`) and how candidates are found (`_match`)."""
+    """One algorithm. Subclasses say how filters are kept (`_insert`) and candidates found (`_match`)."""
 
     name: ClassVar[str]
 

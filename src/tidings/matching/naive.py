@@ -1,8 +1,9 @@
-"""The specification: what it means that an event matches a filter, as plainly as it can be said. Every other matcher equals it.
+"""The specification: what it means that an event matches a filter, said plainly. Every other matcher equals
+it.
 
-An event matches when **one** choice of a value per attribute makes the filter true. Comparisons speak of the chosen value;
-`contains` and `exists` speak of all values. A predicate on an attribute that is not bound is false, negated or not, except
-`not (A exists)`.
+An event matches when **one** choice of a value per attribute makes the filter true. Comparisons speak of
+the chosen value; `contains` and `exists` speak of all values. A predicate on an attribute that is not bound
+is false, negated or not, except `not (A exists)`.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def matches(tree: Node, event: Bindings, catalog: Catalog) -> bool:
 
 
 def holds(node: Node, event: Bindings, chosen: Choice, catalog: Catalog) -> bool:
-    """Whether the node is true of the event when these are the chosen values; negation stands before predicates only."""
+    """Whether the node is true of the event with these values chosen; negation is on predicates only."""
     match node:
         case And(terms):
             return all(holds(term, event, chosen, catalog) for term in terms)
@@ -69,9 +70,8 @@ def holds(node: Node, event: Bindings, chosen: Choice, catalog: Catalog) -> bool
         case Exists(attribute):
             return attribute in event
         case Comparison(attribute, relation, value):
-            return attribute in event and stands(
-                chosen[attribute], relation, value, catalog.domain_of(attribute)
-            )  # type: ignore[arg-type]
+            domain = catalog.domain_of(attribute)
+            return attribute in event and stands(chosen[attribute], relation, value, domain)  # type: ignore[arg-type]
         case AttributeComparison(left, relation, right):
             return (
                 left in event
@@ -112,20 +112,22 @@ def stands(left: Value, relation: str, right: Value, domain: Domain | None) -> b
 
 def choices(tree: Node, event: Bindings) -> Iterator[Choice]:
     """Every way to choose one value for each bound attribute that the tree compares."""
-    compared = [name for name in dict.fromkeys(_compared(tree)) if name in event]
-    for values in product(*(event[name] for name in compared)):
-        yield dict(zip(compared, values, strict=True))
+    names = [name for name in compared(tree) if name in event]
+    for values in product(*(event[name] for name in names)):
+        yield dict(zip(names, values, strict=True))
 
 
-def _compared(node: Node) -> Iterator[str]:
+def compared(node: Node) -> tuple[str, ...]:
+    """The attributes of which the tree compares one value."""
     match node:
         case And(terms) | Or(terms):
-            for term in terms:
-                yield from _compared(term)
+            return tuple(dict.fromkeys(name for term in terms for name in compared(term)))
         case Not(term):
-            yield from _compared(term)
+            return compared(term)
         case Comparison() | AttributeComparison() | Between() | In():
-            yield from attributes_of(node)
+            return attributes_of(node)
+        case _:
+            return ()
 
 
 def attributes_of(predicate: Node) -> tuple[str, ...]:

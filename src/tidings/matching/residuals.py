@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 
-from tidings.matching.box_table import HAS_ANY, IN_RANGES, RELATED, UNBOUND_AXIS
+from tidings.matching.box_table import HAS_ALL, HAS_ANY, IN_RANGES, RELATED, UNBOUND_AXIS
 from tidings.matching.compiling import kernel
 from tidings.matching.event_table import SEVERAL
 
@@ -59,6 +59,24 @@ def holds(
 
 
 @kernel
+def verdict_of(
+    e: Any, first: Any, last: Any, residuals: Any, pool: Any, least: Any, greatest: Any, starts: Any, stops: Any,
+    sets: Any, relations: Any,
+) -> Any:  # fmt: skip
+    """Whether all residuals of a box hold: YES, NO or ASK."""
+    verdict = YES
+    for r in range(first, last):
+        answer = holds(residuals[r], e, pool, least, greatest, starts, stops, sets, relations)
+        if answer == ASK:
+            verdict = ASK
+        elif answer == NO:
+            # Words that occur together in several values may not do so in one: that NO proves nothing.
+            if not (verdict == ASK and residuals[r, 0] == HAS_ALL and residuals[r, 1] == 1):
+                return NO
+    return verdict
+
+
+@kernel
 def settle(
     event_offsets: Any,
     boxes: Any,
@@ -93,14 +111,10 @@ def settle(
             s = number[box]
             if not span_start[s] <= positions[e] < span_stop[s]:
                 continue
-            verdict = YES
-            for r in range(residual_offsets[box], residual_offsets[box + 1]):
-                answer = holds(residuals[r], e, pool, least, greatest, starts, stops, sets, relations)
-                if answer == NO:
-                    verdict = NO
-                    break
-                if answer == ASK:
-                    verdict = ASK
+            verdict = verdict_of(
+                e, residual_offsets[box], residual_offsets[box + 1], residuals, pool, least, greatest, starts, stops,
+                sets, relations,
+            )  # fmt: skip
             if verdict == NO or stamp[s] == e + 1:
                 continue
             if verdict == YES:
