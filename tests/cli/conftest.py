@@ -9,8 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from tidings.cli.main import app
 
@@ -21,6 +20,16 @@ EVENT = {
     "event_type": "auction",
     "attributes": {"title": "Oak chair", "price": 10, "category": "chair", "ends": "2026-05-08"},
 }
+
+# What the examples give, in this order.
+MATCHES = [
+    {"event": "e1", "subscription": "bargain"},
+    {"event": "e1", "subscription": "cheap-mini"},
+    {"event": "e1", "subscription": "not-blue"},
+    {"event": "e1", "subscription": "two-tone"},
+    {"event": "e2", "subscription": "ending-soon"},
+    {"event": "e2", "subscription": "furniture"},
+]
 
 Tidings = Callable[..., Result]
 
@@ -45,6 +54,10 @@ def tidings() -> Tidings:
         return result
 
     return run
+
+
+def lines(text: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def subscriptions(*filters: str, name: str = "own.jsonl") -> str:

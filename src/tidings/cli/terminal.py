@@ -37,7 +37,8 @@ class _Console(Console):
 
 
 messages = _Console(stderr=True, highlight=False, soft_wrap=True)
-output = _Console(highlight=False, soft_wrap=True)
+# Beside a terminal nobody knows the width: tables take what they need.
+output = _Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 1000)
 
 
 @contextmanager

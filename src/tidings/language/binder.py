@@ -177,7 +177,7 @@ class _Binder:
             if domain.kind is Kind.NUMERIC and isinstance(operand, str):
                 reason = "numbers are written without quotes"
             elif not isinstance(operand, str) and domain.kind is not Kind.NUMERIC:
-                reason = f"a {domain.kind} value is written in single quotes"
+                reason = f"{domain.kind} values are written in single quotes"
             place = self.place(at, operand, _LITERALS)
             raise ValueOutsideDomain(self.text, place, attribute, operand, reason) from None
 

@@ -9,8 +9,16 @@ from tidings.matching.matcher import Matcher
 from tidings.schema.catalog import Catalog
 
 ALGORITHMS = {
+    "default": "tidings.matching.default:BoxMatcher",
     "naive": "tidings.matching.naive:NaiveMatcher",
     "scan": "tidings.matching.scan:ScanMatcher",
+    "counting": "tidings.matching.counting:CountingMatcher",
+    "equality-preferred": "tidings.matching.equality_preferred:EqualityPreferredMatcher",
+    "quarantine": "tidings.matching.quarantine:QuarantineMatcher",
+    "gough": "tidings.matching.gough:GoughMatcher",
+    "aguilera": "tidings.matching.aguilera:AguileraMatcher",
+    "neon": "tidings.matching.neon:NeonMatcher",
+    "typed-tree": "tidings.matching.typed_tree:TypedTreeMatcher",
 }
 DEFAULT = "naive"
 

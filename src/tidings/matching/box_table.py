@@ -40,6 +40,15 @@ class BoxTable:
     def __len__(self) -> int:
         return len(self.number)
 
+    def take(self, boxes: Integers) -> BoxTable:
+        """These boxes only, in this order."""
+        rows, offsets = _taken(self.offsets, boxes)
+        residual_rows, residual_offsets = _taken(self.residual_offsets, boxes)
+        return BoxTable(
+            self.dimensions, self.number[boxes], offsets, self.dimension[rows], self.low[rows], self.high[rows],
+            residual_offsets, self.residuals[residual_rows], self.pool, self.relations,
+        )  # fmt: skip
+
     @classmethod
     def of(cls, boxes: Sequence[tuple[int, Box]], catalog: Catalog) -> BoxTable:
         """From boxes in keys, each with its subscription's number."""
@@ -159,3 +168,10 @@ def _is_string_point(low: Any, high: Any) -> bool:
 
 def _offsets(lengths: list[int]) -> Integers:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.array(lengths, np.int64))])
+
+
+def _taken(offsets: Integers, boxes: Integers) -> tuple[Integers, Integers]:
+    """The rows behind some boxes, and their new offsets."""
+    lengths = np.diff(offsets)[boxes]
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    return np.repeat(offsets[:-1][boxes] - ends[:-1], lengths) + np.arange(ends[-1]), ends

@@ -55,7 +55,7 @@ class EventTable:
             least[:, place] = _reduce(np.minimum, offsets, ordinals, OPEN)
             greatest[:, place] = _reduce(np.maximum, offsets, ordinals, UNBOUND)
             if (least[:, place] != greatest[:, place]).any():
-                several.append((place, offsets, ordinals))
+                several.append((place, *_distinct(offsets, ordinals)))
         shape = (rows, columns) if several else (0, 0)
         starts, stops = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         parts: list[Ordinals] = []
@@ -75,6 +75,14 @@ class EventTable:
     def single(self) -> bool:
         """Whether no event has several ordinals anywhere."""
         return not len(self.sets)
+
+
+def _distinct(offsets: Integers, ordinals: Ordinals) -> tuple[Integers, Ordinals]:
+    """Each row's ordinals ascending and once: values that no filter tells apart are one."""
+    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    pairs = np.unique((rows << 32) | ordinals)
+    starts = np.searchsorted(pairs >> 32, np.arange(len(offsets))).astype(np.int64)
+    return starts, (pairs & 0xFFFFFFFF).astype(np.int32)
 
 
 def _reduce(function: np.ufunc, offsets: Integers, ordinals: Ordinals, nothing: np.int32) -> Ordinals:

@@ -78,7 +78,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Event i matched the subscriptions `numbers[offsets[i]:offsets[i + 1]]`, ascending."""
+    """Event i matched the subscriptions `numbers[offsets[i]:offsets[i + 1]]`, each once, in no particular order."""
 
     offsets: Positions
     numbers: Numbers
@@ -120,6 +120,19 @@ class Spans:
         self._start[number], self._stop[number] = at, FOREVER
         self._active[id] = number
         return number
+
+    def open_many(self, ids: list[str], at: int) -> None:
+        """Opens spans for many new subscriptions at once."""
+        first = len(self.ids)
+        wanted = dict(zip(ids, range(first, first + len(ids)), strict=True))
+        if len(wanted) < len(ids) or not wanted.keys().isdisjoint(self._active):
+            seen: set[str] = set(self._active)
+            raise DuplicateSubscription(next(id for id in ids if id in seen or seen.add(id)))  # type: ignore[func-returns-value]
+        more = np.zeros(max(0, first + len(ids) - len(self._start)) + 16, np.int64)
+        self._start, self._stop = np.concatenate([self._start, more]), np.concatenate([self._stop, more])
+        self._start[first : first + len(ids)], self._stop[first : first + len(ids)] = at, FOREVER
+        self.ids.extend(ids)
+        self._active.update(wanted)
 
     def close(self, id: str, at: int) -> int:
         if id not in self._active:

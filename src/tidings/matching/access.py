@@ -1,0 +1,146 @@
+"""How boxes are to be found: which share a group, and by which equalities the group is entered.
+
+Boxes of the same shape (the same dimensions, asked in the same way) that are many form a group of their own: all their
+equalities together are the key into a hash table, and what remains is answered by copying a slice or by a short scan.
+Shapes that are few are thrown together, entered by their two most selective equalities and tested side by side. Boxes without
+any equality are one cluster, and a large cluster that must be tested gets bitmaps (see `bitmaps.py`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.matching.box_table import BoxTable
+from tidings.matching.compiling import kernel
+from tidings.matching.dimension import OPEN
+
+EQUAL, LOWER, UPPER, BOTH, BOUND = range(5)  # how a side is asked: [x, x+1), [low, ∞), [0, high), [low, high), anything
+ALL, PREFIX, SUFFIX, ROWS, MIXED = range(5)  # how a cluster of the group is answered
+
+_FEWEST_ALIKE = 48  # a shape with fewer boxes is thrown together with others
+_MOST_GROUPS = 1024
+_MOST_MIXED_KEYS = 2
+
+
+@dataclass(slots=True)
+class Group:
+    access: tuple[int, ...]  # dimensions whose equality is the key
+    answer: int
+    sides: tuple[int, ...] = ()  # the other dimensions, the sorted one first; () when they differ from box to box
+    sorted_by: int = BOUND  # how the first of them is asked: LOWER, UPPER or BOTH; BOUND: not sorted
+    shapes: list[int] = field(default_factory=list)
+
+
+def kinds_of(low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> npt.NDArray[np.int8]:
+    """How each side is asked."""
+    kinds = np.full(len(low), BOTH, np.int8)
+    kinds[high == OPEN] = LOWER
+    kinds[low == 0] = UPPER
+    kinds[(low == 0) & (high == OPEN)] = BOUND
+    kinds[high == low + 1] = EQUAL
+    return kinds
+
+
+def choose_groups(table: BoxTable) -> tuple[list[Group], npt.NDArray[np.int32]]:
+    """The groups, and for each box the group it belongs to."""
+    kinds = kinds_of(table.low, table.high)
+    shape_of, examples, counts = _shapes(table, kinds)
+    variety = _variety(table, kinds)
+    groups: list[Group] = []
+    mixed: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    largest = set(np.argsort(-counts, kind="stable")[:_MOST_GROUPS].tolist())
+    for shape, example in enumerate(examples.tolist()):
+        sides = slice(table.offsets[example], table.offsets[example + 1])
+        asked = list(zip(table.dimension[sides].tolist(), kinds[sides].tolist(), strict=True))
+        plain = table.residual_offsets[example] == table.residual_offsets[example + 1]
+        if counts[shape] >= _FEWEST_ALIKE and shape in largest:
+            groups.append(_group_alike(shape, asked, plain))
+            continue
+        equalities = sorted((d for d, kind in asked if kind == EQUAL), key=lambda d: -variety[d])
+        mixed[tuple(sorted(equalities[:_MOST_MIXED_KEYS]))].append(shape)
+    groups += [Group(access, MIXED, shapes=shapes) for access, shapes in mixed.items()]
+    group_of_shape = np.zeros(len(examples), np.int32)
+    for place, group in enumerate(groups):
+        group_of_shape[group.shapes] = place
+    return groups, group_of_shape[shape_of]
+
+
+def _group_alike(shape: int, asked: list[tuple[int, int]], plain: bool) -> Group:
+    access = tuple(d for d, kind in asked if kind == EQUAL)
+    rest = sorted(((d, kind) for d, kind in asked if kind != EQUAL), key=lambda one: one[1])
+    if not rest:
+        return Group(access, ALL if plain else ROWS, shapes=[shape])
+    first = rest[0][1]
+    sides = tuple(d for d, _ in rest)
+    if plain and len(rest) == 1 and first in (LOWER, UPPER):
+        return Group(access, PREFIX if first == LOWER else SUFFIX, sides, first, [shape])
+    if plain and len(rest) == 1 and first == BOUND:
+        return Group(access, ROWS, sides, BOUND, [shape])
+    return Group(access, ROWS, sides, first, [shape])
+
+
+def _shapes(
+    table: BoxTable, kinds: npt.NDArray[np.int8]
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """For each box the number of its shape; for each shape an example and how many boxes have it."""
+    size = 1 << max(4, int(2 * len(table)).bit_length())
+    marks, shapes = np.zeros(size, np.uint64), np.zeros(size, np.int32)
+    shape_of = np.empty(len(table), np.int32)
+    examples = np.empty(len(table), np.int64)
+    count = number_shapes(
+        table.offsets, table.dimension, kinds, table.residual_offsets, marks, shapes, shape_of, examples
+    )
+    return shape_of, examples[:count], np.bincount(shape_of, minlength=count)
+
+
+def _variety(table: BoxTable, kinds: npt.NDArray[np.int8]) -> list[int]:
+    """By dimension how many different values its equalities ask for: the more, the fewer boxes each finds."""
+    equal = kinds == EQUAL
+    found = []
+    for place, dimension in enumerate(table.dimensions):
+        asked = table.low[equal & (table.dimension == place)]
+        size = int(asked.max()) + 1 if len(asked) else 0
+        found.append(int(np.count_nonzero(np.bincount(asked, minlength=size))) if size else 0)
+        if dimension.axis.role == "word":
+            found[-1] *= 4  # words of filters are rarer in events than their number tells
+    return found
+
+
+@kernel
+def mix(h: Any) -> Any:
+    """Stirs 64 bits (the finalizer of MurmurHash3)."""
+    h ^= h >> np.uint64(33)
+    h *= np.uint64(0xFF51AFD7ED558CCD)
+    h ^= h >> np.uint64(33)
+    return h
+
+
+@kernel
+def number_shapes(
+    offsets: Any, dimension: Any, kinds: Any, residual_offsets: Any, marks: Any, shapes: Any, shape_of: Any,
+    examples: Any,
+) -> Any:  # fmt: skip
+    """Numbers the different shapes in the order they occur. Shapes are told apart by a 64-bit hash."""
+    count = 0
+    last = np.uint64(len(marks) - 1)
+    for box in range(len(offsets) - 1):
+        h = mix(np.uint64(1 if residual_offsets[box] == residual_offsets[box + 1] else 2))
+        for i in range(offsets[box], offsets[box + 1]):
+            h = mix(h ^ np.uint64(np.int64(dimension[i]) * 8 + kinds[i] + 17))
+        if h == 0:
+            h = np.uint64(1)
+        slot = h & last
+        while marks[slot] != 0 and marks[slot] != h:
+            slot = (slot + np.uint64(1)) & last
+        if marks[slot] == 0:
+            marks[slot] = h
+            shapes[slot] = count
+            examples[count] = box
+            count += 1
+        shape_of[box] = shapes[slot]
+    return count

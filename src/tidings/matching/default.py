@@ -1,0 +1,183 @@
+"""The default algorithm: boxes over ordinal spaces, in a few immutable segments that are merged as they come to be alike.
+
+What was added last waits as plain boxes and is made a small segment when a batch comes; segments of like size are merged, so
+there are never many. A withdrawal closes a span; merging drops what no position can need any more.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.events import EventBatch
+from tidings.language import Filter
+from tidings.matching.box_table import BoxTable
+from tidings.matching.boxes import Box, boxes_of
+from tidings.matching.matcher import Cost, Matcher, Matches
+from tidings.matching.merging import merge_tables, table_of
+from tidings.matching.naive import matches
+from tidings.matching.segment import Found, Restriction, Segment
+from tidings.schema.catalog import Catalog
+
+_MOST_WAITING = 1024  # boxes that wait before they become a segment for good
+_ALIKE = 4  # a segment is merged with the one before it unless that is this many times larger
+
+_NO_SPANS = np.zeros((0, 0), np.int64)
+_NO_MARKS = np.zeros(0, np.uint8)
+
+
+class BoxMatcher(Matcher):
+    name = "default"
+
+    def __init__(self, catalog: Catalog, threads: int | None = None) -> None:
+        super().__init__(catalog)
+        self.threads = threads or min(2, os.cpu_count() or 1)
+        self._filters: dict[int, Filter] = {}
+        self._segments: list[Segment] = []
+        self._latest_start: list[int] = []  # of each segment
+        self._closings: list[int] = []  # in each segment
+        self._waiting: list[tuple[int, Box]] = []
+        self._tail: Segment | None = None
+        self._closed = np.zeros(16, np.uint8)
+
+    def load(self, table: BoxTable, ids: list[str], at: int = 0) -> None:
+        """Many filters at once, already boxes in arrays whose numbers follow those that are there."""
+        self._freeze()
+        self.spans.open_many(ids, at)
+        self._append(Segment.of(table))
+
+    def withdraw(self, id: str, at: int) -> None:
+        number = self.spans.close(id, at)
+        if number >= len(self._closed):
+            self._closed = np.concatenate([self._closed, np.zeros(max(number, len(self._closed)), np.uint8)])
+        self._closed[number] = 1
+        for place, segment in enumerate(self._segments):
+            if segment.first_number <= number <= segment.last_number:
+                self._closings[place] += 1
+
+    def adopt(self, catalog: Catalog) -> None:
+        """Enumerations only grow at their end; pre-order numbers move, so boxes are made anew from the filters."""
+        super().adopt(catalog)
+        self._segments, self._latest_start, self._closings, self._waiting = [], [], [], []
+        self._tail = None
+        for number, filter in self._filters.items():
+            self._waiting.extend((number, box) for box in boxes_of(filter, catalog))
+        self._freeze()
+
+    def merge(self, committed: int | None = None) -> None:
+        """One segment of all; what is closed up to the committed position is dropped."""
+        self._freeze()
+        while len(self._segments) > 1:
+            self._merge_last(committed)
+        if len(self._segments) == 1 and committed is not None:
+            self._replace(0, 1, merge_tables([self._living(self._segments[0], committed)]))
+
+    @property
+    def bytes(self) -> int:
+        """What the segments' arrays take."""
+        return sum(segment.bytes for segment in self._segments)
+
+    def _insert(self, number: int, filter: Filter) -> None:
+        self._filters[number] = filter
+        self._waiting.extend((number, box) for box in boxes_of(filter, self.catalog))
+        self._tail = None
+        if len(self._waiting) >= _MOST_WAITING:
+            self._freeze()
+
+    def _freeze(self) -> None:
+        """What waits becomes a segment; segments alike in size are merged."""
+        if self._waiting:
+            self._append(Segment.of(BoxTable.of(self._waiting, self.catalog)))
+        self._waiting, self._tail = [], None
+        while len(self._segments) > 1 and len(self._segments[-2]) < _ALIKE * len(self._segments[-1]):
+            self._merge_last(None)
+
+    def _append(self, segment: Segment) -> None:
+        self._segments.append(segment)
+        mine = slice(segment.first_number, segment.last_number + 1)
+        starts = self.spans.start[mine]
+        self._latest_start.append(int(starts.max()) if len(starts) else 0)
+        marks = self._closed[mine]
+        self._closings.append(int(np.count_nonzero(marks)))
+
+    def _merge_last(self, committed: int | None) -> None:
+        tables = [self._living(segment, committed) for segment in self._segments[-2:]]
+        self._replace(len(self._segments) - 2, len(self._segments), merge_tables(tables))
+
+    def _replace(self, first: int, last: int, table: BoxTable) -> None:
+        del self._segments[first:last], self._latest_start[first:last], self._closings[first:last]
+        if len(table):
+            self._append(Segment.of(table))
+
+    def _living(self, segment: Segment, committed: int | None) -> BoxTable:
+        table = table_of(segment)
+        if committed is None:
+            return table
+        return table.take(np.flatnonzero(self.spans.stop[table.number] > committed))
+
+    def _match(self, batch: EventBatch) -> Matches:
+        if self._tail is None and self._waiting:
+            self._tail = Segment.of(BoxTable.of(self._waiting, self.catalog))
+        segments: list[tuple[Segment, Restriction]] = [
+            (segment, self._restriction(batch, self._latest_start[place], self._closings[place]))
+            for place, segment in enumerate(self._segments)
+        ]
+        if self._tail is not None:
+            segments.append((self._tail, Restriction(self._spans(), _NO_MARKS)))
+        found = [s.match(batch, restriction, len(self.spans), self.threads) for s, restriction in segments]
+        return self._combined(batch, found)
+
+    def _restriction(self, batch: EventBatch, latest_start: int, closings: int) -> Restriction:
+        positions = batch.positions.to_numpy(zero_copy_only=False)
+        if len(positions) and latest_start > positions.min():
+            return Restriction(self._spans(), _NO_MARKS)
+        if closings:
+            marks = np.zeros(len(self.spans), np.uint8)
+            known = min(len(marks), len(self._closed))
+            marks[:known] = self._closed[:known]
+            return Restriction(self._spans(), marks)
+        return Restriction(_NO_SPANS, _NO_MARKS)
+
+    def _spans(self) -> npt.NDArray[np.int64]:
+        return np.stack([self.spans.start, self.spans.stop])
+
+    def _combined(self, batch: EventBatch, found: list[Found]) -> Matches:
+        cost = Cost()
+        for one in found:
+            cost += one.cost
+        if not found:
+            return Matches(np.zeros(len(batch) + 1, np.int64), np.zeros(0, np.int32), cost)
+        if len(found) == 1 and not len(found[0].asked):
+            return Matches(found[0].offsets, found[0].numbers, cost)
+        owners = [np.repeat(np.arange(len(batch)), np.diff(one.offsets)) for one in found]
+        numbers = [one.numbers for one in found]
+        agreed = self._agreed(batch, found, owners)
+        owner = np.concatenate([*owners, agreed[:, 0]])
+        number = np.concatenate([*numbers, agreed[:, 1].astype(np.int32)])
+        order = np.argsort(owner, kind="stable")
+        offsets = np.searchsorted(owner[order], np.arange(len(batch) + 1)).astype(np.int64)
+        return Matches(offsets, number[order], cost)
+
+    def _agreed(self, batch: EventBatch, found: list[Found], owners: list[Any]) -> npt.NDArray[np.int64]:
+        """Of the pairs that kernels could not decide those that the specification agrees to and that are new."""
+        open_pairs = {tuple(pair) for one in found for pair in one.asked.tolist()}
+        if not open_pairs:
+            return np.zeros((0, 2), np.int64)
+        known = {
+            pair for one, owner in zip(found, owners, strict=True)
+            for pair in zip(owner.tolist(), one.numbers.tolist(), strict=True)
+        }  # fmt: skip
+        positions = batch.positions.to_pylist()
+        bindings: dict[int, Any] = {}
+        agreed = []
+        for event, number in sorted(open_pairs - known):
+            if not self.spans.start[number] <= positions[event] < self.spans.stop[number]:
+                continue
+            if event not in bindings:
+                bindings[event] = batch.event(event).bindings()
+            if matches(self._filters[number].tree, bindings[event], self.catalog):
+                agreed.append((event, number))
+        return np.array(agreed, np.int64).reshape(-1, 2)

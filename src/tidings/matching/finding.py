@@ -1,0 +1,40 @@
+"""How an index runs its kernel over points: into a buffer that is doubled, and the kernel resumed, as often as it is full."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tidings.matching.compiling import kernel
+from tidings.matching.indexed import Integers, Ordinals
+from tidings.matching.matcher import Cost
+
+FULL = -1  # what a kernel returns instead of a count when the output has no room
+_FIRST_ROOM = 1 << 16
+
+# Of the first point, the offsets, the output and the cost (candidates, predicates); gives the point at which it stopped.
+Run = Callable[[int, Integers, Ordinals, Integers], int]
+
+
+def found(points: Ordinals, run: Run) -> tuple[Integers, Ordinals, Cost]:
+    """All boxes that `run` finds. It must add to the cost, and set the next offset, only for points it finished."""
+    offsets = np.zeros(len(points) + 1, np.int64)
+    out = np.empty(_FIRST_ROOM, np.int32)
+    cost = np.zeros(2, np.int64)
+    done = run(0, offsets, out, cost)
+    while done < len(points):
+        out = np.concatenate([out, np.empty_like(out)])
+        done = run(done, offsets, out, cost)
+    return offsets, out[: offsets[-1]], Cost(int(cost[0]), int(cost[1]))
+
+
+@kernel
+def sides_tested(point: Any, first: Any, last: Any, dimension: Any, low: Any, high: Any) -> Any:
+    """Tests the sides [first, last) until one fails; how many were tested, negative when one failed."""
+    for i in range(first, last):
+        ordinal = point[dimension[i]]
+        if ordinal < low[i] or ordinal >= high[i]:
+            return first - i - 1
+    return last - first

@@ -1,0 +1,107 @@
+"""What the tables of the pages claim, is so."""
+
+import json
+from typing import get_args
+
+import pytest
+
+from tests.docs.pages import ROOT, blocks, code, read, rows
+from tidings.errors import LanguageError
+from tidings.events import Event, validate
+from tidings.events.refusal import Rule
+from tidings.language import Filter
+from tidings.matching.explain import explain
+from tidings.schema import Catalog, json_form
+from tidings.schema.domain import KIND_OPERATORS, Kind
+from tidings.schema.files import read_catalog
+from tidings.schema.growth import grow
+
+CATALOG: Catalog = read_catalog(ROOT / "examples" / "schema.json")[0]
+LANGUAGE = "docs/language.md"
+
+
+def readme_event() -> Event:
+    raw = next(json.loads(block.text) for block in blocks("json") if block.page.name == "README.md")
+    return validate(raw, CATALOG)
+
+
+def matches(text: str) -> bool:
+    return explain(Filter.parse(text, CATALOG), readme_event(), CATALOG).matches
+
+
+README_FILTERS = [code(row[0]) or "" for row in rows("README.md", "filter")]
+
+
+def test_the_readme_has_six_filters() -> None:
+    assert len(README_FILTERS) == 6
+
+
+@pytest.mark.parametrize("text", README_FILTERS)
+def test_the_readmes_event_matches_its_filters(text: str) -> None:
+    assert matches(text)
+
+
+@pytest.mark.parametrize(
+    "text", [code(row[0]) for row in rows(LANGUAGE, "filter") + rows(LANGUAGE, "negated")]
+)
+def test_every_filter_of_the_language_page_is_one(text: str) -> None:
+    Filter.parse(text, CATALOG)
+
+
+WORDS = [
+    (code(row[0]), row[1]) for row in rows(LANGUAGE, "filter") if row[1].startswith(("yes", "no:", "no"))
+]
+WORDS = [(text, verdict) for text, verdict in WORDS if text and text.startswith("title")]
+
+
+@pytest.mark.parametrize(("text", "verdict"), WORDS)
+def test_words_of_text(text: str, verdict: str) -> None:
+    """The README's event has the title that the table speaks of."""
+    assert matches(text) is verdict.startswith("yes")
+
+
+ERRORS = [(code(row[0]), code(row[1]), row[2]) for row in rows(LANGUAGE, "error")]
+
+
+@pytest.mark.parametrize(("name", "text", "says"), [row for row in ERRORS if row[1]])
+def test_errors_of_the_language(name: str, text: str, says: str) -> None:
+    with pytest.raises(LanguageError) as caught:
+        Filter.parse(text, CATALOG)
+    assert type(caught.value).__name__ == name
+    assert caught.value.problem().startswith(says)
+
+
+def test_every_error_of_the_language_is_in_the_table() -> None:
+    known = {
+        kind.__name__ for kind in LanguageError.__subclasses__() if kind.__module__.startswith("tidings.")
+    }
+    assert {name for name, _, _ in ERRORS} >= known
+
+
+def test_changes_of_the_schema_page_can_be_made() -> None:
+    catalog, made = CATALOG, set()
+    for row in rows("docs/schema.md", "change"):
+        raw = json.loads(code(row[0]) or "")
+        catalog = grow(catalog, json_form.read_change(raw))
+        made.add(raw["change"])
+    assert made == set(json_form.CHANGES)
+
+
+def test_every_kind_of_domain_with_its_operators() -> None:
+    listed = {row[0]: row[2] for row in rows("docs/schema.md", "kind")}
+    assert listed.keys() == {str(kind) for kind in Kind}
+    for kind, operators in KIND_OPERATORS.items():
+        assert all(f"`{operator}`" in listed[kind] for operator in operators), kind
+
+
+def test_every_rule_of_events() -> None:
+    assert {code(row[0]) for row in rows("docs/events.md", "rule")} == set(get_args(Rule))
+
+
+def test_every_decision_is_listed() -> None:
+    listed = read("docs/decisions/README.md")
+    for page in sorted((ROOT / "docs" / "decisions").glob("0*.md")):
+        assert page.name in listed
+        text = read(page)
+        for part in ("**Question.**", "**Choice.**", "**Refused.**", "**What would change our mind.**"):
+            assert part in text, f"{page.name} lacks {part}"

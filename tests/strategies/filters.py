@@ -1,0 +1,245 @@
+"""Generated filters and events for a catalog, with few values so that matches are frequent.
+
+`RICH` has every kind of domain and every oddity; `catalogs()` are that and small random ones. Every matcher
+is compared with the naive one on `filter_texts(catalog)` and `events(catalog)`.
+"""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from tests.strategies.schemas import small_catalogs
+from tidings.events import Event
+from tidings.language.tokens import KEYWORDS, NAME
+from tidings.language.tree import (
+    Between,
+    Comparison,
+    Contains,
+    ContainsWords,
+    Exists,
+    In,
+    Name,
+    Node,
+    Not,
+    Word,
+    both,
+    either,
+)
+from tidings.schema import (
+    Attribute,
+    AttributeUse,
+    Catalog,
+    Domain,
+    EventType,
+    Hierarchy,
+    Instant,
+    Kind,
+)
+from tidings.schema.domain import COMPARISONS
+from tidings.schema.values import Value
+
+CATEGORIES = Hierarchy.from_tree(
+    {
+        "furniture": {"table": {"dining table": {"round table": {}}, "desk": {}}, "chair": {}},
+        "vehicle": {"car": {"mini": {}}},
+        "toy": {},
+    }
+)
+_DOMAINS = (
+    Domain("money", Kind.NUMERIC),
+    Domain("code", Kind.NUMERIC, operators=("=",)),
+    Domain("name", Kind.STRING),
+    Domain("colours", Kind.ENUMERATED, values=("red", "blue", "green", "it's")),
+    Domain("sizes", Kind.ENUMERATED, values=("S", "M", "L", "XL"), ordered=True),
+    Domain("categories", Kind.HIERARCHICAL, hierarchy=CATEGORIES),
+    Domain("prose", Kind.TEXT),
+    Domain("moments", Kind.TIME),
+)
+_ATTRIBUTES = {
+    "price": "money",
+    "budget": "money",
+    "prices": "money",
+    "not": "money",  # a keyword
+    "red": "money",  # also a colour
+    "zip code": "code",  # needs quotes
+    "title": "name",
+    "names": "name",
+    "colour": "colours",
+    "paint": "colours",
+    "size": "sizes",
+    "fits": "sizes",
+    "category": "categories",
+    "kinds": "categories",
+    "desk": "name",  # also a category
+    "body": "prose",
+    "made": "moments",
+    "sold": "moments",
+    "unused": "money",
+}
+_MULTIPLE = ("prices", "names", "paint", "fits", "kinds", "body", "sold")
+
+
+def _uses(*names: str) -> tuple[AttributeUse, ...]:
+    return tuple(AttributeUse(name, mandatory=False, unique=name not in _MULTIPLE) for name in names)
+
+
+RICH = Catalog(
+    _DOMAINS,
+    tuple(Attribute(name, domain) for name, domain in _ATTRIBUTES.items()),
+    (
+        EventType("car", _uses("price", "prices", "colour", "paint", "size", "title", "category", "made")),
+        EventType("antique", _uses("price", "budget", "kinds", "names", "body", "sold", "not", "zip code")),
+        EventType("offer", _uses(*(name for name in _ATTRIBUTES if name != "unused"))),
+    ),
+)
+
+POOLS: dict[Kind, tuple[Value, ...]] = {
+    Kind.NUMERIC: (-3, 0, 0.5, 1, 2, 5, 25),
+    Kind.STRING: ("", "a", "b", "red mini", "Mini, red", "it's", "b\0", "日本 a"),
+    Kind.TEXT: ("a red mini", "the blue one", "Red", "A b"),
+    Kind.TIME: tuple(
+        Instant.parse(text) for text in ("2026-05-01", "2026-05-02T10:00:00.5Z", "2026-05-02T12:00:00+01:00")
+    ),
+}
+_WORDS = ("a", "b", "red", "mini", "red mini", "a b", "blue")
+
+
+def catalogs() -> st.SearchStrategy[Catalog]:
+    """The rich one, mostly, and small random ones."""
+    return st.one_of(st.just(RICH), st.just(RICH), small_catalogs())
+
+
+def pool(domain: Domain) -> tuple[Value, ...]:
+    """A few values of the domain."""
+    return POOLS.get(domain.kind, domain.vocabulary)
+
+
+def name_text(name: str) -> str:
+    """A name as a filter writes it."""
+    plain = NAME.fullmatch(name) and name.lower() not in KEYWORDS
+    return name if plain else '"' + name.replace('"', '""') + '"'
+
+
+def value_text(value: Value) -> str:
+    """A value as a filter writes it, quoted where it can be."""
+    if isinstance(value, str | Instant):
+        return "'" + str(value).replace("'", "''") + "'"
+    return repr(value)
+
+
+@st.composite
+def predicate_texts(draw: st.DrawFn, catalog: Catalog) -> str:
+    """One predicate, with every construct that the attribute's domain allows."""
+    name = draw(st.sampled_from(catalog.attribute_names))
+    domain = catalog.domain_of(name)
+    assert domain is not None
+    values, left = pool(domain), name_text(name)
+    forms = ["exists"]
+    operators = [operator for operator in COMPARISONS if domain.allows(operator)]
+    wordy = domain.kind in (Kind.STRING, Kind.TEXT)
+    if values:
+        forms += ["compare"] * 4 if operators else []
+        forms += ["in", "not in"] if domain.allows("=") else []
+        forms += ["between", "not between"] if domain.allows(">=") and domain.allows("<=") else []
+        forms += ["under", "not under"] if domain.kind is Kind.HIERARCHICAL and domain.allows("<=") else []
+        forms += ["contains", "not contains"] if not wordy or domain.allows("contains") else []
+    forms += ["attribute"] if operators else []
+    form = draw(st.sampled_from(forms))
+    word = st.sampled_from(values).map(value_text) if values else st.nothing()
+    match form.removeprefix("not "):
+        case "compare":
+            return f"{left} {draw(st.sampled_from(operators))} {draw(word)}"
+        case "in":
+            listed = draw(st.lists(word, min_size=1, max_size=3))
+            return f"{left} {form} ({', '.join(listed)})"
+        case "between":
+            return f"{left} {form} {draw(word)} and {draw(word)}"
+        case "under":
+            return f"{left} {form} {draw(word)}"
+        case "contains" if wordy:
+            quantifier = draw(st.sampled_from(("any", "all")))
+            return f"{left} {form} {quantifier} '{draw(st.sampled_from(_WORDS))}'"
+        case "contains":
+            return f"{left} {form} {draw(word)}"
+        case "attribute":
+            operator = draw(st.sampled_from(operators))
+            others = [
+                other for other in catalog.attribute_names if _comparable(catalog, name, operator, other)
+            ]
+            return f'{left} {operator} "{draw(st.sampled_from(others)).replace(chr(34), chr(34) * 2)}"'
+        case _:
+            return f"{left} exists"
+
+
+def _comparable(catalog: Catalog, left: str, operator: str, right: str) -> bool:
+    one, other = catalog.domain_of(left), catalog.domain_of(right)
+    assert one is not None
+    assert other is not None
+    listed = one.kind in (Kind.ENUMERATED, Kind.HIERARCHICAL)
+    return one.kind is other.kind and (one is other or not listed) and other.allows(operator)
+
+
+def filter_texts(catalog: Catalog, most: int = 6) -> st.SearchStrategy[str]:
+    """Texts that bind: up to so many predicates under `and`, `or` and `not`."""
+
+    def larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+        joined = st.lists(inner.map("({})".format), min_size=2, max_size=3)
+        return joined.map(" and ".join) | joined.map(" or ".join) | inner.map("not ({})".format)
+
+    return st.recursive(predicate_texts(catalog), larger, max_leaves=most)
+
+
+@st.composite
+def events(draw: st.DrawFn, catalog: Catalog) -> Event:
+    """A valid event: values from the pools, optional attributes bound or not, often several values."""
+    types = draw(st.lists(st.sampled_from(catalog.event_type_names), unique=True, min_size=1, max_size=3))
+    attributes = []
+    for name, use in sorted(catalog.view(types).uses.items()):
+        domain = catalog.domain_of(name)
+        assert domain is not None
+        if pool(domain) and (use.mandatory or draw(st.booleans())):
+            values = st.sampled_from(pool(domain))
+            most = 1 if use.unique else 3
+            attributes.append((name, tuple(draw(st.lists(values, unique=True, min_size=1, max_size=most)))))
+    time = draw(st.none() | st.sampled_from(POOLS[Kind.TIME]).map(lambda time: Instant(int(time))))
+    id, source = draw(st.sampled_from(("a", "e1"))), draw(st.sampled_from(("", "a", "red mini")))
+    return Event(id, tuple(types), tuple(attributes), source, time)
+
+
+_plain_names = st.sampled_from(("a", "b_1", "event.id", "x-y.z", "Ärger", "_")).filter(NAME.fullmatch)
+_any_names = _plain_names | st.sampled_from(("not", "IN", "two words", 'say "hi"', "1st", "it's", "²"))
+_numbers = (
+    st.integers(-(2**60), 2**60)
+    | st.integers(10**300, 10**301)
+    | st.floats(allow_nan=False, allow_infinity=False).filter(
+        lambda x: not (x.is_integer() and abs(x) <= 2**53)
+    )
+)
+_texts = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("'\"\n (),"), max_size=8)
+_operands = _numbers | _texts | st.builds(Word, _plain_names) | st.builds(Name, _any_names)
+
+
+def _words(quantifier: str) -> st.SearchStrategy[Node]:
+    least = 2 if quantifier == "all" else 1
+    words = st.lists(st.sampled_from(("red", "mini", "日本", "x1")), unique=True, min_size=least, max_size=3)
+    return st.builds(ContainsWords, _any_names, st.just(quantifier), words.map(tuple))
+
+
+_predicates: st.SearchStrategy[Node] = st.one_of(
+    st.builds(Comparison, _any_names, st.sampled_from((*COMPARISONS, "under")), _operands),
+    st.builds(Between, _any_names, _operands, _operands),
+    st.builds(In, _any_names, st.lists(_operands, unique=True, min_size=1, max_size=3).map(tuple)),
+    st.builds(Contains, _any_names, _operands),
+    _words("any") | _words("all"),
+    st.builds(Exists, _any_names),
+)
+
+
+def trees(most: int = 10) -> st.SearchStrategy[Node]:
+    """Trees as the parser makes them, not bound: no And directly within an And, no Or within an Or."""
+
+    def larger(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+        several = st.lists(inner, min_size=2, max_size=3)
+        return several.map(both) | several.map(either) | st.builds(Not, inner)
+
+    return st.recursive(_predicates, larger, max_leaves=most)

@@ -1,0 +1,41 @@
+import subprocess
+import sys
+
+import pytest
+
+import tidings
+
+HEAVY = ("fastapi", "lxml", "msgspec", "numba", "numpy", "pyarrow", "pyspark", "rich", "typer")
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The modules that a fresh interpreter has after the statement."""
+    program = f"import sys; {statement}; print(*sys.modules, sep='\\n')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_import_loads_nothing_heavy() -> None:
+    assert loaded_by("import tidings").isdisjoint(HEAVY)
+
+
+def test_a_filter_needs_neither_arrow_nor_numba() -> None:
+    assert loaded_by("import tidings; tidings.Filter").isdisjoint({"numba", "pyarrow", "pyspark", "fastapi"})
+
+
+def test_the_command_starts_without_numba() -> None:
+    assert loaded_by("import tidings.cli.main").isdisjoint({"numba", "pyspark", "fastapi"})
+
+
+@pytest.mark.parametrize("name", tidings.__all__)
+def test_every_public_name_resolves(name: str) -> None:
+    assert getattr(tidings, name) is not None
+
+
+def test_the_public_names_are_in_order() -> None:
+    assert tidings.__all__ == sorted(tidings.__all__)
+
+
+def test_another_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Filtre'"):
+        tidings.Filtre  # noqa: B018
