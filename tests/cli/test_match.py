@@ -14,7 +14,7 @@ from tests.cli.conftest import (
     process,
     subscriptions,
 )
-from tidings.matching.algorithms import ALGORITHMS
+from tidings.matching.algorithms import DEFAULT
 
 
 def test_results_on_standard_output_and_all_else_on_standard_error() -> None:
@@ -26,8 +26,8 @@ def test_results_on_standard_output_and_all_else_on_standard_error() -> None:
     assert "6 matches, 3 events, 6 subscriptions, 1 event refused" in done.stderr
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_every_algorithm_gives_the_same_lines(tidings: Tidings, algorithm: str) -> None:
+@pytest.mark.parametrize("algorithm", sorted({DEFAULT, "naive"}))  # all of them: tests/matching
+def test_an_algorithm_by_name(tidings: Tidings, algorithm: str) -> None:
     done = tidings("match", "subscriptions.jsonl", "events.jsonl", *SCHEMA, "--algorithm", algorithm)
     assert lines(done.stdout) == MATCHES
 

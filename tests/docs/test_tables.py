@@ -10,6 +10,7 @@ from tidings.errors import LanguageError
 from tidings.events import Event, validate
 from tidings.events.refusal import Rule
 from tidings.language import Filter
+from tidings.matching.algorithms import ALGORITHMS
 from tidings.matching.explain import explain
 from tidings.schema import Catalog, json_form
 from tidings.schema.domain import KIND_OPERATORS, Kind
@@ -96,6 +97,10 @@ def test_every_kind_of_domain_with_its_operators() -> None:
 
 def test_every_rule_of_events() -> None:
     assert {code(row[0]) for row in rows("docs/events.md", "rule")} == set(get_args(Rule))
+
+
+def test_every_algorithm() -> None:
+    assert {code(row[0]) for row in rows("docs/commands.md", "algorithm")} == set(ALGORITHMS)
 
 
 def test_every_decision_is_listed() -> None:

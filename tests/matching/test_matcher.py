@@ -44,9 +44,9 @@ def batch(*prices: float, first: int = 1, catalog: Catalog = RICH) -> EventBatch
 
 
 def found(matcher: Matcher, events: EventBatch) -> list[list[str]]:
-    """The ids that each event matched."""
+    """The ids that each event matched, in the order in which they were added."""
     result = matcher.match(events)
-    return [[matcher.id(number) for number in result.of(row).tolist()] for row in range(len(events))]
+    return [[matcher.id(number) for number in sorted(result.of(row).tolist())] for row in range(len(events))]
 
 
 def test_each_event_gets_the_subscriptions_that_it_matches(matcher: Matcher) -> None:

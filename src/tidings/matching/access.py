@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tidings.matching.box_table import BoxTable
-from tidings.matching.compiling import kernel
+from tidings.matching.compiling import inlined, kernel
 from tidings.matching.dimension import OPEN
 
 EQUAL, LOWER, UPPER, BOTH, BOUND = range(5)  # how a side is asked: [x, x+1), [low, ∞), [0, high), [low, high), anything
@@ -111,7 +111,7 @@ def _variety(table: BoxTable, kinds: npt.NDArray[np.int8]) -> list[int]:
     return found
 
 
-@kernel
+@inlined
 def mix(h: Any) -> Any:
     """Stirs 64 bits (the finalizer of MurmurHash3)."""
     h ^= h >> np.uint64(33)

@@ -1,10 +1,12 @@
-"""Aguilera: a tree in which filters with the same beginning share a path, and an event follows every path that fits.
+"""Aguilera: a tree in which filters with the same beginning share a path, and an event follows every path
+that fits.
 
-"Efficient matching for Web-based publish/subscribe systems", section 3, figure 7. A node tests one dimension. It has an edge
-for each different interval that its boxes have there, and a *-edge for those that do not care; all edges that the event
-satisfies are followed. Of the equality edges that is at most one, found by search. Edges with one open end are sorted by the
-other, so that the satisfied ones are neighbours; only edges with two ends are tested one by one. A node with nothing but a
-*-edge is left out, and dimensions with many equalities come first, since they branch least.
+"Efficient matching for Web-based publish/subscribe systems", section 3, figure 7. A node tests one dimension.
+It has an edge for each different interval that its boxes have there, and a *-edge for those that do not care;
+all edges that the event satisfies are followed. Of the equality edges that is at most one, found by search.
+Edges with one open end are sorted by the other, so that the satisfied ones are neighbours; only edges with
+two ends are tested one by one. A node with nothing but a *-edge is left out, and dimensions with many
+equalities come first, since they branch least.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ from tidings.matching.matcher import Cost
 
 EQUAL, BELOW, ABOVE, BETWEEN = range(4)  # the kinds of edges, in the order in which a node has them
 
-# Columns of a node: the dimension (-1 tests nothing), the slice of boxes that end here, where the edges of each kind
-# begin and all end, and the node at the end of the *-edge (-1 none).
+# Columns of a node: the dimension (-1 tests nothing), the slice of boxes that end here, where the edges of
+# each kind begin and all end, and the node at the end of the *-edge (-1 none).
 DIMENSION, FIRST, LAST, EDGES, STAR = 0, 1, 2, 3, 8
 # Columns of an edge beside its bounds: the node at its end, or -1 and the slice of boxes that end there.
 NODE, START, STOP = range(3)
@@ -52,8 +54,8 @@ class AguileraMatcher(IndexedMatcher):
         nodes, edges = np.empty((2 * sides + 1, STAR + 1), np.int32), np.empty((sides, 3), np.int32)
         edge_bounds, stack = np.empty((sides, 2), np.int32), np.empty((2 * sides + 1, 4), np.int64)
         used = grow_tree(
-            self._boxes_in_order, table.offsets, test, bounds, self.order.astype(np.int32), stack, nodes, edges,
-            edge_bounds,
+            self._boxes_in_order, table.offsets, test, bounds, self.order.astype(np.int32), stack, nodes,
+            edges, edge_bounds,
         )  # fmt: skip
         self.nodes = nodes[: used[0]].copy()
         self.edges = edges[: used[1]].copy()
@@ -67,8 +69,8 @@ class AguileraMatcher(IndexedMatcher):
         done = 0
         while True:
             done = follow_paths(
-                points, done, self.nodes, self.edges, self._bound, self._other, self._boxes_in_order, stack, cost,
-                offsets, out,
+                points, done, self.nodes, self.edges, self._bound, self._other, self._boxes_in_order, stack,
+                cost, offsets, out,
             )  # fmt: skip
             if done == len(points):
                 break
@@ -77,7 +79,8 @@ class AguileraMatcher(IndexedMatcher):
 
 
 def _order(table: BoxTable) -> Integers:
-    """The dimensions from the root down: those first that most boxes test for equality, then those most boxes test."""
+    """The dimensions from the root down: those first that most boxes test for equality, then those most boxes
+    test."""
     equal = table.high == table.low + 1
     equalities = np.bincount(table.dimension[equal], minlength=len(table.dimensions))
     sides = np.bincount(table.dimension, minlength=len(table.dimensions))
@@ -85,7 +88,7 @@ def _order(table: BoxTable) -> Integers:
 
 
 def _lexicographic(table: BoxTable, test: Integers, bounds: Integers) -> Ordinals:
-    """The boxes sorted by their sides, one side after the other; a box that has no further side comes first."""
+    """The boxes sorted by their sides, one after the other; a box that has no further side comes first."""
     lengths = np.diff(table.offsets)
     keys: list[Integers] = []
     for depth in range(int(lengths.max(initial=0)) - 1, -1, -1):
@@ -99,12 +102,21 @@ def _lexicographic(table: BoxTable, test: Integers, bounds: Integers) -> Ordinal
 
 @kernel
 def grow_tree(
-    boxes: Any, offsets: Any, test: Any, bounds: Any, order: Any, stack: Any, nodes: Any, edges: Any, edge_bounds: Any
+    boxes: Any,
+    offsets: Any,
+    test: Any,
+    bounds: Any,
+    order: Any,
+    stack: Any,
+    nodes: Any,
+    edges: Any,
+    edge_bounds: Any,
 ) -> Any:
-    """Makes the node of each run of sorted boxes with the same beginning; returns how many nodes and edges there are.
+    """Makes the node of each run of sorted boxes with the same beginning; returns how many nodes and edges
+    there are.
 
-    The stack holds (node, first box, last box, how many sides are settled). Side i is `test[i]`, its level and kind in
-    one, and `bounds[i]`, both ends in one, the end that edges are sorted by in the upper half.
+    The stack holds (node, first box, last box, how many sides are settled). Side i is `test[i]`, its level
+    and kind in one, and `bounds[i]`, both ends in one, the end that edges are sorted by in the upper half.
     """
     n_nodes, n_edges, top = 1, 0, 1
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, len(boxes), 0
@@ -124,8 +136,10 @@ def grow_tree(
         while i < stop and test[offsets[boxes[i]] + depth] // 4 == level:
             side = offsets[boxes[i]] + depth
             run, all_end = i, True
-            while i < stop and test[offsets[boxes[i]] + depth] == test[side] and (
-                bounds[offsets[boxes[i]] + depth] == bounds[side]
+            while (
+                i < stop
+                and test[offsets[boxes[i]] + depth] == test[side]
+                and (bounds[offsets[boxes[i]] + depth] == bounds[side])
             ):
                 all_end = all_end and offsets[boxes[i] + 1] - offsets[boxes[i]] == depth + 1
                 i += 1
@@ -161,11 +175,12 @@ def first_above(bound: Any, start: Any, stop: Any, ordinal: Any) -> Any:
 
 @kernel
 def follow_paths(
-    points: Any, first: Any, nodes: Any, edges: Any, bound: Any, other: Any, boxes: Any, stack: Any, cost: Any,
-    out_offsets: Any, out: Any,
+    points: Any, first: Any, nodes: Any, edges: Any, bound: Any, other: Any, boxes: Any, stack: Any,
+    cost: Any, out_offsets: Any, out: Any,
 ) -> Any:  # fmt: skip
-    """Figure 7 for the points from `first` on, with a stack in place of the recursion; stops early, and says where, when
-    `out` is full. `cost` gathers the boxes reached and the edges that were searched, tested or followed."""
+    """Figure 7 for the points from `first` on, with a stack in place of the recursion; stops early, and says
+    where, when `out` is full. `cost` gathers the boxes reached and the edges that were searched, tested or
+    followed."""
     n = out_offsets[first]
     for p in range(first, len(points)):
         tested = 0

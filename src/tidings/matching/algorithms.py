@@ -15,6 +15,7 @@ ALGORITHMS = {
     "counting": "tidings.matching.counting:CountingMatcher",
     "equality-preferred": "tidings.matching.equality_preferred:EqualityPreferredMatcher",
     "quarantine": "tidings.matching.quarantine:QuarantineMatcher",
+    "hanson": "tidings.matching.hanson:HansonMatcher",
     "gough": "tidings.matching.gough:GoughMatcher",
     "aguilera": "tidings.matching.aguilera:AguileraMatcher",
     "neon": "tidings.matching.neon:NeonMatcher",

@@ -36,6 +36,13 @@ def kernel(function: F) -> F:
     return compiled
 
 
+def inlined(function: F) -> F:
+    """A part of a kernel that is always compiled into its callers: arguments that are tuples of arrays would be copied at
+    every call (measured: 118 ns a match instead of 2)."""
+    compiled: F = numba.njit(nogil=True, cache=True, error_model="numpy", forceinline=True)(function)
+    return compiled
+
+
 @contextmanager
 def one_writer() -> Iterator[None]:
     """Holds the cache's lock: whoever may compile does it inside."""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tidings.matching.box_table import BoxTable
 from tidings.matching.compiling import kernel
 from tidings.matching.indexed import Integers, Ordinals
-from tidings.matching.predicate_clusters import equalities, owners
+from tidings.matching.sides import by_selectivity, equalities, gathered, offsets_of, owners
 
 NONE = -1  # no cluster
 
@@ -61,7 +61,8 @@ def equality_clusters(table: BoxTable) -> EqualityClusters:
     rest_counts = np.diff(table.offsets)[boxes] - counts
     member = np.zeros(len(table), bool)
     member[boxes] = True
-    rest_rows = np.flatnonzero(~equal & member[owner])
+    ordered_sides = by_selectivity(table)
+    rest_rows = ordered_sides[(~equal & member[owner])[ordered_sides]]
     rest, rest_offsets = gathered(offsets_of(rest_counts), order)
     rest = rest_rows[rest]
     first_dimensions = table.dimension[rows[offsets[first_rows]]]
@@ -92,17 +93,6 @@ def _schemas(offsets: Integers, dimensions: Integers) -> tuple[Integers, Integer
     rank = np.empty(count, np.int64)
     rank[order] = np.arange(count)
     return rank[schema], first[:count][order]
-
-
-def offsets_of(counts: npt.NDArray[Any]) -> Integers:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
-
-
-def gathered(offsets: Integers, order: Integers) -> tuple[Integers, Integers]:
-    """Where the items of these rows stand, row after row, and the rows' new offsets."""
-    lengths = np.diff(offsets)[order]
-    moved = offsets_of(lengths)
-    return np.arange(moved[-1]) + np.repeat(offsets[:-1][order] - moved[:-1], lengths), moved
 
 
 def _capacity(rows: int) -> int:

@@ -16,7 +16,8 @@ from tidings.matching.equality_clusters import NONE, cluster_of, equality_cluste
 from tidings.matching.finding import FULL, found
 from tidings.matching.indexed import IndexedMatcher, Integers, Ordinals
 from tidings.matching.matcher import Cost
-from tidings.matching.predicate_clusters import count_hits, equalities, owners, predicate_clusters, take_back
+from tidings.matching.predicate_clusters import count_hits, predicate_clusters, take_back
+from tidings.matching.sides import equalities, owners
 
 
 class EqualityPreferredMatcher(IndexedMatcher):

@@ -1,5 +1,5 @@
-"""Boxes set apart by the event type they ask for, as `neon` and `typed_tree` want them: an event need only be tested against
-its own type's part and the common part.
+"""Boxes set apart by the event type they ask for, as `neon` and `typed_tree` want them: an event need only be
+tested against its own type's part and the common part.
 
 Only `event_type contains T` sets a box apart; any other word about the type is a side like all others.
 """
@@ -23,7 +23,8 @@ _TYPE = Axis(EVENT_TYPE, "member")
 
 @dataclass(frozen=True, eq=False)
 class EventTypeParts:
-    """Box b is in part `part[b]`; a point with the ordinal o in dimension `dimension` belongs to `part_of[o]`."""
+    """Box b is in part `part[b]`; a point with the ordinal o in dimension `dimension` belongs to
+    `part_of[o]`."""
 
     dimension: int  # -1 when no box names an event type
     count: int

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from tidings.matching.compiling import kernel
 from tidings.matching.indexed import Integers, Ordinals
 from tidings.matching.matcher import Cost
 
@@ -28,13 +26,3 @@ def found(points: Ordinals, run: Run) -> tuple[Integers, Ordinals, Cost]:
         out = np.concatenate([out, np.empty_like(out)])
         done = run(done, offsets, out, cost)
     return offsets, out[: offsets[-1]], Cost(int(cost[0]), int(cost[1]))
-
-
-@kernel
-def sides_tested(point: Any, first: Any, last: Any, dimension: Any, low: Any, high: Any) -> Any:
-    """Tests the sides [first, last) until one fails; how many were tested, negative when one failed."""
-    for i in range(first, last):
-        ordinal = point[dimension[i]]
-        if ordinal < low[i] or ordinal >= high[i]:
-            return first - i - 1
-    return last - first

@@ -1,10 +1,11 @@
 """Gough: a tree in which every event follows one path, at the price of a tree that may explode.
 
-"Efficient matching for Web-based publish/subscribe systems", section 3, figure 3 (after Gough and Smith). One level per
-dimension; the edges of a node are the elementary intervals that its boxes cut the ordinals into, the lowest of which also
-takes the unbound. A node stands for the boxes of which a part, but not all, has been satisfied on the way: nodes of a level
-with the same boxes are one, so sub-trees are shared. A box is written at the edge that satisfies its last side, not at the
-leaves below: the path is the same, and boxes already found no longer multiply the nodes.
+"Efficient matching for Web-based publish/subscribe systems", section 3, figure 3 (after Gough and Smith). One
+level per dimension; the edges of a node are the elementary intervals that its boxes cut the ordinals into,
+the lowest of which also takes the unbound. A node stands for the boxes of which a part, but not all, has been
+satisfied on the way: nodes of a level with the same boxes are one, so sub-trees are shared. A box is written
+at the edge that satisfies its last side, not at the leaves below: the path is the same, and boxes already
+found no longer multiply the nodes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tidings.errors import MatchingError
 from tidings.matching.box_table import BoxTable
 from tidings.matching.compiling import kernel
 from tidings.matching.event_type_parts import owners_of
-from tidings.matching.gough_tree import GrowingTree
+from tidings.matching.gough_tree import GoughTree, GrowingTree
 from tidings.matching.indexed import IndexedMatcher, Integers, Ordinals
 from tidings.matching.matcher import Cost
 from tidings.schema.catalog import Catalog
@@ -34,8 +35,9 @@ class TreeTooLarge(MatchingError):
 
     def __str__(self) -> str:
         return (
-            "the Gough tree of {} conjunctions has more than {:,} nodes: its size grows with the combinations of their "
-            "predicates; use another algorithm, such as 'aguilera', or fewer filters"
+            "the Gough tree of {:,} conjunctions has more than {:,} nodes, or too many boxes in them: it "
+            "grows with the combinations of predicates; use another algorithm, such as 'aguilera', or fewer "
+            "filters"
         ).format(*self.args)
 
 
@@ -44,9 +46,13 @@ class GoughMatcher(IndexedMatcher):
 
     def __init__(self, catalog: Catalog, most_nodes: int = MOST_NODES) -> None:
         super().__init__(catalog)
+        self._conjunctions = 0
         self.most_nodes = most_nodes
+        self._tree: GoughTree | None = None
 
     def _build(self, table: BoxTable) -> None:
+        self._tree = None
+        self._conjunctions = len(table)
         owner = owners_of(table)
         lengths = np.diff(table.offsets)
         self._sideless = np.flatnonzero(lengths == 0).astype(np.int32)
@@ -64,12 +70,13 @@ class GoughMatcher(IndexedMatcher):
         self._tree = tree.grown()
 
     @property
-    def size(self) -> int:
-        """How many nodes the tree has."""
-        return len(self._tree.node_offsets) - 1
+    def tree(self) -> GoughTree:
+        if self._tree is None:
+            raise TreeTooLarge(self._conjunctions, self.most_nodes)
+        return self._tree
 
     def _find(self, points: Ordinals) -> tuple[Integers, Ordinals, Cost]:
-        tree = self._tree
+        tree = self.tree
         offsets = np.zeros(len(points) + 1, np.int64)
         out = np.empty(1 << 16, np.int32)
         done = 0
@@ -85,7 +92,8 @@ class GoughMatcher(IndexedMatcher):
 
 
 def level_order(table: BoxTable, owner: Ordinals) -> Integers:
-    """The dimensions from the root down, each chosen so that as few boxes as can be are begun and not finished."""
+    """The dimensions from the root down, each chosen so that as few boxes as can be are begun and not
+    finished."""
     lengths = np.diff(table.offsets)
     left = lengths.copy()
     waiting = set(table.dimension.tolist())
@@ -93,7 +101,9 @@ def level_order(table: BoxTable, owner: Ordinals) -> Integers:
     while waiting:
         begins = (left == lengths) & (lengths > 1)
         ends = (left == 1) & (lengths > 1)
-        change = np.bincount(table.dimension, begins[owner].astype(float) - ends[owner], len(table.dimensions))
+        change = np.bincount(
+            table.dimension, begins[owner].astype(float) - ends[owner], len(table.dimensions)
+        )
         place = min(waiting, key=lambda one: (change[one], one))
         waiting.remove(place)
         order.append(place)
@@ -119,7 +129,9 @@ def follow_path(
             ordinal = points[p, order[level]]
             node = first_nodes[level] + place
             start, stop = node_offsets[node], node_offsets[node + 1]
-            while stop - start > 1:  # the last edge that begins at or below the ordinal; the first begins at -1
+            while (
+                stop - start > 1
+            ):  # the last edge that begins at or below the ordinal; the first begins at -1
                 middle = (start + stop) // 2
                 if bound[middle] <= ordinal:
                     start = middle

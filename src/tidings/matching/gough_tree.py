@@ -1,7 +1,8 @@
 """How the tree of `gough` grows: level by level, nodes that stand for the same boxes made only once.
 
-A node stands for the boxes that are begun and not finished on the way to it, a sorted list of box numbers. Only the lowest
-level's lists are kept; of the levels above remain the edges, and the boxes that are finished on each.
+A node stands for the boxes that are begun and not finished on the way to it, a sorted list of box numbers.
+Only the lowest level's lists are kept; of the levels above remain the edges, and the boxes that are finished
+on each.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from tidings.matching.indexed import Integers, Ordinals
 
 @dataclass(frozen=True, eq=False)
 class GoughTree:
-    """Node i of level l is node `first_nodes[l] + i`; its edges are `node_offsets[node]:node_offsets[node + 1]`. Edge e is
-    for the ordinals from `bound[e]` to the next edge's, leads to node `child[e]` of the next level, and finishes the
-    boxes `answers[answer_offsets[e]:answer_offsets[e + 1]]`."""
+    """Node i of level l is node `first_nodes[l] + i`; its edges are `node_offsets[node]:node_offsets[node +
+    1]`. Edge e is for the ordinals from `bound[e]` to the next edge's, leads to node `child[e]` of the next
+    level, and finishes the boxes `answers[answer_offsets[e]:answer_offsets[e + 1]]`."""
 
     first_nodes: Integers
     node_offsets: Integers
@@ -28,6 +29,10 @@ class GoughTree:
     child: Ordinals
     answer_offsets: Integers
     answers: Ordinals
+
+    def __len__(self) -> int:
+        """How many nodes there are."""
+        return len(self.node_offsets) - 1
 
 
 class GrowingTree:
@@ -38,7 +43,9 @@ class GrowingTree:
         self._low, self._high = np.full(boxes, -1, np.int32), np.empty(boxes, np.int32)
         self._keys = np.empty(boxes, np.int64)
         self._scratch = np.empty((5, 2 * boxes + 1), np.int32)
-        self._sets = [(np.zeros(most_nodes + 2, np.int64), np.empty(most_entries, np.int32)) for _ in range(2)]
+        self._sets = [
+            (np.zeros(most_nodes + 2, np.int64), np.empty(most_entries, np.int32)) for _ in range(2)
+        ]
         self._slots = np.zeros(1 << (2 * most_nodes + 2).bit_length(), np.int32)
         self._slot_of = np.empty(most_nodes + 1, np.int64)
         self._node_offsets = np.zeros(most_nodes + 2, np.int64)
@@ -49,17 +56,19 @@ class GrowingTree:
         self._width = 1
         self._first_nodes = [0]
 
-    def expand(self, boxes: Ordinals, low: Ordinals, high: Ordinals, starting: Ordinals, left: Integers) -> bool:
+    def expand(
+        self, boxes: Ordinals, low: Ordinals, high: Ordinals, starting: Ordinals, left: Integers
+    ) -> bool:
         """Grows the edges of the lowest level, and the next level; False when a limit is passed.
 
-        The boxes have the intervals [low, high) in this level's dimension; `starting` are those of them that have no side
-        above, and `left` tells for every box how many sides it has below.
+        The boxes have the intervals [low, high) in this level's dimension; `starting` are those of them that
+        have no side above, and `left` tells for every box how many sides it has below.
         """
         self._low[boxes], self._high[boxes] = low, high
         self._width = expand_level(
-            self._width, *self._sets[0], starting, self._low, self._high, left, self._limits, self._keys, self._scratch,
-            self._slots, self._slot_of, *self._sets[1], self._node_offsets, self._bound, self._child,
-            self._answer_offsets, self._answers, self._used,
+            self._width, *self._sets[0], starting, self._low, self._high, left, self._limits, self._keys,
+            self._scratch, self._slots, self._slot_of, *self._sets[1], self._node_offsets, self._bound,
+            self._child, self._answer_offsets, self._answers, self._used,
         )  # fmt: skip
         self._low[boxes] = -1
         self._sets.reverse()
@@ -80,14 +89,15 @@ class GrowingTree:
 
 @kernel
 def expand_level(
-    width: Any, set_offsets: Any, sets: Any, starting: Any, low: Any, high: Any, left: Any, limits: Any, keys: Any,
-    scratch: Any, slots: Any, slot_of: Any, next_offsets: Any, next_sets: Any, node_offsets: Any, bound: Any,
-    child: Any, answer_offsets: Any, answers: Any, used: Any,
+    width: Any, set_offsets: Any, sets: Any, starting: Any, low: Any, high: Any, left: Any, limits: Any,
+    keys: Any, scratch: Any, slots: Any, slot_of: Any, next_offsets: Any, next_sets: Any, node_offsets: Any,
+    bound: Any, child: Any, answer_offsets: Any, answers: Any, used: Any,
 ) -> Any:  # fmt: skip
-    """The edges of the `width` nodes of a level, whose boxes are in `sets`; returns the width of the next level, 0 when a
-    limit is passed. Box b has [low[b], high[b]) here, low -1 where it does not care.
+    """The edges of the `width` nodes of a level, whose boxes are in `sets`; returns the width of the next
+    level, 0 when a limit is passed. Box b has [low[b], high[b]) here, low -1 where it does not care.
 
-    A sweep over a node's cuts keeps the boxes that are open, so that the work is in proportion to what is written.
+    A sweep over a node's cuts keeps the boxes that are open, so that the work is in proportion to what is
+    written.
     """
     nodes, edges, n_answers, found = used[0], used[1], used[2], 0
     cuts, active, carried, opened, members = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
@@ -182,15 +192,16 @@ def merge(left: Any, right: Any, out: Any) -> Any:
 
 @kernel
 def node_of(members: Any, slots: Any, slot_of: Any, offsets: Any, sets: Any, found: Any) -> Any:
-    """The node that stands for these boxes, among the `found` there are; a new one, `found`, when there is none yet.
+    """The node that stands for these boxes, among the `found` there are; a new one, `found`, when there is
+    none yet.
 
-    Slots are a hash table with linear probing, of node numbers from 1 on; twice as long as there can be nodes.
+    Slots are a hash table with linear probing, of node numbers from 1 on; twice as long as there can be
+    nodes.
     """
-    mixed = np.uint64(len(members))
+    mixed = len(members)
     for box in members:
-        mixed = (mixed ^ np.uint64(box)) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-    slot = np.int64(mixed & np.uint64(len(slots) - 1))
+        mixed = (mixed * 1_000_003 + box) % 2_147_483_647
+    slot = mixed & (len(slots) - 1)
     while slots[slot]:
         place = slots[slot] - 1
         known = sets[offsets[place] : offsets[place + 1]]

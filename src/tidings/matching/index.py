@@ -34,8 +34,7 @@ class Index(NamedTuple):
     mixed_offsets: npt.NDArray[np.int64]
     cluster_start: npt.NDArray[np.int32]  # C + 1
     keys: npt.NDArray[np.int32]
-    marks: npt.NDArray[np.uint32]  # the hash table: part of the hash, and the cluster + 1
-    clusters: npt.NDArray[np.int32]
+    slots: npt.NDArray[np.uint64]  # the hash table: upper half of the hash, then the cluster + 1
     number: npt.NDArray[np.int32]  # B
     side_dimension: npt.NDArray[np.int16]
     low: npt.NDArray[np.int32]
@@ -86,13 +85,13 @@ def build_index(table: BoxTable) -> tuple[Index, Bitmaps]:
         table.high, access_offsets, access, wanted_offsets, wanted, width, first_cluster, first_key, first_side,
         first_box, first_mixed, keys, number, side_dimension, low, high, mixed_offsets,
     )  # fmt: skip
-    marks, slots = _hash_table(access_offsets, first_cluster, first_key, keys, len(examples))
+    slots = _hash_table(access_offsets, first_cluster, first_key, keys, len(examples))
     residual_offsets, residuals = _reordered(table, order)
     index = Index(
         _needs(groups, table, group_of), np.array([g.answer for g in groups], np.int8), access_offsets, access,
         first_cluster, first_key, first_box, first_side, width,
-        np.array([g.sorted_by for g in groups], np.int8), first_mixed, mixed_offsets, cluster_start, keys, marks,
-        slots, number, side_dimension, low, high, residual_offsets, residuals, table.pool,
+        np.array([g.sorted_by for g in groups], np.int8), first_mixed, mixed_offsets, cluster_start, keys, slots,
+        number, side_dimension, low, high, residual_offsets, residuals, table.pool,
     )  # fmt: skip
     return index, make_bitmaps(index)
 
@@ -150,11 +149,10 @@ def _bounds(
 
 def _hash_table(
     access_offsets: Any, first_cluster: Any, first_key: Any, keys: Any, clusters: int
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32]]:
-    size = 1 << max(4, int(1.5 * clusters).bit_length())
-    marks, slots = np.zeros(size, np.uint32), np.zeros(size, np.int32)
-    fill_table(access_offsets, first_cluster, first_key, keys, marks, slots)
-    return marks, slots
+) -> npt.NDArray[np.uint64]:
+    slots = np.zeros(1 << max(4, int(1.5 * clusters).bit_length()), np.uint64)
+    fill_table(access_offsets, first_cluster, first_key, keys, slots)
+    return slots
 
 
 def _reordered(
@@ -224,10 +222,8 @@ def take_bounds(
 
 
 @kernel
-def fill_table(
-    access_offsets: Any, first_cluster: Any, first_key: Any, keys: Any, marks: Any, slots: Any
-) -> None:
-    """Enters each cluster by its key; `marks` keeps the hash's upper half, so that most misses end there."""
+def fill_table(access_offsets: Any, first_cluster: Any, first_key: Any, keys: Any, slots: Any) -> None:
+    """Enters each cluster by its key; with half the hash beside it most misses end there."""
     last = np.uint64(len(slots) - 1)
     for group in range(len(access_offsets) - 1):
         width = access_offsets[group + 1] - access_offsets[group]
@@ -241,8 +237,7 @@ def fill_table(
             slot = h & last
             while slots[slot] != 0:
                 slot = (slot + np.uint64(1)) & last
-            slots[slot] = cluster + 1
-            marks[slot] = np.uint32(h >> np.uint64(32))
+            slots[slot] = h & np.uint64(0xFFFFFFFF00000000) | np.uint64(cluster + 1)
 
 
 @kernel

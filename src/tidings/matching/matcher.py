@@ -78,7 +78,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Event i matched the subscriptions `numbers[offsets[i]:offsets[i + 1]]`, each once, in no particular order."""
+    """Event i matched the subscriptions `numbers[offsets[i]:offsets[i + 1]]`, each once, in any order."""
 
     offsets: Positions
     numbers: Numbers

@@ -1,9 +1,11 @@
-"""Neon: predicates are kept as they come, sorted only by event type and operation, and every one that concerns an event is tested.
+"""Neon: predicates are kept as they come, sorted only by event type and operation, and every one that
+concerns an event is tested.
 
-"Efficient matching for Web-based publish/subscribe systems", section 3, figure 8 (NEONRules). `operations` lists what is asked
-within an event type: an attribute and a comparison. Each has its slice of the table of predicates, (constant, box) a row, in
-which nothing is shared: equal predicates of many filters are stored and tested as often as they occur. A box matches when as
-many of its predicates held as it has (`n_predicates`). Attribute against attribute, which Neon also knows, is a residual here.
+"Efficient matching for Web-based publish/subscribe systems", section 3, figure 8 (NEONRules). `operations`
+lists what is asked within an event type: an attribute and a comparison. Each has its slice of the table of
+predicates, (constant, box) a row, in which nothing is shared: equal predicates of many filters are stored and
+tested as often as they occur. A box matches when as many of its predicates held as it has (`n_predicates`).
+Attribute against attribute, which Neon also knows, is a residual here.
 """
 
 from __future__ import annotations
@@ -20,9 +22,11 @@ from tidings.matching.event_type_parts import COMMON, EventTypeParts, owners_of
 from tidings.matching.indexed import IndexedMatcher, Integers, Ordinals
 from tidings.matching.matcher import Cost
 
-EQUAL, LESS, AT_LEAST, BOUND = range(4)  # the comparisons: with [low, high) a two-sided interval is AT_LEAST and LESS
+EQUAL, LESS, AT_LEAST, BOUND = range(
+    4
+)  # the comparisons: with [low, high) a two-sided interval is AT_LEAST and LESS
 
-_BLOCK = 32  # constants that are compared with a value at once, before any is looked at by itself
+_BLOCK = 64  # constants that are compared with a value at once, before any is looked at by itself
 
 
 class NeonMatcher(IndexedMatcher):
@@ -35,7 +39,12 @@ class NeonMatcher(IndexedMatcher):
         lower = parts.left & ~equal & (table.low > 0)
         upper = parts.left & ~equal & (table.high != OPEN)
         bound = parts.left & ~equal & ~lower & ~upper
-        kinds = ((EQUAL, equal, table.low), (LESS, upper, table.high), (AT_LEAST, lower, table.low), (BOUND, bound, table.low))
+        kinds = (
+            (EQUAL, equal, table.low),
+            (LESS, upper, table.high),
+            (AT_LEAST, lower, table.low),
+            (BOUND, bound, table.low),
+        )
         self._constants = np.concatenate([constants[chosen] for _, chosen, constants in kinds])
         self._owners = np.concatenate([owners[chosen] for _, chosen, _ in kinds])
         dimension = np.concatenate([table.dimension[chosen] for _, chosen, _ in kinds]).astype(np.int64)
@@ -55,7 +64,9 @@ class NeonMatcher(IndexedMatcher):
         _, first = np.unique(operation[order], return_index=True)
         rows = order[first]
         stops = np.append(first[1:], len(order))[: len(first)]
-        self.operations: npt.NDArray[np.int64] = np.stack([dimension[rows], comparison[rows], first, stops], axis=1)
+        self.operations: npt.NDArray[np.int64] = np.stack(
+            [dimension[rows], comparison[rows], first, stops], axis=1
+        )
         self._operation_offsets = np.searchsorted(part[rows], np.arange(self._parts.count + 1))
 
     def _find(self, points: Ordinals) -> tuple[Integers, Ordinals, Cost]:
@@ -68,8 +79,9 @@ class NeonMatcher(IndexedMatcher):
         done = 0
         while True:
             done = count_predicates(
-                points, done, part_of_points, self._operation_offsets, self.operations, self._constants, self._owners,
-                self.n_predicates, self._unasked_offsets, self._unasked, counts, touched, cost, offsets, out,
+                points, done, part_of_points, self._operation_offsets, self.operations, self._constants,
+                self._owners, self.n_predicates, self._unasked_offsets, self._unasked, counts, touched, cost,
+                offsets, out,
             )  # fmt: skip
             if done == len(points):
                 break
@@ -79,9 +91,9 @@ class NeonMatcher(IndexedMatcher):
 
 @kernel
 def count_predicates(
-    points: Any, first: Any, part_of_points: Any, operation_offsets: Any, operations: Any, constants: Any, owners: Any,
-    n_predicates: Any, unasked_offsets: Any, unasked: Any, counts: Any, touched: Any, cost: Any, out_offsets: Any,
-    out: Any,
+    points: Any, first: Any, part_of_points: Any, operation_offsets: Any, operations: Any, constants: Any,
+    owners: Any, n_predicates: Any, unasked_offsets: Any, unasked: Any, counts: Any, touched: Any, cost: Any,
+    out_offsets: Any, out: Any,
 ) -> Any:  # fmt: skip
     """Figure 8 for the points from `first` on; stops early, and says where, when `out` is full.
 
@@ -106,7 +118,11 @@ def count_predicates(
             for operation in range(operation_offsets[part], operation_offsets[part + 1]):
                 value = points[p, operations[operation, 0]]
                 if value >= 0:
-                    comparison, begin, end = operations[operation, 1], operations[operation, 2], operations[operation, 3]
+                    comparison, begin, end = (
+                        operations[operation, 1],
+                        operations[operation, 2],
+                        operations[operation, 3],
+                    )
                     tested += end - begin
                     m = count_operation(
                         comparison, value, constants[begin:end], owners[begin:end], counts, touched, m
@@ -131,8 +147,9 @@ def count_predicates(
 def count_operation(
     comparison: Any, value: Any, constants: Any, owners: Any, counts: Any, touched: Any, m: Any
 ) -> Any:
-    """Tests each predicate of one operation; returns how many boxes are in `touched` now. `touched` is written
-    before it is known whether it should be: half of all range predicates hold, and a branch would be guessed wrong."""
+    """Tests each predicate of one operation; returns how many boxes are in `touched` now. `touched` is
+    written before it is known whether it should be: half of all range predicates hold, and a branch would be
+    guessed wrong."""
     if comparison == EQUAL:
         for start in range(0, len(constants), _BLOCK):
             block = constants[start : start + _BLOCK]
@@ -148,10 +165,7 @@ def count_operation(
                         counts[box] += 1
         return m
     for i in range(len(constants)):
-        if comparison == LESS:
-            holds = value < constants[i]
-        else:
-            holds = comparison == BOUND or value >= constants[i]
+        holds = value < constants[i] if comparison == LESS else value >= constants[i] or comparison == BOUND
         box = owners[i]
         touched[m] = box
         m += holds & (counts[box] == 0)

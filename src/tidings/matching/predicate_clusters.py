@@ -19,8 +19,11 @@ from tidings.matching.compiling import kernel
 from tidings.matching.dimension import OPEN
 from tidings.matching.finding import FULL
 from tidings.matching.indexed import Integers, Ordinals
+from tidings.matching.sides import equalities, owners
 
-AT_LEAST, BELOW, EQUAL = range(3)  # the kinds of predicates: value <= ordinal, ordinal < value, ordinal = value
+AT_LEAST, BELOW, EQUAL = range(
+    3
+)  # the kinds of predicates: value <= ordinal, ordinal < value, ordinal = value
 UNDONE = 20  # counters that are copied in the time of undoing one hit (1 ns, at 1,000,000 counters)
 
 
@@ -40,7 +43,10 @@ class PredicateClusters(NamedTuple):
 
 
 def predicate_clusters(
-    table: BoxTable, sides: npt.NDArray[np.bool_], counted: npt.NDArray[np.bool_], handicap: npt.NDArray[np.bool_]
+    table: BoxTable,
+    sides: npt.NDArray[np.bool_],
+    counted: npt.NDArray[np.bool_],
+    handicap: npt.NDArray[np.bool_],
 ) -> PredicateClusters:
     """Counts these sides of the counted boxes. One with a handicap needs one hit more than it has predicates: it never
     matches by counting alone, and stands at 1 when all its predicates are satisfied."""
@@ -79,21 +85,14 @@ def predicate_clusters(
     )
 
 
-def owners(table: BoxTable) -> Integers:
-    """The box of each side."""
-    return np.repeat(np.arange(len(table)), np.diff(table.offsets))
-
-
-def equalities(table: BoxTable) -> npt.NDArray[np.bool_]:
-    """Which sides hold one ordinal only."""
-    one: npt.NDArray[np.bool_] = table.high == table.low + 1
-    return one
-
-
-def _decomposed(table: BoxTable, sides: npt.NDArray[np.bool_]) -> tuple[Integers, Integers, Integers, Integers]:
+def _decomposed(
+    table: BoxTable, sides: npt.NDArray[np.bool_]
+) -> tuple[Integers, Integers, Integers, Integers]:
     """Kind, dimension, value and box of each predicate that the sides are made of."""
     equal = equalities(table)
-    lower = ~equal & ((table.low > 0) | (table.high == OPEN))  # a side open at both ends: bound at all, at least 0
+    lower = ~equal & (
+        (table.low > 0) | (table.high == OPEN)
+    )  # a side open at both ends: bound at all, at least 0
     upper = ~equal & (table.high < OPEN)
     parts = [
         (kind, np.flatnonzero(sides & chosen), bound)
@@ -118,7 +117,10 @@ def _places(
     bases = np.cumsum(sizes + 1) - (sizes + 1)
     of_entry = np.repeat(np.arange(columns), sizes + 1)
     ordinal = np.arange(len(of_entry)) - bases[of_entry] - 1
-    upto = [np.searchsorted(keys, ((kind * columns + of_entry) << 32) + ordinal, side="right") for kind in range(3)]
+    upto = [
+        np.searchsorted(keys, ((kind * columns + of_entry) << 32) + ordinal, side="right")
+        for kind in range(3)
+    ]
     return sizes, bases, np.stack(upto).astype(np.int64)
 
 
@@ -160,18 +162,21 @@ def count_hits(clusters: Any, point: Any, ranges: Any, left: Any, n: Any, out: A
     for r in range(rows):
         ranges[r, 0], ranges[r, 1] = clusters.offsets[ranges[r, 0]], clusters.offsets[ranges[r, 1]]
         hits += ranges[r, 1] - ranges[r, 0]
-    if n + len(clusters.always) + min(hits, len(left)) > len(out):
+    if n + len(clusters.always) + min(hits, len(left)) >= len(out):
         return FULL, 0, 0
     for i in range(len(clusters.always)):
         out[n] = clusters.always[i]
         n += 1
+    matched = n
+    postings = clusters.postings
     for r in range(rows):
         for i in range(ranges[r, 0], ranges[r, 1]):
-            slot = clusters.postings[i]
+            slot = postings[i]
             left[slot] -= 1
-            if left[slot] == 0:
-                out[n] = clusters.boxes[slot]
-                n += 1
+            out[n] = slot
+            n += left[slot] == 0
+    for i in range(matched, n):
+        out[i] = clusters.boxes[out[i]]
     return n, hits, rows
 
 

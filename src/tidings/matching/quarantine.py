@@ -13,10 +13,11 @@ import numpy as np
 from tidings.matching.box_table import BoxTable
 from tidings.matching.compiling import kernel
 from tidings.matching.equality_clusters import NONE, cluster_of, equality_clusters
-from tidings.matching.finding import FULL, found, sides_tested
+from tidings.matching.finding import FULL, found
 from tidings.matching.indexed import IndexedMatcher, Integers, Ordinals
 from tidings.matching.matcher import Cost
-from tidings.matching.predicate_clusters import count_hits, equalities, owners, predicate_clusters, take_back
+from tidings.matching.predicate_clusters import count_hits, predicate_clusters, take_back
+from tidings.matching.sides import equalities, owners, sides_tested
 
 
 class QuarantineMatcher(IndexedMatcher):
@@ -29,9 +30,7 @@ class QuarantineMatcher(IndexedMatcher):
         quarantined = np.ones(len(table), bool)
         quarantined[owner[equalities(table)]] = False
         self._equal = equality_clusters(table)
-        self._counted = predicate_clusters(
-            table, quarantined[owner], quarantined, np.zeros(len(table), bool)
-        )
+        self._counted = predicate_clusters(table, quarantined[owner], quarantined, np.zeros(len(table), bool))
 
     def _find(self, points: Ordinals) -> tuple[Integers, Ordinals, Cost]:
         equal, counted = self._equal, self._counted
@@ -42,7 +41,15 @@ class QuarantineMatcher(IndexedMatcher):
 
 @kernel
 def quarantine_points(
-    equal: Any, counted: Any, points: Any, ranges: Any, left: Any, first: Any, offsets: Any, out: Any, cost: Any
+    equal: Any,
+    counted: Any,
+    points: Any,
+    ranges: Any,
+    left: Any,
+    first: Any,
+    offsets: Any,
+    out: Any,
+    cost: Any,
 ) -> Any:
     """The boxes that each point from `first` on matches; stops early, and says where, when `out` is full."""
     n = offsets[first]

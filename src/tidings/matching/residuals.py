@@ -9,13 +9,13 @@ from typing import Any
 
 
 from tidings.matching.box_table import HAS_ALL, HAS_ANY, IN_RANGES, RELATED, UNBOUND_AXIS
-from tidings.matching.compiling import kernel
+from tidings.matching.compiling import inlined, kernel
 from tidings.matching.event_table import SEVERAL
 
 NO, YES, ASK = 0, 1, 2  # ASK: only the specification knows
 
 
-@kernel
+@inlined
 def inside(e: Any, d: Any, low: Any, high: Any, least: Any, greatest: Any, starts: Any, stops: Any, sets: Any) -> Any:
     """Whether one of event e's ordinals in dimension d lies in [low, high)."""
     smallest, largest = least[e, d], greatest[e, d]
@@ -29,7 +29,7 @@ def inside(e: Any, d: Any, low: Any, high: Any, least: Any, greatest: Any, start
     return False
 
 
-@kernel
+@inlined
 def holds(
     row: Any, e: Any, pool: Any, least: Any, greatest: Any, starts: Any, stops: Any, sets: Any, relations: Any
 ) -> Any:
@@ -58,7 +58,7 @@ def holds(
     return YES if (found >= wanted) != (negated == 1) else NO
 
 
-@kernel
+@inlined
 def verdict_of(
     e: Any, first: Any, last: Any, residuals: Any, pool: Any, least: Any, greatest: Any, starts: Any, stops: Any,
     sets: Any, relations: Any,

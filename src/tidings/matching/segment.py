@@ -21,7 +21,8 @@ from tidings.matching.event_table import EventTable
 from tidings.matching.index import Index, build_index
 from tidings.matching.matcher import Cost
 
-_ROOM = 1 << 16  # matches that a first attempt has room for
+_ROOM = 1 << 16  # matches that there is room for at least
+_SAMPLE = 16  # events that are matched first, to learn how much room the others need
 _ROOM_TO_ASK = 4096
 _FEWEST_FOR_THREADS = 512
 
@@ -68,9 +69,9 @@ class Segment:
     def of(cls, table: BoxTable) -> Segment:
         index, bitmaps = build_index(table)
         numbers = table.number
-        span = int(numbers.max()) - int(numbers.min()) + 1 if len(numbers) else 0
-        repeats = len(numbers) > span or len(np.unique(numbers)) < len(numbers)
         least, most = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
+        ascending = bool((numbers[1:] > numbers[:-1]).all())
+        repeats = not ascending and int(np.bincount(numbers - least).max()) > 1
         return cls(table.dimensions, table.relations, index, bitmaps, least, most, repeats)
 
     def __len__(self) -> int:
@@ -96,35 +97,34 @@ class Segment:
             return joined([job.result() for job in jobs])
 
     def _part(self, events: _Events, first: int, last: int, restriction: Restriction, numbers: int) -> Found:
-        """The events [first, last), one output buffer after the other."""
+        """The events [first, last): a few first, to learn how much room the answer needs."""
         stamp = np.zeros(numbers if self.repeats else 0, np.int32)
         words = int(self.bitmaps.words_each.max()) if len(self.bitmaps.words_each) else 0
         accumulator = np.empty(2 * words, np.uint64)
         counts = np.zeros(3, np.int64)
         asked = np.empty((_ROOM_TO_ASK, 2), np.int64)
-        offsets = np.zeros(len(events.least) + 1, np.int64)
-        chunks: list[Found] = []
-        room, start = _ROOM, first
+        offsets = np.zeros(last + 1, np.int64)
+        out = np.empty(_ROOM, np.int32)
+        done, stop = first, min(first + _SAMPLE, last)
         while True:
-            out = np.empty(room, np.int32)
-            counts[:] = 0
             done = find_matches(
-                self.index, self.bitmaps, events, start, last, stamp, restriction.spans, restriction.closed,
+                self.index, self.bitmaps, events, done, stop, stamp, restriction.spans, restriction.closed,
                 accumulator, counts, asked, offsets, out,
             )  # fmt: skip
             if counts[ASKED] > len(asked):
-                asked = np.empty((int(counts[ASKED]) + _ROOM_TO_ASK, 2), np.int64)
+                asked = np.concatenate([asked, np.empty((int(counts[ASKED]), 2), np.int64)])
+                counts[:], done, stop = 0, first, min(first + _SAMPLE, last)
                 stamp[:] = 0
                 continue
-            cost = Cost(int(counts[CANDIDATES]), int(counts[TESTED]))
-            if done > start:
-                part = offsets[start : done + 1].copy()
-                chunks.append(Found(part, out[: part[-1]], asked[: counts[ASKED]].copy(), cost))
             if done == last:
-                return joined(chunks) if chunks else Found(np.zeros(1, np.int64), out[:0], asked[:0], cost)
-            per_event = (chunks[-1].offsets[-1] + 1) / (done - start) if done > start else 0
-            room = max(2 * room if done == start else room, int(1.1 * per_event * (last - done)) + len(out) // 4)
-            start = done
+                cost = Cost(int(counts[CANDIDATES]), int(counts[TESTED]))
+                return Found(offsets[first:], out[: offsets[last]], asked[: counts[ASKED]], cost)
+            # Room that is not touched costs nothing, so there may be plenty of it.
+            per_event = offsets[done] / (done - first) if done > first else 0
+            room = int(max(4 * len(out) if done < stop else 0, 1.5 * per_event * (last - first))) + _ROOM
+            wider = np.empty(room, np.int32)
+            wider[: offsets[done]] = out[: offsets[done]]
+            out, stop = wider, last
 
 
 def joined(parts: list[Found]) -> Found:
