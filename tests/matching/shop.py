@@ -78,7 +78,7 @@ MIXED = (
     "event_type contains toy and a > 1",
     "event_type contains pet and b = 2",
     "name = 'mini' and a < 3",
-    "tag contains red and a < 9",
+    "tag contains 'red' and a < 9",
     "tag = 'blue' or a = 7",
 )
 EVENTS = batch(

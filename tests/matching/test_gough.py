@@ -47,7 +47,7 @@ def independent() -> list[str]:
 
 def test_a_tree_that_explodes_is_refused():
     matcher = filled(GoughMatcher(SHOP, most_nodes=50), *independent())
-    with pytest.raises(TreeTooLarge, match="64 conjunctions has more than 50 nodes.*use another algorithm"):
+    with pytest.raises(TreeTooLarge, match=r"64 conjunctions has more than 50 nodes.*use another algorithm"):
         matcher.match(EVENTS)
 
 

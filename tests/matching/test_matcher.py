@@ -1,4 +1,4 @@
-"""The contract of every matcher, one suite for all: a new algorithm joins by one line in MATCHERS."""
+"""The contract of every matcher, one suite for all algorithms that are registered."""
 
 import pickle
 
@@ -12,6 +12,7 @@ from tidings.errors import MatchingError
 from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
 from tidings.matching import Cost, Matcher, Matches
+from tidings.matching.algorithms import ALGORITHMS, matcher_class
 from tidings.matching.matcher import (
     DisorderedPosition,
     DuplicateSubscription,
@@ -19,11 +20,11 @@ from tidings.matching.matcher import (
     Spans,
     UnknownSubscription,
 )
-from tidings.matching.naive import NaiveMatcher, matches
+from tidings.matching.naive import matches
 from tidings.schema import Catalog
 from tidings.schema.growth import AppendNode, AppendValue, grow
 
-MATCHERS: list[type[Matcher]] = [NaiveMatcher]
+MATCHERS: list[type[Matcher]] = [matcher_class(name) for name in ALGORITHMS]
 
 
 @pytest.fixture(params=MATCHERS, ids=lambda kind: kind.name)

@@ -1,4 +1,4 @@
-"""Neon: predicates unfactored, by event type and operation; all that concern the event are tested and counted."""
+"""Neon: predicates unfactored, by event type and operation; all that concern an event are tested."""
 
 from tests.matching.shop import EVENTS, MIXED, SHOP, batch, expected, filled, matched
 from tidings.matching.neon import AT_LEAST, BOUND, EQUAL, LESS, NeonMatcher
@@ -41,12 +41,15 @@ def test_a_filter_of_an_event_type_alone_needs_no_predicate():
 
 
 def test_operations_are_the_different_attributes_and_comparisons_of_a_part():
-    matcher = filled(NeonMatcher(SHOP), "a = 1", "a = 2", "a < 3", "b >= 1", "c exists", "c between 1 and 2")
+    matcher = filled(
+        NeonMatcher(SHOP), "a = 1", "a = 2", "a < 3", "b >= 1", "c exists", "c between 1 and 3", "c = 2"
+    )
     matcher.match(EVENTS)
     assert matcher.operations[:, :2].tolist() == [
         [0, EQUAL],
         [0, LESS],
         [1, AT_LEAST],
+        [2, EQUAL],
         [2, LESS],
         [2, AT_LEAST],
         [2, BOUND],
@@ -54,12 +57,7 @@ def test_operations_are_the_different_attributes_and_comparisons_of_a_part():
 
 
 def test_a_range_with_two_ends_is_two_predicates():
-    matcher = filled(NeonMatcher(SHOP), "c between 1 and 2")
-    matcher.match(EVENTS)
-    assert matcher.n_predicates.tolist() == [2]
-    assert matched(matcher, batch({"c": 0}, {"c": 1}, {"c": 2}, {"c": 3})) == [
-        set(),
-        {"c between 1 and 2"},
-        {"c between 1 and 2"},
-        set(),
-    ]
+    matcher = filled(NeonMatcher(SHOP), "c between 1 and 3", "c = 2")
+    found = matched(matcher, batch({"c": 0}, {"c": 1}, {"c": 2}, {"c": 4}))
+    assert found == [set(), {"c between 1 and 3"}, {"c between 1 and 3", "c = 2"}, set()]
+    assert matcher.n_predicates.tolist() == [2, 1]

@@ -1,4 +1,4 @@
-"""References of a typed tree: arrays where boxes are few, bit lists where they are many, and always the right ones."""
+"""References of a typed tree: arrays where boxes are few, bit lists where many, and always the right ones."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def boxes_at(node: AttributeNode, boxes: int, ordinal: int) -> set[int]:
 
 
 def test_few_boxes_are_an_array_and_many_a_bit_list():  # A-MEDIAS 9.4
-    many = {box: (10, 20) for box in range(500)}
+    many = dict.fromkeys(range(500), (10, 20))
     few = {box: (30 + box, 31 + box) for box in range(500, 600)}
     node = node_of(1000, many | few)
     kinds = dict(zip(node.cuts.tolist(), node.references[:, KIND].tolist(), strict=True))
@@ -38,7 +38,7 @@ def test_few_boxes_are_an_array_and_many_a_bit_list():  # A-MEDIAS 9.4
 
 def test_the_kind_changes_with_the_number_of_boxes_alone():
     def kind(boxes: int, referring: int) -> int:
-        return int(node_of(boxes, {box: (1, 2) for box in range(referring)}).references[0, KIND])
+        return int(node_of(boxes, dict.fromkeys(range(referring), (1, 2))).references[0, KIND])
 
     assert [kind(6400, n) for n in (1, 100, 101, 6400)] == [ARRAY, ARRAY, BITS, BITS]
     assert kind(64_000, 101) == ARRAY

@@ -21,7 +21,7 @@ ALGORITHMS = {
     "neon": "tidings.matching.neon:NeonMatcher",
     "typed-tree": "tidings.matching.typed_tree:TypedTreeMatcher",
 }
-DEFAULT = "naive"
+DEFAULT = "default"
 
 
 class UnknownAlgorithm(MatchingError):

@@ -86,7 +86,7 @@ def find_matches(
                         counts[CANDIDATES] += stop - start
                         continue
                 words = 0
-                if stop - start > 64 and len(bit_cluster):
+                if stop - start > 1 and len(bit_cluster):
                     place = np.searchsorted(bit_cluster, cluster)
                     if place < len(bit_cluster) and bit_cluster[place] == cluster:
                         start, stop = np.int64(cluster_start[cluster]), np.int64(cluster_start[cluster + 1])

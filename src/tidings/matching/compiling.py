@@ -1,7 +1,7 @@
 """Kernels are plain functions on arrays; this is the one place where they are compiled.
 
 Compiled code is kept on disk, in a folder of the user's that `TIDINGS_CACHE` may name, so that a new process starts quickly.
-Numba's cache is not made for several writers: the first compilation is done by one process while the others wait.
+Numba's cache is not made for several writers, so a lock lets one process at a time write to it.
 """
 
 from __future__ import annotations
@@ -32,20 +32,32 @@ import numba  # noqa: E402  (the folder must be set before numba reads it)
 
 def kernel(function: F) -> F:
     """Compiled at the first call, without the interpreter's lock, and kept on disk."""
-    compiled: F = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
-    return compiled
+    return _compiled(function, inline=False)
 
 
 def inlined(function: F) -> F:
-    """A part of a kernel that is always compiled into its callers: arguments that are tuples of arrays would be copied at
-    every call (measured: 118 ns a match instead of 2)."""
-    compiled: F = numba.njit(nogil=True, cache=True, error_model="numpy", forceinline=True)(function)
-    return compiled
+    """A part of a kernel that is always compiled into its callers."""
+    return _compiled(function, inline=True)
+
+
+def _compiled(function: F, inline: bool) -> F:
+    compiled: Any = numba.njit(nogil=True, cache=True, error_model="numpy", forceinline=inline)(function)
+    cache = getattr(compiled, "_cache", None)  # there is none when numba is told not to compile
+    if cache is not None:
+        save = cache.save_overload
+
+        def save_alone(*arguments: Any) -> None:
+            with _one_writer():
+                save(*arguments)
+
+        cache.save_overload = save_alone
+    made: F = compiled
+    return made
 
 
 @contextmanager
-def one_writer() -> Iterator[None]:
-    """Holds the cache's lock: whoever may compile does it inside."""
+def _one_writer() -> Iterator[None]:
+    """Numba reads, changes and writes back the cache's index; between processes only one may do so at a time."""
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "lock", "w") as lock:

@@ -1,7 +1,8 @@
-"""Counting, called fair predicate in Le Subscribe's section 3 (figure 2) and counting in the thesis's chapters 4 and 7.
+"""Counting: the thesis's chapters 4 and 7; "fair predicate" in Le Subscribe's section 3, figure 2.
 
-Each different predicate is stored and evaluated once. An event's satisfied predicates are found, each gives a hit to its boxes,
-and a box with as many hits as predicates matches. The price is the hits: one for every satisfied predicate of every box.
+Each different predicate is stored and evaluated once. An event's satisfied predicates are found, each gives a
+hit to its boxes, and a box with as many hits as predicates matches. The price is the hits: one for every
+satisfied predicate of every box.
 """
 
 from __future__ import annotations

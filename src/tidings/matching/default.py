@@ -16,7 +16,7 @@ from tidings.events import EventBatch
 from tidings.language import Filter
 from tidings.matching.box_table import BoxTable
 from tidings.matching.boxes import Box, boxes_of
-from tidings.matching.matcher import Cost, Matcher, Matches
+from tidings.matching.matcher import FOREVER, Cost, Matcher, Matches, Spans
 from tidings.matching.merging import merge_tables, table_of
 from tidings.matching.naive import matches
 from tidings.matching.segment import Found, Restriction, Segment
@@ -36,12 +36,46 @@ class BoxMatcher(Matcher):
         super().__init__(catalog)
         self.threads = threads or min(2, os.cpu_count() or 1)
         self._filters: dict[int, Filter] = {}
+        self._stored_filters: Any = None
         self._segments: list[Segment] = []
         self._latest_start: list[int] = []  # of each segment
         self._closings: list[int] = []  # in each segment
         self._waiting: list[tuple[int, Box]] = []
         self._tail: Segment | None = None
         self._closed = np.zeros(16, np.uint8)
+
+    @classmethod
+    def restored(
+        cls, catalog: Catalog, segments: list[Segment], ids: Any, spans: npt.NDArray[np.int64], filters: Any,
+        threads: int | None = None,
+    ) -> BoxMatcher:  # fmt: skip
+        """A matcher over the segments of a plan."""
+        made = cls(catalog, threads)
+        made.spans = Spans.restored(ids, spans)
+        made._closed = (spans[1] != FOREVER).astype(np.uint8)
+        made._stored_filters = filters
+        for segment in segments:
+            made._append(segment)
+        return made
+
+    def settled_segments(self) -> list[Segment]:
+        """All that there is, with nothing left waiting."""
+        self._freeze()
+        return self._segments
+
+    def filter_texts(self) -> tuple[list[int], list[str]]:
+        """The canonical texts of the filters that were added singly, by number."""
+        self._recall()
+        return list(self._filters), [filter.text for filter in self._filters.values()]
+
+    def _recall(self) -> None:
+        """Reads the filters of an opened plan, when something is asked that only they can answer."""
+        if self._stored_filters is not None:
+            numbers = self._stored_filters.column("number").to_pylist()
+            texts = self._stored_filters.column("filter").to_pylist()
+            self._stored_filters = None
+            stored = {n: Filter.parse(text, self.catalog) for n, text in zip(numbers, texts, strict=True)}
+            self._filters = stored | self._filters
 
     def load(self, table: BoxTable, ids: list[str], at: int = 0) -> None:
         """Many filters at once, already boxes in arrays whose numbers follow those that are there."""
@@ -52,7 +86,7 @@ class BoxMatcher(Matcher):
     def withdraw(self, id: str, at: int) -> None:
         number = self.spans.close(id, at)
         if number >= len(self._closed):
-            self._closed = np.concatenate([self._closed, np.zeros(max(number, len(self._closed)), np.uint8)])
+            self._closed = np.concatenate([self._closed, np.zeros(number + 16, np.uint8)])
         self._closed[number] = 1
         for place, segment in enumerate(self._segments):
             if segment.first_number <= number <= segment.last_number:
@@ -60,6 +94,7 @@ class BoxMatcher(Matcher):
 
     def adopt(self, catalog: Catalog) -> None:
         """Enumerations only grow at their end; pre-order numbers move, so boxes are made anew from the filters."""
+        self._recall()
         super().adopt(catalog)
         self._segments, self._latest_start, self._closings, self._waiting = [], [], [], []
         self._tail = None
@@ -170,6 +205,7 @@ class BoxMatcher(Matcher):
             pair for one, owner in zip(found, owners, strict=True)
             for pair in zip(owner.tolist(), one.numbers.tolist(), strict=True)
         }  # fmt: skip
+        self._recall()
         positions = batch.positions.to_pylist()
         bindings: dict[int, Any] = {}
         agreed = []

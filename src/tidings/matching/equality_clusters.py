@@ -1,7 +1,8 @@
-"""Boxes clustered by their equality sides: Le Subscribe's section 3, "Equality-preferred approach", function eqsubmatch.
+"""Boxes clustered by their equality sides: Le Subscribe's section 3, "Equality-preferred approach".
 
-Boxes with equalities on the same dimensions have one schema; those with the same values too are one cluster, found by hashing
-the event's values for each schema that the event binds. What else a box asks for, its *rest*, stands beside it.
+Boxes with equalities on the same dimensions have one schema; those with the same values too are one cluster,
+found by hashing the event's values for each schema that the event binds (the paper's eqsubmatch). What else a
+box asks for, its *rest*, stands beside it.
 
 Used by equality-preferred, which counts the rest, and by quarantine, which tests it.
 """
@@ -22,7 +23,7 @@ NONE = -1  # no cluster
 
 
 class EqualityClusters(NamedTuple):
-    """Schemas ascend by their first dimension, the least; members, the boxes with equalities, stand cluster by cluster."""
+    """Schemas ascend by their first dimension, the least. Members are boxes with equalities, by cluster."""
 
     by_dimension: Integers  # the schemas by_dimension[d]:by_dimension[d + 1] have d as their first dimension
     schema_offsets: Integers
@@ -84,7 +85,7 @@ def equality_clusters(table: BoxTable) -> EqualityClusters:
 
 
 def _schemas(offsets: Integers, dimensions: Integers) -> tuple[Integers, Integers]:
-    """The schema of each row of dimensions, and a row of each schema; schemas ascend by their first dimension."""
+    """The schema of each row of dimensions, and a row of each schema, which ascend by first dimension."""
     rows = len(offsets) - 1
     schema, first = np.empty(rows, np.int64), np.empty(rows, np.int64)
     slots = np.zeros(_capacity(rows), np.int64)
@@ -111,7 +112,8 @@ def mixed(hash: Any, value: Any) -> Any:
 def group(seeds: Any, offsets: Any, items: Any, table: Any, group_of: Any, first: Any) -> Any:
     """Rows with equal seeds and equal items are one group: `group_of[row]`; `first[group]` is a row of it.
 
-    A slot of the table holds 31 bits of the hash, then the group's number plus one; 0 when free. Returns how many groups.
+    A slot of the table holds 31 bits of the hash, then the group's number plus one; 0 when free. Returns how
+    many groups there are.
     """
     groups = 0
     for row in range(len(seeds)):
@@ -142,10 +144,10 @@ def same(seeds: Any, offsets: Any, items: Any, row: Any, other: Any) -> Any:
     length = offsets[row + 1] - offsets[row]
     if seeds[row] != seeds[other] or length != offsets[other + 1] - offsets[other]:
         return False
+    different = 0
     for i in range(length):
-        if items[offsets[row] + i] != items[offsets[other] + i]:
-            return False
-    return True
+        different += items[offsets[row] + i] != items[offsets[other] + i]
+    return different == 0
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""How an index runs its kernel over points: into a buffer that is doubled, and the kernel resumed, as often as it is full."""
+"""How an index runs its kernel over points: when the output is full it is doubled, and the kernel resumed."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tidings.matching.matcher import Cost
 FULL = -1  # what a kernel returns instead of a count when the output has no room
 _FIRST_ROOM = 1 << 16
 
-# Of the first point, the offsets, the output and the cost (candidates, predicates); gives the point at which it stopped.
+# Of the first point, the offsets, the output and the cost (candidates, predicates): the point it stopped at.
 Run = Callable[[int, Integers, Ordinals, Integers], int]
 
 
 def found(points: Ordinals, run: Run) -> tuple[Integers, Ordinals, Cost]:
-    """All boxes that `run` finds. It must add to the cost, and set the next offset, only for points it finished."""
+    """All boxes that `run` finds. It adds to the cost, and sets the next offset, only for finished points."""
     offsets = np.zeros(len(points) + 1, np.int64)
     out = np.empty(_FIRST_ROOM, np.int32)
     cost = np.zeros(2, np.int64)

@@ -198,7 +198,7 @@ def node_of(members: Any, slots: Any, slot_of: Any, offsets: Any, sets: Any, fou
     Slots are a hash table with linear probing, of node numbers from 1 on; twice as long as there can be
     nodes.
     """
-    mixed = len(members)
+    mixed = np.int64(len(members))  # wide enough for the product also where nothing is compiled
     for box in members:
         mixed = (mixed * 1_000_003 + box) % 2_147_483_647
     slot = mixed & (len(slots) - 1)

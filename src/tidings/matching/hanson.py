@@ -1,8 +1,8 @@
 """Hanson: Le Subscribe's section 3, figure 6, after Hanson et al. (SIGMOD 1990).
 
-Each box stands by its most selective side in an index of intervals; what an event's values find there is tested for the other
-sides, one after the other. It lives on the estimate of selectivity: here the share of the dimension's ordinals that a side
-holds, so equalities of large dimensions come first, then narrow intervals.
+Each box stands by its most selective side in an index of intervals; what an event's values find there is
+tested for the other sides, one after the other. It lives on the estimate of selectivity
+(`sides.by_selectivity`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tidings.matching.sides import by_selectivity, gathered, offsets_of, sides_t
 
 
 class Entries(NamedTuple):
-    """The boxes in the order of the trees, and the sides that remain to be tested: the paper's table `predicates`."""
+    """The boxes in the order of the trees, and their sides to be tested: the paper's table `predicates`."""
 
     boxes: Ordinals
     offsets: Integers
@@ -33,7 +33,7 @@ class Entries(NamedTuple):
 
 
 class HansonMatcher(IndexedMatcher):
-    """Its cost: candidates are the boxes whose most selective side holds, predicates the other sides that were tested."""
+    """Its cost: candidates are boxes whose most selective side holds, predicates the other sides tested."""
 
     name = "hanson"
 
@@ -95,9 +95,12 @@ def hanson_points(
 
 @kernel
 def search(trees: Any, entries: Any, d: Any, point: Any, n: Any, out: Any) -> Any:
-    """Goes from the ordinal's leaf up to the root; at a node on the way, whose intervals all hold its centre, those hold the
-    ordinal whose bound on the ordinal's side of the centre does. Appends the boxes of which the other sides hold too;
-    returns the new n, or FULL, how many candidates there were and how many sides were tested."""
+    """Appends the boxes whose side in the tree of dimension d, and all others, hold the point.
+
+    Goes from the ordinal's leaf up to the root. The intervals of a node all hold its centre, so those hold
+    the ordinal that reach it on its side of the centre. Returns the new n, or FULL, how many candidates there
+    were and how many sides were tested.
+    """
     leaves = trees.leaves[d]
     ordinal = min(np.int64(point[d]), leaves - 1)
     node = leaves + ordinal

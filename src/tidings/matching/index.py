@@ -66,7 +66,9 @@ def build_index(table: BoxTable) -> tuple[Index, Bitmaps]:
     width = np.array([-1 if group.answer == MIXED else len(group.sides) for group in groups], np.int32)
     sizes = np.diff(first_box)
     rest = np.diff(table.offsets)[order] - keys_each[group_of[order]]
-    group_sides = np.add.reduceat(np.append(rest, 0), first_box[:-1]) if len(groups) else np.zeros(0, np.int64)
+    group_sides = (
+        np.add.reduceat(np.append(rest, 0), first_box[:-1]) if len(groups) else np.zeros(0, np.int64)
+    )
     group_sides = np.where(sizes > 0, group_sides, 0)
     first_side = _starts(group_sides)
     sides = int(group_sides.sum())
@@ -93,7 +95,10 @@ def build_index(table: BoxTable) -> tuple[Index, Bitmaps]:
         np.array([g.sorted_by for g in groups], np.int8), first_mixed, mixed_offsets, cluster_start, keys, slots,
         number, side_dimension, low, high, residual_offsets, residuals, table.pool,
     )  # fmt: skip
-    return index, make_bitmaps(index)
+    bitmaps = make_bitmaps(index)
+    for array in (*index, *bitmaps):
+        array.setflags(write=False)  # as those read from files are, so that one compiled kernel serves both
+    return index, bitmaps
 
 
 def _csr(lists: list[tuple[int, ...]], dtype: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
@@ -107,9 +112,7 @@ def _starts(sizes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return (np.cumsum(sizes) - sizes).astype(np.int64)
 
 
-def _needs(
-    groups: list[Group], table: BoxTable, group_of: npt.NDArray[np.int32]
-) -> npt.NDArray[np.uint64]:
+def _needs(groups: list[Group], table: BoxTable, group_of: npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:
     """The dimensions every box of a group asks for, as far as they are known for the group."""
     needs = np.zeros(len(groups), np.uint64)
     for place, group in enumerate(groups):
@@ -128,7 +131,15 @@ def _clusters(
     cluster_of = np.empty(len(table), np.int64)
     examples = np.empty(len(table), np.int64)
     count = cluster_boxes(
-        table.offsets, table.dimension, table.low, group_of, access_offsets, access, slots, cluster_of, examples
+        table.offsets,
+        table.dimension,
+        table.low,
+        group_of,
+        access_offsets,
+        access,
+        slots,
+        cluster_of,
+        examples,
     )
     by_group = np.argsort(group_of[examples[:count]], kind="stable")
     renumbered = np.empty(count, np.int64)
@@ -136,9 +147,7 @@ def _clusters(
     return renumbered[cluster_of], examples[:count][by_group]
 
 
-def _bounds(
-    table: BoxTable, groups: list[Group], group_of: npt.NDArray[np.int32]
-) -> npt.NDArray[np.int64]:
+def _bounds(table: BoxTable, groups: list[Group], group_of: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     """What each box is sorted by within its cluster."""
     first = np.array([g.sides[0] if g.sides and g.sorted_by != BOUND else -1 for g in groups], np.int16)
     upper = np.array([g.sorted_by == UPPER for g in groups], bool)

@@ -1,10 +1,11 @@
-"""Intervals of ordinals, one tree a dimension, that answer: which intervals hold this ordinal? In O(log n + answers).
+"""Intervals of ordinals, a tree a dimension: which intervals hold an ordinal is found in O(log n + answers).
 
-Le Subscribe's section 3 has Hanson's IBS trees here: balanced search trees over the bounds, each interval marked at O(log n)
-nodes, marks moved as the tree is rebalanced. Ours are Edelsbrunner's interval trees on a fixed heap: an interval stands at one
-node only, the highest whose centre it holds, so that n intervals take 2 n places. The search has the same cost, the answers
-of a node stand side by side, and equalities are at the leaves, where one lookup finds them. Nothing is inserted later, which
-is what IBS trees are for: indexes of Tidings are built anew.
+Le Subscribe's section 3 has Hanson's IBS trees here: balanced search trees over the bounds, each interval
+marked at O(log n) nodes, the marks moved as the tree is rebalanced. Ours are Edelsbrunner's interval trees on
+a fixed heap: an interval stands at one node only, the highest whose centre it holds, so n intervals take 2 n
+places instead of n log n. The search costs the same, the answers of a node stand side by side, and equalities
+are at the leaves, where one lookup finds them. Later insertion, which IBS trees are made for, is not needed:
+the index is built anew.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from tidings.matching.indexed import Integers, Ordinals
 
 
 class IntervalTrees(NamedTuple):
-    """Node v of dimension d has the intervals offsets[roots[d] + v]:offsets[roots[d] + v + 1], by ascending low, and again by
-    descending high in `by_high`. Node 1 is the root, 2 v and 2 v + 1 are below v; leaves[d] + i is the leaf of ordinal i."""
+    """Node v of dimension d has the intervals offsets[roots[d] + v]:offsets[roots[d] + v + 1], by ascending
+    low, and again, by descending high, in `by_high`. Node 1 is the root; 2 v and 2 v + 1 are below v; the
+    leaf of ordinal i is leaves[d] + i."""
 
     roots: Integers  # by dimension
     leaves: Integers  # by dimension: how many, a power of two
@@ -34,9 +36,7 @@ def interval_trees(
     columns: int, dimension: npt.NDArray[np.int16], low: Ordinals, high: Ordinals
 ) -> tuple[IntervalTrees, Integers]:
     """The trees of the intervals [low, high), and in which order these stand in the trees."""
-    greatest = np.zeros(
-        columns, np.int64
-    )  # bound of each dimension; ordinals from there on are in the same intervals
+    greatest = np.zeros(columns, np.int64)  # bounds: ordinals from there on are in the same intervals
     np.maximum.at(greatest, dimension, np.where(high == OPEN, low, high))
     leaves = _above(greatest)
     last = np.where(high == OPEN, leaves[dimension] - 1, high - 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -99,46 +99,57 @@ class Spans:
     """Which subscription a number stands for, and the positions it counts for. Numbers are never re-used."""
 
     def __init__(self) -> None:
-        self.ids: list[str] = []
+        self.ids: Any = []
         self._start = np.zeros(16, np.int64)
         self._stop = np.zeros(16, np.int64)
-        self._active: dict[str, int] = {}
+        self._active: dict[str, int] | None = {}
         self._last_change: dict[str, int] = {}
+
+    @classmethod
+    def restored(cls, ids: Any, spans: npt.NDArray[np.int64]) -> Spans:
+        """Spans as a plan keeps them; the look-up by id is made when a change first needs it."""
+        made = cls()
+        made.ids, made._active = _Ids(ids), None
+        made._start, made._stop = spans[0], spans[1]
+        return made
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def open(self, id: str, at: int) -> int:
-        if id in self._active:
+        active = self._by_id()
+        if id in active:
             raise DuplicateSubscription(id)
         self._advance(id, at)
         number = len(self.ids)
         if number == len(self._start):
-            self._start = np.concatenate([self._start, np.zeros_like(self._start)])
-            self._stop = np.concatenate([self._stop, np.zeros_like(self._stop)])
+            self._start = np.concatenate([self._start, np.zeros(max(16, number), np.int64)])
+            self._stop = np.concatenate([self._stop, np.zeros(max(16, number), np.int64)])
         self.ids.append(id)
         self._start[number], self._stop[number] = at, FOREVER
-        self._active[id] = number
+        active[id] = number
         return number
 
     def open_many(self, ids: list[str], at: int) -> None:
         """Opens spans for many new subscriptions at once."""
+        active = self._by_id()
         first = len(self.ids)
         wanted = dict(zip(ids, range(first, first + len(ids)), strict=True))
-        if len(wanted) < len(ids) or not wanted.keys().isdisjoint(self._active):
-            seen: set[str] = set(self._active)
+        if len(wanted) < len(ids) or not wanted.keys().isdisjoint(active):
+            seen: set[str] = set(active)
             raise DuplicateSubscription(next(id for id in ids if id in seen or seen.add(id)))  # type: ignore[func-returns-value]
         more = np.zeros(max(0, first + len(ids) - len(self._start)) + 16, np.int64)
         self._start, self._stop = np.concatenate([self._start, more]), np.concatenate([self._stop, more])
         self._start[first : first + len(ids)], self._stop[first : first + len(ids)] = at, FOREVER
         self.ids.extend(ids)
-        self._active.update(wanted)
+        active.update(wanted)
 
     def close(self, id: str, at: int) -> int:
-        if id not in self._active:
-            raise UnknownSubscription(id, tuple(self._active))
+        active = self._by_id()
+        if id not in active:
+            raise UnknownSubscription(id, tuple(active))
         self._advance(id, at)
-        number = self._active.pop(id)
+        number = active.pop(id)
         self._stop[number] = at
         return number
 
@@ -147,6 +158,20 @@ class Spans:
         if at < earliest:
             raise DisorderedPosition(id, at, earliest)
         self._last_change[id] = at
+
+    def _by_id(self) -> dict[str, int]:
+        """The numbers of the active subscriptions."""
+        if self._active is None:
+            self.ids = list(self.ids)
+            self._start, self._stop = np.array(self._start), np.array(self._stop)
+            self._active = {}
+            for number, (id, start, stop) in enumerate(zip(self.ids, self._start, self._stop, strict=True)):
+                if stop == FOREVER:
+                    self._active[id] = number
+                self._last_change[id] = max(
+                    int(start if stop == FOREVER else stop), self._last_change.get(id, 0)
+                )
+        return self._active
 
     @property
     def start(self) -> Positions:
@@ -157,7 +182,23 @@ class Spans:
         return self._stop[: len(self.ids)]
 
     def active(self) -> Iterator[str]:
-        return iter(self._active)
+        return iter(self._by_id())
+
+
+class _Ids:
+    """Subscription ids in an Arrow array, read one by one."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __getitem__(self, number: int) -> str:
+        return str(self._array[number].as_py())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._array.to_pylist())
 
 
 class Matcher(ABC):
@@ -190,7 +231,7 @@ class Matcher(ABC):
         return self._match(batch)
 
     def id(self, number: int) -> str:
-        return self.spans.ids[number]
+        return str(self.spans.ids[number])
 
     def __len__(self) -> int:
         """How many subscriptions are active."""

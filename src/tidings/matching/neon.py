@@ -22,9 +22,7 @@ from tidings.matching.event_type_parts import COMMON, EventTypeParts, owners_of
 from tidings.matching.indexed import IndexedMatcher, Integers, Ordinals
 from tidings.matching.matcher import Cost
 
-EQUAL, LESS, AT_LEAST, BOUND = range(
-    4
-)  # the comparisons: with [low, high) a two-sided interval is AT_LEAST and LESS
+EQUAL, LESS, AT_LEAST, BOUND = range(4)  # the comparisons; an interval with two ends is AT_LEAST and LESS
 
 _BLOCK = 64  # constants that are compared with a value at once, before any is looked at by itself
 

@@ -1,7 +1,8 @@
 """Equality-preferred with nonequality quarantining: Le Subscribe's section 3, figure 5.
 
-Boxes with an equality are found by hashing, and what else they ask for is tested at once; only the boxes without any equality,
-the quarantined, are counted. It wins as long as those are few and the equalities selective.
+Boxes with an equality are found by hashing, and what else they ask for is tested at once; only the boxes
+without any equality, the quarantined, are counted. It wins as long as those are few and the equalities
+selective.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tidings.matching.sides import equalities, owners, sides_tested
 
 
 class QuarantineMatcher(IndexedMatcher):
-    """Its cost: candidates are the boxes whose equalities hold and the hits; predicates the sides tested and the hits."""
+    """Its cost: candidates are boxes whose equalities hold, and hits; predicates sides tested, and hits."""
 
     name = "quarantine"
 
@@ -69,7 +70,8 @@ def quarantine_points(
 
 @kernel
 def test_members(equal: Any, point: Any, n: Any, out: Any) -> Any:
-    """Appends the boxes with equalities that match; the new n, or FULL, how many boxes and how many sides were tested."""
+    """Appends the boxes with equalities that match; the new n, or FULL, how many boxes and sides it
+    tested."""
     candidates = 0
     tested = 0
     for d in range(len(point)):

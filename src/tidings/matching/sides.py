@@ -1,4 +1,4 @@
-"""The sides of a table's boxes as the indexes see them: whose they are, which are equalities, how selective each is."""
+"""The sides of a table's boxes as indexes see them: whose they are, which are equalities, which selective."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ def equalities(table: BoxTable) -> npt.NDArray[np.bool_]:
 def by_selectivity(table: BoxTable) -> Integers:
     """The sides, box after box, within a box the more selective first.
 
-    The estimate is the share of its dimension's ordinals that a side holds: equalities of large dimensions come first, then
-    narrow intervals. Any equality before any interval was refused: 4,600 candidates an event for Hanson against 3,500 with
-    100,000 subscriptions of the thesis's chapter 8, whose equalities are often of five or seven values.
+    The estimate is the share of its dimension's ordinals that a side holds: equalities of large dimensions
+    come first, then narrow intervals. Any equality before any interval was refused: 4,600 candidates an
+    event for Hanson against 3,500, with 100,000 subscriptions of the thesis's chapter 8, whose equalities
+    are often of five or seven values.
     """
     bound = np.where(table.high == OPEN, table.low, table.high).astype(np.int64)
     sizes = np.ones(len(table.dimensions), np.int64)

@@ -11,7 +11,8 @@ Attributes come in the order of a selectivity measure, so that an event that mat
 by the share of the *zero-subdomain*, the values that no box of the tree refers to, in the domain. A1 takes
 the domain from the filters alone, all their elementary intervals alike; A2 weighs them by a sample of events.
 One box that does not care makes an attribute's zero-subdomain empty, so ties, which then are common, are
-decided by the share that a box lacks on average.
+decided by the share that a box lacks on average. (The section names the measures in one sentence and points
+to a chapter that is not among our seeds: the formulas are our reading of that sentence.)
 """
 
 from __future__ import annotations
@@ -67,55 +68,48 @@ class TypedTreeMatcher(IndexedMatcher):
         sample = None if self._sample is None else EventTable.of(self._sample, table.dimensions).least
         self._boxes_by_part = np.argsort(parts.part, kind="stable").astype(np.int32)
         self._part_offsets = np.searchsorted(parts.part[self._boxes_by_part], np.arange(parts.count + 1))
-        place = np.empty(len(table), np.int64)  # within its part
-        place[self._boxes_by_part] = np.arange(len(table))
-        place -= self._part_offsets[parts.part]
-        owner = owners_of(table)
-        sides = np.flatnonzero(parts.left)
-        group = (
-            parts.part[owner[sides]].astype(np.int64) * (len(table.dimensions) + 1) + table.dimension[sides]
-        )
-        sides = sides[np.argsort(group, kind="stable")]
+        self._sizes = np.diff(self._part_offsets).tolist()
         self.trees: list[list[AttributeNode]] = [[] for _ in range(parts.count)]
-        for of_node in np.split(sides, np.flatnonzero(np.diff(np.sort(group))) + 1) if len(sides) else ():
-            part = int(parts.part[owner[of_node[0]]])
-            size = int(self._part_offsets[part + 1] - self._part_offsets[part])
-            self.trees[part].append(
-                attribute_node(
-                    int(table.dimension[of_node[0]]),
-                    size,
-                    place[owner[of_node]].astype(np.int32),
-                    table.low[of_node],
-                    table.high[of_node],
-                )
-            )
+        self._grow(table)
         self._reorder(sample)
         self._forest = Forest.of(self.trees)
+
+    def _grow(self, table: BoxTable) -> None:
+        """A node for each part and dimension that has sides; boxes are numbered within their part."""
+        part = self._parts.part
+        number = np.empty(len(table), np.int32)
+        number[self._boxes_by_part] = np.arange(len(table)) - self._part_offsets[part[self._boxes_by_part]]
+        sides = np.flatnonzero(self._parts.left)
+        owner = owners_of(table)
+        sides = sides[np.lexsort((table.dimension[sides], part[owner[sides]]))]
+        places = np.stack([part[owner[sides]], table.dimension[sides]], axis=1)
+        borders = np.flatnonzero((places[1:] != places[:-1]).any(axis=1)) + 1
+        for one in np.split(sides, borders) if len(sides) else ():
+            boxes, tree, dimension = owner[one], int(part[owner[one[0]]]), int(table.dimension[one[0]])
+            node = attribute_node(
+                dimension, self._sizes[tree], number[boxes], table.low[one], table.high[one]
+            )
+            self.trees[tree].append(node)
 
     def _reorder(self, sample: Ordinals | None) -> None:
         """The most selective attribute first, in each tree."""
         own = None if sample is None else self._parts.of_points(sample)
         for part, tree in enumerate(self.trees):
             seen = sample if sample is None or part == COMMON else sample[own == part]
-            size = int(self._part_offsets[part + 1] - self._part_offsets[part])
+            columns = [None if seen is None else seen[:, node.dimension] for node in tree]
             ranks = [
-                selectivity(node, size, None if seen is None else seen[:, node.dimension]) for node in tree
+                selectivity(node, self._sizes[part], one) for node, one in zip(tree, columns, strict=True)
             ]
-            self.trees[part] = [
-                tree[i] for i in sorted(range(len(tree)), key=ranks.__getitem__, reverse=True)
-            ]
+            order = sorted(range(len(tree)), key=ranks.__getitem__, reverse=True)
+            self.trees[part] = [tree[i] for i in order]
 
     def _find(self, points: Ordinals) -> tuple[Integers, Ordinals, Cost]:
         forest = self._forest
         offsets = np.zeros(len(points) + 1, np.int64)
         out = np.empty(1 << 16, np.int32)
-        largest = int(np.diff(self._part_offsets).max())
-        words = -(-largest // WORD)
-        found, spare, kept = (
-            np.empty(words, np.uint64),
-            np.empty(words, np.uint64),
-            np.empty(words + 1, np.int32),
-        )
+        words = -(-max(self._sizes) // WORD)
+        found, spare = np.empty(words, np.uint64), np.empty(words, np.uint64)
+        kept = np.empty(words + 1, np.int32)
         cost = np.zeros(2, np.int64)
         own = self._parts.of_points(points)
         done = 0
@@ -139,9 +133,8 @@ def selectivity(node: AttributeNode, boxes: int, sample: Ordinals | None) -> tup
     weights = np.ones(len(sizes))
     weights[0] = len(node.cuts) == 0 or node.cuts[0] > 0
     if sample is not None and len(sample):
-        weights = np.bincount(np.searchsorted(node.cuts, sample, side="right"), minlength=len(sizes)).astype(
-            float
-        )
+        places = np.searchsorted(node.cuts, sample, side="right")
+        weights = np.bincount(places, minlength=len(sizes)).astype(float)
     indifferent = int(np.unpackbits(node.indifferent.view(np.uint8)).sum())
     share = weights / weights.sum()
     zero = float(share[sizes == 0].sum()) if indifferent == 0 else 0.0

@@ -1,4 +1,4 @@
-"""Seeded generators of the papers' workloads: the same seed gives the same arrays on every machine.
+"""Seeded generators of the papers' and of today's workloads: the same seed gives the same arrays on every machine.
 
 A workload has a catalog and makes subscriptions as a `PredicateTable` and events as an `EventBatch`, millions
 in seconds. Row i depends on the parameters, the seed and i alone: the first k of n are what asking for k
@@ -13,10 +13,12 @@ from typing import Protocol
 from tidings.events import EventBatch
 from tidings.matching.predicate_table import PredicateTable
 from tidings.schema import Catalog
+from tidings.workloads.flights import Flights
 from tidings.workloads.le_subscribe import LeSubscribe
+from tidings.workloads.rein import Rein
 from tidings.workloads.thesis import Thesis
 
-__all__ = ["WORKLOADS", "LeSubscribe", "Thesis", "Workload"]
+__all__ = ["WORKLOADS", "Flights", "LeSubscribe", "Rein", "Thesis", "Workload"]
 
 
 class Workload(Protocol):
@@ -39,4 +41,4 @@ class Workload(Protocol):
         ...
 
 
-WORKLOADS: dict[str, type[Workload]] = {kind.name: kind for kind in (LeSubscribe, Thesis)}
+WORKLOADS: dict[str, type[Workload]] = {kind.name: kind for kind in (LeSubscribe, Thesis, Rein, Flights)}

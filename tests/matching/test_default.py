@@ -1,0 +1,126 @@
+"""The default algorithm: changes, merges, saving and reopening in any order; access paths; threads."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.strategies.filters import RICH, events, filter_texts
+from tidings.events import EventBatch
+from tidings.language import Filter, Subscription
+from tidings.matching import access, bitmaps
+from tidings.matching import default as default_module
+from tidings.matching.access import ALL, MIXED, PREFIX, ROWS, SUFFIX
+from tidings.matching.bulk import box_table
+from tidings.matching.default import BoxMatcher
+from tidings.matching.event_table import EventTable
+from tidings.matching.naive import NaiveMatcher
+from tidings.matching.plan import open_plan, save_plan
+from tidings.workloads import WORKLOADS
+
+STEPS = st.sampled_from(("add", "add", "add", "withdraw", "match", "match", "merge", "reopen"))
+
+
+def answers(matcher: NaiveMatcher | BoxMatcher, batch: EventBatch) -> list[list[str]]:
+    result = matcher.match(batch)
+    return [sorted(matcher.id(number) for number in result.of(row).tolist()) for row in range(len(batch))]
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), most_waiting=st.integers(1, 4))
+def test_any_order_of_changes_merges_and_reopenings_equals_naive(
+    data: st.DataObject, most_waiting: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setattr(default_module, "_MOST_WAITING", most_waiting)  # so that few filters make many segments
+        naive, boxes = NaiveMatcher(RICH), BoxMatcher(RICH, threads=1)
+        active: list[str] = []
+        position, committed = 0, 0
+        for step_number, step in enumerate(data.draw(st.lists(STEPS, min_size=4, max_size=16))):
+            position += data.draw(st.integers(0, 2))
+            if step == "add":
+                filter = Filter.parse(data.draw(filter_texts(RICH)), RICH)
+                active.append(f"s{step_number}")
+                naive.add(Subscription(active[-1], filter), position)
+                boxes.add(Subscription(active[-1], filter), position)
+            elif step == "withdraw" and active:
+                gone = active.pop(data.draw(st.integers(0, len(active) - 1)))
+                naive.withdraw(gone, position)
+                boxes.withdraw(gone, position)
+            elif step == "match":
+                made = data.draw(st.lists(events(RICH), min_size=1, max_size=4))
+                low = st.integers(committed, position + 2)
+                batch = EventBatch.of(made, RICH, [data.draw(low) for _ in made])
+                assert answers(boxes, batch) == answers(naive, batch)
+            elif step == "merge":
+                committed = data.draw(st.integers(committed, position))
+                boxes.merge(committed)
+            elif step == "reopen":
+                save_plan(boxes, Path(folder) / f"plan-{step_number}")
+                boxes = open_plan(Path(folder) / f"plan-{step_number}", threads=1)
+
+
+@pytest.mark.parametrize("equality", [0.0, 0.5, 1.0])
+def test_every_access_path_gives_what_a_scan_of_all_boxes_gives(
+    equality: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bitmaps, "FEWEST_BOXES", 100)
+    workload = WORKLOADS["le-subscribe"](equality=equality)
+    table, batch = box_table(workload.subscriptions(60_000)), workload.events(300)
+    matcher = BoxMatcher(workload.catalog, threads=1)
+    matcher.load(table, [str(number) for number in range(60_000)])
+    used = set(matcher.settled_segments()[0].index.answer.tolist())
+    if equality == 0.5:
+        assert used == {ALL, PREFIX, SUFFIX, ROWS, MIXED}
+    if equality == 0:
+        assert len(matcher.settled_segments()[0].bitmaps.cluster)
+    found = matcher.match(batch)
+    inside = np.ones((len(batch), len(table)), bool)
+    ordinals = EventTable.of(batch, table.dimensions).least
+    box = np.repeat(np.arange(len(table)), np.diff(table.offsets))
+    for side in range(len(table.dimension)):
+        column = ordinals[:, table.dimension[side]]
+        inside[:, box[side]] &= (column >= table.low[side]) & (column < table.high[side])
+    for row in range(len(batch)):
+        assert sorted(found.of(row).tolist()) == table.number[np.flatnonzero(inside[row])].tolist()
+
+
+def test_threads_and_batch_sizes_do_not_matter() -> None:
+    workload = WORKLOADS["thesis"]()
+    table, batch = box_table(workload.subscriptions(20_000)), workload.events(3_000)
+    one, two = BoxMatcher(workload.catalog, threads=1), BoxMatcher(workload.catalog, threads=2)
+    for matcher in (one, two):
+        matcher.load(table, [str(number) for number in range(20_000)])
+    whole = one.match(batch)
+    halves = two.match(batch)
+    assert np.array_equal(whole.offsets, halves.offsets)
+    assert np.array_equal(whole.numbers, halves.numbers)
+    pieces = [one.match(batch.slice(start, start + 700)) for start in range(0, 3_000, 700)]
+    assert np.array_equal(np.concatenate([piece.numbers for piece in pieces]), whole.numbers)
+
+
+def test_merging_drops_what_no_position_can_need() -> None:
+    matcher = BoxMatcher(RICH, threads=1)
+    for number in range(10):
+        matcher.add(Subscription(f"s{number}", Filter.parse(f"price > {number}", RICH)), number)
+    for number in range(5):
+        matcher.withdraw(f"s{number}", 20 + number)
+    matcher.merge(committed=22)
+    assert sum(len(segment) for segment in matcher.settled_segments()) == 7  # s0, s1, s2 are closed by then
+
+
+def test_a_bulk_load_joins_what_was_added_singly() -> None:
+    workload = WORKLOADS["le-subscribe"]()
+    table = workload.subscriptions(50)
+    matcher, naive = BoxMatcher(workload.catalog, threads=1), NaiveMatcher(workload.catalog)
+    for number in range(10):
+        for one in (matcher, naive):
+            one.add(Subscription(f"s{number}", table.filter(number)))
+    matcher.load(box_table(table.slice(10, 50), first_number=10), [f"s{n}" for n in range(10, 50)])
+    for number in range(10, 50):
+        naive.add(Subscription(f"s{number}", table.filter(number)))
+    matcher.merge()
+    assert answers(matcher, workload.events(100)) == answers(naive, workload.events(100))

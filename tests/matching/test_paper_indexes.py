@@ -1,0 +1,84 @@
+"""Counting, equality-preferred, quarantine and Hanson find the boxes that a scan finds, whatever the boxes."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tests.matching.random_boxes import random_boxes, random_points, table_of
+from tidings.matching import finding
+from tidings.matching.algorithms import make_matcher
+from tidings.matching.box_table import BoxTable
+from tidings.matching.dimension import OPEN
+from tidings.matching.indexed import IndexedMatcher, Ordinals
+from tidings.matching.matcher import Cost
+from tidings.schema import Catalog
+
+NAMES = ("counting", "equality-preferred", "quarantine", "hanson")
+CATALOG = Catalog(domains=(), attributes=(), event_types=())
+
+
+def found(name: str, table: BoxTable, points: Ordinals) -> tuple[list[list[int]], Cost]:
+    """By point the boxes, sorted; one that is reported twice stands here twice."""
+    matcher = make_matcher(name, CATALOG)
+    assert isinstance(matcher, IndexedMatcher)
+    matcher._build(table)
+    offsets, boxes, cost = matcher._find(points)
+    return [sorted(boxes[offsets[p] : offsets[p + 1]].tolist()) for p in range(len(points))], cost
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("seed", range(12))
+def test_equals_a_scan(name: str, seed: int) -> None:
+    columns, ordinals = (1, 2, 4, 7)[seed % 4], (2, 9, 40)[seed % 3]
+    table = random_boxes(seed, 300, columns, ordinals)
+    points = random_points(seed, 50, columns, ordinals)
+    assert found(name, table, points)[0] == found("scan", table, points)[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_box_without_sides_is_found_for_every_point(name: str) -> None:
+    points = np.array([[-1], [0], [7]], np.int32)
+    assert found(name, table_of([{}, {0: (7, 8)}], 1), points)[0] == [[0], [0], [0, 1]]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_boxes_no_points_no_dimensions(name: str) -> None:
+    points = np.zeros((2, 0), np.int32)
+    assert found(name, table_of([], 0), points)[0] == [[], []]
+    assert found(name, table_of([{}], 0), points)[0] == [[0], [0]]
+    assert found(name, table_of([{0: (1, 2)}], 1), np.zeros((0, 1), np.int32))[0] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("room", [1, 7, 1000])
+def test_a_full_output_is_doubled_and_neither_answer_nor_cost_changes(
+    name: str, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, points = random_boxes(3, 400, 4, 6), random_points(3, 60, 4, 6)
+    expected = found(name, table, points)
+    monkeypatch.setattr(finding, "_FIRST_ROOM", room)
+    assert found(name, table, points) == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_more_sides_than_a_byte_counts(name: str) -> None:
+    """150 sides with two bounds each are 300 predicates."""
+    everything = {d: (2, 5) for d in range(150)}
+    table = table_of([everything, everything | {149: (4, int(OPEN))}], 150)
+    points = np.full((3, 150), 3, np.int32)
+    points[1, 149] = 6
+    points[2, 149] = 4
+    assert found(name, table, points)[0] == [[0], [1], [0, 1]]
+
+
+def test_the_kernels_run_uncompiled() -> None:
+    script = (
+        "from tests.matching.test_paper_indexes import *\n"
+        "table, points = random_boxes(1, 60, 3, 9), random_points(1, 20, 3, 9)\n"
+        "for name in NAMES: assert found(name, table, points)[0] == found('scan', table, points)[0], name\n"
+    )
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    subprocess.run([sys.executable, "-W", "error", "-c", script], env=environment, check=True, timeout=120)
