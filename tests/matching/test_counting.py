@@ -62,8 +62,7 @@ def test_each_predicate_is_stored_once(table: BoxTable) -> None:  # thesis 7.5, 
     assert names(table, clusters, range(len(clusters.predicates))) == ["a", "b", "c", "d", "e"]  # p1 to p5
     owners = {
         names(table, clusters, {p})[0]: {
-            IDS[clusters.boxes[slot]]
-            for slot in clusters.postings[clusters.offsets[p] : clusters.offsets[p + 1]]
+            IDS[clusters.boxes[slot]] for slot in clusters.postings[clusters.offsets[p] : clusters.offsets[p + 1]]
         }
         for p in range(5)
     }

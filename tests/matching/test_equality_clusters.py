@@ -1,4 +1,4 @@
-"""Equality clusters, and the two algorithms on them: schemas, hashing with collisions, and what is counted."""
+"""Equality clusters, and the two algorithms on them: schemas, colliding hashes, and what is counted."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Counting, equality-preferred, quarantine and Hanson find the boxes that a scan finds, whatever the boxes."""
+"""Counting, equality-preferred, quarantine and Hanson find the boxes that a scan finds, whatever they are."""
 
 import os
 import subprocess
@@ -66,7 +66,7 @@ def test_a_full_output_is_doubled_and_neither_answer_nor_cost_changes(
 @pytest.mark.parametrize("name", NAMES)
 def test_more_sides_than_a_byte_counts(name: str) -> None:
     """150 sides with two bounds each are 300 predicates."""
-    everything = {d: (2, 5) for d in range(150)}
+    everything = dict.fromkeys(range(150), (2, 5))
     table = table_of([everything, everything | {149: (4, int(OPEN))}], 150)
     points = np.full((3, 150), 3, np.int32)
     points[1, 149] = 6

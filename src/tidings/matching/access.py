@@ -1,13 +1,15 @@
 """How boxes are to be found: which share a group, and by which equalities the group is entered.
 
-Boxes of the same shape (the same dimensions, asked in the same way) that are many form a group of their own: all their
-equalities together are the key into a hash table, and what remains is answered by copying a slice or by a short scan.
-Shapes that are few are thrown together, entered by their two most selective equalities and tested side by side. Boxes without
-any equality are one cluster, and a large cluster that must be tested gets bitmaps (see `bitmaps.py`).
+The equalities of a box are the key into a hash table; boxes with the same key are a cluster. Where clusters are large, boxes
+of the same shape (the same dimensions, asked in the same way) form a group of their own, whose clusters are answered by copying
+a slice or by a short scan. Where they are small, shapes are thrown together and tested side by side, so that an event enters
+few groups. Rare sets of equalities are entered by their two most selective ones. Boxes without any equality are one cluster, and
+a large cluster that must be tested gets bitmaps (see `bitmaps.py`).
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,8 +25,9 @@ EQUAL, LOWER, UPPER, BOTH, BOUND = range(5)  # how a side is asked: [x, x+1), [l
 ALL, PREFIX, SUFFIX, ROWS, MIXED = range(5)  # how a cluster of the group is answered
 
 _FEWEST_ALIKE = 48  # a shape with fewer boxes is thrown together with others
+_LARGE_CLUSTER = 12  # boxes of a shape that share a key, on average, for a group of their own
 _MOST_GROUPS = 1024
-_MOST_MIXED_KEYS = 2
+_FEWEST_OF_KEY = 48  # a set of equalities that fewer boxes have is entered by two of them
 
 
 @dataclass(slots=True)
@@ -53,21 +56,36 @@ def choose_groups(table: BoxTable) -> tuple[list[Group], npt.NDArray[np.int32]]:
     variety = _variety(table, kinds)
     groups: list[Group] = []
     mixed: dict[tuple[int, ...], list[int]] = defaultdict(list)
-    largest = set(np.argsort(-counts, kind="stable")[:_MOST_GROUPS].tolist())
-    for shape, example in enumerate(examples.tolist()):
+    for shape in np.argsort(-counts, kind="stable").tolist():
+        example = int(examples[shape])
         sides = slice(table.offsets[example], table.offsets[example + 1])
         asked = list(zip(table.dimension[sides].tolist(), kinds[sides].tolist(), strict=True))
         plain = table.residual_offsets[example] == table.residual_offsets[example + 1]
-        if counts[shape] >= _FEWEST_ALIKE and shape in largest:
+        equalities = tuple(d for d, kind in asked if kind == EQUAL)
+        keys = math.prod(variety[d] for d in equalities)
+        many = counts[shape] >= max(_FEWEST_ALIKE, _LARGE_CLUSTER * keys)
+        if many and len(groups) < _MOST_GROUPS:
             groups.append(_group_alike(shape, asked, plain))
-            continue
-        equalities = sorted((d for d, kind in asked if kind == EQUAL), key=lambda d: -variety[d])
-        mixed[tuple(sorted(equalities[:_MOST_MIXED_KEYS]))].append(shape)
-    groups += [Group(access, MIXED, shapes=shapes) for access, shapes in mixed.items()]
+        else:
+            mixed[equalities].append(shape)
+    for access, shapes in _fewer_keys(mixed, counts, variety).items():
+        groups.append(Group(access, MIXED, shapes=shapes))
     group_of_shape = np.zeros(len(examples), np.int32)
     for place, group in enumerate(groups):
         group_of_shape[group.shapes] = place
     return groups, group_of_shape[shape_of]
+
+
+def _fewer_keys(
+    mixed: dict[tuple[int, ...], list[int]], counts: npt.NDArray[np.int64], variety: list[int]
+) -> dict[tuple[int, ...], list[int]]:
+    """Rare sets of equalities cut down to their two most selective ones, so that they share a group."""
+    fewer: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for access, shapes in mixed.items():
+        rare = counts[shapes].sum() < _FEWEST_OF_KEY
+        chosen = sorted(access, key=lambda d: -variety[d])[:2] if rare else access
+        fewer[tuple(sorted(chosen))].extend(shapes)
+    return fewer
 
 
 def _group_alike(shape: int, asked: list[tuple[int, int]], plain: bool) -> Group:
@@ -109,6 +127,12 @@ def _variety(table: BoxTable, kinds: npt.NDArray[np.int8]) -> list[int]:
         if dimension.axis.role == "word":
             found[-1] *= 4  # words of filters are rarer in events than their number tells
     return found
+
+
+@inlined
+def spread(dimension: Any, ordinal: Any) -> Any:
+    """One part of a key as 64 bits; a key's hash is made of the sum of its parts, in any order."""
+    return mix(np.uint64(ordinal + 1) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(dimension))
 
 
 @inlined

@@ -92,8 +92,8 @@ def _side_offsets(index: Index, group: int, start: int, stop: int) -> npt.NDArra
     """Where the sides of each box of a cluster begin, and where the last ones end."""
     within = np.arange(start, stop + 1) - index.first_box[group]
     if index.width[group] >= 0:
-        return (index.first_side[group] + within * index.width[group]).astype(np.int64)
-    return index.mixed_offsets[index.first_mixed[group] + within]
+        return np.asarray(index.first_side[group] + within * index.width[group], np.int64)
+    return np.asarray(index.mixed_offsets[index.first_mixed[group] + within])
 
 
 def _sides(index: Index, group: int, start: int, stop: int) -> slice:

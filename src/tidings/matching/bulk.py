@@ -233,7 +233,7 @@ def _ranked(keys: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Integers]:
 
 def _successor(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if values.dtype == np.float64:
-        return np.nextafter(values, np.inf)
+        return np.asarray(np.nextafter(values, np.inf))
     if values.dtype != object:
         return values + 1
     after = np.empty(len(values), object)

@@ -89,6 +89,7 @@ class Dimension:
         return offsets, self._ordinals(flat)
 
     def _ordinals(self, flat: Any) -> Ordinals:
+        ordinals: Ordinals
         missing = None if flat.null_count == 0 else flat.is_null().to_numpy(zero_copy_only=False)
         if pa.types.is_dictionary(flat.type) or pa.types.is_integer(flat.type):
             codes = flat.indices if pa.types.is_dictionary(flat.type) else flat
@@ -118,7 +119,7 @@ class Dimension:
         encoded = flat.dictionary_encode()
         words = encoded.dictionary.to_pylist()
         table = np.array([bisect_right(self.keys, word) for word in words] + [0], np.int32)
-        return table[encoded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)]
+        return np.take(table, encoded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False))
 
     def _words(
         self, offsets: npt.NDArray[np.int64] | None, flat: Any, rows: int

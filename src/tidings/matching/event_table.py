@@ -7,6 +7,7 @@ ordinals stands in `sets`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -111,7 +112,7 @@ def _relation(batch: EventBatch, left: str, right: str) -> npt.NDArray[np.uint8]
     return np.where(many_first | many_second, SEVERAL, found).astype(np.uint8)
 
 
-def _single(column: pa.Array) -> tuple[npt.NDArray[np.generic], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _single(column: pa.Array) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """The first value of each row as something comparable, whether there is one, whether there are several."""
     column = as_stored(column)
     if not pa.types.is_list(column.type):
@@ -125,10 +126,10 @@ def _single(column: pa.Array) -> tuple[npt.NDArray[np.generic], npt.NDArray[np.b
     return flat[first], lengths > 0, lengths > 1
 
 
-def _comparable(column: pa.Array) -> npt.NDArray[np.generic]:
+def _comparable(column: pa.Array) -> npt.NDArray[Any]:
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.int64())
-    compared: npt.NDArray[np.generic] = column.fill_null("" if pa.types.is_string(column.type) else 0).to_numpy(
+    compared: npt.NDArray[Any] = column.fill_null("" if pa.types.is_string(column.type) else 0).to_numpy(
         zero_copy_only=False
     )
     return compared

@@ -65,9 +65,7 @@ class HansonMatcher(IndexedMatcher):
 
 
 @kernel
-def hanson_points(
-    trees: Any, entries: Any, points: Any, first: Any, offsets: Any, out: Any, cost: Any
-) -> Any:
+def hanson_points(trees: Any, entries: Any, points: Any, first: Any, offsets: Any, out: Any, cost: Any) -> Any:
     """The boxes that each point from `first` on matches; stops early, and says where, when `out` is full."""
     n = offsets[first]
     for p in range(first, len(points)):

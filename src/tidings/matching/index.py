@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tidings.matching.access import BOUND, MIXED, UPPER, Group, choose_groups, mix
+from tidings.matching.access import BOUND, MIXED, UPPER, Group, choose_groups, mix, spread
 from tidings.matching.bitmaps import Bitmaps, make_bitmaps
 from tidings.matching.box_table import BoxTable
 from tidings.matching.compiling import kernel
@@ -87,7 +87,7 @@ def build_index(table: BoxTable) -> tuple[Index, Bitmaps]:
         table.high, access_offsets, access, wanted_offsets, wanted, width, first_cluster, first_key, first_side,
         first_box, first_mixed, keys, number, side_dimension, low, high, mixed_offsets,
     )  # fmt: skip
-    slots = _hash_table(access_offsets, first_cluster, first_key, keys, len(examples))
+    slots = _hash_table(access_offsets, access, first_cluster, first_key, keys, len(examples))
     residual_offsets, residuals = _reordered(table, order)
     index = Index(
         _needs(groups, table, group_of), np.array([g.answer for g in groups], np.int8), access_offsets, access,
@@ -109,7 +109,7 @@ def _csr(lists: list[tuple[int, ...]], dtype: Any) -> tuple[npt.NDArray[np.int64
 
 
 def _starts(sizes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    return (np.cumsum(sizes) - sizes).astype(np.int64)
+    return np.asarray(np.cumsum(sizes) - sizes, np.int64)
 
 
 def _needs(groups: list[Group], table: BoxTable, group_of: npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:
@@ -157,10 +157,10 @@ def _bounds(table: BoxTable, groups: list[Group], group_of: npt.NDArray[np.int32
 
 
 def _hash_table(
-    access_offsets: Any, first_cluster: Any, first_key: Any, keys: Any, clusters: int
+    access_offsets: Any, access: Any, first_cluster: Any, first_key: Any, keys: Any, clusters: int
 ) -> npt.NDArray[np.uint64]:
     slots = np.zeros(1 << max(4, int(1.5 * clusters).bit_length()), np.uint64)
-    fill_table(access_offsets, first_cluster, first_key, keys, slots)
+    fill_table(access_offsets, access, first_cluster, first_key, keys, slots)
     return slots
 
 
@@ -186,13 +186,13 @@ def cluster_boxes(
     last = np.uint64(len(slots) - 1)
     for box in range(len(offsets) - 1):
         group = group_of[box]
-        h = mix(np.uint64(group + 1))
+        h = np.uint64(group + 1)
         side = offsets[box]
         for a in range(access_offsets[group], access_offsets[group + 1]):
             while dimension[side] != access[a]:
                 side += 1
-            h = mix(h ^ np.uint64(low[side] + 1) * np.uint64(0x9E3779B97F4A7C15))
-        slot = h & last
+            h += spread(access[a], low[side])
+        slot = mix(h) & last
         while slots[slot] != 0:
             other = examples[slots[slot] - 1]
             if group_of[other] == group:
@@ -231,7 +231,9 @@ def take_bounds(
 
 
 @kernel
-def fill_table(access_offsets: Any, first_cluster: Any, first_key: Any, keys: Any, slots: Any) -> None:
+def fill_table(
+    access_offsets: Any, access: Any, first_cluster: Any, first_key: Any, keys: Any, slots: Any
+) -> None:
     """Enters each cluster by its key; with half the hash beside it most misses end there."""
     last = np.uint64(len(slots) - 1)
     for group in range(len(access_offsets) - 1):
@@ -239,10 +241,11 @@ def fill_table(access_offsets: Any, first_cluster: Any, first_key: Any, keys: An
         if width == 0:
             continue
         for cluster in range(first_cluster[group], first_cluster[group + 1]):
-            h = mix(np.uint64(group + 1))
+            h = np.uint64(group + 1)
             place = first_key[group] + (cluster - first_cluster[group]) * width
-            for k in range(place, place + width):
-                h = mix(h ^ np.uint64(keys[k] + 1) * np.uint64(0x9E3779B97F4A7C15))
+            for k in range(width):
+                h += spread(access[access_offsets[group] + k], keys[place + k])
+            h = mix(h)
             slot = h & last
             while slots[slot] != 0:
                 slot = (slot + np.uint64(1)) & last

@@ -182,7 +182,8 @@ def _segment(folder: Path, meta: dict[str, Any]) -> Segment:
 
 def _mapped(path: Path) -> npt.NDArray[Any]:
     """The array in the file's own pages, shared by all who read it."""
-    return np.load(path, mmap_mode="r").view(np.ndarray)
+    mapped: npt.NDArray[Any] = np.load(path, mmap_mode="r").view(np.ndarray)
+    return mapped
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

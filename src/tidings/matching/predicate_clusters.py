@@ -47,9 +47,7 @@ class PredicateClusters(NamedTuple):
     always: Ordinals  # boxes with nothing to count, which any point matches
 
 
-def predicate_clusters(
-    table: BoxTable, sides: Chosen, counted: Chosen, handicap: Chosen
-) -> PredicateClusters:
+def predicate_clusters(table: BoxTable, sides: Chosen, counted: Chosen, handicap: Chosen) -> PredicateClusters:
     """Counts these sides of the counted boxes. One with a handicap needs one hit more than it has predicates:
     it never matches by counting alone, and stands at 1 when all its predicates are satisfied."""
     kind, dimension, value, box = _decomposed(table, sides)
@@ -116,9 +114,7 @@ def _associated(predicate: Integers, places: npt.NDArray[Any], count: int) -> tu
     return offsets, (pairs & 0xFFFFFFFF).astype(np.int32)
 
 
-def _places(
-    columns: int, dimension: Integers, bound: Integers, keys: Integers
-) -> tuple[Integers, Integers, Integers]:
+def _places(columns: int, dimension: Integers, bound: Integers, keys: Integers) -> tuple[Integers, Integers, Integers]:
     """Ordinals are small and dense, so bounds are looked up, not searched; an entry is before ordinal 0."""
     sizes = np.ones(columns, np.int64)
     np.maximum.at(sizes, dimension, bound + 1)
