@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
@@ -44,11 +43,6 @@ class NoBulkLoading(TidingsError):
         return f"{self.args[0]} cannot load arrays of boxes; it takes filters one by one"
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    compile_s: float
-
-
 def answers_of(matches: Matches) -> Answers:
     """Sums tell sets of equal size apart, nearly always, and need no sorting."""
     sums = np.concatenate([[0], np.cumsum(matches.numbers, dtype=np.int64)])
@@ -87,8 +81,9 @@ def built(name: str, catalog: Catalog, boxes: BoxTable, ids: list[str], threads:
     return matcher
 
 
-def check_small(name: str, workload: Workload, expected: Answers | None = None) -> Checked:
-    """Against naive on a few filters and events. The first try compiles, or loads what was compiled; the second does not."""
+def check_small(name: str, workload: Workload, expected: Answers | None = None) -> float:
+    """Against naive on a few filters and events. Returns the seconds spent on compiling, or on loading what was compiled: by so
+    much the first try takes longer than the second."""
     table, batch = workload.subscriptions(SMALL[0]), workload.events(SMALL[1])
     boxes, ids = box_table(table), [f"s{number + 1}" for number in range(len(table))]
     seconds = []
@@ -97,4 +92,4 @@ def check_small(name: str, workload: Workload, expected: Answers | None = None) 
         found = answers_of(built(name, workload.catalog, boxes, ids).match(batch))
         seconds.append(perf_counter() - started)
     compare(name, found, "naive", expected or naive_answers(table, batch))
-    return Checked(compile_s=max(0.0, seconds[0] - seconds[1]))
+    return max(0.0, seconds[0] - seconds[1])

@@ -16,6 +16,7 @@ from tidings.bench.measuring import MATCHES_AT_ONCE, Prepared, measure
 from tidings.bench.peers import PEERS
 from tidings.bench.peers.measuring import check_peer, measure_peer
 from tidings.bench.results import Answers, Measured, Result, Run
+from tidings.errors import MatchingError
 from tidings.matching.algorithms import ALGORITHMS, UnknownAlgorithm
 from tidings.workloads import Workload
 
@@ -23,7 +24,6 @@ Say = Callable[[str], None]
 
 NAIVE = "naive"
 QUICK = tuple(name for name in ALGORITHMS if name != NAIVE)
-_SLOW = {NAIVE: "only at small scale: what all others are checked against"}
 
 
 def quiet(_message: str) -> None:
@@ -50,17 +50,17 @@ def run_matching(plan: Plan, say: Say = quiet) -> Run:
         if name not in ALGORITHMS:
             raise UnknownAlgorithm(name)
     pa.set_cpu_count(plan.threads)
-    compile_s = _checked(plan, say)
+    checked = _checked(plan, say)
     say(f"making {plan.subscriptions:,} subscriptions")
     prepared = Prepared.of(plan.workload, plan.subscriptions, plan.events)
     measured = []
     for name in plan.algorithms:
         say(f"measuring {name}")
-        if name in _SLOW:
-            measured.append(Measured(Result(name, note=_SLOW[name])))
+        if isinstance(checked[name], str):
+            measured.append(Measured(Result(name, note=checked[name])))
             continue
         one = measure(name, prepared, plan.threads, plan.seconds, plan.build_limit)
-        measured.append(Measured(replace(one.result, compile_s=compile_s[name]), one.answers))
+        measured.append(Measured(replace(one.result, compile_s=checked[name]), one.answers))
     measured += _peers(plan, prepared, say)
     agree(measured)
     floor = floor_ns(_matches_at_once(measured))
@@ -88,19 +88,25 @@ def agree(measured: Sequence[Measured]) -> None:
         compare(name, answers, answered[0][0], answered[0][1])
 
 
-def _checked(plan: Plan, say: Say) -> dict[str, float]:
-    """Everything against naive at small scale; how long each took to compile."""
+def _checked(plan: Plan, say: Say) -> dict[str, Any]:
+    """Everything against naive at small scale; how long each algorithm took to compile, or why it is not run."""
     say("checking against naive")
     expected = naive_answers(plan.workload.subscriptions(SMALL[0]), plan.workload.events(SMALL[1]))
-    compile_s = {
-        name: check_small(name, plan.workload, expected).compile_s for name in plan.algorithms if name != NAIVE
-    }
+    checked: dict[str, Any] = {}
+    for name in plan.algorithms:
+        if name == NAIVE:
+            checked[name] = "only at small scale: what all others are checked against"
+            continue
+        try:
+            checked[name] = check_small(name, plan.workload, expected)
+        except MatchingError as problem:
+            checked[name] = f"refused with {SMALL[0]:,} subscriptions: {problem}"
     for name in plan.peers:
         try:
             check_peer(name, plan.workload, expected)
         except NoGrid:
             continue  # said in the table
-    return compile_s
+    return checked
 
 
 def _peers(plan: Plan, prepared: Prepared, say: Say) -> list[Measured]:

@@ -25,7 +25,6 @@ from tidings.workloads import Workload
 
 TRIES = 3
 MATCHES_AT_ONCE = 1 << 26  # of one batch: 256 MB of answers
-_ENOUGH = 0.1  # seconds from which on a first guess at the rate can be trusted
 
 
 class TookTooLong(TidingsError):
@@ -128,16 +127,14 @@ def planned(
     `run` takes the first so many events and says in what time it found how many matches.
     """
     run(min(first, events))
+    share = seconds / (TRIES + 0.5)  # of one try; growing up to it takes a third of one
     rows = min(4 * first, events)
-    while True:
-        spent, matches = run(rows)
-        if spent >= _ENOUGH or rows == events:
-            break
+    spent, matches = run(rows)
+    while rows < events and 4 * spent < share:
         rows = min(4 * rows, events)
-    speed = rows / max(spent, 1e-9)
+        spent, matches = run(rows)
     at_once = max(1, int(MATCHES_AT_ONCE / max(1.0, matches / rows)))
-    affordable = max(1, int(speed * seconds / (TRIES + 0.5)))
-    return min(events, affordable), at_once
+    return max(1, min(events, int(rows * share / max(spent, 1e-9)))), at_once
 
 
 def timed(matcher: Matcher, batch: EventBatch, rows: int, at_once: int) -> tuple[float, int, Answers]:

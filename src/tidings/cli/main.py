@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tidings import __version__
-from tidings.cli import explain, match, schema, workload
+from tidings.cli import bench, explain, match, schema, workload
 
 app = typer.Typer(
     name="tidings",
@@ -22,6 +22,7 @@ app.command()(match.match)
 app.command()(explain.explain)
 app.add_typer(schema.app, name="schema")
 app.command()(workload.workload)
+app.add_typer(bench.app, name="bench")
 
 
 def _version(wanted: bool) -> None:

@@ -3,8 +3,8 @@
 The equalities of a box are the key into a hash table; boxes with the same key are a cluster. Where clusters are large, boxes
 of the same shape (the same dimensions, asked in the same way) form a group of their own, whose clusters are answered by copying
 a slice or by a short scan. Where they are small, shapes are thrown together and tested side by side, so that an event enters
-few groups. Rare sets of equalities are entered by their two most selective ones. Boxes without any equality are one cluster, and
-a large cluster that must be tested gets bitmaps (see `bitmaps.py`).
+few groups; a set of equalities that few boxes have is entered by a part of it, where that costs less than one more group.
+Boxes without any equality are one cluster, and a large cluster that must be tested gets bitmaps (see `bitmaps.py`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ ALL, PREFIX, SUFFIX, ROWS, MIXED = range(5)  # how a cluster of the group is ans
 _FEWEST_ALIKE = 48  # a shape with fewer boxes is thrown together with others
 _LARGE_CLUSTER = 12  # boxes of a shape that share a key, on average, for a group of their own
 _MOST_GROUPS = 1024
-_FEWEST_OF_KEY = 48  # a set of equalities that fewer boxes have is entered by two of them
+_NS_A_GROUP, _NS_A_CANDIDATE = 40, 8  # what entering a group and testing a box cost, roughly (measured on flights)
 
 
 @dataclass(slots=True)
@@ -77,15 +78,22 @@ def choose_groups(table: BoxTable) -> tuple[list[Group], npt.NDArray[np.int32]]:
 
 
 def _fewer_keys(
-    mixed: dict[tuple[int, ...], list[int]], counts: npt.NDArray[np.int64], variety: list[int]
+    mixed: dict[tuple[int, ...], list[int]], counts: npt.NDArray[np.int64], variety: list[float]
 ) -> dict[tuple[int, ...], list[int]]:
-    """Rare sets of equalities cut down to their two most selective ones, so that they share a group."""
-    fewer: dict[tuple[int, ...], list[int]] = defaultdict(list)
-    for access, shapes in mixed.items():
-        rare = counts[shapes].sum() < _FEWEST_OF_KEY
-        chosen = sorted(access, key=lambda d: -variety[d])[:2] if rare else access
-        fewer[tuple(sorted(chosen))].extend(shapes)
-    return fewer
+    """Joins sets of equalities to smaller ones, rarest first, while the boxes tested in vain cost less than a group."""
+    families = {access: list(shapes) for access, shapes in mixed.items()}
+    for access in sorted(mixed, key=lambda one: int(counts[mixed[one]].sum())):
+        boxes = int(counts[families[access]].sum())
+        parts = {part for size in (1, 2, 3) for part in combinations(access, size) if part != access}
+        best, least = None, float(_NS_A_GROUP)
+        for part in parts:
+            tested = boxes / math.prod(variety[d] for d in part) * _NS_A_CANDIDATE
+            cost = tested if part in families else tested + 0.75 * _NS_A_GROUP  # a new group may yet be shared
+            if cost < least:
+                best, least = part, cost
+        if best is not None:
+            families.setdefault(best, []).extend(families.pop(access))
+    return families
 
 
 def _group_alike(shape: int, asked: list[tuple[int, int]], plain: bool) -> Group:
@@ -116,16 +124,14 @@ def _shapes(
     return shape_of, examples[:count], np.bincount(shape_of, minlength=count)
 
 
-def _variety(table: BoxTable, kinds: npt.NDArray[np.int8]) -> list[int]:
-    """By dimension how many different values its equalities ask for: the more, the fewer boxes each finds."""
+def _variety(table: BoxTable, kinds: npt.NDArray[np.int8]) -> list[float]:
+    """By dimension how many boxes share an asked value, as one in so many: the number of values if all were as frequent."""
     equal = kinds == EQUAL
     found = []
-    for place, dimension in enumerate(table.dimensions):
+    for place in range(len(table.dimensions)):
         asked = table.low[equal & (table.dimension == place)]
-        size = int(asked.max()) + 1 if len(asked) else 0
-        found.append(int(np.count_nonzero(np.bincount(asked, minlength=size))) if size else 0)
-        if dimension.axis.role == "word":
-            found[-1] *= 4  # words of filters are rarer in events than their number tells
+        shares = np.bincount(asked).astype(np.float64) if len(asked) else np.ones(1)
+        found.append(float(shares.sum() ** 2 / (shares**2).sum()))
     return found
 
 

@@ -7,6 +7,7 @@ Numba's cache is not made for several writers, so a lock lets one process at a t
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,7 +26,15 @@ def cache_folder() -> Path:
     return Path(home) / "tidings"
 
 
-os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "numba"))
+def _sources() -> str:
+    """A mark of all kernels' sources: numba does not notice that a kernel changed which it compiled into another one."""
+    mark = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        mark.update(path.read_bytes())
+    return mark.hexdigest()[:16]
+
+
+os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / f"numba-{_sources()}"))
 
 import numba  # noqa: E402  (the folder must be set before numba reads it)
 

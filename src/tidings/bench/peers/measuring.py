@@ -71,7 +71,7 @@ def _measured(peer: Peer, few: Grid, grid: Grid, seconds: float) -> Measured:
     result = Result(
         peer.name, "peer", events_per_s=rows / best * share, matches_per_event=matches / rows / share,
         ns_per_match=best / matches * 1e9 if matches else None, build_s=build_s / share,
-        subscriptions_per_s=few.subscriptions / build_s, events=rows, note="; ".join(notes),
+        subscriptions_per_s=few.subscriptions / build_s if build_s > 1e-3 else None, events=rows, note="; ".join(notes),
     )  # fmt: skip
     return Measured(result, answers if share == 1 else None)
 
