@@ -15,7 +15,7 @@ from tidings.bench.machine import commit
 from tidings.bench.measuring import MATCHES_AT_ONCE, Prepared, measure
 from tidings.bench.peers import PEERS
 from tidings.bench.peers.measuring import check_peer, measure_peer
-from tidings.bench.results import Answers, Measured, Result, Run
+from tidings.bench.results import Measured, Result, Run
 from tidings.errors import MatchingError
 from tidings.matching.algorithms import ALGORITHMS, UnknownAlgorithm
 from tidings.workloads import Workload
@@ -124,13 +124,9 @@ def _peers(plan: Plan, prepared: Prepared, say: Say) -> list[Measured]:
 
 
 def _matches_at_once(measured: Sequence[Measured]) -> int:
-    """As many as the first algorithm wrote in one batch."""
+    """As many as the first algorithm wrote in one batch; of fewer than a million mostly the asking for memory is measured."""
     answers = next((one.answers for one in measured if one.answers is not None), None)
-    return 0 if answers is None else min(_total(answers), MATCHES_AT_ONCE)
-
-
-def _total(answers: Answers) -> int:
-    return int(answers.counts.sum())
+    return 1 << 20 if answers is None else max(1 << 20, min(int(answers.counts.sum()), MATCHES_AT_ONCE))
 
 
 def _with_ratio(result: Result, floor: float) -> Result:

@@ -22,7 +22,8 @@ from tidings.matching.box_table import BoxTable
 from tidings.matching.compiling import inlined, kernel
 from tidings.matching.dimension import OPEN
 
-EQUAL, LOWER, UPPER, BOTH, BOUND = range(5)  # how a side is asked: [x, x+1), [low, ∞), [0, high), [low, high), anything
+# How a side is asked: [x, x+1), [low, ∞), [0, high), [low, high), anything, and all but [high, low) (see `outsides.py`).
+EQUAL, LOWER, UPPER, BOTH, BOUND, OUTSIDE = range(6)
 ALL, PREFIX, SUFFIX, ROWS, MIXED = range(5)  # how a cluster of the group is answered
 
 _FEWEST_ALIKE = 48  # a shape with fewer boxes is thrown together with others
@@ -47,6 +48,7 @@ def kinds_of(low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> npt.NDA
     kinds[low == 0] = UPPER
     kinds[(low == 0) & (high == OPEN)] = BOUND
     kinds[high == low + 1] = EQUAL
+    kinds[low > high] = OUTSIDE
     return kinds
 
 
@@ -105,9 +107,7 @@ def _group_alike(shape: int, asked: list[tuple[int, int]], plain: bool) -> Group
     sides = tuple(d for d, _ in rest)
     if plain and len(rest) == 1 and first in (LOWER, UPPER):
         return Group(access, PREFIX if first == LOWER else SUFFIX, sides, first, [shape])
-    if plain and len(rest) == 1 and first == BOUND:
-        return Group(access, ROWS, sides, BOUND, [shape])
-    return Group(access, ROWS, sides, first, [shape])
+    return Group(access, ROWS, sides, min(first, BOUND), [shape])
 
 
 def _shapes(

@@ -122,11 +122,17 @@ def fill_bitmaps(
         cuts = edges[first_edge[d] : first_edge[d + 1]]
         rows = len(cuts) + 2
         for box in range(len(offsets) - 1):
-            first, last = 0, rows - 1
+            first, last, again = 0, rows - 1, rows
             for side in range(offsets[box], offsets[box + 1]):
                 if side_dimension[side] == dimension[d]:
                     first = 1 + np.searchsorted(cuts, low[side], side="right")
                     last = 1 + np.searchsorted(cuts, high[side] - 1, side="right")
+                    if low[side] > high[side]:  # all but [high, low): from the first row on, and again from low's on
+                        first, again = 1, first
+                        if high[side] == 0:
+                            last = 0
             word, bit = box >> 6, np.uint64(1) << np.uint64(box & 63)
             for row in range(first, last + 1):
+                words[first_word[d] + row * per_row + word] |= bit
+            for row in range(again, rows):
                 words[first_word[d] + row * per_row + word] |= bit

@@ -15,6 +15,8 @@ from tidings.matching.access import BOUND, MIXED, UPPER, Group, choose_groups, m
 from tidings.matching.bitmaps import Bitmaps, make_bitmaps
 from tidings.matching.box_table import BoxTable
 from tidings.matching.compiling import kernel
+from tidings.matching.outsides import with_outsides
+from tidings.matching.residual_sets import residual_sets
 
 
 class Index(NamedTuple):
@@ -39,7 +41,8 @@ class Index(NamedTuple):
     side_dimension: npt.NDArray[np.int16]
     low: npt.NDArray[np.int32]
     high: npt.NDArray[np.int32]
-    residual_offsets: npt.NDArray[np.int64]  # B + 1
+    residual_set: npt.NDArray[np.int32]  # B, or nothing where no box has residuals
+    set_offsets: npt.NDArray[np.int64]
     residuals: npt.NDArray[np.int32]
     pool: npt.NDArray[np.int32]
 
@@ -49,6 +52,7 @@ class Index(NamedTuple):
 
 
 def build_index(table: BoxTable) -> tuple[Index, Bitmaps]:
+    table = with_outsides(table)
     groups, group_of = choose_groups(table)
     access_offsets, access = _csr([group.access for group in groups], np.int16)
     cluster_of, examples = _clusters(table, group_of, access_offsets, access)
@@ -88,12 +92,13 @@ def build_index(table: BoxTable) -> tuple[Index, Bitmaps]:
         first_box, first_mixed, keys, number, side_dimension, low, high, mixed_offsets,
     )  # fmt: skip
     slots = _hash_table(access_offsets, access, first_cluster, first_key, keys, len(examples))
-    residual_offsets, residuals = _reordered(table, order)
+    set_of, set_offsets, residuals = residual_sets(table)
     index = Index(
         _needs(groups, table, group_of), np.array([g.answer for g in groups], np.int8), access_offsets, access,
         first_cluster, first_key, first_box, first_side, width,
         np.array([g.sorted_by for g in groups], np.int8), first_mixed, mixed_offsets, cluster_start, keys, slots,
-        number, side_dimension, low, high, residual_offsets, residuals, table.pool,
+        number, side_dimension, low, high, set_of[order] if len(set_of) else set_of, set_offsets,
+        residuals, table.pool,
     )  # fmt: skip
     bitmaps = make_bitmaps(index)
     for array in (*index, *bitmaps):
@@ -162,18 +167,6 @@ def _hash_table(
     slots = np.zeros(1 << max(4, int(1.5 * clusters).bit_length()), np.uint64)
     fill_table(access_offsets, access, first_cluster, first_key, keys, slots)
     return slots
-
-
-def _reordered(
-    table: BoxTable, order: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """The residuals in the order of the boxes; no offsets at all where no box has any."""
-    if not len(table.residuals):
-        return np.zeros(0, np.int64), table.residuals
-    lengths = np.diff(table.residual_offsets)[order]
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    rows = np.repeat(table.residual_offsets[:-1][order] - offsets[:-1], lengths) + np.arange(offsets[-1])
-    return offsets, table.residuals[rows]
 
 
 @kernel

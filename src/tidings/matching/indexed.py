@@ -56,8 +56,8 @@ class IndexedMatcher(Matcher):
         """Many filters at once, already boxes in arrays; only into an empty matcher."""
         for id in ids:
             self.spans.open(id, 0)
-        self._table = table
         self._build(table)
+        self._table = table
 
     def _insert(self, number: int, filter: Filter) -> None:
         self._filters.append(filter)
@@ -66,8 +66,9 @@ class IndexedMatcher(Matcher):
 
     def _match(self, batch: EventBatch) -> Matches:
         if self._table is None:
-            self._table = BoxTable.of(self._boxes, self.catalog)
-            self._build(self._table)
+            made = BoxTable.of(self._boxes, self.catalog)
+            self._build(made)
+            self._table = made
         table = self._table
         events = EventTable.of(batch, table.dimensions, table.relations)
         points, owners, too_many = _points(events)
@@ -83,6 +84,8 @@ class IndexedMatcher(Matcher):
         """Residuals, spans and one match a subscription; what kernels cannot know is asked of the specification."""
         table = self._table
         assert table is not None
+        if self._plain(table, events):
+            return Matches(offsets, table.number[boxes], cost)
         out, ask = np.empty(len(boxes), np.int32), np.empty(len(boxes), np.bool_)
         out_offsets = np.zeros(len(events) + 1, np.int64)
         count = settle(
@@ -92,6 +95,14 @@ class IndexedMatcher(Matcher):
         )  # fmt: skip
         found = Matches(out_offsets, out[:count], cost)
         return found if not ask[:count].any() else self._asked(batch, found, ask[:count])
+
+    def _plain(self, table: BoxTable, events: EventTable) -> bool:
+        """Whether a box found is a match: no residuals, one box a subscription, no span that ends or begins inside the batch."""
+        if len(table.residuals) or not (table.number[1:] > table.number[:-1]).all() or not len(events):
+            return False
+        return bool(
+            (self.spans.start <= events.positions.min()).all() and (self.spans.stop > events.positions.max()).all()
+        )
 
     def _asked(self, batch: EventBatch, found: Matches, ask: npt.NDArray[np.bool_]) -> Matches:
         owners = found.events()

@@ -12,6 +12,7 @@ from tidings.matching.box_table import HAS_ALL, HAS_ANY, IN_RANGES, RELATED, Box
 from tidings.matching.boxes import Axis
 from tidings.matching.compiling import kernel
 from tidings.matching.dimension import OPEN, Dimension, Ordinals
+from tidings.matching.residual_sets import expanded
 
 if TYPE_CHECKING:
     from tidings.matching.segment import Segment
@@ -30,9 +31,9 @@ def table_of(segment: Segment) -> BoxTable:
     dimension = np.empty(int(offsets[-1]), np.int16)
     low, high = np.empty(int(offsets[-1]), np.int32), np.empty(int(offsets[-1]), np.int32)
     gather_sides(index, offsets, dimension, low, high)
-    residual_offsets = index.residual_offsets if len(index.residual_offsets) else np.zeros(boxes + 1, np.int64)
+    residual_offsets, residuals = expanded(index.residual_set, index.set_offsets, index.residuals, boxes)
     return BoxTable(
-        segment.dimensions, index.number, offsets, dimension, low, high, residual_offsets, index.residuals,
+        segment.dimensions, index.number, offsets, dimension, low, high, residual_offsets, residuals,
         index.pool, segment.relations,
     )  # fmt: skip
 
@@ -135,7 +136,7 @@ def _moved(
                 high[bounded] = remap[high[bounded]]
             else:
                 high[of_dimension] = low[of_dimension] + 1
-            for start, stop in table.residuals[asked, 3:].tolist():
+            for start, stop in np.unique(table.residuals[asked, 3:], axis=0).tolist():
                 part = table.pool[start:stop]
                 pool[start:stop] = np.where(part == OPEN, OPEN, remap[np.where(part == OPEN, 0, part)])
         rows[asked, 2] = place[old.axis]

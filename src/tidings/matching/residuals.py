@@ -31,10 +31,13 @@ def inside(e: Any, d: Any, low: Any, high: Any, least: Any, greatest: Any, start
 
 @inlined
 def holds(
-    row: Any, e: Any, pool: Any, least: Any, greatest: Any, starts: Any, stops: Any, sets: Any, relations: Any
+    r: Any, residuals: Any, e: Any, pool: Any, least: Any, greatest: Any, starts: Any, stops: Any, sets: Any, relations: Any
 ) -> Any:
-    """Whether one residual (kind, negated, first, start, stop) is true of event e."""
-    kind, negated, d, start, stop = row[0], row[1], row[2], row[3], row[4]
+    """Whether residual r (kind, negated, first, start, stop) is true of event e.
+
+    It is read entry by entry: a view of the row would be counted in and out each time (measured: 200 ns).
+    """
+    kind, d, start, stop = residuals[r, 0], residuals[r, 2], residuals[r, 3], residuals[r, 4]
     if kind == RELATED:
         if relations[e, d] == SEVERAL:
             return ASK
@@ -44,6 +47,12 @@ def holds(
     if least[e, d] < 0:
         return NO
     if kind == IN_RANGES:
+        ordinal = least[e, d]
+        if ordinal == greatest[e, d]:
+            for i in range(start, stop, 2):
+                if pool[i] <= ordinal < pool[i + 1]:
+                    return YES
+            return NO
         for i in range(start, stop, 2):
             if inside(e, d, pool[i], pool[i + 1], least, greatest, starts, stops, sets):
                 return YES
@@ -55,7 +64,7 @@ def holds(
             if kind == HAS_ANY:
                 break
     wanted = 1 if kind == HAS_ANY else stop - start
-    return YES if (found >= wanted) != (negated == 1) else NO
+    return YES if (found >= wanted) != (residuals[r, 1] == 1) else NO
 
 
 @inlined
@@ -66,7 +75,7 @@ def verdict_of(
     """Whether all residuals of a box hold: YES, NO or ASK."""
     verdict = YES
     for r in range(first, last):
-        answer = holds(residuals[r], e, pool, least, greatest, starts, stops, sets, relations)
+        answer = holds(r, residuals, e, pool, least, greatest, starts, stops, sets, relations)
         if answer == ASK:
             verdict = ASK
         elif answer == NO:

@@ -12,6 +12,7 @@ from tidings.bench.grid import Grid
 from tidings.bench.results import Counts
 
 PEERS = {
+    "prototype": "tidings.bench.peers.prototype:Prototype",
     "numpy": "tidings.bench.peers.numpy_scan:NumpyScan",
     "duckdb": "tidings.bench.peers.duckdb_join:DuckDbJoin",
     "polars": "tidings.bench.peers.polars_join:PolarsJoin",
@@ -23,11 +24,13 @@ PEERS = {
 
 
 class Peer(Protocol):
-    """One tool. `most` is how many filters it is given at most: with more the rate is extrapolated."""
+    """One tool. `most` is how many filters it is given at most. What tests filter by filter is then extrapolated; what has
+    an index is not, and keeps the better rate that it has with few."""
 
     name: str
     what: str  # in a few words
     most: int | None
+    extrapolated: bool
 
     def __init__(self, threads: int) -> None: ...
 

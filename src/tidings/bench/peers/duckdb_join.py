@@ -39,6 +39,7 @@ class DuckDbJoin:
     name = "duckdb"
     what = "DuckDB, a range join"
     most = None
+    extrapolated = True
 
     def __init__(self, threads: int) -> None:
         self.threads = threads

@@ -10,6 +10,7 @@ from tidings.bench.checking import SMALL, compare
 from tidings.bench.grid import Grid
 from tidings.bench.measuring import TRIES, TookTooLong, planned, time_limit
 from tidings.bench.peers import Peer, make_peer
+from tidings.bench.peers.java import PeerFailed
 from tidings.bench.peers.numpy_scan import NumpyScan
 from tidings.bench.results import Answers, Measured, Result
 from tidings.workloads import Workload
@@ -31,12 +32,12 @@ def measure_peer(name: str, grid: Grid, threads: int = 1, seconds: float = 10, l
     peer = make_peer(name, threads)
     if reason := peer.unavailable() or peer.unable(grid):
         return Measured(Result(name, "peer", note=reason))
-    few = grid if peer.most is None else grid.first(peer.most)
+    few = grid if peer.most is None or peer.most >= grid.subscriptions else grid.first(peer.most)
     try:
         with time_limit(limit):
             return _measured(peer, few, grid, seconds)
-    except TookTooLong as problem:
-        return Measured(Result(name, "peer", note=str(problem)))
+    except (TookTooLong, PeerFailed) as problem:
+        return Measured(Result(name, "peer", note=f"{peer.what}: {problem}"))
     finally:
         peer.close()
 
@@ -63,17 +64,18 @@ def _measured(peer: Peer, few: Grid, grid: Grid, seconds: float) -> Measured:
         best = min(best, spent)
     answers = Answers(np.concatenate(parts))
     matches = int(answers.counts.sum())
-    share = few.subscriptions / grid.subscriptions
     notes = [peer.what] + ([f"on {rows:,} events"] if rows < events else [])
-    if share < 1:
+    share = few.subscriptions / grid.subscriptions if peer.extrapolated else 1.0
+    if few.subscriptions < grid.subscriptions:
         _check_few(peer, few, answers)
-        notes.append(f"on {few.subscriptions:,} subscriptions, extrapolated")
+        notes.append(f"only {few.subscriptions:,} subscriptions" + (", extrapolated" if peer.extrapolated else ""))
     result = Result(
         peer.name, "peer", events_per_s=rows / best * share, matches_per_event=matches / rows / share,
         ns_per_match=best / matches * 1e9 if matches else None, build_s=build_s / share,
-        subscriptions_per_s=few.subscriptions / build_s if build_s > 1e-3 else None, events=rows, note="; ".join(notes),
+        subscriptions_per_s=few.subscriptions / build_s if build_s > 1e-3 else None, events=rows,
+        note="; ".join(notes),
     )  # fmt: skip
-    return Measured(result, answers if share == 1 else None)
+    return Measured(result, answers if few is grid else None)
 
 
 def _check_few(peer: Peer, few: Grid, answers: Answers) -> None:

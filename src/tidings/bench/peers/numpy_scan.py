@@ -12,6 +12,7 @@ class NumpyScan:
     name = "numpy"
     what = "numpy, a full scan of all ranges"
     most = None
+    extrapolated = True
 
     def __init__(self, threads: int) -> None:
         self.threads = threads

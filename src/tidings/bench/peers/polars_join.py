@@ -19,6 +19,7 @@ class PolarsJoin:
     name = "polars"
     what = "Polars, join_where"
     most = None
+    extrapolated = True
 
     def __init__(self, threads: int) -> None:
         self.threads = threads

@@ -31,6 +31,7 @@ class RuleEngine:
     name = "rule-engine"
     what = "rule-engine for Python, rule by rule"
     most = 1000
+    extrapolated = True
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
