@@ -1,8 +1,7 @@
 """Every error that Tidings raises on purpose.
 
-An error keeps its parts in `args` (so it survives the way back from a worker process), says what was expected, and names the
-nearest legal word where a name was misspelt. All derive from `TidingsError`; one subclass per room.
-"""
+An error keeps its parts in `args` (so it survives the way back from a worker process), says what was expected, and
+names the nearest legal word where a name was misspelt. All derive from `TidingsError`; one subclass per room. """
 
 from __future__ import annotations
 

@@ -61,9 +61,7 @@ def test_a_subscription_of_a_file(tidings: Tidings) -> None:
 
 def test_the_only_one_of_a_file_needs_no_id(tidings: Tidings) -> None:
     Path("one.jsonl").write_text(ONE)
-    assert (
-        "matches price = 10" in tidings("explain", subscriptions("price = 10"), "one.jsonl", *SCHEMA).stdout
-    )
+    assert "matches price = 10" in tidings("explain", subscriptions("price = 10"), "one.jsonl", *SCHEMA).stdout
 
 
 def test_an_event_of_csv(tidings: Tidings) -> None:

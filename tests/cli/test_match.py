@@ -130,9 +130,7 @@ WRONG_FILES = [
 
 
 @pytest.mark.parametrize(("name", "content", "message"), WRONG_FILES, ids=[one[0] for one in WRONG_FILES])
-def test_a_file_that_cannot_be_read(
-    tidings: Tidings, folder: Path, name: str, content: bytes, message: str
-) -> None:
+def test_a_file_that_cannot_be_read(tidings: Tidings, folder: Path, name: str, content: bytes, message: str) -> None:
     Path(name).write_bytes(content)
     done = tidings("match", "subscriptions.jsonl", name, *SCHEMA, "--output", "out", "--rejects", "rejects")
     assert (done.exit_code, done.stdout) == (1, "")

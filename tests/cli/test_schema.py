@@ -112,9 +112,7 @@ def test_grow_prints_the_grown_schema(tidings: Tidings) -> None:
 @pytest.mark.parametrize("form", ["one", "list", "lines", "file"])
 def test_changes_as_text_or_file(tidings: Tidings, form: str) -> None:
     lada = SAAB.replace("saab", "lada")
-    text = {"one": SAAB, "list": f"[{SAAB}, {lada}]", "lines": f"{SAAB}\n{lada}", "file": "changes.jsonl"}[
-        form
-    ]
+    text = {"one": SAAB, "list": f"[{SAAB}, {lada}]", "lines": f"{SAAB}\n{lada}", "file": "changes.jsonl"}[form]
     Path("changes.jsonl").write_text(f"\ufeff{SAAB}\n\n{lada}\n")
     done = tidings("schema", "grow", "schema.json", text, "--output", "grown.json")
     assert (done.exit_code, done.stdout) == (0, "")

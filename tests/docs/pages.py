@@ -73,7 +73,4 @@ def links(page: Path) -> list[str]:
 
 def anchors(page: Path) -> set[str]:
     """The names by which a page's headings can be linked to."""
-    return {
-        re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-        for heading in _HEADING.findall(prose(page))
-    }
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in _HEADING.findall(prose(page))}

@@ -42,16 +42,12 @@ def test_the_readmes_event_matches_its_filters(text: str) -> None:
     assert matches(text)
 
 
-@pytest.mark.parametrize(
-    "text", [code(row[0]) for row in rows(LANGUAGE, "filter") + rows(LANGUAGE, "negated")]
-)
+@pytest.mark.parametrize("text", [code(row[0]) for row in rows(LANGUAGE, "filter") + rows(LANGUAGE, "negated")])
 def test_every_filter_of_the_language_page_is_one(text: str) -> None:
     Filter.parse(text, CATALOG)
 
 
-WORDS = [
-    (code(row[0]), row[1]) for row in rows(LANGUAGE, "filter") if row[1].startswith(("yes", "no:", "no"))
-]
+WORDS = [(code(row[0]), row[1]) for row in rows(LANGUAGE, "filter") if row[1].startswith(("yes", "no:", "no"))]
 WORDS = [(text, verdict) for text, verdict in WORDS if text and text.startswith("title")]
 
 
@@ -73,9 +69,7 @@ def test_errors_of_the_language(name: str, text: str, says: str) -> None:
 
 
 def test_every_error_of_the_language_is_in_the_table() -> None:
-    known = {
-        kind.__name__ for kind in LanguageError.__subclasses__() if kind.__module__.startswith("tidings.")
-    }
+    known = {kind.__name__ for kind in LanguageError.__subclasses__() if kind.__module__.startswith("tidings.")}
     assert {name for name, _, _ in ERRORS} >= known
 
 

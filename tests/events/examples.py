@@ -86,14 +86,8 @@ EVERY_KIND = Catalog(
             "all",
             (
                 AttributeUse("price", mandatory=True),
-                *(
-                    AttributeUse(name, mandatory=False)
-                    for name in ("name", "story", "brand", "category", "when")
-                ),
-                *(
-                    AttributeUse(name, mandatory=False, unique=False)
-                    for name in ("sizes", "tags", "brands", "whens")
-                ),
+                *(AttributeUse(name, mandatory=False) for name in ("name", "story", "brand", "category", "when")),
+                *(AttributeUse(name, mandatory=False, unique=False) for name in ("sizes", "tags", "brands", "whens")),
             ),
         ),
         EventType("free", (AttributeUse("price", mandatory=False, unique=False),)),

@@ -34,9 +34,7 @@ NUMBERS = (0, 1, 1.0, -0.0, 2.5, 2**53, 2**53 + 1, -(2**60), 10**25, 1e300, math
 WORDS = ("opel", "mini", "a", "b", "x", "", "é", "\ud800", "900")
 NAMES = ("price", "sizes", "name", "tags", "story", "brand", "brands", "category", "when", "whens", "unused")
 
-scalars = st.one_of(
-    st.sampled_from(NUMBERS), st.sampled_from(WORDS), st.sampled_from(TIMES), st.booleans(), st.none()
-)
+scalars = st.one_of(st.sampled_from(NUMBERS), st.sampled_from(WORDS), st.sampled_from(TIMES), st.booleans(), st.none())
 odd = st.one_of(scalars, st.lists(scalars, max_size=3), st.just([[1]]), st.just({"a": 1}))
 
 
@@ -65,11 +63,7 @@ types = st.sampled_from(
     ("all", ["all"], ["free", "all"], ["all", "all"], "free", "none", "nosuch", ["all", 5], [], None)
 )
 envelopes = st.fixed_dictionaries(
-    {
-        "id": st.one_of(
-            st.text(min_size=1, max_size=3), st.sampled_from(("e", "x" * 1001, "", None, 5, "\ud800"))
-        )
-    },
+    {"id": st.one_of(st.text(min_size=1, max_size=3), st.sampled_from(("e", "x" * 1001, "", None, 5, "\ud800")))},
     optional={
         "source": st.sampled_from(("s", "", None, 5, "\ud800")),
         "time": st.sampled_from((*TIMES, None, 5, ["2026-05-01"])),
@@ -79,9 +73,7 @@ envelopes = st.fixed_dictionaries(
 raw_events = st.one_of(
     st.builds(lambda a, t, e: e | {"event_type": t, "attributes": a}, attributes, types, envelopes),
     st.builds(lambda a: {"id": "e", "event_type": ["all"], "attributes": a}, attributes),
-    st.sampled_from(
-        (5, [], {}, {"id": "e", "event_type": "none"}, {"id": "e", "event_type": "none", "more": 1})
-    ),
+    st.sampled_from((5, [], {}, {"id": "e", "event_type": "none"}, {"id": "e", "event_type": "none", "more": 1})),
 )
 
 
@@ -141,9 +133,7 @@ def test_no_rows():
             st.none(),
             st.datetimes().map(lambda moment: moment.isoformat()),
             st.datetimes(timezones=st.timezones()).map(lambda moment: moment.isoformat()),
-            st.from_regex(
-                r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}(:[0-9]{2})?(Z|[+-][0-9]{2})?)?", fullmatch=True
-            ),
+            st.from_regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}(:[0-9]{2})?(Z|[+-][0-9]{2})?)?", fullmatch=True),
         ),
         max_size=100,
     )

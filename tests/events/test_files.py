@@ -315,18 +315,14 @@ def test_parquet_text_that_is_no_text():
     broken = pa.array([b"\xff", b"ok"]).cast(pa.string(), safe=False)
     lists = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), broken)
     for columns in ({"name": broken}, {"tags": lists}):
-        events, refused, _, _ = read(
-            parquet(id=["1", "2"], event_type=["all"] * 2, price=[1, 1], **columns), "parquet"
-        )
+        events, refused, _, _ = read(parquet(id=["1", "2"], event_type=["all"] * 2, price=[1, 1], **columns), "parquet")
         assert [event.id for event in events] == ["2"]
         assert places(refused) == [(1, "1", [("domain", next(iter(columns)))])]
 
 
 def test_parquet_times_beyond_the_calendar():
     when = pa.array([2**60, 0], pa.int64()).cast(pa.timestamp("ms"))
-    events, refused, _, _ = read(
-        parquet(id=["1", "2"], event_type=["all"] * 2, price=[1, 1], when=when), "parquet"
-    )
+    events, refused, _, _ = read(parquet(id=["1", "2"], event_type=["all"] * 2, price=[1, 1], when=when), "parquet")
     assert [event.id for event in events] == ["2"]
     assert places(refused) == [(1, "1", [("domain", "when")])]
 
@@ -374,9 +370,7 @@ def test_the_forms_agree(rows):
     ]
     as_json = read("\n".join(json.dumps(raw) for raw in raws))
     header = ",".join(names)
-    as_csv = read(
-        "\n".join([header, *(",".join(csv_cell(row[name]) for name in names) for row in rows)]), "csv"
-    )
+    as_csv = read("\n".join([header, *(",".join(csv_cell(row[name]) for name in names) for row in rows)]), "csv")
     floats = {"price": [None if row["price"] is None else float(row["price"]) for row in rows]}
     columns = {name: pa.array([row[name] for row in rows], pa.string()) for name in names if name != "price"}
     as_parquet = read(parquet(**columns, price=pa.array(floats["price"], pa.float64())), "parquet")

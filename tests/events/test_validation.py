@@ -154,9 +154,7 @@ def test_the_attributes(name, value, broken):
 
 
 def test_equal_values_count_once():
-    made = validate(
-        event(price=[1, 1.0], whens=["2026-05-01T12:00:00+02:00", "2026-05-01T10:00:00"]), EVERY_KIND
-    )
+    made = validate(event(price=[1, 1.0], whens=["2026-05-01T12:00:00+02:00", "2026-05-01T10:00:00"]), EVERY_KIND)
     assert made.attributes == (("price", (1,)), ("whens", (Instant.parse("2026-05-01T10:00:00Z"),)))
 
 
@@ -217,9 +215,7 @@ def test_a_deeply_nested_value_is_refused_not_fatal():
 
 def test_what_is_written_is_read_again():
     full = {"id": "e", "source": "s", "time": "2026-05-01T10:00:00Z", "contact": "me@example.org"}
-    raw = full | event(
-        "all", "e", price=1.5, tags=["a", "b"], when="2026-05-01T10:00:00.5+02:00", category="b"
-    )
+    raw = full | event("all", "e", price=1.5, tags=["a", "b"], when="2026-05-01T10:00:00.5+02:00", category="b")
     made = validate(raw, EVERY_KIND)
     assert validate(json.loads(json.dumps(write_event(made))), EVERY_KIND) == made
     bare = Event("e", ("none",))

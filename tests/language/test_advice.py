@@ -57,18 +57,14 @@ def test_two_equalities_where_contains_was_meant_are_a_trap() -> None:  # sectio
 
 
 def test_an_attribute_that_no_event_type_has() -> None:
-    assert warnings("unused > 5") == (
-        "no event type has the attribute 'unused' yet: nothing can satisfy unused > 5",
-    )
+    assert warnings("unused > 5") == ("no event type has the attribute 'unused' yet: nothing can satisfy unused > 5",)
     assert warnings("price < unused") == (
         "no event type has the attribute 'unused' yet: nothing can satisfy price < \"unused\"",
     )
 
 
 def test_a_filter_and_one_alternative_that_can_never_match() -> None:
-    assert warnings("price < 5 and price > 10") == (
-        "this filter can never match: price < 5 contradicts price > 10",
-    )
+    assert warnings("price < 5 and price > 10") == ("this filter can never match: price < 5 contradicts price > 10",)
     assert warnings("price < 5 and price > 10 or red = 1") == (
         "one alternative can never match: price < 5 contradicts price > 10",
     )

@@ -214,7 +214,5 @@ def test_a_construct_of_another_kind(text: str, at: str, message: str) -> None:
         ("body contains ''", "has no word in it"),
     ],
 )
-def test_contains_with_no_word_or_several_is_refused_with_advice(
-    text: str, message: str
-) -> None:  # section 6
+def test_contains_with_no_word_or_several_is_refused_with_advice(text: str, message: str) -> None:  # section 6
     refused(text, UnclearWords, "'", message)

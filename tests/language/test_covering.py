@@ -141,13 +141,9 @@ def all_events(attributes: list[str]) -> Iterator[Bindings]:
 
 
 @given(st.lists(st.sampled_from(sorted(CONSTANTS)), min_size=1, max_size=2, unique=True), st.data())
-def test_covering_is_complete_for_comparisons_with_constants(
-    attributes: list[str], data: st.DataObject
-) -> None:
+def test_covering_is_complete_for_comparisons_with_constants(attributes: list[str], data: st.DataObject) -> None:
     wider, narrower = (Filter.parse(data.draw(conjunctions(attributes)), RICH) for _ in range(2))
     truth = all(
-        matches(wider.tree, event, RICH)
-        for event in all_events(attributes)
-        if matches(narrower.tree, event, RICH)
+        matches(wider.tree, event, RICH) for event in all_events(attributes) if matches(narrower.tree, event, RICH)
     )
     assert covers(wider, narrower, RICH) == truth, (wider.text, narrower.text)

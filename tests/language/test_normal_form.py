@@ -57,9 +57,7 @@ def choices(count: int) -> str:
 def test_a_normal_form_of_the_limit_is_made_and_a_larger_one_refused_with_the_count() -> None:
     assert MOST_CONJUNCTIONS == 1024
     assert len(Filter.parse(choices(10), RICH).conjunctions) == 1024
-    with pytest.raises(
-        NormalFormTooLarge, match=r"has 2,048 conjunctions; at most 1,024 are allowed"
-    ) as caught:
+    with pytest.raises(NormalFormTooLarge, match=r"has 2,048 conjunctions; at most 1,024 are allowed") as caught:
         Filter.parse(choices(11), RICH)
     assert caught.value.text == choices(11)
     with pytest.raises(NormalFormTooLarge, match=r"has 4 conjunctions; at most 3"):

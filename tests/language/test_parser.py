@@ -153,9 +153,7 @@ def test_an_error_shows_the_line_with_a_caret() -> None:
     with pytest.raises(LanguageError) as caught:
         parse("price < 5 and\n\tbrand ! 'mini'\nand c = 1")
     assert str(caught.value) == (
-        "line 2, column 8: expected an attribute, a value or an operator, found '!'\n"
-        "  \tbrand ! 'mini'\n"
-        "  \t      ^"
+        "line 2, column 8: expected an attribute, a value or an operator, found '!'\n  \tbrand ! 'mini'\n  \t      ^"
     )
     assert (caught.value.line, caught.value.column) == (2, 8)
 
@@ -169,9 +167,7 @@ def test_of_a_long_line_only_the_part_around_the_error_is_shown() -> None:
 
 
 def test_an_unterminated_text() -> None:
-    with pytest.raises(
-        UnterminatedText, match="line 1, column 8: the text that begins here has no closing '"
-    ):
+    with pytest.raises(UnterminatedText, match="line 1, column 8: the text that begins here has no closing '"):
         parse("name = 'it''s")
 
 

@@ -35,9 +35,7 @@ def test_filters_that_do_not_care_go_by_the_star_edge():
 
 def test_a_node_with_nothing_but_a_star_edge_is_left_out():
     matcher = grown("a = 1 and b = 1 and c = 1", "c = 2")
-    assert [matcher._table.dimensions[node[DIMENSION]].axis.attribute for node in matcher.nodes].count(
-        "b"
-    ) == 1
+    assert [matcher._table.dimensions[node[DIMENSION]].axis.attribute for node in matcher.nodes].count("b") == 1
 
 
 def test_dimensions_with_many_equalities_come_first():

@@ -31,9 +31,7 @@ def answers(matcher: NaiveMatcher | BoxMatcher, batch: EventBatch) -> list[list[
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), most_waiting=st.integers(1, 4))
-def test_any_order_of_changes_merges_and_reopenings_equals_naive(
-    data: st.DataObject, most_waiting: int
-) -> None:
+def test_any_order_of_changes_merges_and_reopenings_equals_naive(data: st.DataObject, most_waiting: int) -> None:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setattr(default_module, "_MOST_WAITING", most_waiting)  # so that few filters make many segments
         naive, boxes = NaiveMatcher(RICH), BoxMatcher(RICH, threads=1)
@@ -68,6 +66,7 @@ def test_every_access_path_gives_what_a_scan_of_all_boxes_gives(
     equality: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bitmaps, "FEWEST_BOXES", 100)
+    monkeypatch.setattr(access, "_LARGE_CLUSTER", 1)
     workload = WORKLOADS["le-subscribe"](equality=equality)
     table, batch = box_table(workload.subscriptions(60_000)), workload.events(300)
     matcher = BoxMatcher(workload.catalog, threads=1)

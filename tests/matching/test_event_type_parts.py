@@ -20,9 +20,7 @@ def test_boxes_without_an_event_type_are_common():
 
 
 def test_each_event_type_that_is_asked_for_has_a_part():
-    parts = parts_of(
-        "event_type contains pet and a = 1", "a = 1", "event_type contains car", "event_type contains pet"
-    )
+    parts = parts_of("event_type contains pet and a = 1", "a = 1", "event_type contains car", "event_type contains pet")
     assert parts.count == 3
     assert parts.part.tolist() == [2, COMMON, 1, 2]
     assert parts.left.tolist() == [True, False, True, False, False]

@@ -1,4 +1,5 @@
-"""Every algorithm equals the naive one: generated catalogs, filters with negation and disjunction, multi-valued events."""
+"""Every algorithm equals the naive one: generated catalogs, filters with negation and disjunction, multi-valued
+events."""
 
 import pytest
 from hypothesis import given, settings

@@ -20,9 +20,7 @@ def test_an_event_follows_one_path_with_one_test_a_level():  # Le Subscribe, fig
 
 
 def test_nodes_of_a_level_with_the_same_boxes_are_one():
-    matcher = filled(
-        GoughMatcher(SHOP), *(f"a = {i} and b = 1" for i in range(5)), *(f"b = {i}" for i in range(9))
-    )
+    matcher = filled(GoughMatcher(SHOP), *(f"a = {i} and b = 1" for i in range(5)), *(f"b = {i}" for i in range(9)))
     matcher.match(EVENTS)
     assert len(matcher.tree) == 1 + 6  # the root, a node for each of five pending filters and one for none
 

@@ -93,9 +93,7 @@ def test_categories_below_and_above_dining_table(operator: str, below: set[str])
     text = f"event_type contains antiques and furniture_category {operator} 'dining table'"
     nodes = FURNITURE.domains[0].hierarchy.nodes
     found = {
-        node
-        for node in nodes
-        if matched(text, {"event_type": ("antiques",), "furniture_category": (node,)}, FURNITURE)
+        node for node in nodes if matched(text, {"event_type": ("antiques",), "furniture_category": (node,)}, FURNITURE)
     }
     assert found == below
     negated = f"event_type contains antiques and not (furniture_category {operator} 'dining table')"

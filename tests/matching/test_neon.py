@@ -22,9 +22,7 @@ def test_predicates_on_unbound_attributes_are_not_tested():
 def test_predicates_of_other_event_types_are_not_tested():
     toys = [f"event_type contains toy and a = {i}" for i in range(10)]
     matcher = filled(NeonMatcher(SHOP), *toys, "event_type contains car and a = 1", "a = 2")
-    costs = [
-        matcher.match(batch({"a": 1, "event_type": type})).cost.predicates for type in ("toy", "car", "pet")
-    ]
+    costs = [matcher.match(batch({"a": 1, "event_type": type})).cost.predicates for type in ("toy", "car", "pet")]
     assert costs == [11, 2, 1]  # the common part, and the event's own
 
 
@@ -41,9 +39,7 @@ def test_a_filter_of_an_event_type_alone_needs_no_predicate():
 
 
 def test_operations_are_the_different_attributes_and_comparisons_of_a_part():
-    matcher = filled(
-        NeonMatcher(SHOP), "a = 1", "a = 2", "a < 3", "b >= 1", "c exists", "c between 1 and 3", "c = 2"
-    )
+    matcher = filled(NeonMatcher(SHOP), "a = 1", "a = 2", "a < 3", "b >= 1", "c exists", "c between 1 and 3", "c = 2")
     matcher.match(EVENTS)
     assert matcher.operations[:, :2].tolist() == [
         [0, EQUAL],

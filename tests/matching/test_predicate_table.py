@@ -25,9 +25,7 @@ CATALOG = Catalog(
         Attribute("sold", "moment"),
     ),
     event_types=(
-        EventType(
-            "sale", tuple(AttributeUse(n) for n in ("price", "the title", "colour", "category", "sold"))
-        ),
+        EventType("sale", tuple(AttributeUse(n) for n in ("price", "the title", "colour", "category", "sold"))),
     ),
 )
 ATTRIBUTES = ("event_type", "price", "the title", "colour", "category", "sold")

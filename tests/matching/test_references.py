@@ -65,9 +65,7 @@ def test_references_hold_what_their_intervals_say(seed):
     boxes = int(random.integers(1, 700))
     chosen = random.permutation(boxes)[: int(random.integers(1, boxes + 1))]
     low = random.integers(0, 60, len(chosen))
-    high = np.where(
-        random.random(len(chosen)) < 0.3, int(OPEN), low + 1 + random.integers(0, 20, len(chosen))
-    )
+    high = np.where(random.random(len(chosen)) < 0.3, int(OPEN), low + 1 + random.integers(0, 20, len(chosen)))
     node = attribute_node(0, boxes, chosen.astype(np.int32), low.astype(np.int32), high.astype(np.int32))
     others = set(range(boxes)) - set(chosen.tolist())
     for ordinal in range(int(low.min()), 90):

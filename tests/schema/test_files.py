@@ -37,9 +37,7 @@ def test_a_byte_order_mark_is_tolerated(tmp_path):
 def test_the_notes_come_along(tmp_path):
     path = tmp_path / "schema.xml"
     path.write_text("<IESCHEMA><ET><VALUE>car</VALUE></ET></IESCHEMA>")
-    assert read_catalog(path)[1] == (
-        "line 1: event type 'car' has no <E_TYPE>; it was taken to have no attributes",
-    )
+    assert read_catalog(path)[1] == ("line 1: event type 'car' has no <E_TYPE>; it was taken to have no attributes",)
 
 
 def test_dump_is_readable_text():

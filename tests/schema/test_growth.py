@@ -53,9 +53,7 @@ def test_a_value_is_appended_as_the_greatest():
 
 
 def test_a_node_is_appended_below_its_parent_or_as_a_root():
-    grown = grow(
-        grow(LE_SUBSCRIBE, AppendNode("category", "sofa", "bedroom")), AppendNode("category", "garage", None)
-    )
+    grown = grow(grow(LE_SUBSCRIBE, AppendNode("category", "sofa", "bedroom")), AppendNode("category", "garage", None))
     hierarchy = (grown.domain("category") or YEAR).hierarchy
     start, stop = hierarchy.interval("bedroom")
     assert hierarchy.nodes[start:stop] == ("bedroom", "bed", "wardrobe", "sofa")
@@ -193,9 +191,7 @@ def assert_no_narrower(domain: Domain, grown: Domain | None) -> None:
         assert [grown.hierarchy.nodes[n] for n in grown.hierarchy.ancestors(node)] == above
 
 
-def assert_view_only_gains_optional_attributes(
-    catalog: Catalog, grown: Catalog, types: tuple[str, ...]
-) -> None:
+def assert_view_only_gains_optional_attributes(catalog: Catalog, grown: Catalog, types: tuple[str, ...]) -> None:
     before, after = catalog.view(types).uses, grown.view(types).uses
     for name, use in after.items():
         if name in before:

@@ -93,9 +93,7 @@ def test_an_interval_holds_exactly_the_descendants(hierarchy):
     related = relations(hierarchy)
     for node in hierarchy.nodes:
         start, stop = hierarchy.interval(node)
-        assert set(hierarchy.nodes[start:stop]) == {node} | {
-            below for below, above in related if above == node
-        }
+        assert set(hierarchy.nodes[start:stop]) == {node} | {below for below, above in related if above == node}
         assert {hierarchy.nodes[n] for n in hierarchy.ancestors(node)} == {a for b, a in related if b == node}
 
 

@@ -122,9 +122,7 @@ def test_everything_wrong_is_listed_at_once():
 
 def test_what_seems_to_dangle_because_its_declaration_is_unreadable_is_not_reported():
     with pytest.raises(InvalidSchema) as caught:
-        json_form.read(
-            '{"domains": [{"name": "d", "kind": "x"}], "attributes": [{"name": "a", "domain": "d"}]}'
-        )
+        json_form.read('{"domains": [{"name": "d", "kind": "x"}], "attributes": [{"name": "a", "domain": "d"}]}')
     assert len(caught.value.problems) == 1
 
 

@@ -148,9 +148,7 @@ def test_a_control_character_is_refused_by_name():
     assert json_form.read(json.dumps(json_form.write(catalog))) == catalog
 
 
-@pytest.mark.parametrize(
-    "values", [("a,b",), (" a",), ("a\n",), ("a\rb",), ("",), ("a", ""), ("x" * 10_001,)]
-)
+@pytest.mark.parametrize("values", [("a,b",), (" a",), ("a\n",), ("a\rb",), ("",), ("a", ""), ("x" * 10_001,)])
 def test_values_that_a_list_would_spoil_are_written_as_elements(values):
     written = xml_form.write(Catalog((Domain("d", Kind.ENUMERATED, values=values),)))
     domain = etree.fromstring(written.encode()).find("D/DOMAIN")
@@ -161,16 +159,12 @@ def test_values_that_a_list_would_spoil_are_written_as_elements(values):
 
 
 def test_plain_values_are_written_as_a_list():
-    written = xml_form.write(
-        Catalog((Domain("d", Kind.ENUMERATED, values=("dining room", "bed room"), ordered=True),))
-    )
+    written = xml_form.write(Catalog((Domain("d", Kind.ENUMERATED, values=("dining room", "bed room"), ordered=True),)))
     assert '<DOMAIN oid="1" name="d" type="enum" ordered="true" attr="dining room, bed room">' in written
 
 
 def test_the_name_of_a_domain_is_its_oid_when_it_has_none():
-    catalog = Catalog(
-        (Domain("2", Kind.TEXT, ("~",)), Domain("1", Kind.TIME)), (Attribute("a", "1"),), version=9
-    )
+    catalog = Catalog((Domain("2", Kind.TEXT, ("~",)), Domain("1", Kind.TIME)), (Attribute("a", "1"),), version=9)
     written = xml_form.write(catalog)
     assert '<IESCHEMA version="9">' in written
     assert '<OPER type="similar"/>' in written
@@ -379,9 +373,7 @@ def test_a_closing_tag_after_a_repaired_one_is_still_judged():
 
 
 def test_tags_in_comments_and_quotes_are_no_tags():
-    text = (
-        """<IESCHEMA><!-- </E> <D> --><D><DOMAIN oid="1" name="a > b" type="text"></DOMIAN></D></IESCHEMA>"""
-    )
+    text = """<IESCHEMA><!-- </E> <D> --><D><DOMAIN oid="1" name="a > b" type="text"></DOMIAN></D></IESCHEMA>"""
     catalog, notes = xml_form.read(text)
     assert catalog.domains[0].name == "a > b"
     assert notes == ("line 1: the closing tag </DOMIAN> was read as </DOMAIN>",)

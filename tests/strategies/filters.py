@@ -163,9 +163,7 @@ def predicate_texts(draw: st.DrawFn, catalog: Catalog) -> str:
             return f"{left} {form} {draw(word)}"
         case "attribute":
             operator = draw(st.sampled_from(operators))
-            others = [
-                other for other in catalog.attribute_names if _comparable(catalog, name, operator, other)
-            ]
+            others = [other for other in catalog.attribute_names if _comparable(catalog, name, operator, other)]
             return f'{left} {operator} "{draw(st.sampled_from(others)).replace(chr(34), chr(34) * 2)}"'
         case _:
             return f"{left} exists"
@@ -211,9 +209,7 @@ _any_names = _plain_names | st.sampled_from(("not", "IN", "two words", 'say "hi"
 _numbers = (
     st.integers(-(2**60), 2**60)
     | st.integers(10**300, 10**301)
-    | st.floats(allow_nan=False, allow_infinity=False).filter(
-        lambda x: not (x.is_integer() and abs(x) <= 2**53)
-    )
+    | st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: not (x.is_integer() and abs(x) <= 2**53))
 )
 _texts = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("'\"\n (),"), max_size=8)
 _operands = _numbers | _texts | st.builds(Word, _plain_names) | st.builds(Name, _any_names)

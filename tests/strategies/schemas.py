@@ -61,9 +61,7 @@ def domains(draw: st.DrawFn, name: str, words: st.SearchStrategy[str] = texts) -
 def _event_types(name: str, attributes: list[str]) -> st.SearchStrategy[EventType]:
     chosen = st.lists(st.sampled_from(attributes), unique=True) if attributes else st.just([])
     return chosen.flatmap(
-        lambda used: st.tuples(
-            *(st.builds(AttributeUse, st.just(a), st.booleans(), st.booleans()) for a in used)
-        )
+        lambda used: st.tuples(*(st.builds(AttributeUse, st.just(a), st.booleans(), st.booleans()) for a in used))
     ).map(lambda uses: EventType(name, uses))
 
 
@@ -114,9 +112,7 @@ def legal_changes(draw: st.DrawFn, catalog: Catalog) -> Change:
     if rule is CreateDomain:
         return CreateDomain(draw(domains(draw(fresh(names, domain_names)))))
     if rule is CreateAttribute:
-        return CreateAttribute(
-            Attribute(draw(fresh(names, attribute_names)), draw(st.sampled_from(domain_names)))
-        )
+        return CreateAttribute(Attribute(draw(fresh(names, attribute_names)), draw(st.sampled_from(domain_names))))
     if rule is CreateEventType:
         return CreateEventType(draw(_event_types(draw(fresh(names, list(used))), attribute_names)))
     if rule is ExtendEventType:

@@ -128,9 +128,7 @@ def test_csv_cannot_hold_a_bar_among_several_values(tmp_path):
 
 
 def test_filters_with_quotes_are_escaped(tmp_path):
-    table = replace(
-        LeSubscribe(seed=7).subscriptions(50), vocabularies=(('a "b" \\ c\n',) * 200,) * 3 + ((),) * 3
-    )
+    table = replace(LeSubscribe(seed=7).subscriptions(50), vocabularies=(('a "b" \\ c\n',) * 200,) * 3 + ((),) * 3)
     assert write_subscriptions([table], tmp_path / "s.jsonl") == 50
     lines = (tmp_path / "s.jsonl").read_text().splitlines()
     assert [json.loads(line)["filter"] for line in lines] == [table.text(i) for i in range(50)]

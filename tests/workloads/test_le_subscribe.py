@@ -29,9 +29,7 @@ def test_each_attribute_is_present_in_half_of_the_events_and_in_32_of_63_subscri
 
 
 def test_presence_is_independent():
-    sets = np.bincount(
-        np.add.reduceat(1 << TABLE.attribute.astype(np.int64), TABLE.offsets[:-1]), minlength=64
-    )
+    sets = np.bincount(np.add.reduceat(1 << TABLE.attribute.astype(np.int64), TABLE.offsets[:-1]), minlength=64)
     assert sets[0] == 0
     assert np.abs(sets[1:] / (N / 63) - 1).max() < 0.08
     assert abs(np.diff(TABLE.offsets).mean() - 3 * 64 / 63) < 0.01

@@ -57,9 +57,7 @@ def compare(algorithm: str, found: Answers, reference: str, expected: Answers) -
         wrong = wrong | (found.sums[:events] != expected.sums[:events])
     if wrong.any():
         event = int(np.argmax(wrong))
-        raise Disagreement(
-            algorithm, reference, event, int(found.counts[event]), int(expected.counts[event])
-        )
+        raise Disagreement(algorithm, reference, event, int(found.counts[event]), int(expected.counts[event]))
 
 
 def naive_answers(table: PredicateTable, batch: EventBatch) -> Answers:
@@ -82,8 +80,8 @@ def built(name: str, catalog: Catalog, boxes: BoxTable, ids: list[str], threads:
 
 
 def check_small(name: str, workload: Workload, expected: Answers | None = None) -> float:
-    """Against naive on a few filters and events. Returns the seconds spent on compiling, or on loading what was compiled: by so
-    much the first try takes longer than the second."""
+    """Against naive on a few filters and events. Returns the seconds spent on compiling, or on loading what was
+    compiled: by so much the first try takes longer than the second."""
     table, batch = workload.subscriptions(SMALL[0]), workload.events(SMALL[1])
     boxes, ids = box_table(table), [f"s{number + 1}" for number in range(len(table))]
     seconds = []

@@ -1,4 +1,5 @@
-"""The floor: what only writing the answers costs. No matcher can be quicker than a kernel that writes as many numbers."""
+"""The floor: what only writing the answers costs. No matcher can be quicker than a kernel that writes as many
+numbers."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A workload as today's tools can take it: a table of integer ranges, one row a filter, and a table of integers, one row an event.
+"""A workload as today's tools can take it: a table of integer ranges, one row a filter, and a table of integers, one
+row an event.
 
-Every value becomes its rank among those that occur, so all kinds are integers: the best case for every tool. An attribute that
-a filter leaves out has the range from UNBOUND on, which also holds events that do not bind it.
-"""
+Every value becomes its rank among those that occur, so all kinds are integers: the best case for every tool. An
+attribute that a filter leaves out has the range from UNBOUND on, which also holds events that do not bind it. """
 
 from __future__ import annotations
 

@@ -36,9 +36,7 @@ class Machine:
         return asdict(self)
 
     def __str__(self) -> str:
-        return (
-            f"{self.processor}, {self.cores} cores, {self.memory_gb:g} GB, {self.system}, Python {self.python}"
-        )
+        return f"{self.processor}, {self.cores} cores, {self.memory_gb:g} GB, {self.system}, Python {self.python}"
 
 
 def commit() -> str:

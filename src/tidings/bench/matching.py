@@ -124,7 +124,8 @@ def _peers(plan: Plan, prepared: Prepared, say: Say) -> list[Measured]:
 
 
 def _matches_at_once(measured: Sequence[Measured]) -> int:
-    """As many as the first algorithm wrote in one batch; of fewer than a million mostly the asking for memory is measured."""
+    """As many as the first algorithm wrote in one batch; of fewer than a million mostly the asking for memory is
+    measured."""
     answers = next((one.answers for one in measured if one.answers is not None), None)
     return 1 << 20 if answers is None else max(1 << 20, min(int(answers.counts.sum()), MATCHES_AT_ONCE))
 

@@ -119,9 +119,7 @@ def _measured(name: str, matcher: Matcher, prepared: Prepared, build_s: float, s
     return Measured(result, answers)
 
 
-def planned(
-    run: Callable[[int], tuple[float, int]], events: int, seconds: float, first: int = 4
-) -> tuple[int, int]:
+def planned(run: Callable[[int], tuple[float, int]], events: int, seconds: float, first: int = 4) -> tuple[int, int]:
     """How many events fit into the time, and how many of them at once. The first few warm up and are not timed.
 
     `run` takes the first so many events and says in what time it found how many matches.

@@ -14,9 +14,7 @@ from tidings.matching.algorithms import ALGORITHMS
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Measure, and redraw the papers' figures.")
 
 Name = Literal["le-subscribe", "thesis", "rein", "flights"]
-Folder = Annotated[
-    Path, typer.Option(metavar="DIR", file_okay=False, help="Where the files go.", show_default=False)
-]
+Folder = Annotated[Path, typer.Option(metavar="DIR", file_okay=False, help="Where the files go.", show_default=False)]
 Quick = Annotated[bool, typer.Option("--quick", help="Small numbers, to see that it works.")]
 
 

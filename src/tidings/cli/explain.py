@@ -24,9 +24,7 @@ _OTHER = Event("", ())  # stands for an event that was not asked for
 def explain(
     filter: Annotated[
         str,
-        typer.Argument(
-            metavar="FILTER", help="The filter's text, or a file of subscriptions.", show_default=False
-        ),
+        typer.Argument(metavar="FILTER", help="The filter's text, or a file of subscriptions.", show_default=False),
     ],
     event: Annotated[
         str,

@@ -39,20 +39,14 @@ def _algorithm(name: str) -> str:
 
 
 def match(
-    subscriptions: Annotated[
-        Path, typer.Argument(metavar="SUBS", help="JSON Lines of id and filter.", **ExistingFile)
-    ],
+    subscriptions: Annotated[Path, typer.Argument(metavar="SUBS", help="JSON Lines of id and filter.", **ExistingFile)],
     events: Annotated[
         Path,
         typer.Argument(metavar="EVENTS", help="JSON Lines, CSV or Parquet, by its ending.", **ExistingFile),
     ],
     schema: SchemaFile,
-    algorithm: Annotated[
-        str, typer.Option(callback=_algorithm, help=f"One of: {', '.join(ALGORITHMS)}.")
-    ] = DEFAULT,
-    form: Annotated[
-        Form | None, typer.Option(help="Of the events, where their name does not say it.")
-    ] = None,
+    algorithm: Annotated[str, typer.Option(callback=_algorithm, help=f"One of: {', '.join(ALGORITHMS)}.")] = DEFAULT,
+    form: Annotated[Form | None, typer.Option(help="Of the events, where their name does not say it.")] = None,
     rejects: Annotated[
         Path | None,
         typer.Option(metavar="FILE", callback=writable, help="Where refused events go, as JSON Lines."),
@@ -60,9 +54,7 @@ def match(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when an event is refused.")] = False,
     output: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", callback=writable, help="Write the matches to a file, whole or not at all."
-        ),
+        typer.Option(metavar="FILE", callback=writable, help="Write the matches to a file, whole or not at all."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="The summary as JSON on standard error.")] = False,
 ) -> None:
@@ -101,9 +93,7 @@ def _refuse_overwriting(written: dict[str, Path | None], read: tuple[Path, ...])
         if path is None or path.is_char_device():
             continue
         if path.resolve() in taken:
-            raise typer.BadParameter(
-                f"{path} is used already; choose another file.", param_hint=f"'{option}'"
-            )
+            raise typer.BadParameter(f"{path} is used already; choose another file.", param_hint=f"'{option}'")
         taken.add(path.resolve())
 
 
@@ -151,9 +141,7 @@ def _subscriptions(path: Path, catalog: Catalog) -> list[Subscription]:
     return read
 
 
-def _write(
-    matcher: Matcher, batch: EventBatch, matches: Matches, answer: BinaryIO, summary: _Summary
-) -> None:
+def _write(matcher: Matcher, batch: EventBatch, matches: Matches, answer: BinaryIO, summary: _Summary) -> None:
     """One line a match, subscriptions of an event in the order of their ids."""
     if not len(matches):
         return

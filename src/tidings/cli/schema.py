@@ -95,15 +95,11 @@ def grow(
     schema: SchemaArgument,
     changes: Annotated[
         str,
-        typer.Argument(
-            metavar="CHANGES", help="JSON (one change or a list), or a file of it.", show_default=False
-        ),
+        typer.Argument(metavar="CHANGES", help="JSON (one change or a list), or a file of it.", show_default=False),
     ],
     output_file: Annotated[
         Path | None,
-        typer.Option(
-            "--output", metavar="FILE", callback=writable, help="The grown schema; else standard output."
-        ),
+        typer.Option("--output", metavar="FILE", callback=writable, help="The grown schema; else standard output."),
     ] = None,
 ) -> None:
     """Grow a schema by its rules; all changes are made or none.
@@ -170,9 +166,7 @@ def _event_types(catalog: Catalog) -> Table:
         for use in event_type.attributes:
             domain = catalog.domain_of(use.name)
             mandatory, unique = "yes" if use.mandatory else "", "one" if use.unique else "several"
-            table.add_row(
-                plain(name), plain(use.name), plain(domain.name if domain else ""), mandatory, unique
-            )
+            table.add_row(plain(name), plain(use.name), plain(domain.name if domain else ""), mandatory, unique)
             name = ""
     return table
 

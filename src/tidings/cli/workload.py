@@ -23,9 +23,7 @@ def workload(
     events: Annotated[int, typer.Option(min=1, help="How many.")] = 10_000,
     equality: Annotated[
         float | None,
-        typer.Option(
-            min=0, max=1, help="le-subscribe only: the share of = among predicates on numbers, else 0.5."
-        ),
+        typer.Option(min=0, max=1, help="le-subscribe only: the share of = among predicates on numbers, else 0.5."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same files.")] = 1,
     form: Annotated[Form, typer.Option(help="Of the events.")] = "jsonl",

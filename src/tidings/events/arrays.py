@@ -44,11 +44,7 @@ def is_list(array: Any) -> bool:
 def as_stored(array: Any) -> Any:
     """The array with ordinals in place of words."""
     if is_list(array) and pa.types.is_dictionary(array.type.value_type):
-        return (
-            array.cast(pa.list_(ORDINALS))
-            if not len(array)
-            else _map_values(array, lambda flat: flat.indices)
-        )
+        return array.cast(pa.list_(ORDINALS)) if not len(array) else _map_values(array, lambda flat: flat.indices)
     return array.indices if pa.types.is_dictionary(array.type) else array
 
 

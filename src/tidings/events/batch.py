@@ -18,9 +18,7 @@ from tidings.events.event import Event
 from tidings.schema import Catalog, Domain, Instant
 from tidings.schema.catalog import EVENT_TYPE
 
-_ATTRIBUTE = (
-    "attribute."  # before an attribute's name in the Arrow form, so that none can be taken for the envelope
-)
+_ATTRIBUTE = "attribute."  # before an attribute's name in the Arrow form, so that none can be taken for the envelope
 _ENVELOPE = {
     "id": pa.string(),
     "source": pa.string(),
@@ -39,9 +37,7 @@ class OtherSchema(EventError):
         super().__init__(written, given)
 
     def __str__(self) -> str:
-        return "the batch was written under version {} of the schema; read it by that, not by {}".format(
-            *self.args
-        )
+        return "the batch was written under version {} of the schema; read it by that, not by {}".format(*self.args)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +60,7 @@ class EventBatch:
     columns: dict[str, Any]
 
     @classmethod
-    def of(
-        cls, events: Iterable[Event], catalog: Catalog, positions: Sequence[int] | int | None = None
-    ) -> EventBatch:
+    def of(cls, events: Iterable[Event], catalog: Catalog, positions: Sequence[int] | int | None = None) -> EventBatch:
         """A batch of events valid under the catalog. `positions`: each one's, or the first one's."""
         rows = list(events)
         kinds = _event_types(catalog)
@@ -156,9 +150,7 @@ class EventBatch:
             parts = [arrays.as_stored(b.columns[name]) if name in b.columns else None for b in batches]
             stored = arrays.joined(parts, lengths, arrays.stored_type(domain))
             columns[name] = arrays.with_words(stored, domain, vocabulary(domain))
-        envelope = [
-            pa.concat_arrays(list(parts)) for parts in zip(*(b._envelope() for b in batches), strict=True)
-        ]
+        envelope = [pa.concat_arrays(list(parts)) for parts in zip(*(b._envelope() for b in batches), strict=True)]
         return cls._from_parts(first.catalog, envelope, columns)
 
     def to_arrow(self) -> Any:

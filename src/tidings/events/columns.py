@@ -85,9 +85,7 @@ class Sieve:
         with_words = {name: self._with_words(name, stored) for name, stored in columns.items()}
         rows = pc.subtract(pc.cumulative_sum(pa.repeat(1, raw.length)), 1)
         type_lists = arrays.as_lists(types.stored)
-        batch = EventBatch(
-            self._catalog, ids, sources, times, contacts, pc.add(rows, 1), type_lists, with_words
-        )
+        batch = EventBatch(self._catalog, ids, sources, times, contacts, pc.add(rows, 1), type_lists, with_words)
         return self._decide(raw, batch, rows, doubted) if doubted.any() else Sifted(batch, rows)
 
     def _decide(self, raw: RawColumns, batch: EventBatch, rows: Any, doubted: Any) -> Sifted:
@@ -229,11 +227,7 @@ def _each_once(flat: Any, lengths: Any, parents: Any, rows: Any) -> tuple[Any, A
 
 
 def _is_bound(raw: RawColumn) -> Any:
-    return (
-        pa.array([value is not None for value in raw], pa.bool_())
-        if isinstance(raw, list)
-        else raw.is_valid()
-    )
+    return pa.array([value is not None for value in raw], pa.bool_()) if isinstance(raw, list) else raw.is_valid()
 
 
 def _mask(array: Any) -> Any:

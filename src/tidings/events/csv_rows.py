@@ -62,9 +62,7 @@ def csv_chunks(stream: IO[bytes], name: str, catalog: Catalog, rows: int) -> Ite
 
 def _rows(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[tuple[int, Cells | str]]:
     """Each row's cells with the line it began on, or why it is none."""
-    waiting: list[
-        tuple[int, bytes | None]
-    ] = []  # lines read in vain for the end of a quoted cell, last first
+    waiting: list[tuple[int, bytes | None]] = []  # lines read in vain for the end of a quoted cell, last first
     while (numbered := waiting.pop() if waiting else next(lines, None)) is not None:
         number, line = numbered
         if line is None:

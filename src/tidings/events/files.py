@@ -63,9 +63,7 @@ class Reading:
     duplicates: int = 0
 
 
-def read_events(
-    source: Source, catalog: Catalog, form: str | None = None, rows: int = 10_000
-) -> Iterator[Reading]:
+def read_events(source: Source, catalog: Catalog, form: str | None = None, rows: int = 10_000) -> Iterator[Reading]:
     """Reads a path or a binary stream; positions count the accepted events of the whole file from 1.
 
     A wrong event never stops the others; raises EventError when the file as a whole cannot be read.
@@ -95,9 +93,7 @@ def _readings(source: Source, name: str, chunks: _Chunks, catalog: Catalog, rows
             new = seen.new_rows(sifted.batch)
             batch = sifted.batch if new is None else sifted.batch.take(new)
             refused = [Refused(chunk.lines[row], error.id, error.errors) for row, error in sifted.refused]
-            refused = (
-                sorted([*chunk.refused, *refused], key=lambda one: one.line) if chunk.refused else refused
-            )
+            refused = sorted([*chunk.refused, *refused], key=lambda one: one.line) if chunk.refused else refused
             yield Reading(batch.at(position), refused, len(sifted.batch) - len(batch))
             position += len(batch)
 

@@ -20,9 +20,7 @@ _PARSED_ALONE = 32  # texts; fewer are not worth another cast
 _ZONE = r"[T ].*(Z|[+-]\d\d(:?\d\d)?)$"
 _FIRST = int(Instant.parse("0001-01-01"))
 _LAST = int(Instant.parse("9999-12-31T23:59:59.999999"))
-_DAY = (
-    86_400_000_000  # Arrow also reads the year 0 and passes 9999 by a zone: near these ends texts are parsed
-)
+_DAY = 86_400_000_000  # Arrow also reads the year 0 and passes 9999 by a zone: near these ends texts are parsed
 _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 

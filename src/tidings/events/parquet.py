@@ -82,10 +82,7 @@ def _sound(column: Any) -> Any:
         column.validate(full=True)
     except pa.ArrowInvalid:
         listed = pa.types.is_list(column.type)
-        return [
-            _decoded(cell)
-            for cell in column.cast(pa.list_(pa.binary()) if listed else pa.binary()).to_pylist()
-        ]
+        return [_decoded(cell) for cell in column.cast(pa.list_(pa.binary()) if listed else pa.binary()).to_pylist()]
     return column
 
 

@@ -116,9 +116,7 @@ def _time(value: object, accepted: Instant | None, broken: _Broken) -> Instant |
         return None
     assert isinstance(time, Instant)
     if accepted is not None and time > accepted + FARTHEST_AHEAD:
-        message = (
-            f"time {time} is more than 5 minutes after the time of acceptance, {accepted}; check the clock"
-        )
+        message = f"time {time} is more than 5 minutes after the time of acceptance, {accepted}; check the clock"
         broken.add("form", "time", value, message)
     return time
 
@@ -209,9 +207,7 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _outside_view(
-    name: str, legal: tuple[str, ...], event_types: Iterable[str], domain: Domain | None
-) -> str:
+def _outside_view(name: str, legal: tuple[str, ...], event_types: Iterable[str], domain: Domain | None) -> str:
     if name == EVENT_TYPE:
         return "event_type stands beside 'attributes', not inside"
     if name in RESERVED:

@@ -48,9 +48,7 @@ def _range_covers(attribute: str, outer: Constraints, inner: Constraints, catalo
         return True
     if any(attribute in pair for pair in outer.relations):
         return False  # the value that is a member may not be the one that the relation was shown for
-    return any(
-        bool(intersect(wide, space.point(value))) for name, value in inner.members if name == attribute
-    )
+    return any(bool(intersect(wide, space.point(value))) for name, value in inner.members if name == attribute)
 
 
 def _has_member(attribute: str, value: Value, inner: Constraints, catalog: Catalog) -> bool:
@@ -74,9 +72,7 @@ def _has_words(wanted: ContainsWords, inner: Constraints, catalog: Catalog) -> b
 
 
 def _lacks_words(absent: ContainsWords, inner: Constraints) -> bool:
-    return any(
-        words.attribute == absent.attribute and implies_words(absent, words) for words in inner.absent_words
-    )
+    return any(words.attribute == absent.attribute and implies_words(absent, words) for words in inner.absent_words)
 
 
 def _relates(pair: tuple[str, str], wanted: int, inner: Constraints, catalog: Catalog) -> bool:

@@ -44,9 +44,7 @@ def impossible(constraints: Constraints) -> bool:
         or bool(constraints.unbound & (constraints.bound | set(ALWAYS_BOUND)))
         or bool(constraints.members & constraints.strangers)
         or any(not bits for bits in constraints.relations.values())
-        or any(
-            excludes(absent, wanted) for absent in constraints.absent_words for wanted in constraints.words
-        )
+        or any(excludes(absent, wanted) for absent in constraints.absent_words for wanted in constraints.words)
     )
 
 

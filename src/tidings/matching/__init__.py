@@ -1,4 +1,5 @@
-"""Which filters match which events: the `Matcher` contract, the naive matcher that specifies it, and one module per algorithm."""
+"""Which filters match which events: the `Matcher` contract, the naive matcher that specifies it, and one module per
+algorithm."""
 
 from tidings.matching.matcher import Cost, Matcher, Matches
 

@@ -1,11 +1,11 @@
 """How boxes are to be found: which share a group, and by which equalities the group is entered.
 
-The equalities of a box are the key into a hash table; boxes with the same key are a cluster. Where clusters are large, boxes
-of the same shape (the same dimensions, asked in the same way) form a group of their own, whose clusters are answered by copying
-a slice or by a short scan. Where they are small, shapes are thrown together and tested side by side, so that an event enters
-few groups; a set of equalities that few boxes have is entered by a part of it, where that costs less than one more group.
-Boxes without any equality are one cluster, and a large cluster that must be tested gets bitmaps (see `bitmaps.py`).
-"""
+The equalities of a box are the key into a hash table; boxes with the same key are a cluster. Where clusters are
+large, boxes of the same shape (the same dimensions, asked in the same way) form a group of their own, whose clusters
+are answered by copying a slice or by a short scan. Where they are small, shapes are thrown together and tested side
+by side, so that an event enters few groups; a set of equalities that few boxes have is entered by a part of it, where
+that costs less than one more group. Boxes without any equality are one cluster, and a large cluster that must be
+tested gets bitmaps (see `bitmaps.py`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from tidings.matching.box_table import BoxTable
 from tidings.matching.compiling import inlined, kernel
 from tidings.matching.dimension import OPEN
 
-# How a side is asked: [x, x+1), [low, ∞), [0, high), [low, high), anything, and all but [high, low) (see `outsides.py`).
+# How a side is asked: [x, x+1), [low, ∞), [0, high), [low, high), anything, and all but [high, low) (see
+# `outsides.py`).
 EQUAL, LOWER, UPPER, BOTH, BOUND, OUTSIDE = range(6)
 ALL, PREFIX, SUFFIX, ROWS, MIXED = range(5)  # how a cluster of the group is answered
 
@@ -125,7 +126,8 @@ def _shapes(
 
 
 def _variety(table: BoxTable, kinds: npt.NDArray[np.int8]) -> list[float]:
-    """By dimension how many boxes share an asked value, as one in so many: the number of values if all were as frequent."""
+    """By dimension how many boxes share an asked value, as one in so many: the number of values if all were as
+    frequent."""
     equal = kinds == EQUAL
     found = []
     for place in range(len(table.dimensions)):

@@ -1,9 +1,8 @@
 """Bitmaps for large clusters that must be tested box by box: 64 boxes are ruled out by one machine word.
 
-Each dimension of such a cluster is cut into a few buckets of ordinals; a row of bits per bucket says which boxes may accept an
-ordinal there (boxes that do not ask for the dimension always do), and one more row stands for events that do not bind it. The
-rows of an event's buckets are intersected, and only what remains is tested exactly.
-"""
+Each dimension of such a cluster is cut into a few buckets of ordinals; a row of bits per bucket says which boxes may
+accept an ordinal there (boxes that do not ask for the dimension always do), and one more row stands for events that
+do not bind it. The rows of an event's buckets are intersected, and only what remains is tested exactly."""
 
 from __future__ import annotations
 

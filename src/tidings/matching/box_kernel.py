@@ -1,8 +1,8 @@
 """The kernel of the default algorithm: for each event, walk the groups and write the subscriptions that match.
 
-Everything it reads is an array of `Index`, `Bitmaps` or an event table. It stops when the output is full and says at which
-event, so that the caller can give it more room and go on. Arrays are taken out of their tuples once, at the top: a tuple that
-is handed on inside the loop costs more than the work (measured on le-subscribe: 110 ns a match).
+Everything it reads is an array of `Index`, `Bitmaps` or an event table. It stops when the output is full and says at
+which event, so that the caller can give it more room and go on. Arrays are taken out of their tuples once, at the
+top: a tuple that is handed on inside the loop costs more than the work (measured on le-subscribe: 110 ns a match).
 """
 
 from __future__ import annotations
@@ -21,14 +21,13 @@ CANDIDATES, TESTED, ASKED = 0, 1, 2  # places in `counts`
 
 @kernel
 def find_matches(
-    index: Any, bitmaps: Any, events: Any, first: Any, last: Any, stamp: Any, spans: Any, closed: Any,
-    accumulator: Any, counts: Any, asked: Any, out_offsets: Any, out: Any,
+    index: Any, bitmaps: Any, events: Any, first: Any, last: Any, stamp: Any, span_start: Any, span_stop: Any,
+    closed: Any, accumulator: Any, counts: Any, asked: Any, out_offsets: Any, out: Any,
 ) -> Any:  # fmt: skip
     """Matches the events [first, last) after what is in `out` already; returns the first event that did not fit.
 
-    `stamp` is empty where each subscription has one box; `spans` is empty where all spans hold the whole batch, and where
-    only some may not, `closed` marks them.
-    """
+    `stamp` is empty where each subscription has one box; the spans are empty where all of them hold the whole batch,
+    and where only some may not, `closed` marks them."""
     needs, answers, access_offsets, access = index.needs, index.answer, index.access_offsets, index.access
     first_cluster, first_key, first_box = index.first_cluster, index.first_key, index.first_box
     first_side, widths, sorted_by = index.first_side, index.width, index.sorted_by
@@ -150,8 +149,8 @@ def find_matches(
                     elif verdict != NO:
                         out[n] = number[box]
                         n += 1
-        if len(spans) or len(stamp):
-            n = tidy(e, begin, n, events.positions[e], spans, closed, stamp, out)
+        if len(span_start) or len(stamp):
+            n = tidy(e, begin, n, events.positions[e], span_start, span_stop, closed, stamp, out)
         out_offsets[e + 1] = n
     return last
 
@@ -323,15 +322,15 @@ def intersect_rows(
 
 @inlined
 def tidy(
-    e: Any, begin: Any, end: Any, position: Any, spans: Any, closed: Any, stamp: Any, out: Any
+    e: Any, begin: Any, end: Any, position: Any, span_start: Any, span_stop: Any, closed: Any, stamp: Any, out: Any
 ) -> Any:
     """Of one event's matches keeps those whose span holds its position, each subscription once."""
     n = begin
     for i in range(begin, end):
         number = out[i]
-        if len(spans) and (len(closed) == 0 or closed[number]):
-            if not spans[0, number] <= position < spans[1, number]:
-                continue
+        tested = len(span_start) and (len(closed) == 0 or closed[number])
+        if tested and not span_start[number] <= position < span_stop[number]:
+            continue
         if len(stamp):
             if stamp[number] == e + 1:
                 continue

@@ -1,8 +1,7 @@
 """Many boxes as flat arrays of ordinals: what every index is built from, and what segments are merged by.
 
-Box b belongs to subscription `number[b]` and has the sides `offsets[b]:offsets[b + 1]`, each an interval [low, high) of one
-dimension, and the residuals `residual_offsets[b]:residual_offsets[b + 1]`.
-"""
+Box b belongs to subscription `number[b]` and has the sides `offsets[b]:offsets[b + 1]`, each an interval [low, high)
+of one dimension, and the residuals `residual_offsets[b]:residual_offsets[b + 1]`."""
 
 from __future__ import annotations
 
@@ -64,8 +63,7 @@ class _Builder:
     def table(self, boxes: Sequence[tuple[int, Box]]) -> BoxTable:
         self._collect(boxes)
         dimensions = tuple(
-            Dimension.of(axis, self.catalog, keys, self.only_points[axis])
-            for axis, keys in sorted(self.keys.items())
+            Dimension.of(axis, self.catalog, keys, self.only_points[axis]) for axis, keys in sorted(self.keys.items())
         )
         self.place = {dimension.axis: place for place, dimension in enumerate(dimensions)}
         self.dimensions = dimensions

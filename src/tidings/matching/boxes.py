@@ -1,12 +1,11 @@
 """A filter as boxes: at most one interval per axis, and a few residual predicates that no interval can say.
 
-An axis is one question to an event: the *value* of an attribute (comparisons), whether something is a *member* of its values
-(`contains`), or a *word* of them. An event answers with a set of keys, and satisfies a side of a box when one of its keys
-lies inside. So all predicate kinds have one shape, and a multi-valued event needs no expansion.
+An axis is one question to an event: the *value* of an attribute (comparisons), whether something is a *member* of its
+values (`contains`), or a *word* of them. An event answers with a set of keys, and satisfies a side of a box when one
+of its keys lies inside. So all predicate kinds have one shape, and a multi-valued event needs no expansion.
 
-Residuals that depend on which value was chosen together with another (attribute against attribute, `contains all`) are exact
-while the event has one value there; otherwise the matcher asks the specification.
-"""
+Residuals that depend on which value was chosen together with another (attribute against attribute, `contains all`)
+are exact while the event has one value there; otherwise the matcher asks the specification."""
 
 from __future__ import annotations
 
@@ -122,9 +121,7 @@ def _side(axis: Axis, ranges: Ranges, bottom: Key, top: Key) -> Side:
     return Side(axis, None if low == bottom else low, None if high == top else high)
 
 
-def _members(
-    constraints: Constraints, catalog: Catalog, sides: list[Side], residuals: list[Residual]
-) -> None:
+def _members(constraints: Constraints, catalog: Catalog, sides: list[Side], residuals: list[Residual]) -> None:
     """The first member asked of an attribute is a side, so that it can be looked up; the others are residuals."""
     for attribute, value in sorted(constraints.members, key=repr):
         axis = Axis(attribute, "member")
@@ -157,7 +154,8 @@ def _words(constraints: Constraints, sides: list[Side], residuals: list[Residual
 
 
 def _one_value(attribute: str) -> Related:
-    """What else is said was said of one value: true where there is one, and for the specification where there are several."""
+    """What else is said was said of one value: true where there is one, and for the specification where there are
+    several."""
     return Related(attribute, attribute, SAME)
 
 

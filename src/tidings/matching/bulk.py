@@ -93,9 +93,7 @@ class _Bulk:
         self.dimensions.append(Dimension(axis, domain.kind, _listed(cuts), only_points and _paired(cuts)))
         self._bounds(rows, operators, at, after)
 
-    def _keys(
-        self, domain: Domain, place: int, values: npt.NDArray[np.float64]
-    ) -> tuple[npt.NDArray[Any], Integers]:
+    def _keys(self, domain: Domain, place: int, values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[Any], Integers]:
         """The different keys in order and the place of each predicate's."""
         if domain.kind is Kind.NUMERIC:
             return _ranked(values)
@@ -124,9 +122,7 @@ class _Bulk:
             )
             self._residual(self.box[rows[unequal]], IN_RANGES, self.dimension[rows[unequal]], pool)
 
-    def _residual(
-        self, box: Integers, kind: int, dimension: npt.NDArray[Any], pool: npt.NDArray[np.int32]
-    ) -> None:
+    def _residual(self, box: Integers, kind: int, dimension: npt.NDArray[Any], pool: npt.NDArray[np.int32]) -> None:
         width = pool.shape[1]
         start = self.residuals.used + np.arange(len(box)) * width
         made = np.zeros((len(box), 5), np.int32)
@@ -146,7 +142,9 @@ class _Bulk:
         self._bounds(rows[plain], operators[plain], at[plain], at[plain] + 1)
         self.low[rows[down]] = at[down] + (operators[down] == LESS)
         self.high[rows[down]] = ends[at[down]]
-        for row, operator, node in zip(rows[~down & ~plain], operators[~down & ~plain], at[~down & ~plain], strict=True):
+        for row, operator, node in zip(
+            rows[~down & ~plain], operators[~down & ~plain], at[~down & ~plain], strict=True
+        ):
             name = domain.hierarchy.nodes[node]
             above = sorted([*domain.hierarchy.ancestors(name), *([node] if operator == AT_LEAST else [])])
             if not above:
@@ -172,9 +170,7 @@ class _Bulk:
         residual_offsets, rows = self._sorted_residuals(possible, new, count)
         pool = np.concatenate(self.residuals.pool) if self.residuals.pool else np.zeros(0, np.int32)
         number = (np.flatnonzero(possible) + self.first_number).astype(np.int32)
-        return BoxTable(
-            tuple(self.dimensions), number, offsets, dimension, low, high, residual_offsets, rows, pool
-        )
+        return BoxTable(tuple(self.dimensions), number, offsets, dimension, low, high, residual_offsets, rows, pool)
 
     def _merged(self, step: Integers) -> tuple[Integers, npt.NDArray[np.int16], Any, Any]:
         """Sides in the order of their dimensions, several of one dimension intersected."""
@@ -189,7 +185,10 @@ class _Bulk:
         asked = np.array([one.axis.role != "value" for one in self.dimensions])[dimension]
         if (later & asked).any():
             # `contains` asks for several members at once: one is the side, the others are residuals.
-            low[asked[first]], high[asked[first]] = self.low[order][first][asked[first]], self.high[order][first][asked[first]]
+            low[asked[first]], high[asked[first]] = (
+                self.low[order][first][asked[first]],
+                self.high[order][first][asked[first]],
+            )
             more = later & asked
             self._residual(box[more], HAS_ANY, dimension[more], self.low[order][more][:, None])
         return box[first], dimension[first], low, high

@@ -1,8 +1,7 @@
 """Kernels are plain functions on arrays; this is the one place where they are compiled.
 
-Compiled code is kept on disk, in a folder of the user's that `TIDINGS_CACHE` may name, so that a new process starts quickly.
-Numba's cache is not made for several writers, so a lock lets one process at a time write to it.
-"""
+Compiled code is kept on disk, in a folder of the user's that `TIDINGS_CACHE` may name, so that a new process starts
+quickly. Numba's cache is not made for several writers, so a lock lets one process at a time write to it."""
 
 from __future__ import annotations
 
@@ -27,7 +26,8 @@ def cache_folder() -> Path:
 
 
 def _sources() -> str:
-    """A mark of all kernels' sources: numba does not notice that a kernel changed which it compiled into another one."""
+    """A mark of all kernels' sources: numba does not notice that a kernel changed which it compiled into another
+    one."""
     mark = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         mark.update(path.read_bytes())

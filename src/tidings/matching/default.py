@@ -1,8 +1,8 @@
-"""The default algorithm: boxes over ordinal spaces, in a few immutable segments that are merged as they come to be alike.
+"""The default algorithm: boxes over ordinal spaces, in a few immutable segments that are merged as they come to be
+alike.
 
-What was added last waits as plain boxes and is made a small segment when a batch comes; segments of like size are merged, so
-there are never many. A withdrawal closes a span; merging drops what no position can need any more.
-"""
+What was added last waits as plain boxes and is made a small segment when a batch comes; segments of like size are
+merged, so there are never many. A withdrawal closes a span; merging drops what no position can need any more."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow.compute as pc
 
 from tidings.events import EventBatch
 from tidings.language import Filter
@@ -22,11 +23,11 @@ from tidings.matching.naive import matches
 from tidings.matching.segment import Found, Restriction, Segment
 from tidings.schema.catalog import Catalog
 
-_MOST_WAITING = 1024  # boxes that wait before they become a segment for good
+_MOST_WAITING = 256  # boxes that wait before they become a segment for good
 _ALIKE = 4  # a segment is merged with the one before it unless that is this many times larger
 
-_NO_SPANS = np.zeros((0, 0), np.int64)
 _NO_MARKS = np.zeros(0, np.uint8)
+_UNRESTRICTED = Restriction(np.zeros(0, np.int64), np.zeros(0, np.int64), _NO_MARKS)
 
 
 class BoxMatcher(Matcher):
@@ -85,8 +86,7 @@ class BoxMatcher(Matcher):
 
     def withdraw(self, id: str, at: int) -> None:
         number = self.spans.close(id, at)
-        if number >= len(self._closed):
-            self._closed = np.concatenate([self._closed, np.zeros(number + 16, np.uint8)])
+        self._make_room_for_marks(number + 1)
         self._closed[number] = 1
         for place, segment in enumerate(self._segments):
             if segment.first_number <= number <= segment.last_number:
@@ -156,28 +156,33 @@ class BoxMatcher(Matcher):
     def _match(self, batch: EventBatch) -> Matches:
         if self._tail is None and self._waiting:
             self._tail = Segment.of(BoxTable.of(self._waiting, self.catalog))
+        if any(self._closings) or self._tail is not None or self._starts_inside(batch):
+            self.spans.writable()
         segments: list[tuple[Segment, Restriction]] = [
             (segment, self._restriction(batch, self._latest_start[place], self._closings[place]))
             for place, segment in enumerate(self._segments)
         ]
         if self._tail is not None:
-            segments.append((self._tail, Restriction(self._spans(), _NO_MARKS)))
+            segments.append((self._tail, Restriction(self.spans.start, self.spans.stop, _NO_MARKS)))
         found = [s.match(batch, restriction, len(self.spans), self.threads) for s, restriction in segments]
         return self._combined(batch, found)
 
-    def _restriction(self, batch: EventBatch, latest_start: int, closings: int) -> Restriction:
-        positions = batch.positions.to_numpy(zero_copy_only=False)
-        if len(positions) and latest_start > positions.min():
-            return Restriction(self._spans(), _NO_MARKS)
-        if closings:
-            marks = np.zeros(len(self.spans), np.uint8)
-            known = min(len(marks), len(self._closed))
-            marks[:known] = self._closed[:known]
-            return Restriction(self._spans(), marks)
-        return Restriction(_NO_SPANS, _NO_MARKS)
+    def _starts_inside(self, batch: EventBatch) -> bool:
+        earliest = pc.min(batch.positions).as_py()
+        return earliest is not None and any(start > earliest for start in self._latest_start)
 
-    def _spans(self) -> npt.NDArray[np.int64]:
-        return np.stack([self.spans.start, self.spans.stop])
+    def _restriction(self, batch: EventBatch, latest_start: int, closings: int) -> Restriction:
+        earliest = pc.min(batch.positions).as_py()
+        if earliest is not None and latest_start > earliest:
+            return Restriction(self.spans.start, self.spans.stop, _NO_MARKS)
+        if not closings:
+            return _UNRESTRICTED
+        self._make_room_for_marks(len(self.spans))
+        return Restriction(self.spans.start, self.spans.stop, self._closed)
+
+    def _make_room_for_marks(self, numbers: int) -> None:
+        if numbers > len(self._closed):
+            self._closed = np.concatenate([self._closed, np.zeros(2 * numbers - len(self._closed), np.uint8)])
 
     def _combined(self, batch: EventBatch, found: list[Found]) -> Matches:
         cost = Cost()

@@ -1,9 +1,10 @@
-"""An axis with its ordinals: where keys become small integers, on the side of the filters and on the side of the events.
+"""An axis with its ordinals: where keys become small integers, on the side of the filters and on the side of the
+events.
 
-A *value* axis of numbers, times or strings is cut at every bound that some filter names: ordinal i lies between cut i - 1 and
-cut i, so a range is an interval of ordinals. *Member* and *word* axes list the keys that are asked for; ordinal i + 1 is key i
-and 0 anything else. Enumerated values and categories keep the ordinals they have. Ordinals belong to one segment.
-"""
+A *value* axis of numbers, times or strings is cut at every bound that some filter names: ordinal i lies between cut i
+- 1 and cut i, so a range is an interval of ordinals. *Member* and *word* axes list the keys that are asked for;
+ordinal i + 1 is key i and 0 anything else. Enumerated values and categories keep the ordinals they have. Ordinals
+belong to one segment."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ _WORDY = (Kind.STRING, Kind.TEXT)
 
 @dataclass(frozen=True, eq=False)
 class Dimension:
-    """`keys` ascend: cuts of a value axis, the listed keys of a member or word axis, nothing where ordinals are given."""
+    """`keys` ascend: cuts of a value axis, the listed keys of a member or word axis, nothing where ordinals are
+    given."""
 
     axis: Axis
     kind: Kind
@@ -124,7 +126,8 @@ class Dimension:
     def _words(
         self, offsets: npt.NDArray[np.int64] | None, flat: Any, rows: int
     ) -> tuple[npt.NDArray[np.int64], Ordinals]:
-        """Per row the different known words of all its values; a row without any still has one ordinal, 0: it is bound."""
+        """Per row the different known words of all its values; a row without any still has one ordinal, 0: it is
+        bound."""
         known = {word: ordinal for ordinal, word in enumerate(self.keys, 1)}
         values = flat.to_pylist()
         starts = range(rows + 1) if offsets is None else offsets.tolist()
@@ -152,5 +155,3 @@ def column_of(batch: EventBatch, attribute: str) -> Any:
             return batch.event_types
         case _:
             return batch.columns.get(attribute)
-
-

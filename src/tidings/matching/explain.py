@@ -82,9 +82,7 @@ def _alternative(conjunction: Conjunction, event: Bindings, catalog: Catalog) ->
     for group in _groups(conjunction) if fits else ():
         if not _some_choice(And(tuple(group)), event, catalog):
             several = [name for name in compared(And(tuple(group))) if len(event[name]) > 1]
-            note = (
-                f"each holds for some value, but no one value of {' and '.join(several)} satisfies them all"
-            )
+            note = f"each holds for some value, but no one value of {' and '.join(several)} satisfies them all"
             fits = False
             break
     return Alternative(fits, findings, note)

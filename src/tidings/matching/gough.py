@@ -101,9 +101,7 @@ def level_order(table: BoxTable, owner: Ordinals) -> Integers:
     while waiting:
         begins = (left == lengths) & (lengths > 1)
         ends = (left == 1) & (lengths > 1)
-        change = np.bincount(
-            table.dimension, begins[owner].astype(float) - ends[owner], len(table.dimensions)
-        )
+        change = np.bincount(table.dimension, begins[owner].astype(float) - ends[owner], len(table.dimensions))
         place = min(waiting, key=lambda one: (change[one], one))
         waiting.remove(place)
         order.append(place)
@@ -129,9 +127,7 @@ def follow_path(
             ordinal = points[p, order[level]]
             node = first_nodes[level] + place
             start, stop = node_offsets[node], node_offsets[node + 1]
-            while (
-                stop - start > 1
-            ):  # the last edge that begins at or below the ordinal; the first begins at -1
+            while stop - start > 1:  # the last edge that begins at or below the ordinal; the first begins at -1
                 middle = (start + stop) // 2
                 if bound[middle] <= ordinal:
                     start = middle

@@ -43,9 +43,7 @@ class GrowingTree:
         self._low, self._high = np.full(boxes, -1, np.int32), np.empty(boxes, np.int32)
         self._keys = np.empty(boxes, np.int64)
         self._scratch = np.empty((5, 2 * boxes + 1), np.int32)
-        self._sets = [
-            (np.zeros(most_nodes + 2, np.int64), np.empty(most_entries, np.int32)) for _ in range(2)
-        ]
+        self._sets = [(np.zeros(most_nodes + 2, np.int64), np.empty(most_entries, np.int32)) for _ in range(2)]
         self._slots = np.zeros(1 << (2 * most_nodes + 2).bit_length(), np.int32)
         self._slot_of = np.empty(most_nodes + 1, np.int64)
         self._node_offsets = np.zeros(most_nodes + 2, np.int64)
@@ -56,9 +54,7 @@ class GrowingTree:
         self._width = 1
         self._first_nodes = [0]
 
-    def expand(
-        self, boxes: Ordinals, low: Ordinals, high: Ordinals, starting: Ordinals, left: Integers
-    ) -> bool:
+    def expand(self, boxes: Ordinals, low: Ordinals, high: Ordinals, starting: Ordinals, left: Integers) -> bool:
         """Grows the edges of the lowest level, and the next level; False when a limit is passed.
 
         The boxes have the intervals [low, high) in this level's dimension; `starting` are those of them that

@@ -1,8 +1,7 @@
 """The index of one segment: flat arrays that a kernel can walk, and how they are made from a `BoxTable`.
 
-Boxes stand in the order (group, cluster, bound): a cluster is the boxes of a group with one key. `number` is what is copied
-out. Sides that are part of the key are kept once a cluster, the others once a box.
-"""
+Boxes stand in the order (group, cluster, bound): a cluster is the boxes of a group with one key. `number` is what is
+copied out. Sides that are part of the key are kept once a cluster, the others once a box."""
 
 from __future__ import annotations
 
@@ -70,9 +69,7 @@ def build_index(table: BoxTable) -> tuple[Index, Bitmaps]:
     width = np.array([-1 if group.answer == MIXED else len(group.sides) for group in groups], np.int32)
     sizes = np.diff(first_box)
     rest = np.diff(table.offsets)[order] - keys_each[group_of[order]]
-    group_sides = (
-        np.add.reduceat(np.append(rest, 0), first_box[:-1]) if len(groups) else np.zeros(0, np.int64)
-    )
+    group_sides = np.add.reduceat(np.append(rest, 0), first_box[:-1]) if len(groups) else np.zeros(0, np.int64)
     group_sides = np.where(sizes > 0, group_sides, 0)
     first_side = _starts(group_sides)
     sides = int(group_sides.sum())
@@ -224,9 +221,7 @@ def take_bounds(
 
 
 @kernel
-def fill_table(
-    access_offsets: Any, access: Any, first_cluster: Any, first_key: Any, keys: Any, slots: Any
-) -> None:
+def fill_table(access_offsets: Any, access: Any, first_cluster: Any, first_key: Any, keys: Any, slots: Any) -> None:
     """Enters each cluster by its key; with half the hash beside it most misses end there."""
     last = np.uint64(len(slots) - 1)
     for group in range(len(access_offsets) - 1):

@@ -1,9 +1,8 @@
 """What the algorithms of the papers share: filters become boxes, events become points, candidates become matches.
 
-An algorithm says how it keeps the boxes (`_build`) and how it finds, for a point, the boxes that hold it (`_find`). A point
-has one ordinal per dimension; an event with several values is as many points as there are choices, and beyond a limit the
-boxes are simply scanned for it.
-"""
+An algorithm says how it keeps the boxes (`_build`) and how it finds, for a point, the boxes that hold it (`_find`). A
+point has one ordinal per dimension; an event with several values is as many points as there are choices, and beyond a
+limit the boxes are simply scanned for it."""
 
 from __future__ import annotations
 
@@ -31,7 +30,8 @@ Integers = npt.NDArray[np.int64]
 
 
 class IndexedMatcher(Matcher):
-    """Builds its index anew when it is asked after a change; the papers' structures are made for standing sets of filters."""
+    """Builds its index anew when it is asked after a change; the papers' structures are made for standing sets of
+    filters."""
 
     def __init__(self, catalog: Catalog) -> None:
         super().__init__(catalog)
@@ -97,7 +97,8 @@ class IndexedMatcher(Matcher):
         return found if not ask[:count].any() else self._asked(batch, found, ask[:count])
 
     def _plain(self, table: BoxTable, events: EventTable) -> bool:
-        """Whether a box found is a match: no residuals, one box a subscription, no span that ends or begins inside the batch."""
+        """Whether a box found is a match: no residuals, one box a subscription, no span that ends or begins inside
+        the batch."""
         if len(table.residuals) or not (table.number[1:] > table.number[:-1]).all() or not len(events):
             return False
         return bool(

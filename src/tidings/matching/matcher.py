@@ -163,14 +163,12 @@ class Spans:
         """The numbers of the active subscriptions."""
         if self._active is None:
             self.ids = list(self.ids)
-            self._start, self._stop = np.array(self._start), np.array(self._stop)
+            self.writable()
             self._active = {}
             for number, (id, start, stop) in enumerate(zip(self.ids, self._start, self._stop, strict=True)):
                 if stop == FOREVER:
                     self._active[id] = number
-                self._last_change[id] = max(
-                    int(start if stop == FOREVER else stop), self._last_change.get(id, 0)
-                )
+                self._last_change[id] = max(int(start if stop == FOREVER else stop), self._last_change.get(id, 0))
         return self._active
 
     @property
@@ -180,6 +178,12 @@ class Spans:
     @property
     def stop(self) -> Positions:
         return self._stop[: len(self.ids)]
+
+    def writable(self) -> None:
+        """Takes a plan's spans into memory, before they change and before a kernel that was compiled for such
+        arrays."""
+        if not self._start.flags.writeable:
+            self._start, self._stop = np.array(self._start), np.array(self._stop)
 
     def active(self) -> Iterator[str]:
         return iter(self._by_id())

@@ -62,9 +62,7 @@ class NeonMatcher(IndexedMatcher):
         _, first = np.unique(operation[order], return_index=True)
         rows = order[first]
         stops = np.append(first[1:], len(order))[: len(first)]
-        self.operations: npt.NDArray[np.int64] = np.stack(
-            [dimension[rows], comparison[rows], first, stops], axis=1
-        )
+        self.operations: npt.NDArray[np.int64] = np.stack([dimension[rows], comparison[rows], first, stops], axis=1)
         self._operation_offsets = np.searchsorted(part[rows], np.arange(self._parts.count + 1))
 
     def _find(self, points: Ordinals) -> tuple[Integers, Ordinals, Cost]:
@@ -122,9 +120,7 @@ def count_predicates(
                         operations[operation, 3],
                     )
                     tested += end - begin
-                    m = count_operation(
-                        comparison, value, constants[begin:end], owners[begin:end], counts, touched, m
-                    )
+                    m = count_operation(comparison, value, constants[begin:end], owners[begin:end], counts, touched, m)
         candidates = n - start + m
         full = n + m > len(out)
         for i in range(m):
@@ -142,9 +138,7 @@ def count_predicates(
 
 
 @kernel
-def count_operation(
-    comparison: Any, value: Any, constants: Any, owners: Any, counts: Any, touched: Any, m: Any
-) -> Any:
+def count_operation(comparison: Any, value: Any, constants: Any, owners: Any, counts: Any, touched: Any, m: Any) -> Any:
     """Tests each predicate of one operation; returns how many boxes are in `touched` now. `touched` is
     written before it is known whether it should be: half of all range predicates hold, and a branch would be
     guessed wrong."""

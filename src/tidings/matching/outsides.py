@@ -1,8 +1,8 @@
 """All but an interval as one side: `!=`, `not between` and `not under` become sides of their box instead of residuals.
 
-A side whose low is greater than its high stands for the ordinals below high and those from low on. Only an index knows such
-sides; they keep what is tested in vain close together in memory (measured on thesis, 1 M filters: 9 times quicker).
-"""
+A side whose low is greater than its high stands for the ordinals below high and those from low on. Only an index
+knows such sides; they keep what is tested in vain close together in memory (measured on thesis, 1 M filters: 9 times
+quicker)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from tidings.matching.dimension import OPEN
 
 
 def with_outsides(table: BoxTable) -> BoxTable:
-    """The same boxes; each residual "in [0, a) or in [b, open)" on a dimension that is otherwise free becomes a side."""
+    """The same boxes; each residual "in [0, a) or in [b, open)" on a dimension that is otherwise free becomes a
+    side."""
     rows = table.residuals
     if not len(rows):
         return table

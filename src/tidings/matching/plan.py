@@ -1,13 +1,11 @@
 """Plans on disk: a matcher's segments as a folder of `.npy` files, written whole or not at all and read by memory map.
 
-    plan/manifest.json            form, format, catalog, every file with its size and checksum
-    plan/spans.npy                [from, to) by number
-    plan/ids.arrow                subscription ids by number; filters.arrow the canonical texts of those that were added singly
-    plan/segment-0/*.npy          one file an array of the index and its bitmaps
+    plan/manifest.json            form, format, catalog, every file with its size and checksum plan/spans.npy
+    [from, to) by number plan/ids.arrow                subscription ids by number; filters.arrow the canonical texts
+    of those that were added singly plan/segment-0/*.npy          one file an array of the index and its bitmaps
 
-A plan is never changed once it has its name. Opening one touches every byte once, to compare the checksums: a damaged file is
-refused instead of giving wrong answers.
-"""
+A plan is never changed once it has its name. Opening one touches every byte once, to compare the checksums: a damaged
+file is refused instead of giving wrong answers."""
 
 from __future__ import annotations
 
@@ -197,9 +195,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise UnusablePlan(str(folder), "manifest.json", f"cannot be read ({problem})") from None
     if form != FORM or version != FORMAT:
-        raise UnusablePlan(
-            str(folder), "manifest.json", f"says {form} {version}, this release reads {FORM} {FORMAT}"
-        )
+        raise UnusablePlan(str(folder), "manifest.json", f"says {form} {version}, this release reads {FORM} {FORMAT}")
     if f"{checksum_of(np.frombuffer(body.encode(), np.uint8)):016x}" != sealed["checksum"]:
         raise UnusablePlan(str(folder), "manifest.json", "is damaged (its checksum differs)")
     found: dict[str, Any] = manifest

@@ -96,9 +96,7 @@ class Forest:
         dimensions = np.array([node.dimension for node in every], np.int64)
         nodes = np.stack([dimensions, cuts[:-1], cuts[1:], indifferent[:-1]], axis=1)
         references = [np.zeros((0, 4), np.int64)]
-        for node, array, place, change in zip(
-            every, arrays.tolist(), bits.tolist(), changed.tolist(), strict=False
-        ):
+        for node, array, place, change in zip(every, arrays.tolist(), bits.tolist(), changed.tolist(), strict=False):
             moved = node.references.copy()
             moved[:, PLACE] += place
             moved[:, START:] += np.where(moved[:, KIND] == ARRAY, array, change)[:, None]

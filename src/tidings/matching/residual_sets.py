@@ -1,5 +1,5 @@
-"""Boxes share few different sets of residuals, so an index keeps each set once: a candidate then costs one small number, not
-three distant reads (measured on thesis, 1 M filters: 800 µs an event with them, 300 without)."""
+"""Boxes share few different sets of residuals, so an index keeps each set once: a candidate then costs one small
+number, not three distant reads (measured on thesis, 1 M filters: 800 µs an event with them, 300 without)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ def residual_sets(table: BoxTable) -> tuple[Ordinals, Integers, Ordinals]:
         return np.zeros(0, np.int32), np.zeros(2, np.int64), table.residuals
     size = 1 << max(4, int(2 * len(table)).bit_length())
     set_of, examples = np.zeros(len(table), np.int32), np.zeros(len(table) + 1, np.int64)
-    count = number_sets(
-        table.residual_offsets, table.residuals, table.pool, np.zeros(size, np.int32), set_of, examples
-    )
+    count = number_sets(table.residual_offsets, table.residuals, table.pool, np.zeros(size, np.int32), set_of, examples)
     lengths = np.diff(table.residual_offsets)[examples[1 : count + 1]]
     offsets = np.concatenate([np.zeros(2, np.int64), np.cumsum(lengths)])
     first = table.residual_offsets[examples[1 : count + 1]]

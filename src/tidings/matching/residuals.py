@@ -1,4 +1,5 @@
-"""The kernels that every index shares: does an event lie inside a side, do a box's residuals hold, which subscriptions remain.
+"""The kernels that every index shares: does an event lie inside a side, do a box's residuals hold, which
+subscriptions remain.
 
 They work on the arrays of `EventTable` and `BoxTable`; nothing here knows how the boxes were found.
 """
@@ -6,7 +7,6 @@ They work on the arrays of `EventTable` and `BoxTable`; nothing here knows how t
 from __future__ import annotations
 
 from typing import Any
-
 
 from tidings.matching.box_table import HAS_ALL, HAS_ANY, IN_RANGES, RELATED, UNBOUND_AXIS
 from tidings.matching.compiling import inlined, kernel
@@ -31,7 +31,16 @@ def inside(e: Any, d: Any, low: Any, high: Any, least: Any, greatest: Any, start
 
 @inlined
 def holds(
-    r: Any, residuals: Any, e: Any, pool: Any, least: Any, greatest: Any, starts: Any, stops: Any, sets: Any, relations: Any
+    r: Any,
+    residuals: Any,
+    e: Any,
+    pool: Any,
+    least: Any,
+    greatest: Any,
+    starts: Any,
+    stops: Any,
+    sets: Any,
+    relations: Any,
 ) -> Any:
     """Whether residual r (kind, negated, first, start, stop) is true of event e.
 
@@ -133,5 +142,3 @@ def settle(
             n += 1
     out_offsets[len(event_offsets) - 1] = n
     return n
-
-

@@ -1,4 +1,5 @@
-"""Scan: every box is tested on every point, in flat arrays. The slow twin of every index, and the floor they must beat."""
+"""Scan: every box is tested on every point, in flat arrays. The slow twin of every index, and the floor they must
+beat."""
 
 from __future__ import annotations
 

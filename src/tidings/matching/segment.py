@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -37,9 +38,10 @@ class Found(NamedTuple):
 
 
 class Restriction(NamedTuple):
-    """Which matches must be tested against their span: none, the closed ones, or (closed empty) all."""
+    """Which matches must be tested against their span: none (no spans), the closed ones, or (nothing marked) all."""
 
-    spans: npt.NDArray[np.int64]
+    start: npt.NDArray[np.int64]
+    stop: npt.NDArray[np.int64]
     closed: npt.NDArray[np.uint8]
 
 
@@ -91,8 +93,7 @@ class Segment:
             return self._part(events, 0, len(batch), restriction, numbers)
         with ThreadPoolExecutor(parts) as pool:
             jobs = [
-                pool.submit(self._part, events, first, last, restriction, numbers)
-                for first, last in zip(cuts[:-1], cuts[1:], strict=True)
+                pool.submit(self._part, events, first, last, restriction, numbers) for first, last in pairwise(cuts)
             ]
             return joined([job.result() for job in jobs])
 
@@ -108,7 +109,7 @@ class Segment:
         done, stop = first, min(first + _SAMPLE, last)
         while True:
             done = find_matches(
-                self.index, self.bitmaps, events, done, stop, stamp, restriction.spans, restriction.closed,
+                self.index, self.bitmaps, events, done, stop, stamp, *restriction,
                 accumulator, counts, asked, offsets, out,
             )  # fmt: skip
             if counts[ASKED] > len(asked):

@@ -86,9 +86,7 @@ class TypedTreeMatcher(IndexedMatcher):
         borders = np.flatnonzero((places[1:] != places[:-1]).any(axis=1)) + 1
         for one in np.split(sides, borders) if len(sides) else ():
             boxes, tree, dimension = owner[one], int(part[owner[one[0]]]), int(table.dimension[one[0]])
-            node = attribute_node(
-                dimension, self._sizes[tree], number[boxes], table.low[one], table.high[one]
-            )
+            node = attribute_node(dimension, self._sizes[tree], number[boxes], table.low[one], table.high[one])
             self.trees[tree].append(node)
 
     def _reorder(self, sample: Ordinals | None) -> None:
@@ -97,9 +95,7 @@ class TypedTreeMatcher(IndexedMatcher):
         for part, tree in enumerate(self.trees):
             seen = sample if sample is None or part == COMMON else sample[own == part]
             columns = [None if seen is None else seen[:, node.dimension] for node in tree]
-            ranks = [
-                selectivity(node, self._sizes[part], one) for node, one in zip(tree, columns, strict=True)
-            ]
+            ranks = [selectivity(node, self._sizes[part], one) for node, one in zip(tree, columns, strict=True)]
             order = sorted(range(len(tree)), key=ranks.__getitem__, reverse=True)
             self.trees[part] = [tree[i] for i in order]
 
@@ -183,9 +179,7 @@ def intersect(
                     if n == len(out):
                         return p
                     out[n] = boxes[
-                        part_offsets[part]
-                        + w * WORD
-                        + place_of_bit[(word & (~word + np.uint64(1))) % np.uint64(67)]
+                        part_offsets[part] + w * WORD + place_of_bit[(word & (~word + np.uint64(1))) % np.uint64(67)]
                     ]
                     n += 1
                     word &= word - np.uint64(1)

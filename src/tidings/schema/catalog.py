@@ -213,9 +213,7 @@ def _problems(
     domain_names = dict.fromkeys(d.name for d in domains)
     for attribute in attributes:
         if attribute.domain not in domain_names:
-            yield UnknownName(
-                "domain", attribute.domain, f"attribute {attribute.name!r}", tuple(domain_names)
-            )
+            yield UnknownName("domain", attribute.domain, f"attribute {attribute.name!r}", tuple(domain_names))
     known = dict.fromkeys(a.name for a in attributes)
     for event_type in event_types:
         where = f"event type {event_type.name!r}"

@@ -154,9 +154,7 @@ class Domain:
                 if not isinstance(value, str):
                     raise OutsideDomain(self.name, value, "it takes text")
                 if not is_text(value):
-                    raise OutsideDomain(
-                        self.name, value, "it holds half of a surrogate pair, which is no text"
-                    )
+                    raise OutsideDomain(self.name, value, "it holds half of a surrogate pair, which is no text")
                 return value
 
     def _instant(self, value: object) -> Instant:

@@ -32,9 +32,7 @@ class TooDeep(SchemaError):
         super().__init__(node)
 
     def __str__(self) -> str:
-        return (
-            f"the hierarchy is too deep: node {self.args[0]!r} has {LEVELS} above it, the most there may be"
-        )
+        return f"the hierarchy is too deep: node {self.args[0]!r} has {LEVELS} above it, the most there may be"
 
 
 class NotPreOrder(SchemaError):
@@ -98,9 +96,7 @@ class Hierarchy:
         nodes: list[str] = []
         parents: list[int] = []
         waiting = [(iter(tree.items()), NO_PARENT)]
-        while (
-            waiting and len(waiting) <= LEVELS + 1
-        ):  # deeper it will be refused; a tree within itself would never end
+        while waiting and len(waiting) <= LEVELS + 1:  # deeper it will be refused; a tree within itself would never end
             children, parent = waiting[-1]
             for name, below in children:
                 number = len(nodes)
@@ -154,6 +150,4 @@ class Hierarchy:
         above = NO_PARENT if parent is None else self.number(parent)
         place = len(self) if parent is None else self.ends[above]
         shifted = [p + 1 if p >= place else p for p in self.parents]
-        return Hierarchy(
-            (*self.nodes[:place], node, *self.nodes[place:]), (*shifted[:place], above, *shifted[place:])
-        )
+        return Hierarchy((*self.nodes[:place], node, *self.nodes[place:]), (*shifted[:place], above, *shifted[place:]))

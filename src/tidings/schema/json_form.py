@@ -47,9 +47,7 @@ def parse(text: str | bytes) -> Any:
     except UnicodeDecodeError as problem:
         raise SchemaForm("", f"byte {problem.start}: this is no UTF-8 text") from None
     except json.JSONDecodeError as problem:
-        raise SchemaForm(
-            f"line {problem.lineno}, column {problem.colno}", f"no JSON: {problem.msg}"
-        ) from None
+        raise SchemaForm(f"line {problem.lineno}, column {problem.colno}", f"no JSON: {problem.msg}") from None
     except ValueError:  # an integer of more than 4,300 digits, which Python refuses to convert
         raise SchemaForm("", "a number in the JSON is too long") from None
     except RecursionError:
@@ -106,9 +104,7 @@ def read_domain(raw: Any, place: str = "domain") -> Domain:
     place = f"{place} {name!r}"
     kind_name = _text(fields, "kind", place)
     if kind_name not in set(Kind):
-        raise SchemaForm(
-            place, f"no kind {kind_name!r}{suggestion(kind_name, tuple(str(kind) for kind in Kind))}"
-        )
+        raise SchemaForm(place, f"no kind {kind_name!r}{suggestion(kind_name, tuple(str(kind) for kind in Kind))}")
     kind = Kind(kind_name)
     if "values" in fields and kind is not Kind.ENUMERATED:
         raise SchemaForm(place, f"'values' belongs to enumerated domains; this one is {kind}")
@@ -146,9 +142,7 @@ def read_event_type(raw: Any, place: str = "event type") -> EventType:
     uses = fields.get("attributes", [])
     if not isinstance(uses, list):
         raise SchemaForm(f"{place} {name!r}", f"'attributes' must be a list, got {_shown(uses)}")
-    return EventType(
-        name, tuple(read_use(use, f"{place} {name!r}, attribute {i}") for i, use in enumerate(uses))
-    )
+    return EventType(name, tuple(read_use(use, f"{place} {name!r}, attribute {i}") for i, use in enumerate(uses)))
 
 
 def read_use(raw: Any, place: str = "attribute", mandatory: bool = True) -> AttributeUse:

@@ -17,9 +17,7 @@ from tidings.errors import SchemaError, nearest
 
 LARGEST = 16 * 2**20  # bytes
 DEEPEST = 256  # elements within each other; libxml2's own limit without huge_tree
-_MOST_REPAIRS = (
-    100  # a text with more mis-spelt tags is not a slip of the pen, and each repair counts lines anew
-)
+_MOST_REPAIRS = 100  # a text with more mis-spelt tags is not a slip of the pen, and each repair counts lines anew
 
 _ENCODING = re.compile(rb"""\A<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
 _KNOWN_ENCODING = re.compile(r"utf-?8|utf-?16(le|be)?|us-ascii|iso-8859-\d{1,2}|windows-125\d", re.IGNORECASE)
@@ -178,9 +176,7 @@ def _with_tags_repaired(text: str, names: Collection[str]) -> tuple[str, list[st
                     break
                 pieces += (text[copied : tag.start(2)], meant)
                 copied = tag.end(2)
-                notes.append(
-                    f"line {_place(text, place)[0]}: the closing tag </{name}> was read as </{meant}>"
-                )
+                notes.append(f"line {_place(text, place)[0]}: the closing tag </{name}> was read as </{meant}>")
         place = text.find("<", end)
     return "".join(pieces) + text[copied:], notes
 

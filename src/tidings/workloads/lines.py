@@ -33,9 +33,7 @@ class NotForCsv(EventError):
 
     def __str__(self) -> str:
         attribute, value = self.args
-        return (
-            f"{attribute!r}: CSV separates values by '|', so it cannot hold {shown(value)}; write JSON Lines"
-        )
+        return f"{attribute!r}: CSV separates values by '|', so it cannot hold {shown(value)}; write JSON Lines"
 
 
 def content(lines: Any) -> memoryview:

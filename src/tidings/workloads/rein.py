@@ -1,8 +1,8 @@
-"""The workload by which REIN and later range matchers are measured: many two-sided ranges on events that bind everything.
+"""The workload by which REIN and later range matchers are measured: many two-sided ranges on events that bind
+everything.
 
-Every filter asks for a range of ten attributes, each `width` of the domain wide: with a width of one half one filter in 1024
-matches an event, whatever the number of attributes. Equality never helps here.
-"""
+Every filter asks for a range of ten attributes, each `width` of the domain wide: with a width of one half one filter
+in 1024 matches an event, whatever the number of attributes. Equality never helps here. """
 
 from __future__ import annotations
 
@@ -30,10 +30,8 @@ class NotARangeWorkload(TidingsError):
         super().__init__(attributes, width)
 
     def __str__(self) -> str:
-        return (
-            "rein needs at least {} attributes and a width above 0 and at most 1, not {} and {}".format(
-                CONSTRAINTS, *self.args
-            )
+        return "rein needs at least {} attributes and a width above 0 and at most 1, not {} and {}".format(
+            CONSTRAINTS, *self.args
         )
 
 

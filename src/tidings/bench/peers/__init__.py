@@ -1,4 +1,5 @@
-"""Today's tools on the same workload, in the same run. One that is not there, or cannot say a predicate, is a row that says so.
+"""Today's tools on the same workload, in the same run. One that is not there, or cannot say a predicate, is a row
+that says so.
 
 A peer takes a `Grid` and answers how many filters each event matches; writing the pairs down is left to it.
 """
@@ -24,8 +25,8 @@ PEERS = {
 
 
 class Peer(Protocol):
-    """One tool. `most` is how many filters it is given at most. What tests filter by filter is then extrapolated; what has
-    an index is not, and keeps the better rate that it has with few."""
+    """One tool. `most` is how many filters it is given at most. What tests filter by filter is then extrapolated;
+    what has an index is not, and keeps the better rate that it has with few."""
 
     name: str
     what: str  # in a few words

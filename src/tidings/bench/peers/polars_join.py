@@ -12,7 +12,9 @@ from tidings.bench.grid import Grid
 from tidings.bench.peers.duckdb_join import conditions, event_columns, filter_columns
 from tidings.bench.results import Counts
 
-_EVENTS_AT_ONCE = 64  # what the first two ranges admit is made whole before the others are tested: gigabytes for many events
+_EVENTS_AT_ONCE = (
+    64  # what the first two ranges admit is made whole before the others are tested: gigabytes for many events
+)
 
 
 class PolarsJoin:

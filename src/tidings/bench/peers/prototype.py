@@ -1,4 +1,5 @@
-"""The sketch that the design was measured with: equality clusters found by hashing, filters without an equality scanned by columns.
+"""The sketch that the design was measured with: equality clusters found by hashing, filters without an equality
+scanned by columns.
 
 A yardstick to beat, on arrays prepared for it and without memory for its answers: they go round in a ring.
 """
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tidings.bench.grid import LARGEST, UNBOUND, Grid
+from tidings.bench.grid import UNBOUND, Grid
 from tidings.bench.results import Counts
 from tidings.matching.compiling import inlined, kernel
 
@@ -34,7 +35,7 @@ class Prototype:
         return None if len(grid.attributes) <= 31 else "cannot hold more than 31 attributes"
 
     def load(self, grid: Grid) -> None:
-        low, high = grid.low.T, np.where(grid.high == LARGEST, LARGEST, grid.high).T
+        low, high = grid.low.T, grid.high.T
         bits = 1 << np.arange(len(grid.attributes))
         equal = (low == high) & (low != UNBOUND)
         masks, named = (equal * bits).sum(1), ((low != UNBOUND) * bits).sum(1)

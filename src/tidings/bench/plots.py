@@ -1,0 +1,101 @@
+"""Figures to files, SVG and PNG. Nothing is measured here."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from tidings.bench.figures import Figure
+from tidings.bench.results import Run
+from tidings.bench.table import number, title
+from tidings.errors import TidingsError
+
+# One colour and mark for each algorithm, the same in every figure; told apart by colour-blind eyes and in grey.
+_STYLES = {
+    "default": ("#0072B2", "o"),
+    "counting": ("#D55E00", "s"),
+    "equality-preferred": ("#009E73", "^"),
+    "quarantine": ("#CC79A7", "D"),
+}
+_OTHERS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#E69F00", "v"))
+_FORMS = ("svg", "png")
+
+
+class PlotsMissing(TidingsError):
+    def __str__(self) -> str:
+        return "plots need matplotlib: pip install 'tidings[bench]'"
+
+
+def draw_figure(figure: Figure, folder: Path) -> list[Path]:
+    """Lines of points; their fitted exponents in the legend."""
+    drawing, axes = _canvas(figure.title)
+    for place, (name, points) in enumerate(figure.lines.items()):
+        if not points:
+            continue
+        colour, mark = _STYLES.get(name, _OTHERS[place % len(_OTHERS)])
+        label = name
+        if name in figure.exponents:
+            label += f": grows as n^{figure.exponents[name]:.2f}"
+        across, up = zip(*points, strict=True)
+        axes.plot(across, up, color=colour, marker=mark, markersize=5, linewidth=1.6, label=label)
+    axes.set_yscale("log")
+    if figure.logarithmic:
+        axes.set_xscale("log")
+        _plain_counts(axes, sorted({x for points in figure.lines.values() for x, _ in points}))
+    axes.set_xlabel(figure.across)
+    axes.set_ylabel(figure.up)
+    axes.yaxis.set_major_formatter(lambda value, _: number(value))
+    axes.legend(frameon=False, fontsize=9)
+    return _written(drawing, folder, figure.name)
+
+
+def draw_run(run: Run, folder: Path) -> list[Path]:
+    """A bar for each algorithm and peer: events a second."""
+    rates = [(one.algorithm, one.kind, one.events_per_s) for one in run.results if one.events_per_s is not None]
+    drawing, axes = _canvas(title(run), height=1.2 + 0.32 * len(rates))
+    names, kinds, values = zip(*reversed(rates), strict=True) if rates else ((), (), ())
+    colours = ["#0072B2" if kind == "algorithm" else "#999999" for kind in kinds]
+    axes.barh(names, values, color=colours)
+    for place, value in enumerate(values):
+        axes.annotate(f" {number(value)}", (value, place), va="center", fontsize=8)
+    axes.set_xscale("log")
+    axes.margins(x=0.15)
+    axes.grid(axis="y", visible=False)
+    axes.xaxis.set_major_formatter(lambda value, _: number(value))
+    axes.set_xlabel("events/s (peers in grey)")
+    return _written(drawing, folder, f"matching-{run.workload}-{run.subscriptions}")
+
+
+def _canvas(title: str, height: float = 4.2) -> tuple[Any, Any]:
+    if find_spec("matplotlib") is None:
+        raise PlotsMissing
+    from matplotlib.figure import Figure as Drawing
+
+    drawing = Drawing(figsize=(7, height), layout="constrained")
+    axes = drawing.add_subplot()
+    axes.set_title(title, fontsize=10, loc="left")
+    axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    return drawing, axes
+
+
+def _plain_counts(axes: Any, counts: list[float]) -> None:
+    """The numbers that were measured, not powers of ten: 10k, 3.2M."""
+    axes.set_xticks(counts, labels=[_short(count) for count in counts], fontsize=8)
+    axes.minorticks_off()
+
+
+def _short(count: float) -> str:
+    if count >= 1_000_000:
+        return f"{count / 1_000_000:g}M"
+    return f"{count / 1000:g}k" if count >= 1000 else f"{count:g}"
+
+
+def _written(drawing: Any, folder: Path, name: str) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{name}.{form}" for form in _FORMS]
+    for path in paths:
+        drawing.savefig(path, dpi=144, metadata={"Date": None} if path.suffix == ".svg" else None)
+    return paths
