@@ -109,5 +109,5 @@ def shown(value: object) -> str:
     try:
         text = repr(value)
     except RecursionError:
-        return f"a deeply nested {type(value).__name__}"
+        return "something nested too deeply to show"
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"

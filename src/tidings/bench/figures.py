@@ -11,7 +11,8 @@ from time import perf_counter
 from tidings.bench.checking import built
 from tidings.bench.growth import Rarer, exponent, narrower
 from tidings.bench.matching import Say, agree, quiet
-from tidings.bench.measuring import Measured, Prepared, measure
+from tidings.bench.measuring import Prepared, measure
+from tidings.bench.results import Measured
 from tidings.language import Subscription
 from tidings.workloads import LeSubscribe, Thesis, Workload
 
@@ -32,7 +33,7 @@ class Figure:
     up: str
     lines: dict[str, Points]
     logarithmic: bool = True
-    exponents: dict[str, float] = field(default_factory=dict)
+    exponents: dict[str, tuple[float, float]] = field(default_factory=dict)  # over all points, and over the last three
     note: str = ""
 
 
@@ -118,7 +119,7 @@ def growth(few: int = 1, say: Say = quiet) -> Figure:
             ranges, lambda size: narrower(int(size)), ("default",), lambda size: size, "growth", say
         )["default"],
     }
-    exponents = {name: exponent(*map(list, zip(*points, strict=True))) for name, points in lines.items()}
+    exponents = {name: (exponent(points), exponent(points[-3:])) for name, points in lines.items()}
     return Figure(
         "growth", "Growth at a fixed number of matches", "subscriptions", "µs per event", lines, exponents=exponents,
         note="Domains grow, or ranges narrow, in proportion to the subscriptions, so matches an event stay the same.",

@@ -2,7 +2,7 @@
 row an event.
 
 Every value becomes its rank among those that occur, so all kinds are integers: the best case for every tool. An
-attribute that a filter leaves out has the range from UNBOUND on, which also holds events that do not bind it. """
+attribute that a filter leaves out has the range from UNBOUND on, which also holds events that do not bind it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Grid:
 
     @property
     def subscriptions(self) -> int:
-        return self.low.shape[1]
+        return int(self.low.shape[1])
 
     @property
     def excluding(self) -> list[int]:

@@ -1,7 +1,7 @@
 """How time grows with the number of subscriptions while the number of matches stays the same.
 
 In the papers' workloads twice the subscriptions are twice the matches. Here values become rarer as subscriptions
-become more: domains grow in proportion (`Rarer`), or ranges become narrower (`rein` with a width that shrinks). """
+become more: domains grow in proportion (`Rarer`), or ranges become narrower (`rein` with a width that shrinks)."""
 
 from __future__ import annotations
 
@@ -72,6 +72,7 @@ def narrower(subscriptions: int) -> Rein:
     return Rein(width=0.5 * (BASE / subscriptions) ** 0.1)
 
 
-def exponent(sizes: list[float], seconds: list[float]) -> float:
-    """The slope of the line through the points in logarithms: 1 is proportional, 0 does not grow."""
-    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+def exponent(points: list[tuple[float, float]]) -> float:
+    """The slope of the line through (subscriptions, time) in logarithms: 1 is proportional, 0 does not grow."""
+    sizes, times = np.log(np.array(points)).T
+    return float(np.polyfit(sizes, times, 1)[0])

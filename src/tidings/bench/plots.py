@@ -30,16 +30,21 @@ class PlotsMissing(TidingsError):
 def draw_figure(figure: Figure, folder: Path) -> list[Path]:
     """Lines of points; their fitted exponents in the legend."""
     drawing, axes = _canvas(figure.title)
+    from matplotlib.ticker import LogLocator, NullLocator
+
     for place, (name, points) in enumerate(figure.lines.items()):
         if not points:
             continue
         colour, mark = _STYLES.get(name, _OTHERS[place % len(_OTHERS)])
         label = name
         if name in figure.exponents:
-            label += f": grows as n^{figure.exponents[name]:.2f}"
+            whole, end = figure.exponents[name]
+            label += f": n^{whole:.2f}, the last three points n^{end:.2f}"
         across, up = zip(*points, strict=True)
         axes.plot(across, up, color=colour, marker=mark, markersize=5, linewidth=1.6, label=label)
     axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_minor_locator(NullLocator())
     if figure.logarithmic:
         axes.set_xscale("log")
         _plain_counts(axes, sorted({x for points in figure.lines.values() for x, _ in points}))
@@ -53,7 +58,7 @@ def draw_figure(figure: Figure, folder: Path) -> list[Path]:
 def draw_run(run: Run, folder: Path) -> list[Path]:
     """A bar for each algorithm and peer: events a second."""
     rates = [(one.algorithm, one.kind, one.events_per_s) for one in run.results if one.events_per_s is not None]
-    drawing, axes = _canvas(title(run), height=1.2 + 0.32 * len(rates))
+    drawing, axes = _canvas(title(run).replace("): ", ")\n"), height=1.2 + 0.32 * len(rates))
     names, kinds, values = zip(*reversed(rates), strict=True) if rates else ((), (), ())
     colours = ["#0072B2" if kind == "algorithm" else "#999999" for kind in kinds]
     axes.barh(names, values, color=colours)
@@ -63,6 +68,7 @@ def draw_run(run: Run, folder: Path) -> list[Path]:
     axes.margins(x=0.15)
     axes.grid(axis="y", visible=False)
     axes.xaxis.set_major_formatter(lambda value, _: number(value))
+    axes.minorticks_off()
     axes.set_xlabel("events/s (peers in grey)")
     return _written(drawing, folder, f"matching-{run.workload}-{run.subscriptions}")
 

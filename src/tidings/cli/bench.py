@@ -9,12 +9,14 @@ import msgspec
 import typer
 
 from tidings.cli.terminal import messages, output, plain, plain_errors, progress
+from tidings.errors import suggestion
 from tidings.matching.algorithms import ALGORITHMS
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Measure, and redraw the papers' figures.")
 
 Name = Literal["le-subscribe", "thesis", "rein", "flights"]
 Folder = Annotated[Path, typer.Option(metavar="DIR", file_okay=False, help="Where the files go.", show_default=False)]
+_OPTIONS = {"le-subscribe": ("equality",), "rein": ("attributes", "width", "zipf")}
 Quick = Annotated[bool, typer.Option("--quick", help="Small numbers, to see that it works.")]
 
 
@@ -29,7 +31,11 @@ def matching(
     algorithms: Annotated[
         str, typer.Option(metavar="A,B", help=f"all, or some of: {', '.join(ALGORITHMS)}.")
     ] = "default,counting",
+    attributes: Annotated[int | None, typer.Option(min=10, help="rein only: how many, else 20.")] = None,
+    width: Annotated[float | None, typer.Option(help="rein only: of a range, as a share, else 0.5.")] = None,
+    zipf: Annotated[bool, typer.Option("--zipf", help="rein only: ranges crowd at the low end.")] = False,
     peers: Annotated[bool, typer.Option("--peers", help="Today's tools too.")] = False,
+    peer: Annotated[str, typer.Option(metavar="A,B", help="Only these of today's tools.")] = "",
     threads: Annotated[int, typer.Option(min=1, help="For those that can use several.")] = 1,
     seconds: Annotated[float, typer.Option(min=0.1, help="To match, for each algorithm.")] = 10.0,
     seed: Annotated[int, typer.Option(min=0, help="Another seed is another workload.")] = 1,
@@ -48,14 +54,16 @@ def matching(
     from tidings.bench.matching import ALL_PEERS, QUICK, Plan, run_matching
     from tidings.workloads import WORKLOADS
 
-    if equality is not None and workload != "le-subscribe":
-        raise typer.BadParameter(f"{workload} has no such share.", param_hint="'--equality'")
-    options: dict[str, Any] = {} if equality is None else {"equality": equality}
+    given = {"equality": equality, "attributes": attributes, "width": width, "zipf": zipf or None}
+    options = {name: value for name, value in given.items() if value is not None}
+    for name in options:
+        if name not in _OPTIONS.get(workload, ()):
+            raise typer.BadParameter(f"{workload} has no such option.", param_hint=f"'--{name}'")
     names = QUICK if algorithms == "all" else tuple(name.strip() for name in algorithms.split(","))
     with plain_errors():
         plan = Plan(
             WORKLOADS[workload](seed=seed, **options), subscriptions, events, names,
-            ALL_PEERS if peers else (), threads, seconds,
+            _chosen(peer) if peer else ALL_PEERS if peers else (), threads, seconds,
         )  # fmt: skip
         with progress() as bar:
             task = bar.add_task("starting", total=None)
@@ -93,6 +101,16 @@ def report(output: Folder = Path("docs"), quick: Quick = False) -> None:
         task = bar.add_task("starting", total=None)
         written = write_report(output, quick, lambda message: bar.update(task, description=message))
     _say_written(written)
+
+
+def _chosen(peers: str) -> tuple[str, ...]:
+    from tidings.bench.peers import PEERS
+
+    names = tuple(name.strip() for name in peers.split(","))
+    for name in names:
+        if name not in PEERS:
+            raise typer.BadParameter(f"no peer {name!r}{suggestion(name, tuple(PEERS))}.", param_hint="'--peer'")
+    return names
 
 
 def _show(run: Any, as_json: bool) -> None:

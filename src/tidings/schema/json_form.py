@@ -11,8 +11,7 @@ import json
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from tidings import errors
-from tidings.errors import SchemaError, one_of, suggestion
+from tidings.errors import SchemaError, one_of, shown, suggestion
 from tidings.schema import growth
 from tidings.schema.catalog import Attribute, AttributeUse, Catalog, EventType, InvalidSchema
 from tidings.schema.domain import Domain, Kind, legal_operators
@@ -78,7 +77,7 @@ def read(text: str | bytes | dict[str, Any]) -> Catalog:
     event_types = _each(fields, "event_types", read_event_type, problems)
     version = fields.get("version", 1)
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        problems.append(SchemaForm("version", f"expected a positive integer, got {_shown(version)}"))
+        problems.append(SchemaForm("version", f"expected a positive integer, got {shown(version)}"))
     try:
         catalog = Catalog(domains, attributes, event_types, version if not problems else 1)
     except InvalidSchema as invalid:
@@ -141,7 +140,7 @@ def read_event_type(raw: Any, place: str = "event type") -> EventType:
     name = _text(fields, "name", place)
     uses = fields.get("attributes", [])
     if not isinstance(uses, list):
-        raise SchemaForm(f"{place} {name!r}", f"'attributes' must be a list, got {_shown(uses)}")
+        raise SchemaForm(f"{place} {name!r}", f"'attributes' must be a list, got {shown(uses)}")
     return EventType(name, tuple(read_use(use, f"{place} {name!r}, attribute {i}") for i, use in enumerate(uses)))
 
 
@@ -220,7 +219,7 @@ def _each(
     """Reads each item of a list; what is wrong goes to `problems` and does not stop the others."""
     items = fields.get(name, [])
     if not isinstance(items, list):
-        problems.append(SchemaForm(name, f"expected a list, got {_shown(items)}"))
+        problems.append(SchemaForm(name, f"expected a list, got {shown(items)}"))
         return ()
     made = []
     for number, item in enumerate(items):
@@ -233,7 +232,7 @@ def _each(
 
 def _object(raw: Any, place: str, known: set[str]) -> dict[str, Any]:
     if not isinstance(raw, dict):
-        raise SchemaForm(place, f"expected an object, got {_shown(raw)}")
+        raise SchemaForm(place, f"expected an object, got {shown(raw)}")
     if isinstance(raw, _Repeated):
         raise SchemaForm(place, f"the member {raw.key!r} stands twice")
     for name in raw:
@@ -252,7 +251,7 @@ def _text(fields: dict[str, Any], name: str, place: str) -> str:
 def _any_text(fields: dict[str, Any], name: str, place: str) -> str:
     value = fields.get(name)
     if not isinstance(value, str):
-        what = "is missing" if value is None else f"must be text, got {_shown(value)}"
+        what = "is missing" if value is None else f"must be text, got {shown(value)}"
         raise SchemaForm(place, f"{name!r} {what}")
     return value
 
@@ -260,14 +259,14 @@ def _any_text(fields: dict[str, Any], name: str, place: str) -> str:
 def _texts(fields: dict[str, Any], name: str, place: str) -> tuple[str, ...]:
     values = fields.get(name, [])
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise SchemaForm(place, f"{name!r} must be a list of texts, got {_shown(values)}")
+        raise SchemaForm(place, f"{name!r} must be a list of texts, got {shown(values)}")
     return tuple(values)
 
 
 def _flag(fields: dict[str, Any], name: str, default: bool, place: str) -> bool:
     value = fields.get(name, default)
     if not isinstance(value, bool):
-        raise SchemaForm(place, f"{name!r} must be {one_of((True, False))}, got {_shown(value)}")
+        raise SchemaForm(place, f"{name!r} must be {one_of((True, False))}, got {shown(value)}")
     return value
 
 
@@ -277,19 +276,12 @@ def _tree(tree: Any, place: str) -> dict[str, Any]:
     while waiting:
         node, depth = waiting.pop()
         if not isinstance(node, dict):
-            raise SchemaForm(place, f"'tree' is made of nested objects, got {_shown(node)}")
+            raise SchemaForm(place, f"'tree' is made of nested objects, got {shown(node)}")
         if isinstance(node, _Repeated):
             raise RepeatedNode(node.key, cyclic=False)
         for name, below in node.items():
             if not isinstance(name, str):
-                raise SchemaForm(place, f"the names in 'tree' must be text, got {_shown(name)}")
+                raise SchemaForm(place, f"the names in 'tree' must be text, got {shown(name)}")
             if depth < LEVELS:
                 waiting.append((below, depth + 1))
     return cast(dict[str, Any], tree)
-
-
-def _shown(value: object) -> str:
-    try:
-        return errors.shown(value)
-    except RecursionError:
-        return "something nested too deeply to show"

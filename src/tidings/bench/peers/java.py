@@ -65,7 +65,8 @@ class JavaPeer:
         self._line()
 
     def counts(self, first: int, last: int) -> Counts:
-        assert self.process is not None and self.process.stdin is not None
+        assert self.process is not None
+        assert self.process.stdin is not None
         self.process.stdin.write(f"{first} {last}\n")
         self.process.stdin.flush()
         return np.array(self._line().split(), np.int64)
@@ -80,7 +81,8 @@ class JavaPeer:
         self.process = None
 
     def _line(self) -> str:
-        assert self.process is not None and self.process.stdout is not None
+        assert self.process is not None
+        assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
             self.process.wait()

@@ -52,7 +52,7 @@ class Prototype:
         none = none[np.argsort(named[none], kind="stable")]
         groups = np.unique(named[none], return_index=True)
         self.events = np.ascontiguousarray(grid.events.T)
-        self.arguments = (
+        self.arguments: tuple[Any, ...] = (
             np.unique(masks[some]), different[0], table, np.append(different[1], len(some)),
             np.ascontiguousarray(low[some]), np.ascontiguousarray(high[some]), some.astype(np.int32),
             groups[0], np.append(groups[1], len(none)),
@@ -90,7 +90,8 @@ def fill_table(keys: Any, table: Any) -> None:
 @kernel
 def match_events(
     events: Any, masks: Any, keys: Any, table: Any, starts: Any, low: Any, high: Any, numbers: Any,
-    groups: Any, group_starts: Any, none_low: Any, none_high: Any, none_numbers: Any, ring: Any, flags: Any, counts: Any,
+    groups: Any, group_starts: Any, none_low: Any, none_high: Any, none_numbers: Any, ring: Any, flags: Any,
+    counts: Any,
 ) -> None:  # fmt: skip
     """counts[e] = how many filters hold event e."""
     n = 0
