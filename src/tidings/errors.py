@@ -1,7 +1,7 @@
 """Every error that Tidings raises on purpose.
 
 An error keeps its parts in `args` (so it survives the way back from a worker process), says what was expected, and
-names the nearest legal word where a name was misspelt. All derive from `TidingsError`; one subclass per room. """
+names the nearest legal word where a name was misspelt. All derive from `TidingsError`; one subclass per room."""
 
 from __future__ import annotations
 
@@ -105,7 +105,9 @@ def one_of(words: Iterable[object]) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as an error message shows it: never longer than a line."""
+    """A value as an error message shows it: never longer than a line, and as JSON writes it."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
     try:
         text = repr(value)
     except RecursionError:

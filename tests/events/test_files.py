@@ -412,7 +412,7 @@ def test_the_form_is_chosen_by_the_suffix(tmp_path, suffix):
         ("events.csv", b"PK\x03\x04...", "zip"),
         ("events.jsonl", '{"id"'.encode("utf-16"), "UTF-16"),
         ("events.jsonl", b"a\0b\n", "zero bytes"),
-        ("events.jsonl.gz", gzip.compress(line("e1").encode() * 999)[:60], "damaged"),
+        ("events.jsonl.gz", gzip.compress(line("e1").encode() * 999, mtime=0)[:60], "damaged"),
         ("events.jsonl", None, "No such file"),
     ],
 )

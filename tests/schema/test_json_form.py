@@ -69,7 +69,7 @@ def domain_with(**members: object) -> str:
         ('{"domains": {}}', "domains: expected a list, got {}"),
         ('{"domains": [7]}', "domains[0]: expected an object, got 7"),
         ('{"version": 0}', "version: expected a positive integer, got 0"),
-        ('{"version": true}', "version: expected a positive integer, got True"),
+        ('{"version": true}', "version: expected a positive integer, got true"),
         ('{"version": NaN}', "NaN is no number"),
         ('{"version": -Infinity}', "-Infinity is no number"),
         ('{"version": 1e999}', "expected a positive integer, got inf"),
@@ -190,7 +190,7 @@ def test_a_change_may_append_the_empty_text():
         ({"change": "append_value", "domain": "d"}, "'value' is missing"),
         ({"change": "append_value", "domain": "", "value": "a"}, "'domain' must not be empty"),
         ({"change": "append_node", "domain": "d", "node": "a", "parent": 7}, "'parent' must be text, got 7"),
-        ({"change": "create_domain"}, "domain: expected an object, got None"),
+        ({"change": "create_domain"}, "domain: expected an object, got null"),
     ],
 )
 def test_a_malformed_change_is_refused(change, message):

@@ -5,16 +5,17 @@ from dataclasses import replace
 
 import pytest
 
+from tests.workloads.each import each_workload
 from tidings.events import EventBatch, read_events, validate, write_event
 from tidings.events.files import UnknownForm
 from tidings.language import Filter
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Kind
 from tidings.schema.files import read_catalog
-from tidings.workloads import WORKLOADS, LeSubscribe, Thesis, files
+from tidings.workloads import LeSubscribe, Thesis, files
 from tidings.workloads.files import FORMS, write_events, write_subscriptions, write_workload
 from tidings.workloads.lines import NotForCsv
 
-each = pytest.mark.parametrize("kind", WORKLOADS.values(), ids=WORKLOADS)
+each = pytest.mark.parametrize("kind", each_workload())
 forms = pytest.mark.parametrize("form", FORMS)
 
 ODD = Catalog(
@@ -98,7 +99,8 @@ def test_a_workload_comes_back(kind, form, tmp_path, monkeypatch):
 def test_each_json_line_is_the_raw_event(kind, tmp_path):
     workload = kind(seed=7)
     write_events([workload.events(500)], workload.catalog, tmp_path / "events.jsonl")
-    raw = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
+    text = (tmp_path / "events.jsonl").read_text().replace(".000000Z", "Z")  # whole columns of times keep all digits
+    raw = [json.loads(line) for line in text.splitlines()]
     assert raw == list(files.raw_events(workload, 500))
     assert [validate(one, workload.catalog) for one in raw] == list(workload.events(500))
 

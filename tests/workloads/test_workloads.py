@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+from tests.workloads.each import each_workload
 from tidings.events import validate
 from tidings.language import Filter
 from tidings.workloads import WORKLOADS
 from tidings.workloads.draws import Draws
 from tidings.workloads.files import raw_events
 
-each = pytest.mark.parametrize("kind", WORKLOADS.values(), ids=WORKLOADS)
+each = pytest.mark.parametrize("kind", each_workload())
 ARRAYS = ("offsets", "attribute", "operator", "value")
 
 
@@ -18,7 +19,7 @@ def same(one, other):
 
 
 def test_names():
-    assert list(WORKLOADS) == ["le-subscribe", "thesis"]
+    assert list(WORKLOADS) == ["le-subscribe", "thesis", "rein", "flights"]
     assert all(kind.name == name for name, kind in WORKLOADS.items())
 
 

@@ -1,4 +1,4 @@
-"""The runs that the report is made of: which workload, who takes part, and the command by which anybody can repeat it."""
+"""The runs that the report is made of: which workload, who takes part, and the command by which to repeat it."""
 
 from __future__ import annotations
 

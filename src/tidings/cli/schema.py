@@ -115,7 +115,8 @@ def grow(
             try:
                 catalog = grown(catalog, json_form.read_change(raw, f"change {number}"))
             except SchemaError as problem:
-                raise SchemaForm(f"change {number} refused, nothing was changed", str(problem)) from None
+                said = str(problem).removeprefix(f"change {number}: ")
+                raise SchemaForm(f"change {number} refused, nothing was changed", said) from None
         text = dump(catalog, "xml" if _form(output_file or schema) == "xml" else "json")
         with written_whole(output_file) as file:
             file.write(text.encode())

@@ -6,11 +6,9 @@ input was wrong, 2 usage.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +20,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from tidings.errors import TidingsError, shown
+from tidings.whole_file import whole_file
 
 INPUT_WAS_WRONG = 1
 USAGE = 2
@@ -97,32 +96,5 @@ def written_whole(path: Path | None) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    target = path.resolve()  # a link stays a link
-    if target.exists() and not target.is_file():
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        # /dev/null, a pipe: written through, since a file renamed over it would take its place for everybody
-        with target.open("wb") as device:
-            yield device
-        return
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
-    except OSError as problem:
-        raise type(problem)(problem.errno, problem.strerror, str(path)) from None  # not the passing name
-    try:
-        with open(handle, "wb") as file:
-            yield file
-        os.chmod(name, _permissions(target))
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _permissions(target: Path) -> int:
-    """Those of the file that is there already, else those of any new file."""
-    if target.exists():
-        return target.stat().st_mode & 0o7777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+    with whole_file(path) as file:
+        yield file

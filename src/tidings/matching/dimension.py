@@ -121,7 +121,7 @@ class Dimension:
         encoded = flat.dictionary_encode()
         words = encoded.dictionary.to_pylist()
         table = np.array([bisect_right(self.keys, word) for word in words] + [0], np.int32)
-        return np.take(table, encoded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False))
+        return np.asarray(table[encoded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)])
 
     def _words(
         self, offsets: npt.NDArray[np.int64] | None, flat: Any, rows: int

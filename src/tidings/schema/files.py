@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import shutil
 from pathlib import Path
 
 from tidings.errors import SchemaError, suggestion
 from tidings.schema import json_form, xml_form
 from tidings.schema.catalog import Catalog
+from tidings.whole_file import whole_file
 
 FORMS = ("json", "xml")
 
@@ -59,7 +58,9 @@ def write_catalog(catalog: Catalog, path: str | os.PathLike[str]) -> None:
     """
     path = Path(path)
     try:
-        _replace(path, dump(catalog, _form_by_suffix(path) or path.suffix.removeprefix(".")))
+        text = dump(catalog, _form_by_suffix(path) or path.suffix.removeprefix("."))
+        with whole_file(path, durable=True) as file:
+            file.write(text.encode())
     except OSError as problem:
         raise SchemaFile(str(path), problem.strerror or str(problem)) from None
     except SchemaError as problem:
@@ -87,19 +88,3 @@ def _form_by_content(content: bytes) -> str:
     if start not in (b"<", b"{"):
         raise json_form.SchemaForm("", "neither JSON nor XML: a schema begins with '{' or '<'")
     return "xml" if start == b"<" else "json"
-
-
-def _replace(path: Path, text: str) -> None:
-    """All or nothing: a second file in the same folder takes the first one's place, with its permissions."""
-    path = path.resolve()  # a link stays a link
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with fresh.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, fresh)
-        os.replace(fresh, path)
-    finally:
-        fresh.unlink(missing_ok=True)

@@ -93,5 +93,13 @@ def number(value: object) -> Number:
     if type(value) is bool:
         raise ValueError("a Boolean is no number")
     if type(value) is str:
-        raise ValueError("a number written as text is no number")
+        raise ValueError("a number written as text is no number" if _looks_like_one(value) else "it is text, no number")
     raise ValueError("it is no number")
+
+
+def _looks_like_one(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -7,7 +7,6 @@ under its name only when it is whole.
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +22,7 @@ from tidings.matching.predicate_table import PredicateTable
 from tidings.schema import Catalog, Kind
 from tidings.schema.catalog import EVENT_TYPE
 from tidings.schema.files import write_catalog
+from tidings.whole_file import whole_file
 from tidings.workloads import Workload, lines
 
 __all__ = ["FORMS", "WorkloadFiles", "raw_events", "write_events", "write_subscriptions", "write_workload"]
@@ -58,7 +58,7 @@ def write_workload(
 def write_subscriptions(tables: Iterable[PredicateTable], path: str | os.PathLike[str]) -> int:
     """Writes the filters of all tables under the ids s1, s2, …; returns how many."""
     written = 0
-    with _replacing(Path(path)) as file:
+    with whole_file(Path(path)) as file:
         for table in tables:
             file.write(lines.content(lines.subscription_lines(table, written)))
             written += len(table)
@@ -72,7 +72,7 @@ def write_events(batches: Iterable[EventBatch], catalog: Catalog, path: str | os
     if form not in FORMS:
         raise UnknownForm(str(path), form or None)
     written = 0
-    with _replacing(path) as file, _writer(file, catalog, form) as write:
+    with whole_file(path) as file, _writer(file, catalog, form) as write:
         for batch in batches:
             write(batch)
             written += len(batch)
@@ -89,19 +89,6 @@ def _parts(n: int) -> Iterator[tuple[int, int]]:
     """Where each part begins, and how long it is."""
     for start in range(0, n, _ROWS_AT_ONCE):
         yield start, min(_ROWS_AT_ONCE, n - start)
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A fresh file that takes the path's place in the end; not forced to disk, as it can be made again."""
-    path = path.resolve()
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with fresh.open("xb") as file:
-            yield file
-        os.replace(fresh, path)
-    finally:
-        fresh.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -62,7 +62,7 @@ class Prototype:
 
     def counts(self, first: int, last: int) -> Counts:
         counts = np.zeros(last - first, np.int64)
-        match_events(self.events[first:last], *self.arguments, counts)
+        match_events(self.events[first:last], counts, *self.arguments)
         return counts
 
     def close(self) -> None:
@@ -89,9 +89,8 @@ def fill_table(keys: Any, table: Any) -> None:
 
 @kernel
 def match_events(
-    events: Any, masks: Any, keys: Any, table: Any, starts: Any, low: Any, high: Any, numbers: Any,
+    events: Any, counts: Any, masks: Any, keys: Any, table: Any, starts: Any, low: Any, high: Any, numbers: Any,
     groups: Any, group_starts: Any, none_low: Any, none_high: Any, none_numbers: Any, ring: Any, flags: Any,
-    counts: Any,
 ) -> None:  # fmt: skip
     """counts[e] = how many filters hold event e."""
     n = 0
