@@ -130,7 +130,7 @@ def test_grow_in_place_and_as_xml(tidings: Tidings) -> None:
 REFUSED = [
     ("{", "no JSON"),
     ("[]", "there is no change in the list"),
-    ("{}", "change 1 refused, nothing was changed: change 1: 'change' is missing"),
+    ("{}", "change 1 refused, nothing was changed: 'change' is missing"),
     ('{"change": "append_valeu"}', "no change 'append_valeu'; did you mean 'append_value'?"),
     (SAAB.replace("brand", "brnd"), "no domain 'brnd'; did you mean 'brand'?"),
     (SAAB.replace("saab", "mini"), "value 'mini' exists already"),
