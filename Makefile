@@ -40,6 +40,7 @@ format: setup  ## put the code into shape
 	@$(BIN)/ruff check --fix .
 
 bench: setup  ## how fast is it here
+	@$(BIN)/python -c 'import duckdb, matplotlib, polars, rule_engine' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
 	@$(BIN)/python -m tidings.bench
 
 clean:  ## remove what the other targets made

@@ -90,7 +90,7 @@ def test_plots_are_files(tmp_path):
     for figure in (GROWTH, replace(GROWTH, name="linear", logarithmic=False)):
         assert all(path.stat().st_size > 1000 for path in draw_figure(figure, tmp_path))
     written = draw_run(RUNS["half"], tmp_path / "new")
-    assert [path.name for path in written] == ["matching-le-subscribe-1000.svg", "matching-le-subscribe-1000.png"]
+    assert [path.name for path in written] == ["matching-le-subscribe.svg", "matching-le-subscribe.png"]
 
 
 def test_without_matplotlib_it_says_what_to_install(monkeypatch, tmp_path):

@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.strategies.filters import RICH, events, filter_texts
-from tidings.events import EventBatch
+from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
 from tidings.matching import access, bitmaps
 from tidings.matching import default as default_module
 from tidings.matching.access import ALL, MIXED, PREFIX, ROWS, SUFFIX
+from tidings.matching.box_table import BoxTable
+from tidings.matching.boxes import boxes_of
 from tidings.matching.bulk import box_table
 from tidings.matching.default import BoxMatcher
 from tidings.matching.event_table import EventTable
@@ -123,3 +125,20 @@ def test_a_bulk_load_joins_what_was_added_singly() -> None:
         naive.add(Subscription(f"s{number}", table.filter(number)))
     matcher.merge()
     assert answers(matcher, workload.events(100)) == answers(naive, workload.events(100))
+
+
+def test_recent_events_say_which_equality_is_selective() -> None:
+    """Filters with both equalities join the group of one: of price, which has more values, unless events have but one."""
+    texts = [f"price = {n % 20} and budget = {n % 10}" for n in range(40)]
+    texts += [f"price = {n}" for n in range(20)] + [f"budget = {n}" for n in range(10)]
+    filters = [Filter.parse(text, RICH) for text in texts]
+    table = BoxTable.of([(n, box) for n, one in enumerate(filters) for box in boxes_of(one, RICH)], RICH)
+    made = [Event(f"e{n}", ("car",), (("budget", (77,)), ("price", (3,)))) for n in range(100)]
+    recent = EventTable.of(EventBatch.of(made, RICH), table.dimensions).least
+
+    def joined(known: np.ndarray | None) -> set[str]:
+        groups, group_of = access.choose_groups(table, known)
+        return {table.dimensions[d].axis.attribute for d in groups[group_of[0]].access}
+
+    assert joined(None) == {"price"}
+    assert joined(recent) == {"budget"}

@@ -119,7 +119,7 @@ def _peers(plan: Plan, prepared: Prepared, say: Say) -> list[Measured]:
     made = []
     for name in plan.peers:
         say(f"measuring {name}")
-        made.append(measure_peer(name, grid, plan.threads, plan.seconds))
+        made.append(measure_peer(name, grid, plan.threads, 2 * plan.seconds))  # large batches suit them
     return made
 
 

@@ -70,7 +70,7 @@ def draw_run(run: Run, folder: Path) -> list[Path]:
     axes.xaxis.set_major_formatter(lambda value, _: number(value))
     axes.minorticks_off()
     axes.set_xlabel("events/s (peers in grey)")
-    return _written(drawing, folder, f"matching-{run.workload}-{run.subscriptions}")
+    return _written(drawing, folder, f"matching-{run.workload}")
 
 
 def _canvas(title: str, height: float = 4.2) -> tuple[Any, Any]:

@@ -87,7 +87,7 @@ def _section(section: Section, run: Run) -> str:
     table = markdown(HEADER, rows(run.results))
     image = ""
     if section.name in ("everyone", "flights"):
-        image = "\n\n" + _image(f"matching-{run.workload}-{run.subscriptions}", section.title)
+        image = "\n\n" + _image(f"matching-{run.workload}", section.title)
     return f"## {section.title}\n\n```sh\n{section.command}\n```\n\n{said}\n\n{table}{image}"
 
 

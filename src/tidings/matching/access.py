@@ -53,11 +53,13 @@ def kinds_of(low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> npt.NDA
     return kinds
 
 
-def choose_groups(table: BoxTable) -> tuple[list[Group], npt.NDArray[np.int32]]:
-    """The groups, and for each box the group it belongs to."""
+def choose_groups(
+    table: BoxTable, recent: npt.NDArray[np.int32] | None = None
+) -> tuple[list[Group], npt.NDArray[np.int32]]:
+    """The groups, and for each box the group it belongs to; `recent` events say which keys are selective."""
     kinds = kinds_of(table.low, table.high)
     shape_of, examples, counts = _shapes(table, kinds)
-    variety = _variety(table, kinds)
+    variety = _variety(table, kinds, recent)
     groups: list[Group] = []
     mixed: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for shape in np.argsort(-counts, kind="stable").tolist():
@@ -125,15 +127,27 @@ def _shapes(
     return shape_of, examples[:count], np.bincount(shape_of, minlength=count)
 
 
-def _variety(table: BoxTable, kinds: npt.NDArray[np.int8]) -> list[float]:
-    """By dimension how many boxes share an asked value, as one in so many: the number of values if all were as
-    frequent."""
+def _variety(table: BoxTable, kinds: npt.NDArray[np.int8], recent: npt.NDArray[np.int32] | None) -> list[float]:
+    """By dimension: of how many boxes that ask for a value an event meets one.
+
+    Recent events, as rows of ordinals, tell how often each value comes; without them it is taken to come as often as
+    filters ask for it.
+    """
     equal = kinds == EQUAL
     found = []
     for place in range(len(table.dimensions)):
         asked = table.low[equal & (table.dimension == place)]
-        shares = np.bincount(asked).astype(np.float64) if len(asked) else np.ones(1)
-        found.append(float(shares.sum() ** 2 / (shares**2).sum()))
+        if not len(asked):
+            found.append(1.0)
+            continue
+        shares = np.bincount(asked).astype(np.float64) / len(asked)
+        if recent is None:
+            found.append(1 / float((shares**2).sum()))
+            continue
+        seen = recent[:, place]
+        seen = seen[(seen >= 0) & (seen < len(shares))]
+        met = float(shares[seen].sum())
+        found.append((len(recent) + 1) / (met + float((shares**2).sum())))  # one more event, as filters expect it
     return found
 
 

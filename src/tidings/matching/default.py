@@ -24,6 +24,7 @@ from tidings.matching.segment import Found, Restriction, Segment
 from tidings.schema.catalog import Catalog
 
 _MOST_WAITING = 256  # boxes that wait before they become a segment for good
+_MOST_RECENT = 1000
 _ALIKE = 4  # a segment is merged with the one before it unless that is this many times larger
 
 _NO_MARKS = np.zeros(0, np.uint8)
@@ -43,6 +44,7 @@ class BoxMatcher(Matcher):
         self._closings: list[int] = []  # in each segment
         self._waiting: list[tuple[int, Box]] = []
         self._tail: Segment | None = None
+        self._recent: EventBatch | None = None  # what merges choose access paths by
         self._closed = np.zeros(16, np.uint8)
 
     @classmethod
@@ -94,6 +96,7 @@ class BoxMatcher(Matcher):
 
     def adopt(self, catalog: Catalog) -> None:
         """Enumerations only grow at their end; pre-order numbers move, so boxes are made anew from the filters."""
+        self._recent = None
         self._recall()
         super().adopt(catalog)
         self._segments, self._latest_start, self._closings, self._waiting = [], [], [], []
@@ -145,7 +148,7 @@ class BoxMatcher(Matcher):
     def _replace(self, first: int, last: int, table: BoxTable) -> None:
         del self._segments[first:last], self._latest_start[first:last], self._closings[first:last]
         if len(table):
-            self._append(Segment.of(table))
+            self._append(Segment.of(table, self._recent))
 
     def _living(self, segment: Segment, committed: int | None) -> BoxTable:
         table = table_of(segment)
@@ -154,6 +157,8 @@ class BoxMatcher(Matcher):
         return table.take(np.flatnonzero(self.spans.stop[table.number] > committed))
 
     def _match(self, batch: EventBatch) -> Matches:
+        if len(batch):
+            self._recent = batch.slice(0, min(len(batch), _MOST_RECENT))
         if self._tail is None and self._waiting:
             self._tail = Segment.of(BoxTable.of(self._waiting, self.catalog))
         if any(self._closings) or self._tail is not None or self._starts_inside(batch):

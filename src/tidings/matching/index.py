@@ -50,9 +50,9 @@ class Index(NamedTuple):
         return sum(array.nbytes for array in self)
 
 
-def build_index(table: BoxTable) -> tuple[Index, Bitmaps]:
+def build_index(table: BoxTable, recent: npt.NDArray[np.int32] | None = None) -> tuple[Index, Bitmaps]:
     table = with_outsides(table)
-    groups, group_of = choose_groups(table)
+    groups, group_of = choose_groups(table, recent)
     access_offsets, access = _csr([group.access for group in groups], np.int16)
     cluster_of, examples = _clusters(table, group_of, access_offsets, access)
     bound = _bounds(table, groups, group_of)

@@ -1,5 +1,5 @@
-"""Many boxes have the same residuals, so an index keeps each different set of them once: a box has one small number, and
-sets that are asked often stay in the processor's cache."""
+"""Many boxes have the same residuals, so an index keeps each different set once: a box has one small number, and sets
+that are asked often stay in the processor's cache."""
 
 from __future__ import annotations
 

@@ -68,8 +68,10 @@ class Segment:
     repeats: bool  # whether a subscription may have several boxes
 
     @classmethod
-    def of(cls, table: BoxTable) -> Segment:
-        index, bitmaps = build_index(table)
+    def of(cls, table: BoxTable, recent: EventBatch | None = None) -> Segment:
+        """`recent` events help to choose how boxes are found."""
+        known = None if recent is None else EventTable.of(recent, table.dimensions).least
+        index, bitmaps = build_index(table, known)
         numbers = table.number
         least, most = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
         ascending = bool((numbers[1:] > numbers[:-1]).all())

@@ -35,6 +35,7 @@ class SparkJoin:
         self.session = (
             SparkSession.builder.master(f"local[{self.threads}]")
             .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
             .config("spark.sql.shuffle.partitions", self.threads)
             .config("spark.sql.execution.arrow.pyspark.enabled", "true")
             .getOrCreate()
