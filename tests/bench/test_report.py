@@ -76,7 +76,7 @@ def test_the_page_has_commands_tables_and_images():
 def test_every_run_of_the_report_can_be_repeated_by_its_command():
     full = {section.name: section for section in sections()}
     assert full["half"].plan.subscriptions == 3_200_000
-    assert full["rein"].command.endswith("--algorithms default,scan --peer numpy --seconds 3")
+    assert full["rein"].command.endswith("--algorithms default,scan --peer numpy --seconds 2")
     assert "--zipf" in full["rein-zipf"].command
     assert "--threads 2" in full["threads"].command
     assert full["everyone"].plan.peers == ALL_PEERS

@@ -14,6 +14,7 @@ from tidings.bench.grid import Grid, NoGrid
 from tidings.bench.machine import commit
 from tidings.bench.measuring import MATCHES_AT_ONCE, Prepared, measure
 from tidings.bench.peers import PEERS
+from tidings.bench.peers.java import PeerFailed
 from tidings.bench.peers.measuring import check_peer, measure_peer
 from tidings.bench.results import Measured, Result, Run
 from tidings.errors import MatchingError
@@ -104,7 +105,7 @@ def _checked(plan: Plan, say: Say) -> dict[str, Any]:
     for name in plan.peers:
         try:
             check_peer(name, plan.workload, expected)
-        except NoGrid:
+        except (NoGrid, PeerFailed):
             continue  # said in the table
     return checked
 

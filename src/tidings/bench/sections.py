@@ -10,7 +10,7 @@ from tidings.bench.results import Result, Run
 from tidings.workloads import Flights, LeSubscribe, Rein, Thesis, Workload
 
 PAPERS = ("default", "counting", "equality-preferred", "quarantine")
-_SECONDS = 3.0
+_SECONDS = 2.0
 _BUILD_LIMIT = 40.0
 
 

@@ -62,7 +62,12 @@ def choose_groups(
     variety = _variety(table, kinds, recent)
     groups: list[Group] = []
     mixed: dict[tuple[int, ...], list[int]] = defaultdict(list)
-    for shape in np.argsort(-counts, kind="stable").tolist():
+    equal = np.concatenate([np.zeros(1, np.int64), np.cumsum(kinds == EQUAL)])
+    keyless = equal[table.offsets[examples + 1]] == equal[table.offsets[examples]]
+    rare = keyless & (counts < _FEWEST_ALIKE)  # often the most, and all alike: they need no closer look
+    if rare.any():
+        mixed[()] = np.flatnonzero(rare).tolist()
+    for shape in np.flatnonzero(~rare)[np.argsort(-counts[~rare], kind="stable")].tolist():
         example = int(examples[shape])
         sides = slice(table.offsets[example], table.offsets[example + 1])
         asked = list(zip(table.dimension[sides].tolist(), kinds[sides].tolist(), strict=True))

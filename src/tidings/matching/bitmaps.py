@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from tidings.matching.index import Index
 
 FEWEST_BOXES = 512
-_MOST_BUCKETS = 32
+_MOST_BUCKETS = 64
+_MOST_SAMPLED = 20_000
 
 
 class Bitmaps(NamedTuple):
@@ -65,12 +66,13 @@ def make_bitmaps(index: Index) -> Bitmaps:
         np.concatenate([[0], np.cumsum([len(one) for one in edges])]).astype(np.int64),
         np.concatenate([np.zeros(0, np.int32), *edges]).astype(np.int32),
         np.array(first_word, np.int64),
-        np.zeros(used, np.uint64),
+        np.full(used, ~np.uint64(0)),
     )
+    place_of = np.zeros(int(index.side_dimension.max()) + 1 if len(index.side_dimension) else 0, np.int64)
     for place, (cluster, group) in enumerate(chosen):
         start, stop = int(index.cluster_start[cluster]), int(index.cluster_start[cluster + 1])
         offsets = _side_offsets(index, group, start, stop)
-        fill_bitmaps(place, offsets, index.side_dimension, index.low, index.high, *made)
+        fill_bitmaps(place, offsets, index.side_dimension, index.low, index.high, place_of, *made)
     return made
 
 
@@ -103,35 +105,38 @@ def _sides(index: Index, group: int, start: int, stop: int) -> slice:
 def _edges(low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Where to cut: at every bound while they are few, else where they are dense."""
     bounds = np.concatenate([low[low > 0], high[high < OPEN]])
-    different = np.unique(bounds)
+    bounds = np.sort(bounds[:: len(bounds) // _MOST_SAMPLED + 1])  # edges need not be exact, only the bits
+    different = bounds[np.flatnonzero(np.diff(bounds, prepend=-1))]
     if len(different) < 2 * _MOST_BUCKETS:
         return different.astype(np.int32)
     places = np.linspace(0, len(bounds) - 1, _MOST_BUCKETS + 1)[1:-1].astype(np.int64)
-    return np.unique(np.sort(bounds)[places]).astype(np.int32)
+    return np.unique(bounds[places]).astype(np.int32)
 
 
 @kernel
 def fill_bitmaps(
-    place: Any, offsets: Any, side_dimension: Any, low: Any, high: Any, cluster: Any, first_dimension: Any,
-    words_each: Any, dimension: Any, first_edge: Any, edges: Any, first_word: Any, words: Any,
+    place: Any, offsets: Any, side_dimension: Any, low: Any, high: Any, place_of: Any, cluster: Any,
+    first_dimension: Any, words_each: Any, dimension: Any, first_edge: Any, edges: Any, first_word: Any, words: Any,
 ) -> None:  # fmt: skip
-    """Sets the bits of one cluster's boxes."""
+    """Of one cluster's boxes, all of whose bits are set, clears those in buckets that a side does not allow."""
     per_row = words_each[place]
-    for d in range(first_dimension[place], first_dimension[place + 1]):
-        cuts = edges[first_edge[d] : first_edge[d + 1]]
-        rows = len(cuts) + 2
-        for box in range(len(offsets) - 1):
-            first, last, again = 0, rows - 1, rows
-            for side in range(offsets[box], offsets[box + 1]):
-                if side_dimension[side] == dimension[d]:
-                    first = 1 + np.searchsorted(cuts, low[side], side="right")
-                    last = 1 + np.searchsorted(cuts, high[side] - 1, side="right")
-                    if low[side] > high[side]:  # all but [high, low): from the first row on, and again from low's on
-                        first, again = 1, first
-                        if high[side] == 0:
-                            last = 0
-            word, bit = box >> 6, np.uint64(1) << np.uint64(box & 63)
-            for row in range(first, last + 1):
-                words[first_word[d] + row * per_row + word] |= bit
-            for row in range(again, rows):
-                words[first_word[d] + row * per_row + word] |= bit
+    for j in range(first_dimension[place], first_dimension[place + 1]):
+        place_of[dimension[j]] = j
+    for box in range(len(offsets) - 1):
+        word, others = box >> 6, ~(np.uint64(1) << np.uint64(box & 63))
+        for side in range(offsets[box], offsets[box + 1]):
+            j = place_of[side_dimension[side]]
+            cuts = edges[first_edge[j] : first_edge[j + 1]]
+            rows = len(cuts) + 2
+            at = first_word[j] + word
+            words[at] &= others  # an event that does not bind the dimension
+            first = 1 + np.searchsorted(cuts, low[side], side="right")
+            last = 1 + np.searchsorted(cuts, high[side] - 1, side="right")
+            if low[side] <= high[side]:
+                for row in range(1, first):
+                    words[at + row * per_row] &= others
+                for row in range(last + 1, rows):
+                    words[at + row * per_row] &= others
+            else:  # all but [high, low)
+                for row in range(last + 1, first):
+                    words[at + row * per_row] &= others

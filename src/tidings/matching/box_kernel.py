@@ -311,13 +311,19 @@ def intersect_rows(
         if smallest == greatest[e, d]:
             row = 0 if smallest < 0 else 1 + np.searchsorted(cuts, smallest, side="right")
             at = first_word[j] + row * words
-            rows &= bit_words[at : at + words]
+            keep_common(rows, bit_words[at : at + words])
             continue
         union[:] = 0
         for s in range(starts[e, d], stops[e, d]):
             at = first_word[j] + (1 + np.searchsorted(cuts, sets[s], side="right")) * words
             union |= bit_words[at : at + words]
-        rows &= union
+        keep_common(rows, union)
+
+
+@inlined
+def keep_common(rows: Any, source: Any) -> None:
+    for w in range(len(rows)):
+        rows[w] &= source[w]
 
 
 @inlined

@@ -43,6 +43,7 @@ class DuckDbJoin:
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
+        self.connection: Any = None
 
     def unavailable(self) -> str | None:
         return None if find_spec("duckdb") else "not installed: pip install 'tidings[bench]'"
@@ -69,4 +70,5 @@ class DuckDbJoin:
         return counts
 
     def close(self) -> None:
-        self.connection.close()
+        if self.connection is not None:
+            self.connection.close()

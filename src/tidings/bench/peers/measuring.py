@@ -22,9 +22,11 @@ def check_peer(name: str, workload: Workload, expected: Answers) -> None:
     peer = make_peer(name)
     if peer.unavailable() or peer.unable(grid):
         return
-    peer.load(grid)
-    compare(name, Answers(peer.counts(0, SMALL[1])), "naive", expected)
-    peer.close()
+    try:
+        peer.load(grid)
+        compare(name, Answers(peer.counts(0, SMALL[1])), "naive", expected)
+    finally:
+        peer.close()
 
 
 def measure_peer(name: str, grid: Grid, threads: int = 1, seconds: float = 10, limit: float = 90) -> Measured:

@@ -42,4 +42,4 @@ class NumpyScan:
         return counts
 
     def close(self) -> None:
-        del self.grid
+        vars(self).clear()

@@ -58,4 +58,4 @@ class PolarsJoin:
         return counts
 
     def close(self) -> None:
-        del self.filters, self.events
+        vars(self).clear()

@@ -55,4 +55,4 @@ class RuleEngine:
         return np.array([sum(rule.matches(event) for rule in rules) for event in self.events[first:last]], np.int64)
 
     def close(self) -> None:
-        del self.rules, self.events
+        vars(self).clear()
