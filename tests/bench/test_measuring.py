@@ -4,10 +4,12 @@ import time
 
 import pytest
 
+from tidings.bench.checking import built
 from tidings.bench.floor import floor_ns
 from tidings.bench.growth import BASE, Rarer, exponent, narrower
 from tidings.bench.measuring import MATCHES_AT_ONCE, TRIES, TookTooLong, planned, time_limit
 from tidings.bench.table import markdown, number, plain
+from tidings.matching.bulk import box_table
 
 
 def test_the_floor_is_the_time_of_a_write():
@@ -56,3 +58,13 @@ def test_numbers_have_three_digits(value, text):
 def test_tables():
     assert markdown(("a", "b", "c"), [("x|y", "1", "n")]).splitlines()[2] == "| x\\|y | 1 | n |"
     assert plain(("a", "b", "c"), [("long", "1", "n")]).splitlines() == ["a     b  c", "long  1  n"]
+
+
+@pytest.mark.parametrize("workload", [Rarer.to, narrower])
+def test_ten_times_the_subscriptions_have_as_many_matches(workload):
+    means = []
+    for size in (BASE, 10 * BASE):
+        made = workload(size)
+        matcher = built("default", made.catalog, box_table(made.subscriptions(size)), [str(i) for i in range(size)])
+        means.append(len(matcher.match(made.events(2000))) / 2000)
+    assert means[1] == pytest.approx(means[0], rel=0.3)
