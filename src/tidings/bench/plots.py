@@ -20,6 +20,7 @@ _STYLES = {
 }
 _OTHERS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#E69F00", "v"))
 _FORMS = ("svg", "png")
+_FEWER = "only"  # as the notes of peers have it
 
 
 class PlotsMissing(TidingsError):
@@ -51,13 +52,22 @@ def draw_figure(figure: Figure, folder: Path) -> list[Path]:
     axes.set_xlabel(figure.across)
     axes.set_ylabel(figure.up)
     axes.yaxis.set_major_formatter(lambda value, _: number(value))
-    axes.legend(frameon=False, fontsize=9)
+    columns = 1 if figure.exponents else 2
+    drawing.legend(loc="outside lower left", ncols=columns, frameon=False, fontsize=9)  # beside no line's way
     return _written(drawing, folder, figure.name)
 
 
 def draw_run(run: Run, folder: Path) -> list[Path]:
     """A bar for each algorithm and peer: events a second."""
-    rates = [(one.algorithm, one.kind, one.events_per_s) for one in run.results if one.events_per_s is not None]
+    rates = [
+        (
+            one.algorithm + (" *" if _FEWER in one.note and "extrapolated" not in one.note else ""),
+            one.kind,
+            one.events_per_s,
+        )
+        for one in run.results
+        if one.events_per_s is not None
+    ]
     drawing, axes = _canvas(title(run).replace("): ", ")\n"), height=1.2 + 0.32 * len(rates))
     names, kinds, values = zip(*reversed(rates), strict=True) if rates else ((), (), ())
     colours = ["#0072B2" if kind == "algorithm" else "#999999" for kind in kinds]
@@ -69,7 +79,7 @@ def draw_run(run: Run, folder: Path) -> list[Path]:
     axes.grid(axis="y", visible=False)
     axes.xaxis.set_major_formatter(lambda value, _: number(value))
     axes.minorticks_off()
-    axes.set_xlabel("events/s (peers in grey)")
+    axes.set_xlabel("events/s; peers in grey, * with fewer subscriptions")
     return _written(drawing, folder, f"matching-{run.workload}")
 
 

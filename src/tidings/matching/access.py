@@ -30,6 +30,7 @@ ALL, PREFIX, SUFFIX, ROWS, MIXED = range(5)  # how a cluster of the group is ans
 _FEWEST_ALIKE = 48  # a shape with fewer boxes is thrown together with others
 _LARGE_CLUSTER = 12  # boxes of a shape that share a key, on average, for a group of their own
 _MOST_GROUPS = 1024
+_FEW = 256  # boxes that are simply tested: what was added last is made anew for every batch, so it must be made quickly
 _NS_A_GROUP, _NS_A_CANDIDATE = 40, 8  # what entering a group and testing a box cost, roughly (measured on flights)
 
 
@@ -57,6 +58,8 @@ def choose_groups(
     table: BoxTable, recent: npt.NDArray[np.int32] | None = None
 ) -> tuple[list[Group], npt.NDArray[np.int32]]:
     """The groups, and for each box the group it belongs to; `recent` events say which keys are selective."""
+    if len(table) <= _FEW:
+        return [Group((), MIXED)], np.zeros(len(table), np.int32)
     kinds = kinds_of(table.low, table.high)
     shape_of, examples, counts = _shapes(table, kinds)
     variety = _variety(table, kinds, recent)

@@ -10,7 +10,7 @@ are exact while the event has one value there; otherwise the matcher asks the sp
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tidings.language import Filter
 from tidings.language.constraints import SAME, Constraints, constraints_of
@@ -24,8 +24,7 @@ Role = Literal["value", "member", "word"]
 _MOST_SPLITS = 16  # an `in` list up to this long becomes as many boxes, each with an equality to look up
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Axis:
+class Axis(NamedTuple):
     attribute: str
     role: Role
 
