@@ -69,6 +69,7 @@ def test_every_access_path_gives_what_a_scan_of_all_boxes_gives(
 ) -> None:
     monkeypatch.setattr(bitmaps, "FEWEST_BOXES", 100)
     monkeypatch.setattr(access, "_LARGE_CLUSTER", 1)
+    monkeypatch.setattr(bitmaps, "FEWEST_BLOCKED", 200)
     workload = WORKLOADS["le-subscribe"](equality=equality)
     table, batch = box_table(workload.subscriptions(60_000)), workload.events(300)
     matcher = BoxMatcher(workload.catalog, threads=1)

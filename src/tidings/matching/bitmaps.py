@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tidings.matching.index import Index
 
 FEWEST_BOXES = 512
+FEWEST_BLOCKED = 1 << 14  # boxes of a cluster without a key that is looked at in blocks (see `blocks.py`)
 _MOST_BUCKETS = 64
 _MOST_SAMPLED = 20_000
 

@@ -22,7 +22,7 @@ CANDIDATES, TESTED, ASKED = 0, 1, 2  # places in `counts`
 @kernel
 def find_matches(
     index: Any, bitmaps: Any, events: Any, first: Any, last: Any, stamp: Any, span_start: Any, span_stop: Any,
-    closed: Any, accumulator: Any, counts: Any, asked: Any, out_offsets: Any, out: Any,
+    closed: Any, blocked_from: Any, accumulator: Any, counts: Any, asked: Any, out_offsets: Any, out: Any,
 ) -> Any:  # fmt: skip
     """Matches the events [first, last) after what is in `out` already; returns the first event that did not fit.
 
@@ -66,6 +66,10 @@ def find_matches(
                     if cluster < 0:
                         continue
                 start, stop = np.int64(cluster_start[cluster]), np.int64(cluster_start[cluster + 1])
+                if access_from == access_to and stop - start >= blocked_from and len(bit_cluster):
+                    place = np.searchsorted(bit_cluster, cluster)
+                    if place < len(bit_cluster) and bit_cluster[place] == cluster:
+                        continue  # left to `blocks.py`
                 if n + stop - start > len(out):
                     counts[ASKED] = asked_before
                     return e

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -14,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tidings.events import EventBatch
+from tidings.matching import bitmaps as bitmaps_module
 from tidings.matching.bitmaps import Bitmaps
+from tidings.matching.blocks import BLOCK, blocked, find_in_blocks, find_rows, weave
 from tidings.matching.box_kernel import ASKED, CANDIDATES, TESTED, find_matches
 from tidings.matching.box_table import BoxTable
 from tidings.matching.dimension import Dimension
@@ -55,6 +58,19 @@ class _Events(NamedTuple):
     sets: npt.NDArray[np.int32]
     relations: npt.NDArray[np.uint8]
     positions: npt.NDArray[np.int64]
+
+
+class _Pairs(NamedTuple):
+    """Matches as pairs (event, number)."""
+
+    pairs: npt.NDArray[np.int32]
+    asked: npt.NDArray[np.int64]
+    candidates: int
+
+
+_UNRESTRICTED = Restriction(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8))
+_NOTHING = _Pairs(np.zeros((0, 2), np.int32), np.zeros((0, 2), np.int64), 0)
+_NO_STAMP = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +115,26 @@ class Segment:
             ]
             return joined([job.result() for job in jobs])
 
+    @cached_property
+    def _blocked(self) -> list[tuple[int, int]]:
+        return blocked(self.index, self.bitmaps)
+
     def _part(self, events: _Events, first: int, last: int, restriction: Restriction, numbers: int) -> Found:
-        """The events [first, last): a few first, to learn how much room the answer needs."""
+        """The events [first, last)."""
         stamp = np.zeros(numbers if self.repeats else 0, np.int32)
+        if not self._blocked:
+            return self._by_event(events, first, last, restriction, stamp)
+        found = self._by_event(events, first, last, _UNRESTRICTED, stamp[:0])
+        for group, place in self._blocked:
+            found = self._woven(events, first, last, found, self._by_block(events, first, last, group, place))
+        if not len(restriction.start) and not len(stamp):
+            return found
+        return self._woven(events, first, last, found, _NOTHING, restriction, stamp)
+
+    def _by_event(
+        self, events: _Events, first: int, last: int, restriction: Restriction, stamp: npt.NDArray[np.int32]
+    ) -> Found:
+        """All but what is looked at in blocks; a few events first, to learn how much room the answer needs."""
         words = int(self.bitmaps.words_each.max()) if len(self.bitmaps.words_each) else 0
         accumulator = np.empty(2 * words, np.uint64)
         counts = np.zeros(3, np.int64)
@@ -111,7 +144,7 @@ class Segment:
         done, stop = first, min(first + _SAMPLE, last)
         while True:
             done = find_matches(
-                self.index, self.bitmaps, events, done, stop, stamp, *restriction,
+                self.index, self.bitmaps, events, done, stop, stamp, *restriction, bitmaps_module.FEWEST_BLOCKED,
                 accumulator, counts, asked, offsets, out,
             )  # fmt: skip
             if counts[ASKED] > len(asked):
@@ -128,6 +161,56 @@ class Segment:
             wider = np.empty(room, np.int32)
             wider[: offsets[done]] = out[: offsets[done]]
             out, stop = wider, last
+
+    def _by_block(self, events: _Events, first: int, last: int, group: int, place: int) -> _Pairs:
+        """What one cluster holds, as pairs."""
+        dimensions = int(np.diff(self.bitmaps.first_dimension)[place])
+        rows = np.empty((last - first, dimensions), np.int64)
+        find_rows(place, self.bitmaps, events, first, last, rows)
+        single = (events.least == events.greatest).all(axis=1)
+        counts, found = np.zeros(3, np.int64), np.zeros(1, np.int64)
+        asked = np.empty((_ROOM_TO_ASK, 2), np.int64)
+        pairs = np.empty((_ROOM, 2), np.int32)
+        blocks = -(-int(self.bitmaps.words_each[place]) // BLOCK)
+        done = 0
+        while done < blocks:
+            done = find_in_blocks(
+                group,
+                place,
+                self.index,
+                self.bitmaps,
+                events,
+                first,
+                last,
+                rows,
+                single,
+                done,
+                counts,
+                asked,
+                pairs,
+                found,
+            )
+            if counts[ASKED] > len(asked):
+                asked = np.empty((2 * int(counts[ASKED]), 2), np.int64)
+                counts[:], found[:], done = 0, 0, 0
+            elif done < blocks:
+                pairs = np.concatenate([pairs, np.empty_like(pairs)])
+        return _Pairs(pairs[: found[0]], asked[: counts[ASKED]], int(counts[CANDIDATES]))
+
+    def _woven(
+        self, events: _Events, first: int, last: int, found: Found, more: _Pairs,
+        restriction: Restriction = _UNRESTRICTED, stamp: npt.NDArray[np.int32] = _NO_STAMP,
+    ) -> Found:  # fmt: skip
+        """One answer of both; with a restriction or stamps, only what they let pass."""
+        offsets = np.zeros(last - first + 1, np.int64)
+        numbers = np.empty(len(found.numbers) + len(more.pairs), np.int32)
+        shifted = np.concatenate([np.zeros(first, np.int64), found.offsets])
+        weave(
+            first, last, shifted, found.numbers, more.pairs, events.positions, *restriction, stamp,
+            np.zeros(last - first + 1, np.int64), offsets, numbers,
+        )  # fmt: skip
+        cost = found.cost + Cost(more.candidates)
+        return Found(offsets, numbers[: offsets[-1]], np.concatenate([found.asked, more.asked]), cost)
 
 
 def joined(parts: list[Found]) -> Found:
