@@ -15,7 +15,7 @@ $(READY): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Tidings needs Python 3.11 or newer with venv (Debian: apt-get install python3 python3-venv)."; exit 1; }
 	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || $(PYTHON) -m venv --clear .venv
 	@echo "setting up .venv ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
 	@touch $(READY)
 
 setup: $(READY)  ## make .venv and install everything into it
@@ -40,7 +40,6 @@ format: setup  ## put the code into shape
 	@$(BIN)/ruff check --fix .
 
 bench: setup  ## how fast is it here
-	@$(BIN)/python -c 'import duckdb, matplotlib, polars, rule_engine' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
 	@$(BIN)/python -m tidings.bench
 
 clean:  ## remove what the other targets made

@@ -1,4 +1,4 @@
-"""`tidings workload`: the papers' simulated workloads as files."""
+"""`tidings workload`: the benchmarks' workloads as files."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import typer
 from tidings.cli.options import Form
 from tidings.cli.terminal import messages, plain_errors, progress
 
-Name = Literal["le-subscribe", "thesis"]
+Name = Literal["le-subscribe", "thesis", "rein", "flights"]
 
 
 def workload(
-    name: Annotated[Name, typer.Argument(metavar="NAME", help="le-subscribe or thesis.", show_default=False)],
+    name: Annotated[Name, typer.Argument(metavar="NAME", help="le-subscribe, thesis, rein or flights.", show_default=False)],
     output: Annotated[
         Path,
         typer.Option(metavar="DIR", file_okay=False, help="Where the three files go.", show_default=False),
@@ -28,7 +28,7 @@ def workload(
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same files.")] = 1,
     form: Annotated[Form, typer.Option(help="Of the events.")] = "jsonl",
 ) -> None:
-    """Write a schema, subscriptions and events of a simulated workload.
+    """Write a schema, subscriptions and events of a workload; flights are real and need tidings[bench].
 
     Example: tidings workload le-subscribe --subscriptions 100000 --events 10000 --output demo
     """
