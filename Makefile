@@ -16,6 +16,8 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || $(PYTHON) -m venv --clear .venv
 	@echo "setting up .venv ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
+	@echo "compiling kernels, once ..."
+	@$(BIN)/tidings match examples/subscriptions.jsonl examples/events.jsonl --schema examples/schema.json >/dev/null 2>&1
 	@touch $(READY)
 
 setup: $(READY)  ## make .venv and install everything into it

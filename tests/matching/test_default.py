@@ -17,10 +17,13 @@ from tidings.matching.access import ALL, MIXED, PREFIX, ROWS, SUFFIX
 from tidings.matching.box_table import BoxTable
 from tidings.matching.boxes import boxes_of
 from tidings.matching.bulk import box_table
-from tidings.matching.default import BoxMatcher
+from tidings.matching.default import BoxMatcher, LoadedFilters
 from tidings.matching.event_table import EventTable
 from tidings.matching.naive import NaiveMatcher
 from tidings.matching.plan import open_plan, save_plan
+from tidings.matching.predicate_table import PredicateTable
+from tidings.schema import json_form
+from tidings.schema.growth import AppendNode, grow
 from tidings.workloads import WORKLOADS
 
 STEPS = st.sampled_from(("add", "add", "add", "withdraw", "match", "match", "merge", "reopen"))
@@ -144,3 +147,64 @@ def test_recent_events_say_which_equality_is_selective(monkeypatch: pytest.Monke
 
     assert joined(None) == {"price"}
     assert joined(recent) == {"budget"}
+
+
+def test_events_with_many_values_do_not_multiply() -> None:
+    """256 values in each of eight attributes are 2^64 combinations."""
+    schema = json_form.read(
+        {
+            "domains": [{"name": "d", "kind": "enumerated", "values": [f"v{n}" for n in range(256)]}],
+            "attributes": [{"name": f"a{n}", "domain": "d"} for n in range(8)],
+            "event_types": [{"name": "t", "attributes": [{"name": f"a{n}", "unique": False} for n in range(8)]}],
+        }
+    )
+    text = " and ".join(f"a{n} contains v0" for n in range(8))
+    matcher = BoxMatcher(schema, threads=1)
+    for number in range(300):
+        matcher.add(Subscription(f"s{number}", Filter.parse(text, schema)))
+    every = tuple(f"v{n}" for n in range(256))
+    event = Event("e", ("t",), tuple((f"a{n}", every) for n in range(8)))
+    assert len(matcher.match(EventBatch.of([event], schema))) == 300
+
+
+def test_dimensions_beyond_the_first_64_that_are_not_bound() -> None:
+    names = [f"a{n:03}" for n in range(80)]
+    schema = json_form.read(
+        {
+            "domains": [{"name": "d", "kind": "numeric"}],
+            "attributes": [{"name": name, "domain": "d"} for name in names],
+            "event_types": [{"name": "t", "attributes": [{"name": name, "mandatory": False} for name in names]}],
+        }
+    )
+    texts = [f"{name} > 5" for name in names] + [f"a079 < {n}" for n in range(300)]
+    matcher = BoxMatcher(schema, threads=1)
+    for number, text in enumerate(texts):
+        matcher.add(Subscription(f"s{number}", Filter.parse(text, schema)))
+    found = matcher.match(EventBatch.of([Event("e", ("t",), (("a001", (7,)),))], schema))
+    assert [matcher.id(number) for number in found.numbers] == ["s1"]
+
+
+def test_a_catalog_that_grew_is_adopted_or_refused_with_the_reason() -> None:
+    hierarchy = {"name": "h", "kind": "hierarchical", "tree": {"b": {}, "c": {}}}
+    document = {
+        "domains": [hierarchy, {"name": "d", "kind": "numeric"}],
+        "attributes": [{"name": "h", "domain": "h"}, {"name": "x", "domain": "d"}],
+        "event_types": [{"name": "t", "attributes": [{"name": "h", "mandatory": False}, {"name": "x"}]}],
+    }
+    schema = json_form.read(document)
+    wider = grow(schema, AppendNode("h", "a", None))
+    numbers = PredicateTable(schema, ("x",), ((),), *_one_predicate(4, 5.0))
+    matcher = BoxMatcher(schema, threads=1)
+    matcher.load(box_table(numbers), ["loaded"])
+    matcher.adopt(wider)
+    batch = EventBatch.of([Event("e", ("t",), (("x", (7,)),))], wider)
+    assert len(matcher.match(batch)) == 1
+    about_h = PredicateTable(schema, ("h",), (("b", "c"),), *_one_predicate(0, 1.0))
+    matcher = BoxMatcher(schema, threads=1)
+    matcher.load(box_table(about_h), ["loaded"])
+    with pytest.raises(LoadedFilters, match="1 filters were loaded as arrays"):
+        matcher.adopt(wider)
+
+
+def _one_predicate(operator: int, value: float) -> tuple[np.ndarray, ...]:
+    return np.array([0, 1]), np.array([0], np.int16), np.array([operator], np.int8), np.array([value])

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.strategies.filters import RICH
+from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
 from tidings.matching import plan as plan_module
 from tidings.matching.bulk import box_table
@@ -58,6 +59,17 @@ def test_filters_that_kernels_cannot_decide_are_saved_along(tmp_path: Path) -> N
     matcher.add(Subscription("s", Filter.parse("price < budget", RICH)))
     save_plan(matcher, tmp_path / "plan")
     assert open_plan(tmp_path / "plan").filter_texts() == ([0], ['price < "budget"'])
+
+
+def test_a_plan_keeps_the_numbers_of_a_hierarchy(tmp_path: Path) -> None:
+    matcher = BoxMatcher(RICH, threads=1)
+    matcher.add(Subscription("s", Filter.parse("category under vehicle", RICH)))
+    save_plan(matcher, tmp_path / "plan")
+    opened = open_plan(tmp_path / "plan")
+    assert opened.catalog == RICH
+    events = [Event(name, ("car",), (("category", (name,)),)) for name in ("mini", "table", "vehicle")]
+    found = opened.match(EventBatch.of(events, opened.catalog))
+    assert [len(found.of(row)) for row in range(3)] == [1, 0, 1]
 
 
 def test_a_plan_is_never_overwritten(saved: Path) -> None:

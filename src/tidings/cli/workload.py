@@ -14,7 +14,9 @@ Name = Literal["le-subscribe", "thesis", "rein", "flights"]
 
 
 def workload(
-    name: Annotated[Name, typer.Argument(metavar="NAME", help="le-subscribe, thesis, rein or flights.", show_default=False)],
+    name: Annotated[
+        Name, typer.Argument(metavar="NAME", help="le-subscribe, thesis, rein or flights.", show_default=False)
+    ],
     output: Annotated[
         Path,
         typer.Option(metavar="DIR", file_okay=False, help="Where the three files go.", show_default=False),

@@ -76,6 +76,8 @@ def _subscription(line: bytes, catalog: Catalog) -> Subscription:
     for name in _MEMBERS:
         if not isinstance(raw.get(name), str) or not raw[name]:
             problem = "is missing" if raw.get(name) is None else f"must be text, got {shown(raw[name])}"
+            if raw.get(name) == "":
+                problem = "must not be empty"
             raise ValueError(f"{name!r} {problem}")
     if not raw["id"].isascii() and any("\ud800" <= character <= "\udfff" for character in raw["id"]):
         raise ValueError(f"the id {shown(raw['id'])} has half a character, which UTF-8 cannot write")

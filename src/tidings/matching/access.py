@@ -30,6 +30,7 @@ ALL, PREFIX, SUFFIX, ROWS, MIXED = range(5)  # how a cluster of the group is ans
 _FEWEST_ALIKE = 48  # a shape with fewer boxes is thrown together with others
 _LARGE_CLUSTER = 12  # boxes of a shape that share a key, on average, for a group of their own
 _MOST_GROUPS = 1024
+_LONGEST_KEY = 8  # equalities of a box that are its key; more would select nothing further
 _FEW = 256  # boxes that are simply tested: what was added last is made anew for every batch, so it must be made quickly
 _NS_A_GROUP, _NS_A_CANDIDATE = 40, 8  # what entering a group and testing a box cost, roughly (measured on flights)
 
@@ -76,12 +77,13 @@ def choose_groups(
         asked = list(zip(table.dimension[sides].tolist(), kinds[sides].tolist(), strict=True))
         plain = table.residual_offsets[example] == table.residual_offsets[example + 1]
         equalities = tuple(d for d, kind in asked if kind == EQUAL)
-        keys = math.prod(variety[d] for d in equalities)
+        selective = sorted(equalities, key=lambda d: -variety[d])[:_LONGEST_KEY]
+        keys = math.prod(variety[d] for d in equalities[:_LONGEST_KEY])
         many = counts[shape] >= max(_FEWEST_ALIKE, _LARGE_CLUSTER * keys)
-        if many and len(groups) < _MOST_GROUPS:
+        if many and len(groups) < _MOST_GROUPS and len(equalities) <= _LONGEST_KEY:
             groups.append(_group_alike(shape, asked, plain))
         else:
-            mixed[equalities].append(shape)
+            mixed[tuple(sorted(selective))].append(shape)
     for access, shapes in _fewer_keys(mixed, counts, variety).items():
         groups.append(Group(access, MIXED, shapes=shapes))
     group_of_shape = np.zeros(len(examples), np.int32)

@@ -17,6 +17,7 @@ from tidings.matching.compiling import inlined, kernel
 from tidings.matching.residuals import ASK, NO, YES, inside, verdict_of
 
 CANDIDATES, TESTED, ASKED = 0, 1, 2  # places in `counts`
+MOST_COMBINATIONS = 256  # keys of one event that are looked up in a group
 
 
 @kernel
@@ -52,13 +53,26 @@ def find_matches(
             combinations = 1
             for a in range(access_from, access_to):
                 d = access[a]
-                if least[e, d] != greatest[e, d]:
-                    combinations *= stops[e, d] - starts[e, d]
-                elif least[e, d] < 0:
+                if least[e, d] < 0:
                     combinations = 0
+                elif least[e, d] != greatest[e, d] and combinations <= MOST_COMBINATIONS:
+                    combinations *= stops[e, d] - starts[e, d]
+            # An event with many values may have more keys than there are clusters: then these are gone through.
+            every = combinations > MOST_COMBINATIONS
+            if every:
+                combinations = first_cluster[group + 1] - first_cluster[group]
             for combination in range(combinations):
                 cluster = first_cluster[group]
-                if access_from < access_to:
+                if every:
+                    cluster += combination
+                    key = first_key[group] + combination * (access_to - access_from)
+                    same = True
+                    for a in range(access_from, access_to):
+                        ordinal = keys[key + a - access_from]
+                        same &= inside(e, access[a], ordinal, ordinal + 1, least, greatest, starts, stops, sets)
+                    if not same:
+                        continue
+                elif access_from < access_to:
                     cluster = find_cluster(
                         e, group, combination, access_from, access_to, access, first_cluster, first_key, keys, slots,
                         parts, least, greatest, starts, stops, sets,
@@ -80,6 +94,8 @@ def find_matches(
                     stop = first_above(low, base - origin * width, width, start, stop, ordinal)
                 elif how == UPPER:  # sorted by its upper bound: only the last ones can
                     ordinal = least[e, side_dimension[base]]
+                    if ordinal < 0:
+                        continue
                     start = first_above(high, base - origin * width, width, start, stop, ordinal)
                 if answer == ALL or answer == PREFIX or answer == SUFFIX:
                     n = copy(number, start, stop, out, n)
@@ -113,6 +129,7 @@ def find_matches(
                     else:
                         side = base + (box - origin) * width
                         end = side + width
+                    counts[TESTED] += end - side
                     while side < end:
                         d = side_dimension[side]
                         ordinal = least[e, d]

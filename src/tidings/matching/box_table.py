@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tidings.language.ranges import Space, space_of
 from tidings.matching.boxes import Axis, Box, Has, InRanges, Related, Residual, Unbound
 from tidings.matching.dimension import OPEN, Dimension, Ordinals
 from tidings.schema.catalog import Catalog
-from tidings.schema.domain import Kind
 
 # Kinds of residuals; what their parts mean is said in `residuals.py`.
 IN_RANGES, HAS_ANY, HAS_ALL, RELATED, UNBOUND_AXIS = range(5)
@@ -99,8 +99,9 @@ class _Builder:
                 match residual:
                     case InRanges(axis, ranges):
                         keys = self._axis(axis)
-                        space_ends = [key for low, high in ranges for key in (low, high)]
-                        keys.extend(key for key in space_ends if self._is_key(key))
+                        space = self._space(axis)
+                        keys.extend(low for low, _ in ranges if low != space.bottom)
+                        keys.extend(high for _, high in ranges if high != space.top)
                         self.only_points[axis] = False
                     case Has(axis, _, wanted):
                         self._axis(axis).extend(wanted)
@@ -111,18 +112,20 @@ class _Builder:
         self.only_points.setdefault(axis, True)
         return self.keys.setdefault(axis, [])
 
-    @staticmethod
-    def _is_key(key: Any) -> bool:
-        """Whether a bound is a key to cut at, not an end of the space."""
-        return isinstance(key, str) or (isinstance(key, int | float) and abs(key) < 2**63 and abs(key) != np.inf)
+    def _space(self, axis: Axis) -> Space:
+        domain = self.catalog.domain_of(axis.attribute)
+        assert domain is not None
+        return space_of(domain)
 
     def _intervals(self, flat: list[tuple[int, Any]]) -> tuple[Ordinals, Ordinals]:
         """The sides as ordinals, one dimension after the other."""
         low = np.zeros(len(flat), np.int32)
         high = np.full(len(flat), OPEN)
         places = np.array([place for place, _ in flat], np.int64)
+        by_place = np.argsort(places, kind="stable")
+        ends = np.searchsorted(places[by_place], np.arange(len(self.dimensions) + 1))
         for place, dimension in enumerate(self.dimensions):
-            rows = np.flatnonzero(places == place)
+            rows = by_place[ends[place] : ends[place + 1]]
             chosen = [flat[row][1] for row in rows.tolist()]
             lower = [i for i, side in enumerate(chosen) if side.low is not None]
             low[rows[lower]] = dimension.bounds([chosen[i].low for i in lower])
@@ -138,10 +141,11 @@ class _Builder:
             case InRanges(axis, ranges):
                 start = len(self.pool)
                 dimension = self.dimensions[self.place[axis]]
+                space = self._space(axis)
                 for low, high in ranges:
-                    first = int(dimension.bounds([low])[0]) if self._is_key(low) else 0
-                    ends = self._is_key(high) and not (dimension.given and self._is_end(dimension, high))
-                    self.pool += [first, int(dimension.bounds([high])[0]) if ends else int(OPEN)]
+                    first = 0 if low == space.bottom else int(dimension.bounds([low])[0])
+                    last = int(OPEN) if high == space.top else int(dimension.bounds([high])[0])
+                    self.pool += [first, last]
                 return IN_RANGES, 0, self.place[axis], start, len(self.pool)
             case Has(axis, quantifier, keys, negated):
                 start = len(self.pool)
@@ -153,11 +157,6 @@ class _Builder:
                 return RELATED, 0, pair, bits, 0
             case Unbound(attribute):
                 return UNBOUND_AXIS, 0, self.place[Axis(attribute, "value")], 0, 0
-
-    def _is_end(self, dimension: Dimension, high: int) -> bool:
-        """Up to the end of an enumeration means up to whatever is appended to it."""
-        domain = self.catalog.domain_of(dimension.axis.attribute)
-        return domain is not None and dimension.kind is Kind.ENUMERATED and high == len(domain.vocabulary)
 
 
 def _is_string_point(low: Any, high: Any) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tidings.matching.box_table import HAS_ANY, IN_RANGES, BoxTable
-from tidings.matching.boxes import Axis, Role
+from tidings.matching.boxes import Axis, Role, boxes_of
 from tidings.matching.dimension import OPEN, Dimension
+from tidings.matching.merging import merge_tables
 from tidings.matching.predicate_table import CONTAINS, OPERATORS, PredicateTable
 from tidings.schema.domain import Domain, Kind
 
@@ -36,7 +37,34 @@ _CUT_AFTER = _among(EQUAL, UNEQUAL, AT_MOST, MORE)
 
 def box_table(table: PredicateTable, first_number: int = 0) -> BoxTable:
     """One box a filter; numbers ascend from `first_number`. A filter that can never match has no box."""
-    return _Bulk(table, first_number).table()
+    tied = _tied(table)
+    if not len(tied):
+        return _Bulk(table, first_number).table()
+    # Several predicates speak of one value here, and not as an interval: these few are read as filters.
+    apart = np.setdiff1d(np.arange(len(table)), tied)
+    rest = _Bulk(table.take(apart), 0).table()
+    rest = replace(rest, number=(apart[rest.number] + first_number).astype(np.int32))
+    boxes = [(n + first_number, box) for n in tied.tolist() for box in boxes_of(table.filter(n), table.catalog)]
+    return merge_tables([rest, BoxTable.of(boxes, table.catalog)])
+
+
+def _tied(table: PredicateTable) -> Integers:
+    """The filters with several predicates on one attribute of which one (`!=`, above in a hierarchy) is no interval."""
+    upward = np.array([_is_hierarchy(table, name) for name in table.attributes] or [False])[table.attribute]
+    gap = (table.operator == UNEQUAL) | (upward & np.isin(table.operator, (MORE, AT_LEAST)))
+    if not gap.any():
+        return np.zeros(0, np.int64)
+    owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
+    compared = table.operator != CONTAINS
+    place = owner * len(table.attributes) + table.attribute
+    asked, count = np.unique(place[compared], return_counts=True)
+    several = asked[count > 1]
+    return np.unique(owner[gap & np.isin(place, several)])
+
+
+def _is_hierarchy(table: PredicateTable, attribute: str) -> bool:
+    domain = table.catalog.domain_of(attribute)
+    return domain is not None and domain.kind is Kind.HIERARCHICAL
 
 
 @dataclass(slots=True)
@@ -222,7 +250,7 @@ def _ranked(keys: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Integers]:
     """The different keys in order and the place of each."""
     if len(keys):
         low, high = keys.min(), keys.max()
-        if high - low < _DENSE and (keys == np.floor(keys)).all():
+        if high / 2 - low / 2 < _DENSE / 2 and (keys == np.floor(keys)).all():
             shifted = (keys - low).astype(np.int64)
             present = np.zeros(int(high - low) + 1, bool)
             present[shifted] = True
@@ -232,7 +260,8 @@ def _ranked(keys: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Integers]:
 
 def _successor(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if values.dtype == np.float64:
-        return np.asarray(np.nextafter(values, np.inf))
+        with np.errstate(over="ignore"):  # after the greatest number comes infinity, which no event has
+            return np.asarray(np.nextafter(values, np.inf))
     if values.dtype != object:
         return values + 1
     after = np.empty(len(values), object)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,7 +35,19 @@ def _sources() -> str:
     return mark.hexdigest()[:16]
 
 
-os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / f"numba-{_sources()}"))
+def _usable_folder() -> Path:
+    """Where compiled code goes: the user's folder, or a passing one where that cannot be written."""
+    folder = cache_folder() / f"numba-{_sources()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        folder = Path(tempfile.gettempdir()) / f"tidings-{os.getuid()}" / folder.name
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+_FOLDER = _usable_folder()
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_FOLDER))
 
 import numba  # noqa: E402  (the folder must be set before numba reads it)
 
@@ -67,8 +80,6 @@ def _compiled(function: F, inline: bool) -> F:
 @contextmanager
 def _one_writer() -> Iterator[None]:
     """Numba reads, changes and writes back the cache's index; between processes only one may do so at a time."""
-    folder = cache_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "lock", "w") as lock:
+    with open(_FOLDER / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
+from tidings.errors import MatchingError
 from tidings.events import EventBatch
 from tidings.language import Filter
 from tidings.matching.box_table import BoxTable
@@ -29,6 +30,16 @@ _ALIKE = 4  # a segment is merged with the one before it unless that is this man
 
 _NO_MARKS = np.zeros(0, np.uint8)
 _UNRESTRICTED = Restriction(np.zeros(0, np.int64), np.zeros(0, np.int64), _NO_MARKS)
+
+
+class LoadedFilters(MatchingError):
+    """A hierarchy was renumbered, and some boxes were loaded as arrays: nobody knows their filters."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+
+    def __str__(self) -> str:
+        return f"{self.args[0]:,} filters were loaded as arrays; a hierarchy grew, so load them under the new catalog"
 
 
 class BoxMatcher(Matcher):
@@ -77,7 +88,8 @@ class BoxMatcher(Matcher):
             numbers = self._stored_filters.column("number").to_pylist()
             texts = self._stored_filters.column("filter").to_pylist()
             self._stored_filters = None
-            stored = {n: Filter.parse(text, self.catalog) for n, text in zip(numbers, texts, strict=True)}
+            no_limit = 1 << 30  # what was accepted once is read again
+            stored = {n: Filter.parse(text, self.catalog, no_limit) for n, text in zip(numbers, texts, strict=True)}
             self._filters = stored | self._filters
 
     def load(self, table: BoxTable, ids: list[str], at: int = 0) -> None:
@@ -95,15 +107,32 @@ class BoxMatcher(Matcher):
                 self._closings[place] += 1
 
     def adopt(self, catalog: Catalog) -> None:
-        """Enumerations only grow at their end; pre-order numbers move, so boxes are made anew from the filters."""
+        """Enumerations only grow at their end, so boxes stay as they are; where pre-order numbers moved, boxes are made
+        anew from the filters. What was loaded as arrays has no filters and must then be loaded again."""
         self._recent = None
         self._recall()
+        if not self._renumbered(catalog):
+            super().adopt(catalog)
+            self._tail = None
+            return
+        if len(self._filters) < len(self.spans):
+            raise LoadedFilters(len(self.spans) - len(self._filters))
         super().adopt(catalog)
         self._segments, self._latest_start, self._closings, self._waiting = [], [], [], []
         self._tail = None
         for number, filter in self._filters.items():
             self._waiting.extend((number, box) for box in boxes_of(filter, catalog))
         self._freeze()
+
+    def _renumbered(self, catalog: Catalog) -> bool:
+        """Whether a hierarchy that boxes ask about has other numbers in the new catalog."""
+        axes = {dimension.axis for segment in self._segments for dimension in segment.dimensions}
+        axes |= {side.axis for _, box in self._waiting for side in box.sides}
+        for axis in axes:
+            before, after = self.catalog.domain_of(axis.attribute), catalog.domain_of(axis.attribute)
+            if before is None or after is None or before.hierarchy != after.hierarchy:
+                return True
+        return False
 
     def merge(self, committed: int | None = None) -> None:
         """One segment of all; what is closed up to the committed position is dropped."""
@@ -119,8 +148,9 @@ class BoxMatcher(Matcher):
         return sum(segment.bytes for segment in self._segments)
 
     def _insert(self, number: int, filter: Filter) -> None:
+        boxes = boxes_of(filter, self.catalog)
         self._filters[number] = filter
-        self._waiting.extend((number, box) for box in boxes_of(filter, self.catalog))
+        self._waiting.extend((number, box) for box in boxes)
         self._tail = None
         if len(self._waiting) >= _MOST_WAITING:
             self._freeze()

@@ -60,8 +60,9 @@ class IndexedMatcher(Matcher):
         self._table = table
 
     def _insert(self, number: int, filter: Filter) -> None:
+        boxes = boxes_of(filter, self.catalog)
         self._filters.append(filter)
-        self._boxes.extend((number, box) for box in boxes_of(filter, self.catalog))
+        self._boxes.extend((number, box) for box in boxes)
         self._table = None
 
     def _match(self, batch: EventBatch) -> Matches:

@@ -17,6 +17,8 @@ import numpy.typing as npt
 from tidings.errors import MatchingError, suggestion
 from tidings.events import EventBatch
 from tidings.language import Filter, Subscription
+from tidings.language.normal_form import Literal
+from tidings.language.tree import AttributeComparison, Not
 from tidings.schema.catalog import Catalog
 
 FOREVER = np.iinfo(np.int64).max
@@ -50,6 +52,26 @@ class DisorderedPosition(MatchingError):
 
     def __str__(self) -> str:
         return "subscription {!r} cannot change at position {}: it already changed at {}".format(*self.args)
+
+
+class ForeignFilter(MatchingError):
+    """A filter was bound to another catalog than the matcher has."""
+
+    def __init__(self, id: str, attribute: str) -> None:
+        super().__init__(id, attribute)
+
+    def __str__(self) -> str:
+        return "subscription {!r}: the matcher's catalog has no attribute {!r}; bind the filter to it".format(
+            *self.args
+        )
+
+
+class IllegalId(MatchingError):
+    def __init__(self, id: str) -> None:
+        super().__init__(id)
+
+    def __str__(self) -> str:
+        return f"the id {self.args[0]!r} has half a character, which UTF-8 cannot write"
 
 
 class ForeignBatch(MatchingError):
@@ -116,11 +138,18 @@ class Spans:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def open(self, id: str, at: int) -> int:
-        active = self._by_id()
-        if id in active:
+    def check(self, id: str, at: int) -> None:
+        """Raises what `open` would; changes nothing."""
+        if id in self._by_id():
             raise DuplicateSubscription(id)
-        self._advance(id, at)
+        if not id.isascii() and any("\ud800" <= character <= "\udfff" for character in id):
+            raise IllegalId(id)
+        if at < self._last_change.get(id, at):
+            raise DisorderedPosition(id, at, self._last_change[id])
+
+    def open(self, id: str, at: int) -> int:
+        self.check(id, at)
+        active = self._by_id()
         number = len(self.ids)
         if number == len(self._start):
             self._start = np.concatenate([self._start, np.zeros(max(16, number), np.int64)])
@@ -148,16 +177,12 @@ class Spans:
         active = self._by_id()
         if id not in active:
             raise UnknownSubscription(id, tuple(active))
-        self._advance(id, at)
-        number = active.pop(id)
-        self._stop[number] = at
+        number = active[id]
+        if at < self._start[number]:
+            raise DisorderedPosition(id, at, int(self._start[number]))
+        del active[id]
+        self._stop[number] = self._last_change[id] = at
         return number
-
-    def _advance(self, id: str, at: int) -> None:
-        earliest = self._last_change.get(id, at)
-        if at < earliest:
-            raise DisorderedPosition(id, at, earliest)
-        self._last_change[id] = at
 
     def _by_id(self) -> dict[str, int]:
         """The numbers of the active subscriptions."""
@@ -165,10 +190,11 @@ class Spans:
             self.ids = list(self.ids)
             self.writable()
             self._active = {}
-            for number, (id, start, stop) in enumerate(zip(self.ids, self._start, self._stop, strict=True)):
+            for number, (id, stop) in enumerate(zip(self.ids, self._stop, strict=True)):
                 if stop == FOREVER:
                     self._active[id] = number
-                self._last_change[id] = max(int(start if stop == FOREVER else stop), self._last_change.get(id, 0))
+                else:
+                    self._last_change[id] = max(int(stop), self._last_change.get(id, int(stop)))
         return self._active
 
     @property
@@ -205,6 +231,13 @@ class _Ids:
         return iter(self._array.to_pylist())
 
 
+def attributes_tested(literal: Literal) -> tuple[str, ...]:
+    predicate = literal.term if isinstance(literal, Not) else literal
+    if isinstance(predicate, AttributeComparison):
+        return predicate.attribute, predicate.other
+    return (predicate.attribute,)  # type: ignore[union-attr]
+
+
 class Matcher(ABC):
     """One algorithm. Subclasses say how filters are kept (`_insert`) and candidates found (`_match`)."""
 
@@ -212,10 +245,16 @@ class Matcher(ABC):
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
+        self._known = catalog  # the last one that was found to be the same
         self.spans = Spans()
 
     def add(self, subscription: Subscription, at: int = 0) -> int:
         """The filter counts from position `at` on. Returns the number that stands for it in matches."""
+        for conjunction in subscription.filter.conjunctions:
+            for literal in conjunction:
+                for name in attributes_tested(literal):
+                    if self.catalog.domain_of(name) is None:
+                        raise ForeignFilter(subscription.id, name)
         number = self.spans.open(subscription.id, at)
         self._insert(number, subscription.filter)
         return number
@@ -226,12 +265,14 @@ class Matcher(ABC):
 
     def adopt(self, catalog: Catalog) -> None:
         """Goes on with a grown catalog; what was added keeps its meaning."""
-        self.catalog = catalog
+        self.catalog = self._known = catalog
 
     def match(self, batch: EventBatch) -> Matches:
         """All pairs of an event and a filter that counts for it and matches."""
-        if batch.catalog.version != self.catalog.version:
-            raise ForeignBatch(batch.catalog.version, self.catalog.version)
+        if batch.catalog is not self._known:
+            if batch.catalog.version != self.catalog.version or batch.catalog != self.catalog:
+                raise ForeignBatch(batch.catalog.version, self.catalog.version)
+            self._known = batch.catalog
         return self._match(batch)
 
     def id(self, number: int) -> str:

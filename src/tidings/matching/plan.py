@@ -123,9 +123,9 @@ def _write(matcher: BoxMatcher, folder: Path) -> None:
         "segments": segments,
         "files": files,
     }
-    body = json.dumps(manifest, sort_keys=True)
+    body = json.dumps(manifest)  # in the order written: the order of a hierarchy's tree is its numbering
     sealed = {"checksum": f"{checksum_of(np.frombuffer(body.encode(), np.uint8)):016x}", "manifest": manifest}
-    (folder / "manifest.json").write_text(json.dumps(sealed, sort_keys=True))
+    (folder / "manifest.json").write_text(json.dumps(sealed))
     for path in folder.rglob("*"):
         _sync(path)
 
@@ -188,7 +188,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
     try:
         sealed = json.loads((folder / "manifest.json").read_text())
         manifest = sealed["manifest"]
-        body = json.dumps(manifest, sort_keys=True)
+        body = json.dumps(manifest)
         form, version = manifest["form"], manifest["format"]
     except FileNotFoundError:
         raise UnusablePlan(str(folder), "manifest.json", "is missing") from None
