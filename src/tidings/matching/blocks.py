@@ -69,18 +69,25 @@ def find_in_blocks(
     start, stop = np.int64(index.cluster_start[cluster]), np.int64(index.cluster_start[cluster + 1])
     words, dimensions = bitmaps.words_each[place], rows.shape[1]
     left, union = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint64)
+    asked_for = np.empty(dimensions, np.int64)
     n = found[0]
     for block in range(block_from, (words + BLOCK - 1) // BLOCK):
         width = min(BLOCK, words - block * BLOCK)
         begin, asked_before, candidates_before = n, counts[ASKED], counts[CANDIDATES]
+        # Boxes are in the order of what they ask for, so a block leaves some dimensions out altogether.
+        asks = 0
+        for j in range(dimensions):
+            if not all_set(bits, first_word[first_row + j] + block * BLOCK, width):
+                asked_for[asks] = j
+                asks += 1
         for e in range(first, last):
             left[:] = ~np.uint64(0)
             ordinals = least[e]
             j = 0
-            while j < dimensions:
-                a = rows[e - first, j]
+            while j < asks:
+                a = rows[e - first, asked_for[j]]
                 if a < 0:
-                    at = first_row + j
+                    at = first_row + asked_for[j]
                     dim = dimension[at]
                     cuts = edges[first_edge[at] : first_edge[at + 1]]
                     union[:] = 0
@@ -90,14 +97,12 @@ def find_in_blocks(
                     for w in range(BLOCK):
                         left[w] &= union[w]
                     j += 1
-                elif (
-                    j + 3 < dimensions
-                    and min(rows[e - first, j + 1], rows[e - first, j + 2], rows[e - first, j + 3]) >= 0
-                ):
-                    keep_four(
-                        left, width, block * BLOCK, a, rows[e - first, j + 1], rows[e - first, j + 2],
-                        rows[e - first, j + 3], bits,
-                    )  # fmt: skip
+                    continue
+                b = rows[e - first, asked_for[j + 1]] if j + 1 < asks else a
+                c = rows[e - first, asked_for[j + 2]] if j + 2 < asks else a
+                d = rows[e - first, asked_for[j + 3]] if j + 3 < asks else a
+                if min(b, c, d) >= 0:
+                    keep_four(left, width, block * BLOCK, a, b, c, d, bits)
                     j += 4
                 else:
                     keep_four(left, width, block * BLOCK, a, a, a, a, bits)
@@ -168,6 +173,15 @@ def keep_four(left: Any, width: Any, at: Any, a: Any, b: Any, c: Any, d: Any, bi
     third, fourth = np.uint64(c + at), np.uint64(d + at)
     for w in range(np.uint64(width)):
         left[w] &= bits[first + w] & bits[second + w] & bits[third + w] & bits[fourth + w]
+
+
+@inlined
+def all_set(bits: Any, at: Any, width: Any) -> Any:
+    """Whether no box of a block asks for a dimension: the row for events that do not bind it then has every bit."""
+    for w in range(width):
+        if bits[at + w] != ~np.uint64(0):
+            return False
+    return True
 
 
 @inlined

@@ -45,11 +45,12 @@ class EventTable:
         cls, batch: EventBatch, dimensions: tuple[Dimension, ...], relations: tuple[tuple[str, str], ...] = ()
     ) -> EventTable:
         rows, columns = len(batch), len(dimensions)
+        encoded = [dimension.encode(batch) for dimension in dimensions]
         least = np.empty((rows, columns), np.int32)
-        greatest = np.empty((rows, columns), np.int32)
+        plain = all(offsets is None for offsets, _ in encoded)
+        greatest = least if plain else np.empty((rows, columns), np.int32)
         several: list[tuple[int, Integers, Ordinals]] = []
-        for place, dimension in enumerate(dimensions):
-            offsets, ordinals = dimension.encode(batch)
+        for place, (offsets, ordinals) in enumerate(encoded):
             if offsets is None:
                 least[:, place] = greatest[:, place] = ordinals
                 continue

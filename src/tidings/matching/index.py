@@ -214,6 +214,10 @@ def take_bounds(
     for box in range(len(offsets) - 1):
         wanted = first[group_of[box]]
         if wanted < 0:
+            # Not sorted by a bound, so by what they ask for: boxes alike stand together (see `blocks.py`).
+            for i in range(offsets[box], offsets[box + 1]):
+                if dimension[i] < 31:
+                    bound[box] |= 1 << (30 - np.int64(dimension[i]))
             continue
         for i in range(offsets[box], offsets[box + 1]):
             if dimension[i] == wanted:
