@@ -22,7 +22,7 @@ def test_results_on_standard_output_and_all_else_on_standard_error() -> None:
     assert done.returncode == 0
     assert lines(done.stdout) == MATCHES
     assert "line 4: event 'e4' refused: domain: 'price': 'cheap'" in done.stderr
-    assert "mandatory: 'year' is mandatory for 'auction' and 'car'" in done.stderr
+    assert "mandatory: 'year' is mandatory for 'car'" in done.stderr
     assert "6 matches, 3 events, 6 subscriptions, 1 event refused" in done.stderr
 
 

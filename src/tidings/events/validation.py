@@ -168,7 +168,8 @@ def _attributes(
         made.append((name, values))
     for name in sorted(view.mandatory):
         if name not in bound:
-            message = f"{name!r} is mandatory for {_listed(event_types)} but is not bound"
+            demanding = [one for one in event_types if name in catalog.view((one,)).mandatory]
+            message = f"{name!r} is mandatory for {_listed(demanding)} but is not bound"
             broken.add("mandatory", name, None, message)
     return tuple(made)
 
