@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tidings.matching.box_table import HAS_ANY, IN_RANGES, BoxTable
 from tidings.matching.boxes import Axis, Role, boxes_of
-from tidings.matching.dimension import OPEN, Dimension
+from tidings.matching.dimension import OPEN, Dimension, are_points
 from tidings.matching.merging import merge_tables
 from tidings.matching.predicate_table import CONTAINS, OPERATORS, PredicateTable
 from tidings.schema.domain import Domain, Kind
@@ -118,7 +118,7 @@ class _Bulk:
             return
         cuts, at, after = _cut(used, places, operators)
         only_points = domain.kind in _WORDY and bool((operators == EQUAL).all())
-        self.dimensions.append(Dimension(axis, domain.kind, _listed(cuts), only_points and _paired(cuts)))
+        self.dimensions.append(Dimension(axis, domain.kind, _listed(cuts), only_points and are_points(cuts.tolist())))
         self._bounds(rows, operators, at, after)
 
     def _keys(self, domain: Domain, place: int, values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[Any], Integers]:
@@ -271,7 +271,3 @@ def _successor(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _listed(keys: npt.NDArray[Any]) -> Any:
     return keys.tolist() if keys.dtype == object else keys
-
-
-def _paired(cuts: npt.NDArray[Any]) -> bool:
-    return len(cuts) % 2 == 0 and all(b == a + "\0" for a, b in zip(cuts[::2], cuts[1::2], strict=True))

@@ -56,8 +56,7 @@ class Dimension:
             return cls(axis, kind)
         if kind in _WORDY or axis.role == "word":
             ordered = sorted(set(keys))
-            pairs = all(after == key + "\0" for key, after in zip(ordered[::2], ordered[1::2], strict=False))
-            points = only_points and axis.role == "value" and pairs and len(ordered) % 2 == 0
+            points = only_points and axis.role == "value" and are_points(ordered)
             return cls(axis, kind, ordered, points)
         return cls(axis, kind, np.unique(np.array(keys, np.int64 if kind is Kind.TIME else np.float64)))
 
@@ -140,6 +139,11 @@ class Dimension:
                 found.extend(sorted(words))
             stops.append(len(found))
         return np.array(stops, np.int64), np.array(found, np.int32)
+
+
+def are_points(cuts: Sequence[str]) -> bool:
+    """Whether strings are cut at single values only: at each and right after it."""
+    return len(cuts) % 2 == 0 and all(after == key + "\0" for key, after in zip(cuts[::2], cuts[1::2], strict=True))
 
 
 def column_of(batch: EventBatch, attribute: str) -> Any:

@@ -9,8 +9,8 @@ from tidings.events import Event
 from tidings.events.event import Bindings
 from tidings.language import Filter, print_filter
 from tidings.language.normal_form import Conjunction, Literal
-from tidings.language.tree import And, Not
-from tidings.matching.naive import attributes_of, choices, compared, holds
+from tidings.language.tree import And, Not, attributes_of
+from tidings.matching.naive import choices, compared, holds
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Instant, Value
 

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from tidings.errors import MatchingError, suggestion
 from tidings.events import EventBatch
 from tidings.language import Filter, Subscription
-from tidings.language.normal_form import Literal
-from tidings.language.tree import AttributeComparison, Not
+from tidings.language.tree import Not, attributes_of
 from tidings.schema.catalog import Catalog
 
 FOREVER = np.iinfo(np.int64).max
@@ -231,13 +230,6 @@ class _Ids:
         return iter(self._array.to_pylist())
 
 
-def attributes_tested(literal: Literal) -> tuple[str, ...]:
-    predicate = literal.term if isinstance(literal, Not) else literal
-    if isinstance(predicate, AttributeComparison):
-        return predicate.attribute, predicate.other
-    return (predicate.attribute,)  # type: ignore[union-attr]
-
-
 class Matcher(ABC):
     """One algorithm. Subclasses say how filters are kept (`_insert`) and candidates found (`_match`)."""
 
@@ -252,7 +244,7 @@ class Matcher(ABC):
         """The filter counts from position `at` on. Returns the number that stands for it in matches."""
         for conjunction in subscription.filter.conjunctions:
             for literal in conjunction:
-                for name in attributes_tested(literal):
+                for name in attributes_of(literal.term if isinstance(literal, Not) else literal):
                     if self.catalog.domain_of(name) is None:
                         raise ForeignFilter(subscription.id, name)
         number = self.spans.open(subscription.id, at)

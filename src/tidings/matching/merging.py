@@ -11,7 +11,7 @@ from tidings.matching.access import MIXED
 from tidings.matching.box_table import HAS_ALL, HAS_ANY, IN_RANGES, RELATED, BoxTable
 from tidings.matching.boxes import Axis
 from tidings.matching.compiling import kernel
-from tidings.matching.dimension import OPEN, Dimension, Ordinals
+from tidings.matching.dimension import OPEN, Dimension, Ordinals, are_points
 from tidings.matching.residual_sets import expanded
 
 if TYPE_CHECKING:
@@ -109,12 +109,8 @@ def _joined(axis: Axis, tables: Sequence[BoxTable]) -> Dimension:
         return parts[0]
     if isinstance(parts[0].keys, list):
         keys = sorted({key for part in parts for key in part.keys})
-        return Dimension(axis, parts[0].kind, keys, all(part.only_points for part in parts) and _paired(keys))
+        return Dimension(axis, parts[0].kind, keys, all(part.only_points for part in parts) and are_points(keys))
     return Dimension(axis, parts[0].kind, np.unique(np.concatenate([part.keys for part in parts])))
-
-
-def _paired(keys: list[str]) -> bool:
-    return len(keys) % 2 == 0 and all(b == a + "\0" for a, b in zip(keys[::2], keys[1::2], strict=True))
 
 
 def _moved(

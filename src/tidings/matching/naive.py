@@ -30,6 +30,7 @@ from tidings.language.tree import (
     Node,
     Not,
     Or,
+    attributes_of,
 )
 from tidings.language.words import words_of
 from tidings.matching.matcher import Cost, Matcher, Matches
@@ -128,17 +129,6 @@ def compared(node: Node) -> tuple[str, ...]:
             return attributes_of(node)
         case _:
             return ()
-
-
-def attributes_of(predicate: Node) -> tuple[str, ...]:
-    """The attributes that a predicate tests."""
-    match predicate:
-        case AttributeComparison(left, _, right):
-            return (left, right)
-        case And() | Or() | Not():
-            raise TypeError(f"no predicate: {predicate!r}")
-        case _:
-            return (predicate.attribute,)
 
 
 class NaiveMatcher(Matcher):
