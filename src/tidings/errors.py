@@ -8,7 +8,18 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
-__all__ = ["EventError", "LanguageError", "MatchingError", "SchemaError", "TidingsError", "nearest", "one_of", "shown"]
+__all__ = [
+    "EventError",
+    "LanguageError",
+    "MatchingError",
+    "PipelineError",
+    "SchemaError",
+    "StoreError",
+    "TidingsError",
+    "nearest",
+    "one_of",
+    "shown",
+]
 
 _SUGGESTIONS_AMONG = 20_000  # beyond this a suggestion would take longer than the user would wait
 _LONGEST_SHOWN = 60
@@ -28,6 +39,14 @@ class EventError(TidingsError):
 
 class MatchingError(TidingsError):
     """A matcher was asked for something it cannot do."""
+
+
+class StoreError(TidingsError):
+    """The journal, or what is kept beside it, was asked for something it cannot do."""
+
+
+class PipelineError(TidingsError):
+    """The pipeline cannot run, or cannot go on."""
 
 
 class LanguageError(TidingsError):
