@@ -14,6 +14,7 @@ help:  ## what can be made
 $(READY): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Tidings needs Python 3.11 or newer with venv (Debian: apt-get install python3 python3-venv)."; exit 1; }
 	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || $(PYTHON) -m venv --clear .venv
+	@scripts/need java default-jre-headless "Java 17 or newer (for Spark)"
 	@echo "setting up .venv ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench,postgresql]'
 	@echo "compiling kernels, once ..."

@@ -167,7 +167,7 @@ USAGE = [
 ]
 OPTIONS = [
     (("--algorithm", "nave"), "no algorithm 'nave'; did you mean 'naive'?"),
-    (("--form", "xml"), "'xml' is not one of 'jsonl', 'csv', 'parquet'"),
+    (("--form", "yaml"), "'yaml' is not one of 'jsonl', 'csv', 'parquet', 'xml'"),
     (("--output", "none/out"), "'--output': there is no directory none"),
     (("--rejects", "none/out"), "'--rejects': there is no directory none"),
     (("--output", "."), "'--output': . is a directory"),

@@ -13,14 +13,9 @@ from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
 from tidings.matching import Cost, Matcher, Matches
 from tidings.matching.algorithms import ALGORITHMS, matcher_class
-from tidings.matching.matcher import (
-    DisorderedPosition,
-    DuplicateSubscription,
-    ForeignBatch,
-    Spans,
-    UnknownSubscription,
-)
+from tidings.matching.matcher import ForeignBatch
 from tidings.matching.naive import matches
+from tidings.matching.spans import DisorderedPosition, DuplicateSubscription, Spans, UnknownSubscription
 from tidings.schema import Catalog
 from tidings.schema.growth import AppendNode, AppendValue, grow
 

@@ -1,6 +1,5 @@
 """Plans on disk: saved whole, opened by memory map, refused when anything about them is wrong."""
 
-import errno
 import json
 import os
 import pickle
@@ -14,7 +13,6 @@ import pytest
 from tests.strategies.filters import RICH
 from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
-from tidings.matching import plan as plan_module
 from tidings.matching.bulk import box_table
 from tidings.matching.default import BoxMatcher
 from tidings.matching.plan import PlanExists, PlanNotSaved, UnusablePlan, open_plan, save_plan
@@ -58,7 +56,7 @@ def test_filters_that_kernels_cannot_decide_are_saved_along(tmp_path: Path) -> N
     matcher = BoxMatcher(RICH, threads=1)
     matcher.add(Subscription("s", Filter.parse("price < budget", RICH)))
     save_plan(matcher, tmp_path / "plan")
-    assert open_plan(tmp_path / "plan").filter_texts() == ([0], ['price < "budget"'])
+    assert open_plan(tmp_path / "plan").filter_texts() == {0: 'price < "budget"'}
 
 
 def test_a_plan_keeps_the_numbers_of_a_hierarchy(tmp_path: Path) -> None:
@@ -77,7 +75,7 @@ def test_a_plan_is_never_overwritten(saved: Path) -> None:
         save_plan(a_matcher(), saved)
 
 
-@pytest.mark.parametrize("file", ["manifest.json", "spans.npy", "ids.arrow", "segment-0/index.number.npy"])
+@pytest.mark.parametrize("file", ["manifest.json", "numbers-1.arrow", "segment-0.arrow"])
 def test_any_damaged_byte_is_noticed(saved: Path, file: str) -> None:
     path = saved / file
     content = bytearray(path.read_bytes())
@@ -105,28 +103,13 @@ def test_a_foreign_format_is_refused_by_name(saved: Path) -> None:
     sealed = json.loads(manifest.read_text())
     sealed["manifest"]["format"] = 99
     manifest.write_text(json.dumps(sealed))
-    with pytest.raises(UnusablePlan, match="says tidings-plan 99, this release reads tidings-plan 1"):
+    with pytest.raises(UnusablePlan, match="says tidings-plan 99, this release reads tidings-plan 2"):
         open_plan(saved)
 
 
 def test_a_folder_that_is_no_plan_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnusablePlan, match=r"manifest\.json is missing"):
         open_plan(tmp_path)
-
-
-def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, written = np.save, []
-
-    def full_after_five(path: Path, array: object) -> None:
-        written.append(path)
-        if len(written) > 5:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        real(path, array)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(plan_module.np, "save", full_after_five)
-    with pytest.raises(PlanNotSaved, match="No space left on device"):
-        save_plan(a_matcher(), tmp_path / "plan")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_errors_survive_pickling() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from tidings.bench.figures import Figure
 from tidings.bench.results import Run
+from tidings.bench.stream import StreamResult
 from tidings.bench.table import number, title
 from tidings.errors import TidingsError
 
@@ -115,3 +116,16 @@ def _written(drawing: Any, folder: Path, name: str) -> list[Path]:
     for path in paths:
         drawing.savefig(path, dpi=144, metadata={"Date": None} if path.suffix == ".svg" else None)
     return paths
+
+
+def draw_stream(result: StreamResult, folder: Path) -> list[Path]:
+    """Memory of the pipeline's processes while events went through."""
+    drawing, axes = _canvas(f"Memory while {result.events:,} events go through the stream")
+    seconds, drivers, workers = zip(*result.memory, strict=True)
+    for name, held, (colour, _) in (("driver and Java", drivers, _OTHERS[0]), ("Python workers", workers, _OTHERS[1])):
+        axes.plot(seconds, [one / 1e6 for one in held], color=colour, linewidth=1.6, label=name)
+    axes.set_xlabel("seconds")
+    axes.set_ylabel("megabytes (pages that are shared count in part)")
+    axes.set_ylim(bottom=0)
+    drawing.legend(loc="outside lower left", ncols=2, frameon=False, fontsize=9)
+    return _written(drawing, folder, "stream-memory")

@@ -76,6 +76,67 @@ def matching(
 
 
 @app.command()
+def stream(
+    subscriptions: Annotated[int, typer.Option(min=1, help="How many, of the flights.")] = 100_000,
+    rate: Annotated[int, typer.Option(min=0, help="Events a second; 0: as many as the pipeline takes.")] = 1_000,
+    events: Annotated[int, typer.Option(min=1, help="How many are published while the clock runs.")] = 60_000,
+    store: Annotated[str, typer.Option(metavar="URL", help="An empty PostgreSQL instead of SQLite.")] = "",
+    master: Annotated[str, typer.Option(metavar="URL", help="Spark's master.")] = "local[2]",
+    json: Annotated[bool, typer.Option("--json", help="The results as JSON.")] = False,
+    plots: Annotated[
+        Path | None, typer.Option(metavar="DIR", file_okay=False, help="Draw memory over time there, as SVG and PNG.")
+    ] = None,
+) -> None:
+    """Measure the pipeline: from an acknowledged publish to a stored notification.
+
+    Example: tidings bench stream --subscriptions 100000 --rate 1000 --events 60000
+    """
+    from tempfile import TemporaryDirectory
+
+    from tidings.bench.stream import StreamPlan, run_stream
+
+    with plain_errors(), TemporaryDirectory() as folder, progress() as bar:
+        task = bar.add_task("starting", total=None)
+        plan = StreamPlan(subscriptions, rate, events, store, master)
+        result = run_stream(plan, Path(folder), lambda message: bar.update(task, description=message))
+    if json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(result.as_json())).decode())
+    else:
+        for name, value in result.as_json().items():
+            output.print(f"{name:18} {value:,}", markup=False)
+    if plots is not None:
+        from tidings.bench.plots import draw_stream
+
+        _say_written(draw_stream(result, plots))
+
+
+@app.command()
+def spark(
+    subscriptions: Annotated[int, typer.Option(min=1, help="How many, of the flights.")] = 1_000_000,
+    events: Annotated[int, typer.Option(min=1, help="How many, in one Parquet file.")] = 1_000_000,
+    master: Annotated[str, typer.Option(metavar="URL", help="Spark's master.")] = "local[2]",
+    rounds: Annotated[int, typer.Option(min=1, help="How often each is measured; medians are told.")] = 3,
+    json: Annotated[bool, typer.Option("--json", help="The results as JSON.")] = False,
+) -> None:
+    """Measure batch matching on Spark beside one thread of the local engine, on the same file.
+
+    Example: tidings bench spark --subscriptions 1000000 --events 1000000
+    """
+    from tempfile import TemporaryDirectory
+
+    from tidings.bench.spark_batch import SparkPlan, run_spark
+
+    with plain_errors(), TemporaryDirectory() as folder, progress() as bar:
+        task = bar.add_task("starting", total=None)
+        plan = SparkPlan(subscriptions, events, master, rounds)
+        result = run_spark(plan, Path(folder), lambda message: bar.update(task, description=message))
+    if json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(result.as_json())).decode())
+    else:
+        _show_spark(result)
+
+
+@app.command()
 def figures(output: Folder, quick: Quick = False) -> None:
     """Redraw the papers' figures with our measurements, and growth, as SVG and PNG.
 
@@ -131,6 +192,36 @@ def _show(run: Any, as_json: bool) -> None:
     messages.print(
         f"{run.machine}; commit {run.commit}; only writing a match: {run.floor_ns_per_match:.2f} ns", markup=False
     )
+
+
+def _show_spark(result: Any) -> None:
+    from rich.table import Table
+
+    from tidings.bench.spark_batch import AIM
+    from tidings.bench.table import number
+
+    plan = result.plan
+    per_event = number(result.matches / plan.events)
+    title = f"flights: {plan.subscriptions:,} subscriptions, {plan.events:,} events, {per_event} matches an event"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for place, name in enumerate(("engine", "events/s", "best", "processor µs/event", "Spark's share", "by processor")):
+        table.add_column(name, justify="left" if place == 0 else "right", no_wrap=True)
+    rows = {"one thread, matching alone": result.matching, "one thread, file and matching": result.reading}
+    for name, rates in rows.items():
+        shares = f"{result.share(rates):.0%}", f"{result.processor_share(rates):.0%}"
+        table.add_row(name, *_rates(rates), *shares)
+    table.add_row(f"Spark, {plain(plan.master)}", *_rates(result.spark), "", "")
+    output.print(table)
+    cores = f"{result.cores} such threads" if result.cores > 1 else "one such thread"
+    messages.print(f"Spark's share: of {cores}; the aim is {AIM:.0%}", markup=False)
+
+
+def _rates(rates: Any) -> tuple[str, str, str]:
+    from statistics import median
+
+    from tidings.bench.table import number
+
+    return number(median(rates.clock)), number(max(rates.clock)), number(median(rates.processor))
 
 
 def _say_written(paths: list[Path]) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tidings import __version__
-from tidings.cli import bench, explain, match, schema, workload
+from tidings.cli import backtest, bench, explain, journal, match, pipeline, query, replay, schema, workload
 
 app = typer.Typer(
     name="tidings",
@@ -20,8 +20,13 @@ app = typer.Typer(
 )
 app.command()(match.match)
 app.command()(explain.explain)
+app.command()(query.query)
+app.command()(backtest.backtest)
+app.command()(replay.replay)
+app.command()(pipeline.pipeline)
 app.add_typer(schema.app, name="schema")
 app.command()(workload.workload)
+app.add_typer(journal.app, name="journal")
 app.add_typer(bench.app, name="bench")
 
 

@@ -6,10 +6,9 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, BinaryIO, Literal
 
 import msgspec
-import numpy as np
 import typer
 
 from tidings.cli.options import ExistingFile, Form, SchemaFile, load_catalog, writable
@@ -23,10 +22,10 @@ from tidings.cli.terminal import (
     written_whole,
 )
 from tidings.errors import shown, suggestion
-from tidings.events import EventBatch, Reading, Refused, read_events
+from tidings.events import Refused, read_events
 from tidings.language import Subscription, read_subscriptions
-from tidings.matching import Matcher, Matches
 from tidings.matching.algorithms import ALGORITHMS, DEFAULT, make_matcher
+from tidings.pipeline.match_lines import Answer, match_lines
 from tidings.schema.catalog import Catalog
 
 _REFUSALS_SHOWN = 5
@@ -46,6 +45,14 @@ def match(
     ],
     schema: SchemaFile,
     algorithm: Annotated[str, typer.Option(callback=_algorithm, help=f"One of: {', '.join(ALGORITHMS)}.")] = DEFAULT,
+    engine: Annotated[Literal["local", "spark"], typer.Option(help="Where: in this process, or on Spark.")] = "local",
+    master: Annotated[str, typer.Option(metavar="URL", help="Spark's master.")] = "local[2]",
+    shared: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", exists=True, file_okay=False, help="A folder that Spark's workers on other machines reach."
+        ),
+    ] = None,
     form: Annotated[Form | None, typer.Option(help="Of the events, where their name does not say it.")] = None,
     rejects: Annotated[
         Path | None,
@@ -67,23 +74,41 @@ def match(
     Example: tidings match subscriptions.jsonl events.jsonl --schema schema.json --rejects refused.jsonl
     """
     _refuse_overwriting({"--output": output, "--rejects": rejects}, (subscriptions, events, schema))
+    if engine == "spark" and algorithm != DEFAULT:
+        raise typer.BadParameter(f"Spark matches by {DEFAULT!r} only.", param_hint="'--algorithm'")
     with plain_errors():
         catalog = load_catalog(schema)
         started = time.monotonic()
-        matcher = make_matcher(algorithm, catalog)
-        for subscription in _subscriptions(subscriptions, catalog):
-            matcher.add(subscription)
-        summary = _Summary(subscriptions=len(matcher))
+        standing = _subscriptions(subscriptions, catalog)
+        if engine == "spark":
+            from tidings.pipeline.file_match import match_on_spark
+
+            answers = match_on_spark(standing, events, catalog, form, master, shared)
+        else:
+            answers = _match_here(algorithm, standing, events, catalog, form)
+        summary = _Summary(subscriptions=len(standing))
         with ExitStack() as stack:
-            answer = stack.enter_context(written_whole(output))
+            matches = stack.enter_context(written_whole(output))
             refused_file = stack.enter_context(written_whole(rejects)) if rejects else None
-            for batch, refused in summary.count(read_events(events, catalog, form)):
-                _write(matcher, batch, matcher.match(batch), answer, summary)
-                _report(refused, refused_file, summary)
+            for answer in summary.count(answers):
+                matches.write(answer.lines)
+                _report(answer.refused, refused_file, summary)
         summary.seconds = time.monotonic() - started
         summary.show(json)
     if strict and summary.refused:
         raise typer.Exit(INPUT_WAS_WRONG)
+
+
+def _match_here(
+    algorithm: str, subscriptions: list[Subscription], events: Path, catalog: Catalog, form: str | None
+) -> Iterator[Answer]:
+    matcher = make_matcher(algorithm, catalog)
+    for subscription in subscriptions:
+        matcher.add(subscription)
+    for reading in read_events(events, catalog, form):
+        found = matcher.match(reading.batch)
+        lines = match_lines(reading.batch.ids, found, matcher)
+        yield Answer(lines.text, len(found), len(reading.batch), reading.refused, reading.duplicates)
 
 
 def _refuse_overwriting(written: dict[str, Path | None], read: tuple[Path, ...]) -> None:
@@ -105,14 +130,15 @@ class _Summary:
         self.events = self.matches = self.refused = self.duplicates = 0
         self.seconds = 0.0
 
-    def count(self, readings: Iterator[Reading]) -> Iterator[tuple[EventBatch, list[Refused]]]:
+    def count(self, answers: Iterator[Answer]) -> Iterator[Answer]:
         with progress() as bar:
             task = bar.add_task("matching", total=None)
-            for reading in readings:
-                yield reading.batch, reading.refused
-                self.events += len(reading.batch)
-                self.refused += len(reading.refused)
-                self.duplicates += reading.duplicates
+            for answer in answers:
+                yield answer
+                self.matches += answer.matches
+                self.events += answer.events
+                self.refused += len(answer.refused)
+                self.duplicates += answer.duplicates
                 bar.update(task, description=f"{self.events:,} events, {self.matches:,} matches")
 
     def show(self, as_json: bool) -> None:
@@ -139,24 +165,6 @@ def _subscriptions(path: Path, catalog: Catalog) -> list[Subscription]:
         for warning in subscription.filter.warnings:
             warn(f"subscription {subscription.id!r}: {warning}")
     return read
-
-
-def _write(matcher: Matcher, batch: EventBatch, matches: Matches, answer: BinaryIO, summary: _Summary) -> None:
-    """One line a match, subscriptions of an event in the order of their ids."""
-    if not len(matches):
-        return
-    summary.matches += len(matches)
-    used, places = np.unique(matches.numbers, return_inverse=True)
-    ids = [matcher.id(number) for number in used.tolist()]
-    rank = np.empty(len(ids), np.int64)
-    rank[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
-    events = matches.events()
-    order = np.lexsort((rank[places], events))
-    encode = msgspec.json.encode
-    tails = [b', "subscription": ' + encode(id) + b"}\n" for id in ids]
-    heads = [b'{"event": ' + encode(id) for id in batch.ids.to_pylist()]
-    pairs = zip(events[order].tolist(), places[order].tolist(), strict=True)
-    answer.write(b"".join([heads[event] + tails[place] for event, place in pairs]))
 
 
 def _report(refused: list[Refused], file: BinaryIO | None, summary: _Summary) -> None:

@@ -13,7 +13,7 @@ from tidings.schema.catalog import Catalog
 from tidings.schema.files import read_catalog
 
 ExistingFile: dict[str, Any] = {"exists": True, "dir_okay": False, "readable": True}
-Form = Literal["jsonl", "csv", "parquet"]
+Form = Literal["jsonl", "csv", "parquet", "xml"]
 
 SchemaFile = Annotated[
     Path, typer.Option(metavar="FILE", help="The schema, JSON or XML.", show_default=False, **ExistingFile)

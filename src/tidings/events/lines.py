@@ -25,7 +25,7 @@ _FOREIGN = {
     b"BZh": "compressed by bzip2: unpack it or use gzip",
     b"\x28\xb5\x2f\xfd": "compressed by zstd: unpack it or use gzip",
     b"\xfd7zXZ": "compressed by xz: unpack it or use gzip",
-    b"<?xml": "XML: it must be JSON Lines, CSV or Parquet",
+    b"<?xml": "XML: read it with the form 'xml' or name it .xml",
 }
 
 
@@ -65,7 +65,7 @@ def numbered_lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, bytes | 
     number = 0
     blank = True
     try:
-        buffered = _unpacked(stream)
+        buffered = unpacked(stream)
         while line := buffered.readline(LONGEST_LINE + 2):
             number += 1
             if number == 1:
@@ -89,7 +89,8 @@ def _skip_to_newline(buffered: Any) -> None:
         pass
 
 
-def _unpacked(stream: IO[bytes]) -> Any:
+def unpacked(stream: IO[bytes]) -> Any:
+    """The stream as a buffered one; what gzip has packed is unpacked as it is read."""
     buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(_Raw(stream))
     if bytes(buffered.peek(2)[:2]) == b"\x1f\x8b":
         return io.BufferedReader(gzip.GzipFile(fileobj=buffered), 1 << 17)

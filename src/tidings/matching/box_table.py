@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tidings.language.ranges import Space, space_of
 from tidings.matching.boxes import Axis, Box, Has, InRanges, Related, Residual, Unbound
 from tidings.matching.dimension import OPEN, Dimension, Ordinals
 from tidings.schema.catalog import Catalog
@@ -98,10 +97,7 @@ class _Builder:
             for residual in box.residuals:
                 match residual:
                     case InRanges(axis, ranges):
-                        keys = self._axis(axis)
-                        space = self._space(axis)
-                        keys.extend(low for low, _ in ranges if low != space.bottom)
-                        keys.extend(high for _, high in ranges if high != space.top)
+                        self._axis(axis).extend(key for one in ranges for key in one if key is not None)
                         self.only_points[axis] = False
                     case Has(axis, _, wanted):
                         self._axis(axis).extend(wanted)
@@ -111,11 +107,6 @@ class _Builder:
     def _axis(self, axis: Axis) -> list[Any]:
         self.only_points.setdefault(axis, True)
         return self.keys.setdefault(axis, [])
-
-    def _space(self, axis: Axis) -> Space:
-        domain = self.catalog.domain_of(axis.attribute)
-        assert domain is not None
-        return space_of(domain)
 
     def _intervals(self, flat: list[tuple[int, Any]]) -> tuple[Ordinals, Ordinals]:
         """The sides as ordinals, one dimension after the other."""
@@ -141,10 +132,9 @@ class _Builder:
             case InRanges(axis, ranges):
                 start = len(self.pool)
                 dimension = self.dimensions[self.place[axis]]
-                space = self._space(axis)
                 for low, high in ranges:
-                    first = 0 if low == space.bottom else int(dimension.bounds([low])[0])
-                    last = int(OPEN) if high == space.top else int(dimension.bounds([high])[0])
+                    first = 0 if low is None else int(dimension.bounds([low])[0])
+                    last = int(OPEN) if high is None else int(dimension.bounds([high])[0])
                     self.pool += [first, last]
                 return IN_RANGES, 0, self.place[axis], start, len(self.pool)
             case Has(axis, quantifier, keys, negated):

@@ -5,19 +5,24 @@ values (`contains`), or a *word* of them. An event answers with a set of keys, a
 of its keys lies inside. So all predicate kinds have one shape, and a multi-valued event needs no expansion.
 
 Residuals that depend on which value was chosen together with another (attribute against attribute, `contains all`)
-are exact while the event has one value there; otherwise the matcher asks the specification."""
+are exact while the event has one value there; otherwise the matcher asks the specification.
+
+Boxes outlast the growth of an enumeration: values come at its end, so one place after the last stands for all that may
+come. Where a hierarchy grows, categories get other numbers, and boxes that ask about it are made anew."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from tidings.language import Filter
 from tidings.language.constraints import SAME, Constraints, constraints_of
-from tidings.language.ranges import Key, Ranges, space_of
+from tidings.language.normal_form import Conjunction
+from tidings.language.ranges import Key, Ranges, Space, intersect_all, ranges_of, space_of
 from tidings.language.satisfiability import impossible
+from tidings.language.tree import Between, Comparison, In, Not
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
-from tidings.schema.domain import Domain
+from tidings.schema.domain import Kind
 
 Role = Literal["value", "member", "word"]
 
@@ -40,10 +45,10 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class InRanges:
-    """The value lies in one of several ranges."""
+    """The value lies in one of several ranges [low, high), None where one is open."""
 
     axis: Axis
-    ranges: Ranges
+    ranges: tuple[tuple[Key | None, Key | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +89,33 @@ def boxes_of(filter: Filter, catalog: Catalog) -> list[Box]:
     found: list[Box] = []
     for conjunction in filter.conjunctions:
         constraints = constraints_of(conjunction, catalog)
+        _make_room(constraints, conjunction, catalog)
         if not impossible(constraints):
             found.extend(_boxes(constraints, catalog))
     return found
+
+
+def _make_room(constraints: Constraints, conjunction: Conjunction, catalog: Catalog) -> None:
+    """Ranges of enumerations as they are in the wider space: `size = 'XL'` ends at XL, `size >= 'XL'` does not end."""
+    for attribute in constraints.ranges:
+        domain = catalog.domain_of(attribute)
+        if domain is not None and domain.kind is Kind.ENUMERATED:
+            space = _space(catalog, attribute)
+            asked = [literal for literal in conjunction if _compares(literal, attribute)]
+            constraints.ranges[attribute] = intersect_all([ranges_of(one, space) for one in asked])  # type: ignore[arg-type]
+
+
+def _compares(literal: object, attribute: str) -> bool:
+    predicate = literal.term if isinstance(literal, Not) else literal
+    return isinstance(predicate, Comparison | Between | In) and predicate.attribute == attribute
+
+
+def _space(catalog: Catalog, attribute: str) -> Space:
+    """The attribute's space, of an enumeration with one place more."""
+    domain = catalog.domain_of(attribute)
+    assert domain is not None
+    space = space_of(domain)
+    return replace(space, top=space.top + 1) if domain.kind is Kind.ENUMERATED else space
 
 
 def _boxes(constraints: Constraints, catalog: Catalog) -> list[Box]:
@@ -95,14 +124,14 @@ def _boxes(constraints: Constraints, catalog: Catalog) -> list[Box]:
     split: list[Side] = []
     for attribute, ranges in constraints.ranges.items():
         axis = Axis(attribute, "value")
-        space = space_of(_domain(catalog, attribute))
+        space = _space(catalog, attribute)
         points = all(space.successor(low) == high for low, high in ranges)
         if not split and points and 1 < len(ranges) <= _MOST_SPLITS:
-            split = [_side(axis, (one,), space.bottom, space.top) for one in ranges]
+            split = [_side(axis, (one,), space) for one in ranges]
             continue
-        sides.append(_side(axis, ranges, space.bottom, space.top))
+        sides.append(_side(axis, ranges, space))
         if len(ranges) > 1:
-            residuals.append(InRanges(axis, ranges))
+            residuals.append(InRanges(axis, tuple(_open_ends(one, space) for one in ranges)))
     _members(constraints, catalog, sides, residuals)
     _words(constraints, sides, residuals)
     residuals += [Related(left, right, bits) for (left, right), bits in constraints.relations.items()]
@@ -115,22 +144,26 @@ def _boxes(constraints: Constraints, catalog: Catalog) -> list[Box]:
     return [Box((*sides, one), tuple(residuals)) for one in split]
 
 
-def _side(axis: Axis, ranges: Ranges, bottom: Key, top: Key) -> Side:
-    low, high = ranges[0][0], ranges[-1][1]
-    return Side(axis, None if low == bottom else low, None if high == top else high)
+def _side(axis: Axis, ranges: Ranges, space: Space) -> Side:
+    return Side(axis, *_open_ends((ranges[0][0], ranges[-1][1]), space))
+
+
+def _open_ends(one: tuple[Key, Key], space: Space) -> tuple[Key | None, Key | None]:
+    low, high = one
+    return None if low == space.bottom else low, None if high == space.top else high
 
 
 def _members(constraints: Constraints, catalog: Catalog, sides: list[Side], residuals: list[Residual]) -> None:
     """The first member asked of an attribute is a side, so that it can be looked up; the others are residuals."""
     for attribute, value in sorted(constraints.members, key=repr):
         axis = Axis(attribute, "member")
-        key = space_of(_domain(catalog, attribute)).key(value)
+        key = _space(catalog, attribute).key(value)
         if any(side.axis == axis for side in sides):
             residuals.append(Has(axis, "any", (key,)))
         else:
             sides.append(Side(axis, key, key))
     for attribute, value in sorted(constraints.strangers, key=repr):
-        key = space_of(_domain(catalog, attribute)).key(value)
+        key = _space(catalog, attribute).key(value)
         residuals.append(Has(Axis(attribute, "member"), "any", (key,), negated=True))
 
 
@@ -156,9 +189,3 @@ def _one_value(attribute: str) -> Related:
     """What else is said was said of one value: true where there is one, and for the specification where there are
     several."""
     return Related(attribute, attribute, SAME)
-
-
-def _domain(catalog: Catalog, attribute: str) -> Domain:
-    domain = catalog.domain_of(attribute)
-    assert domain is not None
-    return domain

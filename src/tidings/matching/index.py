@@ -89,13 +89,13 @@ def build_index(table: BoxTable, recent: npt.NDArray[np.int32] | None = None) ->
         first_box, first_mixed, keys, number, side_dimension, low, high, mixed_offsets,
     )  # fmt: skip
     slots = _hash_table(access_offsets, access, first_cluster, first_key, keys, len(examples))
-    set_of, set_offsets, residuals = residual_sets(table)
+    set_of, set_offsets, residuals, pool = residual_sets(table)
     index = Index(
         _needs(groups, table, group_of), np.array([g.answer for g in groups], np.int8), access_offsets, access,
         first_cluster, first_key, first_box, first_side, width,
         np.array([g.sorted_by for g in groups], np.int8), first_mixed, mixed_offsets, cluster_start, keys, slots,
         number, side_dimension, low, high, set_of[order] if len(set_of) else set_of, set_offsets,
-        residuals, table.pool,
+        residuals, pool,
     )  # fmt: skip
     bitmaps = make_bitmaps(index)
     for array in (*index, *bitmaps):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from tidings.matching.residual_sets import expanded
 
 if TYPE_CHECKING:
     from tidings.matching.segment import Segment
+
+_POINTING = (IN_RANGES, HAS_ANY, HAS_ALL)  # residuals that have a part of the pool
 
 
 def table_of(segment: Segment) -> BoxTable:
@@ -86,7 +89,7 @@ def merge_tables(tables: Sequence[BoxTable]) -> BoxTable:
     residuals = []
     for (_, _, _, rows, _), shift in zip(moved, pools, strict=False):
         shifted = rows.copy()
-        points = np.isin(shifted[:, 0], (IN_RANGES, HAS_ANY, HAS_ALL))
+        points = np.isin(shifted[:, 0], _POINTING)
         shifted[points, 3:] += np.int32(shift)
         residuals.append(shifted)
     return BoxTable(
@@ -101,6 +104,39 @@ def merge_tables(tables: Sequence[BoxTable]) -> BoxTable:
         np.concatenate([one[4] for one in moved]),
         relations,
     )
+
+
+def tightened(table: BoxTable) -> BoxTable:
+    """The same boxes over dimensions that are cut only where one of them asks: for use after some were dropped."""
+    low, high, pool = table.low.copy(), table.high.copy(), table.pool.copy()
+    dimensions = list(table.dimensions)
+    for number, old in enumerate(dimensions):
+        if old.given:
+            continue
+        sides = np.flatnonzero(table.dimension == number)
+        pooled = _pooled(table, number)
+        asked = [(low, sides), (pool, pooled), *([(high, sides)] if old.axis.role == "value" else [])]
+        used = np.unique(np.concatenate([values[places] for values, places in asked]))
+        used = used[(used > 0) & (used != OPEN)]
+        if len(used) == len(old.keys):
+            continue
+        keys = [old.keys[one - 1] for one in used.tolist()] if isinstance(old.keys, list) else old.keys[used - 1]
+        dimensions[number] = replace(old, keys=keys)
+        for values, places in asked:
+            cut = places[(values[places] > 0) & (values[places] != OPEN)]
+            values[cut] = np.searchsorted(used, values[cut]) + 1
+        if old.axis.role != "value":
+            high[sides] = low[sides] + 1
+    return replace(table, dimensions=tuple(dimensions), low=low, high=high, pool=pool)
+
+
+def _pooled(table: BoxTable, dimension: int) -> Any:
+    """The places in the pool that residuals of a dimension point to."""
+    rows = table.residuals
+    rows = rows[np.isin(rows[:, 0], _POINTING) & (rows[:, 2] == dimension)]
+    first, examples = np.unique(rows[:, 3], return_index=True)  # many boxes may have the same
+    lengths = (rows[examples, 4] - first).astype(np.int64)
+    return np.repeat(first - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
 
 
 def _joined(axis: Axis, tables: Sequence[BoxTable]) -> Dimension:
@@ -123,7 +159,7 @@ def _moved(
     for number, old in enumerate(table.dimensions):
         new = dimensions[place[old.axis]]
         of_dimension = np.flatnonzero(table.dimension == number)
-        asked = np.isin(rows[:, 0], (IN_RANGES, HAS_ANY, HAS_ALL)) & (table.residuals[:, 2] == number)
+        asked = np.isin(rows[:, 0], _POINTING) & (table.residuals[:, 2] == number)
         if not old.given:
             remap = old.remapped(new)
             low[of_dimension] = remap[low[of_dimension]]
@@ -136,7 +172,7 @@ def _moved(
                 part = table.pool[start:stop]
                 pool[start:stop] = np.where(part == OPEN, OPEN, remap[np.where(part == OPEN, 0, part)])
         rows[asked, 2] = place[old.axis]
-        unbound = ~np.isin(table.residuals[:, 0], (IN_RANGES, HAS_ANY, HAS_ALL, RELATED))
+        unbound = ~np.isin(table.residuals[:, 0], (*_POINTING, RELATED))
         rows[unbound & (table.residuals[:, 2] == number), 2] = place[old.axis]
     pairs = np.array([relations.index(pair) for pair in table.relations] or [0], np.int32)
     related = rows[:, 0] == RELATED

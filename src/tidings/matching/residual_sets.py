@@ -16,10 +16,11 @@ Ordinals = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
 
 
-def residual_sets(table: BoxTable) -> tuple[Ordinals, Integers, Ordinals]:
-    """By box the number of its set (0: none), by set its rows, and the rows; nothing by box where no box has any."""
+def residual_sets(table: BoxTable) -> tuple[Ordinals, Integers, Ordinals, Ordinals]:
+    """By box the number of its set (0: none), by set its rows, the rows, and the part of the pool that they point
+    into; nothing by box where no box has any."""
     if not len(table.residuals):
-        return np.zeros(0, np.int32), np.zeros(2, np.int64), table.residuals
+        return np.zeros(0, np.int32), np.zeros(2, np.int64), table.residuals, np.zeros(0, np.int32)
     size = 1 << max(4, int(2 * len(table)).bit_length())
     set_of, examples = np.zeros(len(table), np.int32), np.zeros(len(table) + 1, np.int64)
     count = number_sets(table.residual_offsets, table.residuals, table.pool, np.zeros(size, np.int32), set_of, examples)
@@ -27,7 +28,18 @@ def residual_sets(table: BoxTable) -> tuple[Ordinals, Integers, Ordinals]:
     offsets = np.concatenate([np.zeros(2, np.int64), np.cumsum(lengths)])
     first = table.residual_offsets[examples[1 : count + 1]]
     rows = np.repeat(first - offsets[1:-1], lengths) + np.arange(offsets[-1])
-    return set_of, offsets, table.residuals[rows]
+    return set_of, offsets, *_tightened(table.residuals[rows], table.pool)
+
+
+def _tightened(residuals: Ordinals, pool: Ordinals) -> tuple[Ordinals, Ordinals]:
+    """The rows with a pool of their own: what only dropped or repeated ones pointed to is left behind."""
+    pointing = np.flatnonzero((residuals[:, 0] != RELATED) & (residuals[:, 0] != UNBOUND_AXIS))
+    first = residuals[pointing, 3].astype(np.int64)
+    lengths = residuals[pointing, 4] - first
+    ends = np.cumsum(lengths)
+    taken = np.repeat(first - (ends - lengths), lengths) + np.arange(lengths.sum())
+    residuals[pointing, 3], residuals[pointing, 4] = ends - lengths, ends
+    return residuals, pool[taken]
 
 
 def expanded(set_of: Ordinals, offsets: Integers, residuals: Ordinals, boxes: int) -> tuple[Integers, Ordinals]:

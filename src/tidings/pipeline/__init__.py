@@ -1,1 +1,2 @@
-"""The data pipeline on Spark: the planner, the journal as a streaming source, matching, the sink, ingest, batch jobs."""
+"""The data pipeline on Spark: the planner, the journal as a streaming source, matching, the sink, ingest, batch
+jobs."""

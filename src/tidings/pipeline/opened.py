@@ -1,7 +1,7 @@
 """Plans as Spark's workers hold them: opened once in each process, found again by folder.
 
-A worker is re-used from task to task, so after the first batch an opened plan costs nothing. Only the newest few
-are kept: memory-mapped, an older one costs address space and open files, not memory."""
+A worker is re-used from task to task, so after the first batch an opened plan costs nothing. Only the last few are
+kept, and where plans are in shards only one: they are, because a worker has no room for all."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from pathlib import Path
 from tidings.matching.default import BoxMatcher
 from tidings.matching.plan import open_plan
 
-_MOST_KEPT = 2
-
 _opened: OrderedDict[Path, BoxMatcher] = OrderedDict()
 
 
-def opened(folder: Path) -> BoxMatcher:
+def opened(folder: Path, most_kept: int = 2) -> BoxMatcher:
     """The plan's matcher, on one thread: Spark's tasks are what runs in parallel."""
     matcher = _opened.get(folder)
     if matcher is None:
-        matcher = _opened[folder] = open_plan(folder, threads=1)
-        while len(_opened) > _MOST_KEPT:
+        while len(_opened) >= most_kept:
             _opened.popitem(last=False)
+        matcher = _opened[folder] = open_plan(folder, threads=1)
     _opened.move_to_end(folder)
     return matcher

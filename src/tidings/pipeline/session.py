@@ -75,7 +75,6 @@ def spark_session(
     ours = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_BATCH),
         "spark.sql.shuffle.partitions": "2",

@@ -114,6 +114,13 @@ def grow(catalog: Catalog, change: Change) -> Catalog:
             return _with_domain(catalog, replace(domain, hierarchy=domain.hierarchy.append(node, parent)))
 
 
+def changes_to_make(catalog: Catalog) -> list[Change]:
+    """The changes by which an empty schema becomes this one: what others name comes before them."""
+    domains = [CreateDomain(domain) for domain in catalog.domains]
+    attributes = [CreateAttribute(attribute) for attribute in catalog.attributes]
+    return [*domains, *attributes, *(CreateEventType(event_type) for event_type in catalog.event_types)]
+
+
 def _extended(catalog: Catalog, name: str, use: AttributeUse) -> tuple[EventType, ...]:
     event_type = catalog.event_type(name)
     if event_type is None:

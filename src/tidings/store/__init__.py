@@ -1,1 +1,103 @@
-"""The journal and its projections: what must never be lost."""
+"""The journal and its projections: what must never be lost.
+
+`Store` is the door; drafts go in, outcomes come out (`entries`), many at once through an `Appender`. `appending`
+decides, `projections` says what follows from an entry; `journal`, `subscriptions`, `notifications`, `dead_letters`
+and `retention` each know some tables, `sqlite` and `postgresql` what the two databases do differently.
+"""
+
+from tidings.store.appender import Appender
+from tidings.store.entries import (
+    Accepted,
+    DeadLetter,
+    Draft,
+    Duplicate,
+    Edit,
+    Entry,
+    Grow,
+    Notification,
+    Outcome,
+    Pause,
+    Publish,
+    PublishValid,
+    Refused,
+    Resume,
+    Span,
+    Standing,
+    StoredLetter,
+    Subscribe,
+    Withdraw,
+)
+from tidings.store.errors import (
+    AppenderClosed,
+    BrokenJournal,
+    ExpiryPassed,
+    ForeignDatabase,
+    Gap,
+    JournalFile,
+    NewerStore,
+    NoSuchSubscription,
+    OutsideBatch,
+    StoreFailed,
+    StoreFull,
+    StoreLocked,
+    StoreNotEmpty,
+    StoreReadOnly,
+    StoreUnreachable,
+    SubscriptionActive,
+    SubscriptionExists,
+    SubscriptionPaused,
+    UnfitSubscription,
+    UnknownStore,
+)
+from tidings.store.exchange import export_journal, import_journal
+from tidings.store.figures import Figures
+from tidings.store.rebuilding import rebuild
+from tidings.store.store import Store
+
+__all__ = [
+    "Accepted",
+    "Appender",
+    "AppenderClosed",
+    "BrokenJournal",
+    "DeadLetter",
+    "Draft",
+    "Duplicate",
+    "Edit",
+    "Entry",
+    "ExpiryPassed",
+    "Figures",
+    "ForeignDatabase",
+    "Gap",
+    "Grow",
+    "JournalFile",
+    "NewerStore",
+    "NoSuchSubscription",
+    "Notification",
+    "Outcome",
+    "OutsideBatch",
+    "Pause",
+    "Publish",
+    "PublishValid",
+    "Refused",
+    "Resume",
+    "Span",
+    "Standing",
+    "Store",
+    "StoreFailed",
+    "StoreFull",
+    "StoreLocked",
+    "StoreNotEmpty",
+    "StoreReadOnly",
+    "StoreUnreachable",
+    "StoredLetter",
+    "Subscribe",
+    "SubscriptionActive",
+    "SubscriptionExists",
+    "SubscriptionPaused",
+    "UnfitSubscription",
+    "UnknownStore",
+    "Withdraw",
+    "export_journal",
+    "import_journal",
+    "rebuild",
+]

@@ -1,0 +1,99 @@
+"""`tidings backtest`: what a filter would have matched."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from tidings.cli.history import (
+    Engine,
+    FilterText,
+    Master,
+    Problems,
+    Since,
+    Until,
+    event_as_json,
+    moment,
+    positions,
+    session_for,
+    shown_event,
+)
+from tidings.cli.stores import Data, StoreUrl, opened_store
+from tidings.cli.terminal import counted, output, progress, warn
+from tidings.language import Filter
+from tidings.schema import Instant
+
+_DAY = 86_400_000_000
+_MOST_DAYS = 92  # of a longer period only the days with matches are shown
+_WIDTH = 40
+
+
+def backtest(
+    filter: FilterText,
+    data: Data = None,
+    store: StoreUrl = "",
+    since: Since = "7d",
+    until: Until = "",
+    newest: Annotated[int, typer.Option(min=0, help="How many of the newest matching events to show.")] = 3,
+    json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    engine: Engine = "auto",
+    master: Master = "local[2]",
+) -> None:
+    """Say what a filter would have matched: how many stored events, on which days (UTC), and the newest of them.
+
+    Example: tidings backtest "price < 1300 and brand = 'mini'" --data data --since 2026-05-01
+    """
+    with opened_store(data, store) as journal:
+        from tidings.pipeline.history import matching
+        from tidings.store.clock import now
+
+        started = now()
+        begin = moment(since, "--since", started)
+        end = moment(until, "--until", started) if until else started
+        bound = Filter.parse(filter, journal.catalog())
+        for warning in bound.warnings:
+            warn(warning)
+        after, upto = positions(journal, begin, end if until else None)
+        session = session_for(engine, upto - after, master, "tidings backtest")
+        problems, days, last = Problems(), Counter[int](), deque[dict[str, Any]](maxlen=newest)
+        with progress() as bar:
+            task = bar.add_task("looking", total=None)
+            for batch in matching(journal, bound, after, upto, session):
+                rows = problems.sifted(batch)
+                days.update(time // _DAY for time in rows.column("accepted").to_pylist())
+                last.extend(rows.slice(max(0, len(rows) - newest)).to_pylist())
+                bar.update(task, description=f"{counted(days.total(), 'event')} found")
+        complete_from = journal.complete_from()
+    found = {
+        "filter": bound.text,
+        "since": str(begin),
+        "until": str(end),
+        "complete_from": complete_from,
+        "events": days.total(),
+        "days": [{"day": str(Instant(day * _DAY))[:10], "events": days[day]} for day in _shown_days(days, begin, end)],
+        "newest": [event_as_json(row) for row in reversed(last)],
+    }
+    if json:
+        typer.echo(msgspec.json.encode(found).decode())
+    else:
+        _show(found, [shown_event(row) for row in reversed(last)])
+
+
+def _shown_days(days: Counter[int], begin: Instant, end: Instant) -> list[int]:
+    every = range(begin // _DAY, (end - 1) // _DAY + 1)
+    return list(every) if 0 < len(every) <= _MOST_DAYS else sorted(days)
+
+
+def _show(found: dict[str, Any], newest: list[str]) -> None:
+    output.print(f"{counted(found['events'], 'event')} would have matched from {found['since']} to {found['until']}")
+    most = max((day["events"] for day in found["days"]), default=0)
+    for day in found["days"] if most else ():
+        bar = "█" * max(round(day["events"] / most * _WIDTH), 1 if day["events"] else 0)
+        output.print(f"{day['day']}  {day['events']:>9,}  {bar}".rstrip())
+    if newest:
+        output.print("the newest:")
+        for line in newest:
+            output.print(line)

@@ -1,0 +1,90 @@
+"""What the commands over stored events share: a period, an engine, and how events are shown."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+import typer
+
+from tidings.cli.terminal import note, plain, warn
+from tidings.schema import Instant
+
+if TYPE_CHECKING:  # neither is quick to load
+    from pyspark.sql import SparkSession
+
+    from tidings.store import Store
+
+WHEN = "2026-05-01, 2026-05-01T10:00:00Z, or 7d for so long ago"
+MANY = 100_000  # positions; for fewer Spark would take longer to start than this process to read them
+_PROBLEMS_SHOWN = 5
+_SECONDS = {"s": 1, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
+FilterText = Annotated[str, typer.Argument(metavar="FILTER", help="The filter's text.", show_default=False)]
+Since = Annotated[str, typer.Option(metavar="WHEN", help=f"Only events accepted at or after it: {WHEN}.")]
+Until = Annotated[str, typer.Option(metavar="WHEN", help="Only events accepted before it.")]
+Engine = Annotated[
+    Literal["auto", "local", "spark"],
+    typer.Option(help=f"Where: in this process, on Spark, or (auto) on Spark from {MANY:,} events on."),
+]
+Master = Annotated[str, typer.Option(metavar="URL", help="Spark's master.")]
+
+
+def moment(text: str, option: str, now: Instant) -> Instant:
+    """The instant that a date, a time or an age means."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([a-z]+)", text.strip())
+    try:
+        if found is not None and found[2] in _SECONDS:
+            ago = timedelta(seconds=float(found[1]) * _SECONDS[found[2]])
+            return Instant.of(datetime.fromisoformat(str(now)) - ago)
+        return Instant.parse(text)
+    except (ValueError, OverflowError):  # no time, or one before the year 1
+        raise typer.BadParameter(f"{text!r} is no time; write it like {WHEN}.", param_hint=f"'{option}'") from None
+
+
+def positions(store: Store, since: Instant | None, until: Instant | None) -> tuple[int, int]:
+    """The journal's positions (after, upto] of a period. What is no longer there is told."""
+    after = 0 if since is None else store.position_at(since) - 1
+    upto = store.tail() if until is None else store.position_at(until) - 1
+    complete_from = store.complete_from()
+    if after + 1 < complete_from:
+        note(f"older events were removed: the journal is complete from position {complete_from:,} on")
+    return after, max(after, upto)
+
+
+def session_for(engine: str, count: int, master: str, name: str) -> SparkSession | None:
+    """A session where Spark is to do it, None where this process is."""
+    if engine == "local" or (engine == "auto" and count < MANY):
+        return None
+    from tidings.pipeline.session import spark_session
+
+    return spark_session(master, name)
+
+
+class Problems:
+    """Tells the first few events of the journal that cannot be read."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def sifted(self, batch: Any) -> Any:
+        """The rows without a problem."""
+        if batch.column("problem").null_count == len(batch):
+            return batch
+        for row in batch.filter(batch.column("problem").is_valid()).to_pylist():
+            if self.count < _PROBLEMS_SHOWN:
+                warn(f"position {row['position']:,} of the journal cannot be read: {row['problem']}")
+            self.count += 1
+        return batch.filter(batch.column("problem").is_null())
+
+
+def shown_event(row: dict[str, Any]) -> str:
+    """A stored event as a line for people."""
+    return plain(f"{row['position']:>9,}  {Instant(row['accepted'])}  {row['payload']}")
+
+
+def event_as_json(row: dict[str, Any]) -> dict[str, Any]:
+    event = msgspec.Raw(row["payload"].encode())
+    return {"position": row["position"], "accepted": str(Instant(row["accepted"])), "event": event}

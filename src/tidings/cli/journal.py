@@ -1,0 +1,255 @@
+"""`tidings journal`: fill, look at, copy and tend a journal, without a server."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from tidings.cli.options import ExistingFile, Form, load_catalog, writable
+from tidings.cli.quantities import bytes_of
+from tidings.cli.stores import Data, StoreUrl, opened_store
+from tidings.cli.terminal import INPUT_WAS_WRONG, counted, messages, output, plain, plain_errors, progress, warn
+from tidings.schema import Instant
+
+if TYPE_CHECKING:  # SQLAlchemy takes long to load, and most commands need no store
+    from tidings.store import Draft
+
+_SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Fill, look at, copy and tend a journal.")
+
+Json = Annotated[bool, typer.Option("--json", help="For machines.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="Of the subscription.", show_default=False)]
+
+
+@app.command()
+def load(
+    data: Data = None,
+    store: StoreUrl = "",
+    schema: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Grow an empty journal to this schema.", **ExistingFile)
+    ] = None,
+    subscriptions: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="JSON Lines of id and filter.", **ExistingFile)
+    ] = None,
+    events: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="JSON Lines, CSV, Parquet or XML.", **ExistingFile)
+    ] = None,
+    form: Annotated[Form | None, typer.Option(help="Of the events, where their name does not say it.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Append a schema, subscriptions and events from files; what is there already is left as it is.
+
+    Refused events never stop the others; they go to the dead letters with every rule that they broke. A file with a
+    wrong subscription is not loaded at all (exit code 1).
+
+    Example: tidings journal load --data data --schema schema.json --subscriptions subs.jsonl --events events.jsonl
+    """
+    if schema is None and subscriptions is None and events is None:
+        raise typer.BadParameter("name something to load: --schema, --subscriptions or --events.")
+    with opened_store(data, store, make=True) as journal:
+        from tidings.cli.loading import Loading
+
+        with progress() as bar:
+            task = bar.add_task("loading", total=None)
+            loading = Loading(journal, lambda all: bar.update(task, description=str(all)))
+            if schema is not None:
+                loading.schema(load_catalog(schema))
+            if subscriptions is not None:
+                loading.subscriptions(subscriptions)
+            if events is not None:
+                loading.events(events, form)
+        for reason in loading.loaded.reasons:
+            warn(reason)
+    _tell(asdict(loading.loaded), str(loading.loaded), as_json)
+    if loading.loaded.subscriptions_refused:
+        raise typer.Exit(INPUT_WAS_WRONG)
+
+
+@app.command()
+def show(data: Data = None, store: StoreUrl = "", as_json: Json = False) -> None:
+    """Show how much there is in a journal, and how far the pipeline is.
+
+    Example: tidings journal show --data data
+    """
+    with opened_store(data, store) as journal:
+        found = journal.figures()
+    figures: dict[str, str | int] = {
+        "journal": found.journal,
+        "schema_version": found.schema_version,
+        "tail": found.tail,
+        "subscriptions": found.active + found.paused,
+        "paused": found.paused,
+        "events": found.events,
+        "event_bytes": found.event_bytes,
+        "complete_from": found.complete_from,
+        "committed": found.committed,
+        "lag": found.lag,
+        "notifications": found.notifications,
+        "dead_letters": found.dead_letters,
+    }
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, value in figures.items():
+        table.add_row(name.replace("_", " "), f"{value:,}" if isinstance(value, int) else plain(value))
+    _tell(figures, table, as_json)
+
+
+@app.command("dead-letters")
+def dead_letters(
+    data: Data = None,
+    store: StoreUrl = "",
+    after: Annotated[int, typer.Option(min=0, help="Only those with a greater number.")] = 0,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 1_000,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON each, with what was sent.")] = False,
+) -> None:
+    """List the events that were refused, with every rule that they broke.
+
+    Example: tidings journal dead-letters --data data
+    """
+    with opened_store(data, store) as journal:
+        letters = journal.dead_letters(after, limit)
+    if as_json:
+        with plain_errors():
+            for one in letters:
+                errors = [error.as_json() for error in one.letter.errors]
+                members = {"number": one.number, "stored": str(one.stored)} | asdict(one.letter) | {"errors": errors}
+                output.file.write(json.dumps(members) + "\n")
+        return
+    table = Table("number", "stored", "origin", "place", "id", "why", box=None, pad_edge=False)
+    for one in letters:
+        why = "; ".join(f"{error.rule}: {error.message}" for error in one.letter.errors)
+        words = (one.letter.origin, one.letter.place, one.letter.id or "", why)
+        table.add_row(str(one.number), str(one.stored), *(plain(word) for word in words))
+    with plain_errors():
+        output.print(table)
+
+
+@app.command("export")
+def export_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", callback=writable, help="To write.", show_default=False)],
+    data: Data = None,
+    store: StoreUrl = "",
+) -> None:
+    """Write the whole journal to a file, as JSON Lines.
+
+    Example: tidings journal export journal.jsonl --data data
+    """
+    with opened_store(data, store) as journal, progress() as bar:
+        from tidings.store import export_journal
+
+        bar.add_task("exporting", total=None)
+        lines = export_journal(journal, file)
+    messages.print(f"wrote {counted(lines, 'entry', 'entries')} to {file}", markup=False)
+
+
+@app.command("import")
+def import_(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="That was exported.", show_default=False, **ExistingFile)
+    ],
+    data: Data = None,
+    store: StoreUrl = "",
+) -> None:
+    """Read an exported journal into an empty store: all of it, or nothing.
+
+    Example: tidings journal import journal.jsonl --data other
+    """
+    with opened_store(data, store, make=True) as journal, progress() as bar:
+        from tidings.store import import_journal
+
+        bar.add_task("importing", total=None)
+        entries = import_journal(file, journal)
+    messages.print(f"read {counted(entries, 'entry', 'entries')} from {file}", markup=False)
+
+
+@app.command()
+def trim(
+    data: Data = None,
+    store: StoreUrl = "",
+    older_than: Annotated[str, typer.Option(metavar="AGE", help="Events accepted longer ago, as 30d or 12h.")] = "",
+    at_most: Annotated[str, typer.Option(metavar="SIZE", help="The oldest events beyond this size, as 10GB.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Remove old events that the pipeline has committed; their ids are remembered.
+
+    Example: tidings journal trim --data data --older-than 30d --at-most 10GB
+    """
+    if not older_than and not at_most:
+        raise typer.BadParameter("say what may go: --older-than or --at-most.")
+    age = _microseconds(older_than, "'--older-than'") if older_than else None
+    size = bytes_of(at_most, "'--at-most'") if at_most else None
+    with opened_store(data, store) as journal, progress() as bar:
+        from tidings.store.clock import now
+
+        bar.add_task("removing old events", total=None)
+        removed = journal.trim(None if age is None else Instant(now() - age), size)
+        complete_from = journal.complete_from()
+    told = f"removed {counted(removed, 'event')}; complete from position {complete_from:,}"
+    _tell({"removed": removed, "complete_from": complete_from}, told, as_json)
+
+
+@app.command()
+def withdraw(id: Id, data: Data = None, store: StoreUrl = "", as_json: Json = False) -> None:
+    """Withdraw a subscription: it ends, and its id may be used again.
+
+    Example: tidings journal withdraw s1 --data data
+    """
+    from tidings.store import Withdraw
+
+    _change(Withdraw(id), "withdrawn", data, store, as_json)
+
+
+@app.command()
+def pause(id: Id, data: Data = None, store: StoreUrl = "", as_json: Json = False) -> None:
+    """Pause a subscription: events from now on do not count for it.
+
+    Example: tidings journal pause s1 --data data
+    """
+    from tidings.store import Pause
+
+    _change(Pause(id), "paused", data, store, as_json)
+
+
+@app.command()
+def resume(id: Id, data: Data = None, store: StoreUrl = "", as_json: Json = False) -> None:
+    """Resume a paused subscription: events from now on count again.
+
+    Example: tidings journal resume s1 --data data
+    """
+    from tidings.store import Resume
+
+    _change(Resume(id), "resumed", data, store, as_json)
+
+
+def _change(draft: Draft, done: str, data: Path | None, store: str, as_json: bool) -> None:
+    from tidings.store import Accepted, Refused
+
+    with opened_store(data, store) as journal:
+        (outcome,) = journal.append([draft])
+        if isinstance(outcome, Refused):
+            raise outcome.error
+    assert isinstance(outcome, Accepted)
+    figures = {"position": outcome.position, "accepted": str(outcome.accepted)}
+    _tell(figures, f"{done} at position {outcome.position:,}", as_json)
+
+
+def _tell(figures: dict[str, Any], told: str | Table, as_json: bool) -> None:
+    with plain_errors():
+        if as_json:
+            output.print_json(data=figures)
+        else:
+            output.print(told)
+
+
+def _microseconds(text: str, option: str) -> int:
+    """`30d`, `12 h`, `1.5w`"""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([a-z]+)", text.strip())
+    if found is None or found[2] not in _SECONDS:
+        raise typer.BadParameter(f"{text!r} is no age; write it like 30d, 12h or 90min", param_hint=option)
+    return int(float(found[1]) * _SECONDS[found[2]] * 1_000_000)

@@ -1,0 +1,143 @@
+"""What `tidings journal load` does: a schema, subscriptions and events from files into a journal, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidings.cli.terminal import counted, fail
+from tidings.errors import shown
+from tidings.events import RefusedEvent, write_event
+from tidings.events.files import raw_chunks
+from tidings.language import Subscription, read_subscriptions
+from tidings.language.subscription_file import WrongSubscriptions
+from tidings.pipeline.arrivals import Arrived, arrived, written
+from tidings.schema import Catalog
+from tidings.schema.growth import changes_to_make
+from tidings.store import (
+    Accepted,
+    DeadLetter,
+    Duplicate,
+    Grow,
+    PublishValid,
+    Refused,
+    Store,
+    Subscribe,
+    SubscriptionExists,
+)
+from tidings.store.clock import now
+
+_SUBSCRIPTIONS_AT_ONCE = 5_000
+_REASONS_SHOWN = 5
+
+
+@dataclass
+class Loaded:
+    """What was loaded; what was there already; what was refused, with the first few reasons.
+
+    Refused events are among the dead letters. A refused subscription has the id of another one.
+    """
+
+    schema_changes: int = 0
+    subscriptions: int = 0
+    subscriptions_there_already: int = 0
+    subscriptions_refused: int = 0
+    events: int = 0
+    duplicates: int = 0
+    refused: int = 0
+    reasons: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        """`5 events, 1 duplicate`: what there is any of."""
+        counts = (
+            (self.schema_changes, "schema change", ""),
+            (self.subscriptions, "subscription", ""),
+            (self.subscriptions_there_already, "subscription there already", "subscriptions there already"),
+            (self.subscriptions_refused, "subscription refused", "subscriptions refused"),
+            (self.events, "event", ""),
+            (self.duplicates, "duplicate", ""),
+            (self.refused, "event refused", "events refused"),
+        )
+        return ", ".join(counted(*count) for count in counts if count[0]) or "nothing new"
+
+    def explain(self, what: str) -> None:
+        if len(self.reasons) < _REASONS_SHOWN:
+            self.reasons.append(what)
+
+
+class Loading:
+    """`tell` is called with the counts whenever they have grown."""
+
+    def __init__(self, store: Store, tell: Callable[[Loaded], None]) -> None:
+        self._store = store
+        self._tell = tell
+        self.loaded = Loaded()
+
+    def schema(self, catalog: Catalog) -> None:
+        """Grows an empty journal by the declarations; one that has this schema already is left as it is."""
+        there = self._store.catalog()
+        if there == catalog:
+            return
+        if there != Catalog():
+            fail(
+                f"the journal has another schema already, at version {there.version}; "
+                "leave --schema out, or load into a new journal"
+            )
+        for outcome in self._store.append([Grow(change) for change in changes_to_make(catalog)]):
+            if isinstance(outcome, Refused):
+                raise outcome.error
+            self.loaded.schema_changes += 1
+
+    def subscriptions(self, path: Path) -> None:
+        """All lines are bound first: a file with a wrong one is not loaded at all."""
+        with path.open("rb") as file:
+            try:
+                read = read_subscriptions(file, self._store.catalog())
+            except WrongSubscriptions as problem:
+                fail(str(problem).replace("nothing was matched", "none was loaded"))
+        for start in range(0, len(read), _SUBSCRIPTIONS_AT_ONCE):
+            self._subscribe(read[start : start + _SUBSCRIPTIONS_AT_ONCE])
+            self._tell(self.loaded)
+
+    def _subscribe(self, some: list[Subscription]) -> None:
+        texts = [subscription.filter.text for subscription in some]
+        drafts = [Subscribe(one.id, text) for one, text in zip(some, texts, strict=True)]
+        for draft, outcome in zip(drafts, self._store.append(drafts), strict=True):
+            if isinstance(outcome, Accepted):
+                self.loaded.subscriptions += 1
+            elif isinstance(outcome, Refused):
+                self._not_subscribed(draft, outcome)
+
+    def _not_subscribed(self, draft: Subscribe, outcome: Refused) -> None:
+        if isinstance(outcome.error, SubscriptionExists) and self._store.subscription(draft.id).filter == draft.filter:
+            self.loaded.subscriptions_there_already += 1
+        else:
+            self.loaded.subscriptions_refused += 1
+            self.loaded.explain(str(outcome.error))
+
+    def events(self, path: Path, form: str | None) -> None:
+        """Wrong events never stop the others."""
+        catalog = self._store.catalog()
+        for chunk in raw_chunks(path, catalog, form):
+            self._publish(arrived(str(path.absolute()), chunk, catalog, now))
+            self._tell(self.loaded)
+
+    def _publish(self, come: Arrived) -> None:
+        events = list(come.batch)
+        letters = list(come.letters)
+        outcomes = self._store.append([PublishValid(event) for event in events])
+        for event, place, outcome in zip(events, come.places, outcomes, strict=True):
+            if isinstance(outcome, Accepted):
+                self.loaded.events += 1
+            elif isinstance(outcome, Duplicate):
+                self.loaded.duplicates += 1
+            elif isinstance(outcome.error, RefusedEvent):
+                text = written(write_event(event))
+                letters.append(DeadLetter(come.origin, str(place), event.id, text, outcome.error.errors))
+        self._store.bury(letters)
+        self.loaded.refused += len(letters)
+        for letter in letters[:_REASONS_SHOWN]:
+            problems = "; ".join(f"{error.rule}: {error.message}" for error in letter.errors)
+            name = "" if letter.id is None else f"event {shown(letter.id)} "
+            self.loaded.explain(f"line {letter.place}: {name}refused: {problems}")

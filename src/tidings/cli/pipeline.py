@@ -1,0 +1,152 @@
+"""`tidings pipeline`: the Spark job alone, from the journal (and files and Kafka before it) to notifications."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.live import Live
+from rich.text import Text
+
+from tidings.cli.quantities import bytes_of
+from tidings.cli.terminal import counted, messages, note, plain_errors
+
+if TYPE_CHECKING:  # Spark, SQLAlchemy and numba take long to load, and other commands do without
+    from tidings.pipeline.pipeline import Progress
+
+_WINDOW = 20  # looks over which rates are averaged
+
+
+def pipeline(
+    data: Annotated[Path, typer.Option(help="The data folder: store, plans, checkpoints.", metavar="FOLDER")],
+    store: Annotated[str, typer.Option(help="Another store, postgresql://…", metavar="URL")] = "",
+    master: Annotated[str, typer.Option(help="Spark's master.", metavar="URL")] = "local[2]",
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PLACE",
+            help="What is appended to the journal: files:FOLDER or kafka://HOST:PORT/TOPIC. May be repeated.",
+        ),
+    ] = None,
+    sink: Annotated[
+        str, typer.Option(metavar="PLACE", help="notifications; with --direct parquet:FOLDER or kafka://…")
+    ] = "notifications",
+    direct: Annotated[
+        bool, typer.Option("--direct", help="From source to sink outside the journal, at least once.")
+    ] = False,
+    once: Annotated[bool, typer.Option("--once", help="End when all that is there now is done.")] = False,
+    most_rows: Annotated[int, typer.Option(help="Positions of the journal in one batch at most.", min=1)] = 20_000,
+    plan_limit: Annotated[
+        str,
+        typer.Option(
+            metavar="SIZE", help="What the plan may take in one worker, as 512MB; beyond it is split into shards."
+        ),
+    ] = "",
+    spark: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A setting of Spark, as spark.executor.memory=2g. May be repeated."),
+    ] = None,
+    metrics: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep figures in this file, in Prometheus's text form.", dir_okay=False),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each look at the progress.")] = False,
+) -> None:
+    """Match the journal's events as they come and store notifications, exactly once.
+
+    Example: tidings pipeline --data data --source files:inbox --once
+    """
+    from tidings.pipeline.metrics import write_metrics
+    from tidings.pipeline.pipeline import Pipeline, PipelineSettings
+
+    _check_sink(sink, direct, source or [])
+    with plain_errors():
+        limit = bytes_of(plan_limit, "--plan-limit") if plan_limit else None
+        settings = PipelineSettings(
+            data, store, master, tuple(source or ()), sink if direct else "", most_rows, limit, _settings(spark or [])
+        )
+        stopped = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stopped.set())
+        with Pipeline(settings, note) as running, _Screen(as_json) as screen:
+
+            def watch(progress: Progress) -> None:
+                screen.show(progress)
+                if metrics is not None:
+                    write_metrics(metrics, progress, running.sink.total)
+
+            running.run(stopped, once, watch)
+            total = running.sink.total
+        if direct:
+            messages.print(f"matches are in {sink}", markup=False)
+            return
+        done = f"{counted(total.events, 'event')} matched, {counted(total.notifications, 'notification')} stored"
+        messages.print(f"{done}, in {counted(total.batches, 'batch', 'batches')}")
+
+
+class _Screen:
+    """A line that stays in its place on a terminal, lines of JSON where asked for, else nothing."""
+
+    def __init__(self, as_json: bool) -> None:
+        self._as_json = as_json
+        self._recent: deque[Progress] = deque(maxlen=_WINDOW)
+        self._live = Live(console=messages, transient=True, auto_refresh=False) if messages.is_terminal else None
+
+    def __enter__(self) -> _Screen:
+        if self._live is not None and not self._as_json:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def show(self, progress: Progress) -> None:
+        self._recent.append(progress)
+        figures = _figures(list(self._recent))
+        if self._as_json:
+            sys.stdout.write(json.dumps(figures) + "\n")
+            sys.stdout.flush()
+        elif self._live is not None:
+            line = (
+                f"position {figures['committed']:,}  lag {figures['lag']:,}  {figures['events_per_s']:,.0f} events/s  "
+                f"{figures['matches_per_s']:,.0f} matches/s  batch {figures['batch_s']:.2f} s"
+            )
+            self._live.update(Text(line), refresh=True)
+
+
+def _check_sink(sink: str, direct: bool, sources: list[str]) -> None:
+    if direct and (sink == "notifications" or not sources):
+        raise typer.BadParameter(
+            "--direct needs a --source, and a --sink such as parquet:FOLDER or kafka://HOST:PORT/TOPIC."
+        )
+    if not direct and sink != "notifications":
+        raise typer.BadParameter(f"what goes through the journal becomes notifications; for {sink} add --direct.")
+
+
+def _figures(recent: list[Progress]) -> dict[str, float]:
+    seconds = sum(progress.seconds for progress in recent)
+    batches = [batch for progress in recent for batch in progress.batches]
+    return {
+        "tail": recent[-1].tail,
+        "committed": recent[-1].committed,
+        "lag": recent[-1].lag,
+        "events_per_s": round(sum(batch.events for batch in batches) / seconds, 1),
+        "matches_per_s": round(sum(batch.notifications for batch in batches) / seconds, 1),
+        "rows_in_per_s": round(recent[-1].rows_per_second, 1),
+        "batch_s": round(sum(batch.seconds for batch in batches) / max(len(batches), 1), 4),
+    }
+
+
+def _settings(texts: list[str]) -> tuple[tuple[str, str], ...]:
+    pairs = [text.partition("=") for text in texts]
+    for name, equals, _ in pairs:
+        if not equals or not name.startswith("spark."):
+            raise typer.BadParameter(f"{name!r} is no setting of Spark; write spark.NAME=VALUE", param_hint="--spark")
+    return tuple((name, value) for name, _, value in pairs)

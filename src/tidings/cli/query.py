@@ -1,0 +1,79 @@
+"""`tidings query`: which stored events match a filter."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import msgspec
+import typer
+
+from tidings.cli.history import (
+    Engine,
+    FilterText,
+    Master,
+    Problems,
+    Since,
+    Until,
+    event_as_json,
+    moment,
+    positions,
+    session_for,
+    shown_event,
+)
+from tidings.cli.stores import Data, StoreUrl, opened_store
+from tidings.cli.terminal import counted, messages, output, progress, warn
+from tidings.language import Filter
+
+
+def query(
+    filter: FilterText,
+    data: Data = None,
+    store: StoreUrl = "",
+    since: Since = "",
+    until: Until = "",
+    limit: Annotated[int | None, typer.Option(min=1, help="The first so many.")] = None,
+    count: Annotated[bool, typer.Option("--count", help="Only how many there are.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One line of JSON for each event.")] = False,
+    engine: Engine = "auto",
+    master: Master = "local[2]",
+) -> None:
+    """Find the stored events that match a filter, in the order of the journal.
+
+    Example: tidings query "price < 1300 and brand = 'mini'" --data data --since 7d
+    """
+    with opened_store(data, store) as journal:
+        from tidings.pipeline.history import matching
+        from tidings.store.clock import now
+
+        started = now()
+        period = [moment(text, option, started) if text else None for text, option in
+                  ((since, "--since"), (until, "--until"))]  # fmt: skip
+        bound = Filter.parse(filter, journal.catalog())
+        for warning in bound.warnings:
+            warn(warning)
+        after, upto = positions(journal, *period)
+        session = session_for(engine, upto - after, master, "tidings query")
+        problems, found = Problems(), 0
+        with progress() as bar:
+            task = bar.add_task("looking", total=None)
+            for batch in matching(journal, bound, after, upto, session):
+                rows = problems.sifted(batch)
+                rows = rows if limit is None else rows.slice(0, limit - found)
+                found += len(rows)
+                bar.update(task, description=f"{counted(found, 'event')} found")
+                if not count:
+                    _print(rows.to_pylist(), json)
+                if found == limit:
+                    break
+        if count:
+            typer.echo(msgspec.json.encode({"events": found}).decode() if json else f"{found}")
+        messages.print(f"{counted(found, 'event')} of the journal's positions {after + 1:,} to {upto:,}", markup=False)
+
+
+def _print(rows: list[dict[str, object]], as_json: bool) -> None:
+    if as_json:
+        sys.stdout.write("".join(msgspec.json.encode(event_as_json(row)).decode() + "\n" for row in rows))
+        return
+    for row in rows:
+        output.print(shown_event(row))

@@ -1,0 +1,54 @@
+"""The options that name a store, and opening it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidings.cli.terminal import INPUT_WAS_WRONG, fail, plain_errors
+
+if TYPE_CHECKING:  # SQLAlchemy takes long to load, and most commands need no store
+    from tidings.store import Store
+
+UNREACHABLE = 3
+DATABASE = "tidings.db"
+
+Data = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", file_okay=False, help=f"The data folder; the journal is {DATABASE} in it."),
+]
+StoreUrl = Annotated[str, typer.Option("--store", metavar="URL", help="Instead of --data: postgresql://… or a path.")]
+
+
+@contextmanager
+def opened_store(data: Path | None, url: str, make: bool = False) -> Iterator[Store]:
+    """The store that the options name; errors are told plainly. `make`: also where there is none yet."""
+    from tidings.store import Store, StoreUnreachable
+
+    if (data is None) == (not url):
+        raise typer.BadParameter("say where the journal is: --data FOLDER or --store URL.")
+    file = _file(data, url)
+    with plain_errors():
+        if data is not None and make:
+            data.mkdir(parents=True, exist_ok=True)
+        if file is not None and not file.is_file() and not make:
+            fail(f"there is no journal at {file}; tidings journal load makes one")
+        try:
+            store = Store.open(file or url)
+        except StoreUnreachable as problem:
+            fail(str(problem), INPUT_WAS_WRONG if file else UNREACHABLE)
+        with store:
+            yield store
+
+
+def _file(data: Path | None, url: str) -> Path | None:
+    """Where the journal is a file; None for a server."""
+    if data is not None:
+        return data / DATABASE
+    if url.startswith("sqlite:///"):
+        return Path(url.removeprefix("sqlite:///"))
+    return None if "://" in url else Path(url)

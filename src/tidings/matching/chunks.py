@@ -1,0 +1,76 @@
+"""Rows that only ever are appended, in chunks that never change, so that plans can share them as they share segments.
+
+A chunk is joined with the one before it when they are alike in size, up to a limit: few chunks, and little to write
+for one row more."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+_ALIKE = 4
+_LARGEST = 1 << 18  # rows that chunks are joined up to: some 20 ms of writing
+_LARGEST_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """The rows from `first` on."""
+
+    first: int
+    rows: Any  # an Arrow record batch
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+class Chunks:
+    def __init__(self, schema: Any, chunks: list[Chunk] | None = None) -> None:
+        self._schema = schema
+        self._chunks = chunks or []
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return self._chunks[-1].first + len(self._chunks[-1]) if self._chunks else 0
+
+    def __iter__(self) -> Iterator[Chunk]:
+        return iter(self._chunks)
+
+    def append(self, columns: list[Any]) -> None:
+        """More rows, as a list or an array for each column."""
+        arrays = [pa.array(values, field.type) for values, field in zip(columns, self._schema, strict=True)]
+        rows = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+        for start in range(0, len(rows), _LARGEST_AT_ONCE):
+            self._chunks.append(Chunk(len(self), rows.slice(start, _LARGEST_AT_ONCE)))
+        while len(self._chunks) > 1 and self._alike():
+            before, last = self._chunks[-2:]
+            self._chunks[-2:] = [Chunk(before.first, _joined([before.rows, last.rows]))]
+
+    def replace(self, chunk: Chunk, column: str, values: Any) -> None:
+        """The chunk with another column; what was saved of it is then no longer the same."""
+        place = next(place for place, one in enumerate(self._chunks) if one is chunk)
+        at = self._schema.get_field_index(column)
+        self._chunks[place] = Chunk(chunk.first, chunk.rows.set_column(at, self._schema.field(at), values))
+
+    def cell(self, row: int, column: str) -> Any:
+        """One value; None where it is null."""
+        chunk = self._chunks[bisect_right(self._chunks, row, key=lambda one: one.first) - 1]
+        return chunk.rows.column(column)[row - chunk.first].as_py()
+
+    def column(self, name: str) -> Any:
+        """All rows of a column, as a chunked Arrow array."""
+        kind = self._schema.field(name).type
+        return pa.chunked_array([chunk.rows.column(name) for chunk in self._chunks], kind)
+
+    def _alike(self) -> bool:
+        before, last = len(self._chunks[-2]), len(self._chunks[-1])
+        return before < _ALIKE * last and before + last <= _LARGEST
+
+
+def _joined(batches: list[Any]) -> Any:
+    (joined,) = pa.Table.from_batches(batches).combine_chunks().to_batches()
+    return joined

@@ -1,0 +1,209 @@
+"""Numbers and spans: every subscription that is added gets the next number, which stands for it in matches, and counts
+for the positions [from, to) of the journal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tidings.errors import MatchingError, suggestion
+
+FOREVER = np.iinfo(np.int64).max
+
+Positions = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int32]
+
+
+class DuplicateSubscription(MatchingError):
+    def __init__(self, id: str) -> None:
+        super().__init__(id)
+
+    def __str__(self) -> str:
+        return f"subscription {self.args[0]!r} is active already; withdraw it before it is added again"
+
+
+class UnknownSubscription(MatchingError):
+    def __init__(self, id: str, known: tuple[str, ...]) -> None:
+        super().__init__(id, known)
+
+    def __str__(self) -> str:
+        id, known = self.args
+        return f"no active subscription {id!r}{suggestion(id, known)}"
+
+
+class DisorderedPosition(MatchingError):
+    """A change was placed before one that the same subscription has had already."""
+
+    def __init__(self, id: str, at: int, earliest: int) -> None:
+        super().__init__(id, at, earliest)
+
+    def __str__(self) -> str:
+        return "subscription {!r} cannot change at position {}: it already changed at {}".format(*self.args)
+
+
+class IllegalId(MatchingError):
+    def __init__(self, id: str) -> None:
+        super().__init__(id)
+
+    def __str__(self) -> str:
+        return f"the id {self.args[0]!r} has half a character, which UTF-8 cannot write"
+
+
+class Closings(NamedTuple):
+    """Numbers that have got an end, and where."""
+
+    numbers: Numbers
+    stops: Positions
+
+
+class Spans:
+    """Which subscription a number stands for, and the positions it counts for. Numbers are never re-used."""
+
+    def __init__(self) -> None:
+        self.ids: Any = []
+        self._start = np.zeros(16, np.int64)
+        self._stop = np.zeros(16, np.int64)
+        self._stored: tuple[Any, Closings] | None = None
+        self._active: dict[str, int] | None = {}
+        self._last_change: dict[str, int] = {}
+
+    @classmethod
+    def restored(cls, ids: Any, starts: Any, closings: Closings) -> Spans:
+        """Spans as a plan keeps them, in Arrow arrays by number. What only some questions need is made when the first
+        of them is asked: the arrays for kernels, the look-up by id."""
+        made = cls()
+        made.ids, made._active = _Ids(ids), None
+        made._stored = starts, closings
+        return made
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def check(self, id: str, at: int) -> None:
+        """Raises what `open` would; changes nothing."""
+        if id in self._by_id():
+            raise DuplicateSubscription(id)
+        if not id.isascii() and any("\ud800" <= character <= "\udfff" for character in id):
+            raise IllegalId(id)
+        if at < self._last_change.get(id, at):
+            raise DisorderedPosition(id, at, self._last_change[id])
+
+    def open(self, id: str, at: int) -> int:
+        self.check(id, at)
+        active, number = self._by_id(), len(self.ids)
+        self._make_room(number + 1)
+        self._start[number], self._stop[number] = at, FOREVER
+        self.ids.append(id)
+        active[id] = number
+        return number
+
+    def check_many(self, ids: Sequence[str], at: Sequence[int]) -> None:
+        """Raises what opening them one after the other would; changes nothing."""
+        if len(set(ids)) < len(ids):
+            raise DuplicateSubscription(next(id for id, count in Counter(ids).items() if count > 1))
+        for id, position in zip(ids, at, strict=True):
+            self.check(id, position)
+
+    def open_many(self, ids: Sequence[str], at: Sequence[int]) -> int:
+        """Opens spans for many new subscriptions at once, or for none of them; returns the first number."""
+        self.check_many(ids, at)
+        active = self._by_id()
+        first, last = len(self.ids), len(self.ids) + len(ids)
+        self._make_room(last)
+        self._start[first:last], self._stop[first:last] = at, FOREVER
+        self.ids.extend(ids)
+        active.update(zip(ids, range(first, last), strict=True))
+        return first
+
+    def _make_room(self, numbers: int) -> None:
+        if numbers > len(self._start):
+            self._start, self._stop = _longer(self._start, numbers), _longer(self._stop, numbers)
+
+    def close(self, id: str, at: int) -> int:
+        active = self._by_id()
+        if id not in active:
+            raise UnknownSubscription(id, tuple(active))
+        number = active[id]
+        if at < self._start[number]:
+            raise DisorderedPosition(id, at, int(self._start[number]))
+        del active[id]
+        self._stop[number] = self._last_change[id] = at
+        return number
+
+    def _by_id(self) -> dict[str, int]:
+        """The numbers of the active subscriptions."""
+        if self._active is None:
+            self.ids = list(self.ids)
+            self._active = {}
+            for number, (id, stop) in enumerate(zip(self.ids, self.stop.tolist(), strict=True)):
+                if stop == FOREVER:
+                    self._active[id] = number
+                else:
+                    self._last_change[id] = max(stop, self._last_change.get(id, stop))
+        return self._active
+
+    @property
+    def start(self) -> Positions:
+        self._read()
+        return self._start[: len(self.ids)]
+
+    @property
+    def stop(self) -> Positions:
+        self._read()
+        return self._stop[: len(self.ids)]
+
+    def _read(self) -> None:
+        """Takes a plan's spans into memory."""
+        if self._stored is not None:
+            starts, closings = self._stored
+            self._stored = None
+            self._start = np.array(starts.to_numpy(), np.int64)
+            self._stop = np.full(len(self._start), FOREVER)
+            self._stop[closings.numbers] = closings.stops
+
+    def active(self) -> Iterator[str]:
+        return iter(self._by_id())
+
+    def is_active(self, id: str) -> bool:
+        return id in self._by_id()
+
+    def ids_of(self, numbers: Numbers) -> Any:
+        """The ids of many numbers, as an Arrow array of strings."""
+        if isinstance(self.ids, _Ids):
+            return self.ids.take(numbers)
+        return pa.array([self.ids[number] for number in numbers.tolist()], pa.string())
+
+
+def _longer(array: Positions, needed: int) -> Positions:
+    """The same with room for more; what is not used yet is not touched, so it takes neither time nor memory."""
+    made = np.empty(needed + max(16, needed // 2), np.int64)
+    made[: len(array)] = array
+    return made
+
+
+class _Ids:
+    """Subscription ids in chunks of an Arrow array, read one by one."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        self._whole: Any = None
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __getitem__(self, number: int) -> str:
+        return str(self._array[number].as_py())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._array.to_pylist())
+
+    def take(self, numbers: Numbers) -> Any:
+        """From one array, made at the first use: looking into each chunk would take as long as there are many."""
+        if self._whole is None:
+            self._whole = self._array.combine_chunks()
+        return self._whole.take(pa.array(numbers))

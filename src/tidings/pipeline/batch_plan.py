@@ -1,0 +1,96 @@
+"""Subscriptions, in whatever form a Spark job has them, as a plan in a folder that its workers reach."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tidings.errors import PipelineError
+from tidings.events.chunk import WrongHeader
+from tidings.language import Subscription, read_subscriptions
+from tidings.matching.default import BoxMatcher
+from tidings.matching.plan import open_plan, save_plan
+from tidings.pipeline.direct import plan_folders
+from tidings.schema import Catalog
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class ForeignPlan(PipelineError):
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+
+    def __str__(self) -> str:
+        return (
+            f"the plan in {self.args[0]} was made under another schema; use that one, or save the plan again under this"
+        )
+
+
+class PlanOutOfReach(PipelineError):
+    """A plan would be saved where only this machine may see it: the master whose workers must read it."""
+
+    def __init__(self, master: str) -> None:
+        super().__init__(master)
+
+    def __str__(self) -> str:
+        return (
+            f"the workers of {self.args[0]} may not see the temporary files of this machine; name a folder "
+            "that all of them reach"
+        )
+
+
+def plan_of(subscriptions: Any, catalog: Catalog, master: str, folder: Path | None = None) -> Path:
+    """Where the plan is. A saved plan is used as it is; all else becomes one, in this folder, which then is the
+    plan's own and stays, or in a temporary one, which goes with the process."""
+    if isinstance(subscriptions, (str, os.PathLike)) and Path(subscriptions).is_dir():
+        return _saved(Path(subscriptions).absolute(), catalog)
+    place = folder.absolute() if folder is not None else temporary_folder(master) / "plan"
+    matcher = BoxMatcher(catalog)
+    for subscription in _each(subscriptions, catalog):
+        matcher.add(subscription)
+    save_plan(matcher, place)
+    return place
+
+
+def temporary_folder(master: str, within: Path | None = None) -> Path:
+    """Removed when the process ends. Raises PlanOutOfReach where workers on other machines would look in vain."""
+    if within is None and not master.startswith("local"):
+        raise PlanOutOfReach(master)
+    made = tempfile.mkdtemp(prefix="tidings-", dir=within)
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return Path(made).absolute()
+
+
+def _saved(folder: Path, catalog: Catalog) -> Path:
+    """Opened here first: what is wrong with it is better told by the driver than by a worker."""
+    for part in plan_folders(folder):
+        if open_plan(part).catalog != catalog:
+            raise ForeignPlan(str(folder))
+    return folder
+
+
+def _each(subscriptions: Any, catalog: Catalog) -> Iterable[Subscription]:
+    if isinstance(subscriptions, (str, os.PathLike)):
+        with open(subscriptions, "rb") as file:
+            return read_subscriptions(file, catalog)
+    if hasattr(subscriptions, "toArrow"):
+        return read_subscriptions(_lines(subscriptions), catalog)
+    each: Iterable[Subscription] = subscriptions
+    return each
+
+
+def _lines(frame: DataFrame) -> Iterator[bytes]:
+    """The rows as a file would have them, so that all that is wrong is told in the same words."""
+    missing = [name for name in ("id", "filter") if name not in frame.columns]
+    if missing:
+        problems = tuple(f"the column {name!r} is missing" for name in missing)
+        raise WrongHeader("the DataFrame of subscriptions", problems)
+    for row in frame.select("id", "filter").toArrow().to_pylist():
+        yield json.dumps(row).encode()

@@ -1,0 +1,129 @@
+"""A file of events matched on Spark, with the answers of `events.read_events` and a matcher in one process.
+
+The driver cuts the file into blocks and sends some at a time to the workers, which parse, check, match and write
+lines. The answers come back in the order of the file; who was there before, (source, id), is only known here, so
+the lines of duplicates are cut out here. While workers are busy with some blocks the driver cuts the next ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from tidings.errors import TidingsError
+from tidings.events import Refused, Sieve
+from tidings.language import Subscription
+from tidings.pipeline.batch_plan import PlanOutOfReach, plan_of
+from tidings.pipeline.blocks import Block, read_blocks
+from tidings.pipeline.job_failed import plain_failures
+from tidings.pipeline.match_lines import Answer, MatchLines, match_lines
+from tidings.pipeline.opened import opened
+from tidings.pipeline.session import spark_session
+from tidings.schema import Catalog
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_BLOCKS_EACH = 4  # for each of the tasks that run at once
+
+
+def match_on_spark(
+    subscriptions: Iterable[Subscription], path: Path, catalog: Catalog, form: str | None, master: str,
+    shared: Path | None = None,
+) -> Iterator[Answer]:  # fmt: skip
+    """All of it: a plan for as long as it takes, in a folder that workers share, a session, the answers."""
+    if shared is None and not master.startswith("local"):
+        raise PlanOutOfReach(master)
+    with TemporaryDirectory(prefix="tidings-", dir=shared) as folder:
+        plan = plan_of(subscriptions, catalog, master, Path(folder) / "plan")
+        yield from match_file(spark_session(master, "tidings match"), path, catalog, plan, form)
+
+
+def match_file(spark: SparkSession, path: Path, catalog: Catalog, plan: Path, form: str | None) -> Iterator[Answer]:
+    """Raises EventError, after the answers to what stood before the damage, and JobFailed."""
+    context = spark.sparkContext
+    each = _BLOCKS_EACH * context.defaultParallelism
+    seen = _Seen()
+    with ThreadPoolExecutor(1) as aside:
+        waiting: Any = None
+        for blocks, problem in _groups(read_blocks(path, catalog, form), each):
+            running = aside.submit(_answered, context, blocks, plan) if blocks else None
+            if waiting is not None:
+                yield from map(seen.without_duplicates, waiting.result())
+            waiting = running
+            if problem is not None:
+                if waiting is not None:
+                    yield from map(seen.without_duplicates, waiting.result())
+                raise problem
+        if waiting is not None:
+            yield from map(seen.without_duplicates, waiting.result())
+
+
+def _groups(blocks: Iterator[Block], each: int) -> Iterator[tuple[list[Block], TidingsError | None]]:
+    """So many blocks at a time; with the last of them what ended the file before its end."""
+    while True:
+        group: list[Block] = []
+        try:
+            for block in islice(blocks, each):
+                group.append(block)
+        except TidingsError as problem:
+            yield group, problem
+            return
+        if not group:
+            return
+        yield group, None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a worker answers to a block; `pairs` are the (source, id) of its valid events."""
+
+    lines: MatchLines
+    pairs: list[tuple[str, str]]
+    refused: list[Refused]
+
+
+def _answered(context: Any, blocks: list[Block], plan: Path) -> list[_Found]:
+    tasks = min(len(blocks), 2 * context.defaultParallelism)
+    with plain_failures():
+        found: list[_Found] = context.parallelize(blocks, tasks).map(partial(answer_block, plan)).collect()
+    return found
+
+
+def answer_block(plan: Path, block: Block) -> _Found:
+    """In a worker."""
+    matcher = opened(plan)
+    chunk = block.chunk(matcher.catalog)
+    sifted = Sieve(matcher.catalog).sift(chunk.columns)
+    refused = [Refused(chunk.lines[row], error.id, error.errors) for row, error in sifted.refused]
+    batch = sifted.batch
+    lines = match_lines(batch.ids, matcher.match(batch), matcher)
+    pairs = list(zip(batch.sources.to_pylist(), batch.ids.to_pylist(), strict=True))
+    return _Found(lines, pairs, sorted([*chunk.refused, *refused], key=lambda one: one.line))
+
+
+class _Seen:
+    """The (source, id) pairs so far; of two events with the same one the first counts."""
+
+    def __init__(self) -> None:
+        self._pairs: set[tuple[str, str]] = set()
+
+    def without_duplicates(self, found: _Found) -> Answer:
+        (text, ends, counts), pairs = found.lines, found.pairs
+        different = set(pairs)
+        if len(different) == len(pairs) and self._pairs.isdisjoint(different):
+            self._pairs |= different
+            return Answer(text, int(counts.sum()), len(pairs), found.refused, 0)
+        kept, matches, events = [], 0, 0
+        for row, pair in enumerate(pairs):
+            if pair not in self._pairs:
+                self._pairs.add(pair)
+                kept.append(text[int(ends[row - 1]) if row else 0 : int(ends[row])])
+                matches += int(counts[row])
+                events += 1
+        return Answer(b"".join(kept), matches, events, found.refused, len(pairs) - events)

@@ -1,0 +1,110 @@
+"""A pipeline's data folder: whose it is, and that only one pipeline works in it.
+
+tidings.db          the store, unless another is named
+plans/              published plans (tidings.pipeline.plans)
+checkpoints/NAME/   Spark's checkpoint of each query, with the journal it belongs to
+pipeline.lock       held while a pipeline runs"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+from typing import IO
+
+from tidings.errors import PipelineError
+from tidings.whole_file import whole_file
+
+_OWNER = "tidings.json"
+
+
+class FolderInUse(PipelineError):
+    def __init__(self, folder: str, process: str) -> None:
+        super().__init__(folder, process)
+
+    def __str__(self) -> str:
+        folder, process = self.args
+        who = f"process {process}" if process else "another process"
+        return f"a pipeline runs on {folder} already ({who}); stop it, or name another folder by --data"
+
+
+class ForeignCheckpoint(PipelineError):
+    def __init__(self, folder: str, owner: str, wanted: str) -> None:
+        super().__init__(folder, owner, wanted)
+
+    def __str__(self) -> str:
+        folder, owner, wanted = self.args
+        return (
+            f"{folder} is the checkpoint of {owner}, not of {wanted}; move it away. The store knows what was done, so "
+            "nothing is lost by starting without a checkpoint"
+        )
+
+
+class DataFolder:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock: IO[str] | None = None
+
+    @property
+    def database(self) -> Path:
+        return self.path / "tidings.db"
+
+    @property
+    def plans(self) -> Path:
+        return self.path / "plans"
+
+    def lock(self) -> None:
+        """Held until the process ends, however it ends."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        file = open(self.path / "pipeline.lock", "a+")  # noqa: SIM115 (held for as long as the process lives)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            holder = file.read().strip()
+            file.close()
+            raise FolderInUse(str(self.path), holder) from None
+        file.seek(0)
+        file.truncate()
+        file.write(str(os.getpid()))
+        file.flush()
+        self._lock = file
+
+    def unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def checkpoint(self, query: str, journal: str) -> Path:
+        """Where Spark keeps what it has done of a query; raises ForeignCheckpoint where it is another's."""
+        folder = self.path / "checkpoints" / query
+        owner = folder / _OWNER
+        wanted = {"journal": journal, "query": query}
+        try:
+            found = json.loads(owner.read_text())
+        except FileNotFoundError:
+            found = None
+        except ValueError:
+            found = {}
+        if found is None and (folder / "metadata").exists():
+            raise ForeignCheckpoint(str(folder), "an unknown query", _named(wanted))
+        if found is not None and found != wanted:
+            raise ForeignCheckpoint(str(folder), _named(found), _named(wanted))
+        if found is None:
+            folder.mkdir(parents=True, exist_ok=True)
+            with whole_file(owner, durable=False) as file:
+                file.write(json.dumps(wanted).encode())
+        return folder
+
+    def set_aside(self, checkpoint: Path) -> Path:
+        """Moves a checkpoint away that no longer fits the store, for whoever wants to look at it."""
+        number = 1
+        while (aside := checkpoint.with_name(f"{checkpoint.name}.set-aside-{number}")).exists():
+            number += 1
+        checkpoint.rename(aside)
+        return aside
+
+
+def _named(owner: dict[str, str]) -> str:
+    return f"query {owner.get('query', '?')!r} over journal {owner.get('journal', '?')}"

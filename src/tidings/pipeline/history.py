@@ -1,0 +1,124 @@
+"""The events that a journal holds, asked again: which of them match a filter, and what notifications follow from it.
+
+Both go through the journal in order and give record batches, here in this process or, with a session, on Spark,
+where workers read stretches of the journal from the store themselves. Filters are read by the newest catalog:
+growth changes neither what an event says nor what a filter asks of it. An event that cannot be read (the journal
+was damaged) is given with the problem in place of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tidings.language import Filter, Subscription
+from tidings.matching.default import BoxMatcher
+from tidings.matching.plan import save_plan
+from tidings.pipeline.stage import read_payloads
+from tidings.store import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_NO_LIMIT = 1 << 30  # of a normal form: what the journal accepted is read again
+STORED = pa.schema(
+    [("position", pa.int64()), ("accepted", pa.int64()), ("payload", pa.string()), ("problem", pa.string())]
+)
+NOTIFIED = pa.schema(
+    [("position", pa.int64()), *((name, pa.string()) for name in ("event", "source", "subscription", "problem"))]
+)
+
+
+def matching(store: Store, filter: Filter, after: int, upto: int, spark: SparkSession | None = None) -> Iterator[Any]:
+    """The events at the positions (after, upto] that match, as batches of `STORED`."""
+    if spark is not None:
+        from tidings.pipeline.history_frames import selected
+
+        yield from selected(spark, store, filter, after, upto)
+        return
+    matcher = single(filter, store)
+    for rows in store.event_rows(after, upto):
+        yield chosen(matcher, rows)
+
+
+def replayed(store: Store, after: int, upto: int, spark: SparkSession | None = None) -> Iterator[Any]:
+    """The notifications of the events at the positions (after, upto], by position and subscription, as batches of
+    `NOTIFIED`. They follow from the journal alone: what was stored when it happened is not looked at."""
+    matcher = spans_matcher(store, after, upto)
+    if spark is None:
+        yield from map(partial(notified, matcher), store.event_rows(after, upto))
+        return
+    from tidings.pipeline.history_frames import notifications
+
+    with TemporaryDirectory(prefix="tidings-") as folder:
+        save_plan(matcher, Path(folder) / "plan")
+        yield from notifications(spark, store, Path(folder) / "plan", after, upto)
+
+
+def differences(store: Store, after: int, upto: int, replay: Iterable[Any]) -> tuple[Any, Any]:
+    """What the journal gives and was not stored, and what was stored and the journal does not give: tables of
+    position and subscription. `replay` is all that `replayed` gave for these positions."""
+    names = ["position", "subscription"]
+    given = pa.Table.from_batches(replay, NOTIFIED)
+    given = given.filter(given.column("problem").is_null()).select(names)
+    stored = store.notification_table(after).select(names)
+    stored = stored.filter(pc.less_equal(stored.column("position"), upto))
+    order = [(name, "ascending") for name in names]
+    missing = given.join(stored, names, join_type="left anti").sort_by(order)
+    return missing, stored.join(given, names, join_type="left anti").sort_by(order)
+
+
+def single(filter: Filter, store: Store) -> BoxMatcher:
+    """A matcher of one filter, for all positions."""
+    matcher = BoxMatcher(store.catalog(), threads=1)
+    matcher.add(Subscription("", filter))
+    return matcher
+
+
+def spans_matcher(store: Store, after: int, upto: int) -> BoxMatcher:
+    """All subscriptions that count somewhere in (after, upto], each from its start to its stop."""
+    catalog = store.catalog()
+    matcher = BoxMatcher(catalog)
+    for span in store.spans(after):
+        if span.start > upto:
+            break
+        filter = Filter.parse(span.filter, catalog, _NO_LIMIT)
+        matcher.add(Subscription(span.subscription, filter), at=span.start)
+        if span.stop is not None:
+            matcher.withdraw(span.subscription, at=span.stop)
+    return matcher
+
+
+def chosen(matcher: BoxMatcher, rows: Any) -> Any:
+    """Of rows of the journal those that the matcher's one filter matches."""
+    batch, problems = read_payloads(rows.column("payload").to_pylist(), rows.column("position"), matcher.catalog)
+    some = np.flatnonzero(np.diff(matcher.match(batch).offsets))
+    places = np.searchsorted(rows.column("position").to_numpy(), batch.positions.to_numpy()[some])
+    found = rows.select(["position", "accepted", "payload"]).take(pa.array(places))
+    return _with_problems(found.append_column("problem", pa.nulls(len(found), pa.string())), problems, STORED)
+
+
+def notified(matcher: BoxMatcher, rows: Any) -> Any:
+    """The notifications of rows of the journal, in order."""
+    batch, problems = read_payloads(rows.column("payload").to_pylist(), rows.column("position"), matcher.catalog)
+    matches = matcher.match(batch)
+    owners = pa.array(matches.events())
+    columns = [part.take(owners) for part in (batch.positions, batch.ids, batch.sources)]
+    columns += [matcher.spans.ids_of(matches.numbers), pa.nulls(len(matches), pa.string())]
+    found = pa.RecordBatch.from_arrays(columns, schema=NOTIFIED)
+    order = [("position", "ascending"), ("subscription", "ascending")]
+    return _with_problems(found.take(pc.sort_indices(found, order)), problems, NOTIFIED)
+
+
+def _with_problems(found: Any, problems: list[dict[str, Any]], schema: Any) -> Any:
+    if not problems:
+        return found
+    told = pa.RecordBatch.from_pylist(problems, schema=schema)
+    both = pa.Table.from_batches([found.cast(schema), told]).combine_chunks()
+    return both.take(pc.sort_indices(both, [("position", "ascending")])).to_batches()[0]

@@ -1,0 +1,226 @@
+"""The pipeline as one running thing: the planner beside it, ingest queries before it, the journal's query, its
+progress.
+
+    with Pipeline(settings) as pipeline:
+        pipeline.run(stopped, once=False, watch=print)
+
+It holds the data folder's lock from beginning to end. Whatever kills it, the next one goes on at the committed
+position."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from tidings.errors import PipelineError, TidingsError
+from tidings.pipeline.direct import NewestPlan, start_direct
+from tidings.pipeline.folder import DataFolder
+from tidings.pipeline.ingest import packages_for, parse_source, start_ingest
+from tidings.pipeline.match_sinks import MatchSink, parse_sink
+from tidings.pipeline.planner import Planner
+from tidings.pipeline.plans import Plans
+from tidings.pipeline.queries import JOURNAL, failed, reason, rows_per_second, start_matching
+from tidings.pipeline.session import spark_session
+from tidings.pipeline.sink import Batch, Sink
+from tidings.store import Gap, Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+_LOOK = 0.25  # seconds between two looks at the queries
+_PATIENCE = 15.0  # seconds that a stop waits for the batch that is under way
+
+
+class LocalStoreOnly(PipelineError):
+    def __init__(self, master: str) -> None:
+        super().__init__(master)
+
+    def __str__(self) -> str:
+        return (
+            f"a store in SQLite can be read on this machine alone, and the workers of {self.args[0]} may be elsewhere; "
+            "give a PostgreSQL by --store, or use --master 'local[*]'"
+        )
+
+
+class QueryFailed(PipelineError):
+    """A query of Spark's ended with an error: the query's name, what Spark said."""
+
+    def __init__(self, query: str, problem: str) -> None:
+        super().__init__(query, problem)
+
+    def __str__(self) -> str:
+        query, problem = self.args
+        return f"the query {query!r} failed and nothing of its last batch was committed: {problem}"
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineSettings:
+    data: Path
+    store: str = ""  # a URL; empty: SQLite in the data folder
+    master: str = "local[2]"
+    sources: tuple[str, ...] = ()  # what is appended to the journal: files:FOLDER, kafka://HOST:PORT/TOPIC
+    direct_to: str = ""  # instead, from the sources past the journal to parquet:FOLDER or kafka://HOST:PORT/TOPIC
+    most_rows: int = 20_000  # of one batch
+    plan_limit: int | None = None  # bytes of the plan that one worker may hold
+    spark: tuple[tuple[str, str], ...] = ()  # settings of Spark itself
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the pipeline is, and the batches since it was last told."""
+
+    tail: int
+    committed: int
+    batches: tuple[Batch, ...]
+    seconds: float
+    rows_per_second: float = 0.0  # that come in from files and Kafka, as Spark counts them
+
+    @property
+    def lag(self) -> int:
+        """Positions of the journal that are still to be matched."""
+        return self.tail - self.committed
+
+
+class Pipeline:
+    def __init__(self, settings: PipelineSettings, tell: Callable[[str], None] = lambda _: None) -> None:
+        self.settings = settings
+        self.folder = DataFolder(settings.data)
+        self._sources = [parse_source(text) for text in settings.sources]
+        self._direct_to = parse_sink(settings.direct_to) if settings.direct_to else None
+        self._tell = tell
+        self._stopped = threading.Event()  # of the planner
+        self._planner_problem: Exception | None = None
+
+    def __enter__(self) -> Pipeline:
+        self.folder.lock()
+        try:
+            self.store = Store.open(self.settings.store or self.folder.database)
+            if self.store.url.startswith("sqlite") and not self.settings.master.startswith("local"):
+                raise LocalStoreOnly(self.settings.master)
+            self.plans = Plans(self.folder.plans.absolute())
+            self.planner = Planner(self.store, self.plans, self.settings.plan_limit, self._tell)
+            self.sink = Sink(self.store)
+            own = [JOURNAL, *(_named("ingest", text) for text in self.settings.sources)]
+            for query in self._direct_names() if self._direct_to else own:
+                self._checkpoint(query)
+        except BaseException:
+            self.folder.unlock()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stopped.set()
+        self.store.close()
+        self.folder.unlock()
+
+    def run(
+        self, stopped: threading.Event, once: bool = False, watch: Callable[[Progress], None] = lambda _: None,
+        spark: SparkSession | None = None,
+    ) -> None:  # fmt: skip
+        """Until told to stop or, once, until all that is there now is done."""
+        places = [*self._sources, *([self._direct_to] if self._direct_to else [])]
+        packages = dict.fromkeys(name for place in places for name in packages_for(place))
+        own = {"spark.jars.packages": ",".join(packages)} if packages else {}
+        session = spark or spark_session(self.settings.master, settings=own | dict(self.settings.spark))
+        try:
+            if once and not self._direct_to:
+                self._watch(self._ingest(session, once), stopped, watch)
+            self.planner.catch_up()
+            threading.Thread(target=self._plan, name="planner", daemon=True).start()
+            if self._direct_to:
+                self._watch(self._direct(session, self._direct_to, once), stopped, watch)
+            else:
+                self._match(session, [] if once else self._ingest(session, once), stopped, once, watch)
+        finally:
+            self._stopped.set()
+            if spark is None:
+                session.stop()
+
+    def _ingest(self, session: SparkSession, once: bool) -> list[StreamingQuery]:
+        return [
+            start_ingest(session, self.store.url, source, self._checkpoint(_named("ingest", text)), once)
+            for source, text in zip(self._sources, self.settings.sources, strict=True)
+        ]
+
+    def _direct(self, session: SparkSession, sink: MatchSink, once: bool) -> list[StreamingQuery]:
+        newest = NewestPlan(self.plans.folder)
+        return [
+            start_direct(session, newest, source, sink, self._checkpoint(name), once, store_url=self.store.url)
+            for source, name in zip(self._sources, self._direct_names(), strict=True)
+        ]
+
+    def _direct_names(self) -> list[str]:
+        return [_named("direct", f"{text} {self.settings.direct_to}") for text in self.settings.sources]
+
+    def _match(
+        self, session: SparkSession, others: list[StreamingQuery], stopped: threading.Event, once: bool,
+        watch: Callable[[Progress], None],
+    ) -> None:  # fmt: skip
+        """The journal's query. A checkpoint that is ahead of the store (which was put back from an older copy, say)
+        would leave
+        out events, so it is set aside: the store knows better."""
+        while True:
+            query = start_matching(
+                session, self.store.url, self.plans, self.sink, self._checkpoint(JOURNAL), self.settings.most_rows, once
+            )
+            try:
+                return self._watch([query, *others], stopped, watch)
+            except Gap as problem:
+                aside = self.folder.set_aside(self._checkpoint(JOURNAL))
+                self._tell(f"{problem}. The checkpoint is ahead of the store and was set aside as {aside.name}")
+                self.sink.problem = None
+
+    def _plan(self) -> None:
+        try:
+            self.planner.follow(self._stopped)
+        except Exception as problem:
+            self._planner_problem = problem
+
+    def _watch(
+        self, queries: list[StreamingQuery], stopped: threading.Event, watch: Callable[[Progress], None]
+    ) -> None:
+        """Until all queries have ended, one has failed, or the pipeline is stopped."""
+        looked = time.monotonic()
+        while any(query.isActive for query in queries) and not failed(queries):
+            ended = stopped.wait(_LOOK)
+            now = time.monotonic()
+            rows = rows_per_second(queries)
+            watch(Progress(self.store.tail(), self.store.committed(), self.sink.taken(), now - looked, rows))
+            looked = now
+            if ended or self._planner_problem is not None:
+                break
+        for query in queries:
+            self._stop(query)
+        if self._planner_problem is not None:
+            raise self._planner_problem
+        if isinstance(self.sink.problem, TidingsError):
+            raise self.sink.problem
+        for query in failed(queries):
+            raise QueryFailed(query.name, reason(query))
+
+    def _stop(self, query: StreamingQuery) -> None:
+        """Lets the batch under way finish, if it does not take too long; what is cut off is run again at the next
+        start."""
+        batches, deadline = self.sink.total.batches, time.monotonic() + _PATIENCE
+        while query.isActive and query.status["isTriggerActive"] and time.monotonic() < deadline:
+            if self.sink.total.batches > batches:
+                break
+            time.sleep(0.02)
+        query.stop()
+
+    def _checkpoint(self, query: str) -> Path:
+        return self.folder.checkpoint(query, self.store.id).absolute()
+
+
+def _named(what: str, text: str) -> str:
+    """A checkpoint's name: what the text says may be no name of a folder."""
+    return f"{what}-{crc32(text.encode()):08x}"

@@ -1,0 +1,185 @@
+"""The planner: follows the journal and publishes plans.
+
+It keeps one matcher for each shard, tells it every change at its position, and saves what is new; files of segments
+that did not change are shared between versions. A plan is made anew from the journal's spans when there is none that
+can be used. Only one planner works on a folder: the pipeline that has its lock."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tidings.errors import PipelineError
+from tidings.language import Filter, Subscription
+from tidings.matching.default import BoxMatcher
+from tidings.matching.plan import PlanNotSaved, UnusablePlan, open_plan, save_plan
+from tidings.pipeline.plans import Plans, Published, shard_of
+from tidings.store import Entry, Store
+
+_RHYTHM = 0.1  # seconds between two versions at least
+_POLL = 0.02
+_UNTIL_NEXT_TRY = 5.0
+_KEPT = 60_000  # milliseconds for which older versions are kept, for batches that are on their way
+_NO_LIMIT = 1 << 30  # of a normal form: what the journal accepted is read again, whatever the limit is now
+_MOST_SHARDS = 256
+_CLOSING = ("withdraw", "pause", "expire", "edit")
+
+
+class PlanTooLarge(PipelineError):
+    def __init__(self, most_bytes: int, shards: int) -> None:
+        super().__init__(most_bytes, shards)
+
+    def __str__(self) -> str:
+        most_bytes, shards = self.args
+        return f"even {shards} shards of the plan take more than {most_bytes:,} bytes each; raise --plan-limit"
+
+
+class Planner:
+    """`most_bytes` is what the plan of one worker may take; beyond it the number of shards doubles."""
+
+    def __init__(
+        self, store: Store, plans: Plans, most_bytes: int | None = None, tell: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._store = store
+        self._plans = plans
+        self._most_bytes = most_bytes
+        self._tell = tell
+        self._matchers: list[BoxMatcher] = []
+        self._saved: list[Path] = []  # where each shard was saved last
+        self._covers = -1
+        self._published: Published | None = None
+        plans.folder.mkdir(parents=True, exist_ok=True)
+
+    def catch_up(self) -> Published:
+        """Publishes what the journal has that the newest version has not. A folder that was deleted is made again."""
+        if self._published is None:
+            self._open()
+        changed = self._apply()
+        if changed or self._published is None or not self._plans.exists(self._published):
+            self._publish()
+        assert self._published is not None
+        return self._published
+
+    def follow(self, stopped: threading.Event) -> None:
+        """Catches up again and again, until told to stop."""
+        while not stopped.is_set():
+            begun = time.monotonic()
+            before = self._published
+            try:
+                rest = _RHYTHM - (time.monotonic() - begun) if self.catch_up() is not before else _POLL
+            except (
+                PlanNotSaved
+            ) as problem:  # a full disk may be given room; until then no event goes unmatched, all wait
+                self._tell(str(problem))
+                rest = _UNTIL_NEXT_TRY
+            stopped.wait(max(rest, 0.001))
+
+    def _open(self) -> None:
+        """Goes on with the newest version, if there is one of this journal that can be used."""
+        newest = self._plans.newest()
+        if newest is None or newest.journal != self._store.id or newest.covers > self._store.tail():
+            return self._build(1)
+        paths = [self._plans.path(newest.version, shard) for shard in range(newest.shards)]
+        try:
+            self._matchers = [open_plan(path) for path in paths]
+        except UnusablePlan as problem:
+            self._tell(f"{problem}. It is made again from the journal")
+            return self._build(1)
+        self._saved, self._covers, self._published = paths, newest.covers, newest
+        return None
+
+    def _build(self, shards: int) -> None:
+        """All from the spans that some event to come can need. What comes while they are read is told afterwards."""
+        upto = self._store.tail()
+        catalog = self._store.catalog()
+        self._matchers = [BoxMatcher(catalog) for _ in range(shards)]
+        self._saved, self._published = [], None
+        waiting: dict[str, tuple[Subscription, int]] = {}
+        closings: list[tuple[str, int]] = []
+
+        def hand_over() -> None:
+            for shard, matcher in enumerate(self._matchers):
+                matcher.add_many(one for one in waiting.values() if shard_of(one[0].id, shards) == shard)
+            for id, stop in closings:
+                self._matcher_of(id).withdraw(id, stop)
+            waiting.clear()
+            closings.clear()
+
+        for span in self._store.spans(self._store.committed()):
+            if span.start > upto:
+                break
+            if span.subscription in waiting:  # closed and opened again
+                hand_over()
+            filter = Filter.parse(span.filter, catalog, _NO_LIMIT)
+            waiting[span.subscription] = (Subscription(span.subscription, filter), span.start)
+            if span.stop is not None and span.stop <= upto:
+                closings.append((span.subscription, span.stop))
+        hand_over()
+        self._covers = upto
+
+    def _apply(self) -> bool:
+        """Tells the matchers what changed since."""
+        upto = self._store.tail()
+        changed = False
+        opened = {}
+        if self._store.next_change(self._covers) is not None:
+            opened = {span.start: span.filter for span in self._store.spans_opened(self._covers, upto)}
+        for entry in self._store.changes(self._covers, upto):
+            self._apply_one(entry, opened.get(entry.position))
+            changed = True
+        self._covers = upto
+        return changed
+
+    def _apply_one(self, entry: Entry, opened: str | None) -> None:
+        """One change; `opened` is the filter that counts from its position on, if one does."""
+        if entry.kind == "schema":
+            catalog = self._store.catalog()  # the newest serves for all positions: growth changes no meaning
+            for matcher in self._matchers:
+                if matcher.catalog.version < catalog.version:
+                    matcher.adopt(catalog)
+            return
+        id = json.loads(entry.body)["id"]
+        matcher = self._matcher_of(id)
+        if entry.kind in _CLOSING and matcher.spans.is_active(id):  # one that was paused is closed already
+            matcher.withdraw(id, entry.position)
+        if opened is not None:
+            matcher.add(Subscription(id, Filter.parse(opened, matcher.catalog, _NO_LIMIT)), entry.position)
+
+    def _matcher_of(self, id: str) -> BoxMatcher:
+        return self._matchers[shard_of(id, len(self._matchers))]
+
+    def _publish(self) -> None:
+        version = self._plans.next_version()
+        committed = self._store.committed()
+        paths = []
+        for shard, matcher in enumerate(self._matchers):
+            matcher.forget_before(committed)
+            base = self._saved[shard] if self._saved and self._saved[shard].is_dir() else None
+            paths.append(self._plans.path(version, shard))
+            save_plan(matcher, paths[-1], base)
+        if self._most_bytes is not None and max(map(_bytes, paths)) > self._most_bytes:
+            self._plans.remove(version)
+            return self._split()
+        self._published = Published(version, self._covers, len(self._matchers), self._store.id)
+        self._plans.publish(self._published)
+        self._plans.sweep(version - _KEPT)
+        self._saved = paths
+        return None
+
+    def _split(self) -> None:
+        """Twice as many shards."""
+        assert self._most_bytes is not None
+        shards = 2 * len(self._matchers)
+        if shards > _MOST_SHARDS:
+            raise PlanTooLarge(self._most_bytes, _MOST_SHARDS)
+        self._tell(f"the plan is larger than {self._most_bytes:,} bytes: it is split into {shards} shards")
+        self._build(shards)
+        self._publish()
+
+
+def _bytes(folder: Path) -> int:
+    """What a worker maps of a plan."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

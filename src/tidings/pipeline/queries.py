@@ -1,0 +1,55 @@
+"""Spark's queries as the pipeline has them: the one over the journal, and what can be learnt from any of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidings.pipeline.plans import Plans
+from tidings.pipeline.sink import Sink
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+JOURNAL = "journal"
+
+
+def start_matching(
+    session: SparkSession, store_url: str, plans: Plans, sink: Sink, checkpoint: Path, most_rows: int, once: bool
+) -> StreamingQuery:
+    """From the journal to the notifications; on and on or, once, through all that is there now."""
+    from tidings.pipeline.source import FORMAT, JournalSource
+    from tidings.pipeline.stage import MATCHED_ROW, MatchStage
+
+    session.dataSource.register(JournalSource)
+    rows = (
+        session.readStream.format(FORMAT)
+        .options(store=store_url, plans=str(plans.folder))
+        .options(most=str(most_rows), stretches=str(session.sparkContext.defaultParallelism))
+        .load()
+    )
+    writer = (
+        rows.mapInArrow(MatchStage(plans.folder), MATCHED_ROW)
+        .writeStream.foreachBatch(sink)
+        .queryName(JOURNAL)
+        .option("checkpointLocation", str(checkpoint))
+    )
+    return (writer.trigger(availableNow=True) if once else writer.trigger(processingTime="0 seconds")).start()
+
+
+def failed(queries: list[StreamingQuery]) -> list[StreamingQuery]:
+    return [query for query in queries if query.exception() is not None]
+
+
+def reason(query: StreamingQuery) -> str:
+    """What Python said where Spark wraps it, else Spark's own words."""
+    lines = [line.strip() for line in str(query.exception()).splitlines() if line.strip()]
+    ours = [line for line in lines if line.startswith("tidings.")]
+    return ours[-1].partition(": ")[2] if ours else lines[0] if lines else "no reason was given"
+
+
+def rows_per_second(queries: list[StreamingQuery]) -> float:
+    """What comes in from files and Kafka."""
+    looks = [query.lastProgress for query in queries if query.name != JOURNAL]
+    return sum(look["processedRowsPerSecond"] or 0.0 for look in looks if look)

@@ -1,0 +1,164 @@
+"""The journal as a streaming source of Spark: the fixed row of each event, never one that no published plan covers.
+
+An offset is a position and the version of the plan to match with, so that a batch that is run again finds both in
+Spark's checkpoint. Each partition is a stretch of positions for one shard of the plan and ends with a row without a
+payload, which says which stretch it was: by these rows the sink knows that a batch is whole, and how far it
+reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
+from pyspark.sql.types import StructType
+
+from tidings.pipeline.plans import Plans
+from tidings.store import Store
+
+FORMAT = "tidings_journal"
+_FEWEST_A_STRETCH = 1_000  # fewer events are not worth a task of their own
+Offset = dict[str, int]
+
+FIXED_ROW = pa.schema(
+    [
+        ("first", pa.int64()),  # with a payload: null
+        ("position", pa.int64()),
+        ("accepted", pa.int64()),
+        ("schema_version", pa.int64()),
+        ("payload", pa.string()),
+        ("plan", pa.int64()),
+        ("shard", pa.int32()),
+        ("shards", pa.int32()),
+    ]
+)
+
+
+@dataclass
+class Stretch(InputPartition):
+    """The positions [first, last] for one shard of a plan."""
+
+    first: int
+    last: int
+    plan: int
+    shard: int
+    shards: int
+
+
+class JournalReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    def __init__(self, options: dict[str, str]) -> None:
+        self._url = options["store"]
+        self._plans = Plans(Path(options["plans"]))
+        self._most = int(options["most"])
+        self._stretches = int(options["stretches"])
+        self._target: int | None = None  # of a run that ends
+        self._opened: Store | None = None
+
+    def _store(self) -> Store:
+        if self._opened is None:
+            self._opened = Store.open(self._url)
+        return self._opened
+
+    def initialOffset(self) -> Offset:  # noqa: N802 (Spark's name)
+        """Without a checkpoint: after what was committed, which the store knows."""
+        return {"position": self._store().committed(), "plan": 0, "shards": 1}
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        return ReadMaxRows(self._most)
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        self._target = self._covered()["position"]
+
+    def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
+        newest = self._covered()
+        end = newest["position"]
+        if isinstance(limit, ReadMaxRows):
+            end = min(end, start["position"] + limit.max_rows)
+        if self._target is not None:
+            end = min(end, self._target)
+        return start if end <= start["position"] else newest | {"position": end}
+
+    def reportLatestOffset(self) -> Offset:  # noqa: N802
+        return self._covered()
+
+    def _covered(self) -> Offset:
+        """How far the newest plan reaches: to the next change that is not in it. The tail is read before the change is
+        looked for, so that none can come between."""
+        published = self._plans.newest()
+        if published is None:
+            return {"position": 0, "plan": 0, "shards": 1}
+        store = self._store()
+        end = store.tail()
+        change = store.next_change(published.covers)
+        if change is not None:
+            end = min(end, change - 1)
+        return {"position": end, "plan": published.version, "shards": published.shards}
+
+    def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
+        first, last = start["position"] + 1, end["position"]
+        length = last - first + 1
+        pieces = max(1, min(self._stretches, length // _FEWEST_A_STRETCH))
+        cuts = [first + length * piece // pieces for piece in range(pieces + 1)]
+        return [
+            Stretch(cuts[piece], cuts[piece + 1] - 1, end["plan"], shard, end["shards"])
+            for piece in range(pieces)
+            for shard in range(end["shards"])
+        ]
+
+    def read(self, partition: Stretch) -> Iterator[pa.RecordBatch]:
+        store = Store.open(self._url)
+        try:
+            for rows in store.event_rows(partition.first - 1, partition.last):
+                yield _fixed(rows, partition)
+        finally:
+            store.close()
+        yield _end(partition)
+
+    def commit(self, end: Offset) -> None:
+        """Nothing to do: the sink has committed the position in the store."""
+
+    def stop(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+
+
+class JournalSource(DataSource):
+    @classmethod
+    def name(cls) -> str:
+        return FORMAT
+
+    def schema(self) -> str:
+        return (
+            "first long, position long, accepted long, schema_version long, payload string, "
+            "plan long, shard int, shards int"
+        )
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        return JournalReader(self.options)
+
+
+def _fixed(rows: Any, partition: Stretch) -> Any:
+    count = rows.num_rows
+    columns = [
+        pa.nulls(count, pa.int64()),
+        *(rows.column(name) for name in ("position", "accepted", "schema_version", "payload")),
+        pa.repeat(pa.scalar(partition.plan, pa.int64()), count),
+        pa.repeat(pa.scalar(partition.shard, pa.int32()), count),
+        pa.repeat(pa.scalar(partition.shards, pa.int32()), count),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=FIXED_ROW)
+
+
+def _end(partition: Stretch) -> Any:
+    row = {
+        "first": partition.first,
+        "position": partition.last,
+        "plan": partition.plan,
+        "shard": partition.shard,
+        "shards": partition.shards,
+    }
+    return pa.RecordBatch.from_pylist([row], schema=FIXED_ROW)

@@ -1,0 +1,69 @@
+"""Where events come from, by the text that users write: `files:FOLDER` or `kafka://HOST:PORT/TOPIC`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tidings.errors import PipelineError, suggestion
+from tidings.pipeline.folder_source import FolderSource
+from tidings.pipeline.kafka_source import KafkaSource
+
+Source = FolderSource | KafkaSource
+
+KAFKA = re.compile(r"kafka://(?P<servers>[^/?#\s]+)/(?P<topic>[A-Za-z0-9._-]{1,249})(?:\?(?P<options>.*))?")
+_FILES = re.compile(r"files:(?P<folder>.+?)(?:\?(?P<options>most=.*))?")
+
+
+class UnknownPlace(PipelineError):
+    """A text that names no source or no sink: the text, and the forms that it may have."""
+
+    def __init__(self, text: str, forms: tuple[str, ...]) -> None:
+        super().__init__(text, forms)
+
+    def __str__(self) -> str:
+        text, forms = self.args
+        return f"{text!r} names no place that is known here; write {' or '.join(forms)}"
+
+
+class WrongOption(PipelineError):
+    """An option after the question mark that means nothing: the text, the option, and what is wrong with it."""
+
+    def __init__(self, text: str, option: str, problem: str) -> None:
+        super().__init__(text, option, problem)
+
+    def __str__(self) -> str:
+        return "{}: the option {!r} {}".format(*self.args)
+
+
+def parse_source(text: str) -> Source:
+    """`files:FOLDER?most=100` (files in one batch) or `kafka://HOST:PORT[,HOST:PORT]/TOPIC?most=10000&properties=FILE`
+    (messages in one batch; Kafka client properties). Raises UnknownPlace or WrongOption."""
+    if found := _FILES.fullmatch(text):
+        options = options_of(text, found["options"], ("most",))
+        return FolderSource(Path(found["folder"]), **_most(options))
+    if found := KAFKA.fullmatch(text):
+        options = options_of(text, found["options"], ("most", "properties"))
+        return KafkaSource(found["servers"], found["topic"], properties_of(options), **_most(options))
+    raise UnknownPlace(text, ("files:FOLDER", "kafka://HOST:PORT/TOPIC"))
+
+
+def options_of(text: str, written: str | None, legal: tuple[str, ...]) -> dict[str, str]:
+    """The options after a question mark, each checked."""
+    options = {}
+    for part in (written or "").split("&") if written else ():
+        name, _, value = part.partition("=")
+        if name not in legal:
+            raise WrongOption(text, name, f"is not known{suggestion(name, legal)}")
+        if name == "most" and not re.fullmatch(r"[1-9][0-9]{0,8}", value):
+            raise WrongOption(text, part, "must be a number from 1 on")
+        options[name] = value
+    return options
+
+
+def properties_of(options: dict[str, str]) -> Path | None:
+    return Path(options["properties"]) if "properties" in options else None
+
+
+def _most(options: dict[str, str]) -> dict[str, int]:
+    return {"most": int(options["most"])} if "most" in options else {}

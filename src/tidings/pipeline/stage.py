@@ -1,0 +1,100 @@
+"""The match stage: fixed rows in, one row for each event that matched something out, inside Spark's `mapInArrow`.
+
+Payloads become an `EventBatch` by the plan's catalog. That may be newer than the one under which an event was
+accepted; growth never makes an event invalid or changes what a filter says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from tidings.events import EventBatch, Sieve
+from tidings.events.json_lines import raw_columns
+from tidings.matching.default import BoxMatcher
+from tidings.pipeline.found import found
+from tidings.pipeline.opened import opened
+from tidings.pipeline.plans import Plans
+from tidings.schema import Catalog
+
+MATCHED_ROW = "first long, position long, subscriptions array<string>, problem string, events long, shards int"
+_MATCHED = pa.schema(
+    [
+        ("first", pa.int64()),  # of a stretch that was matched as a whole; null for an event
+        ("position", pa.int64()),
+        ("subscriptions", pa.list_(pa.string())),
+        ("problem", pa.string()),  # why an event of the journal cannot be read
+        ("events", pa.int64()),
+        ("shards", pa.int32()),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchStage:
+    """Called in each worker for each partition; `plans` is a folder that all workers reach."""
+
+    plans: Path
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        seen = 0
+        for rows in batches:
+            ends = rows.filter(rows.column("payload").is_null())
+            events = rows.filter(rows.column("payload").is_valid())
+            if events.num_rows:
+                seen += events.num_rows
+                yield from self._matched(events)
+            if ends.num_rows:
+                yield _ended(ends, seen)
+
+    def _matched(self, rows: Any) -> Iterator[Any]:
+        plan, shard, shards = (rows.column(name)[0].as_py() for name in ("plan", "shard", "shards"))
+        for place, folder in enumerate(Plans(self.plans).usable(plan, shard, shards)):
+            matcher = opened(folder, most_kept=1 if shards > 1 else 2)
+            batch, problems = read_payloads(
+                rows.column("payload").to_pylist(), rows.column("position"), matcher.catalog
+            )
+            yield from matched_rows(batch, matcher)
+            if problems and shard == place == 0:
+                yield pa.RecordBatch.from_pylist(problems, schema=_MATCHED)
+
+
+def read_payloads(payloads: list[str], positions: Any, catalog: Catalog) -> tuple[EventBatch, list[dict[str, Any]]]:
+    """The events of a stretch of the journal, and what cannot be read (the journal was damaged, or written by hand)."""
+    problems: list[dict[str, Any]] = []
+    parsed: list[Any] = []
+    decode = msgspec.json.Decoder().decode
+    for payload in payloads:
+        try:
+            parsed.append(decode(payload))
+        except (msgspec.MsgspecError, ValueError) as problem:
+            parsed.append(f"no JSON: {problem}")
+    sifted = Sieve(catalog).sift(raw_columns(parsed, catalog))
+    numbers = positions.to_numpy()
+    for row, refusal in sifted.refused:
+        problems.append({"position": int(numbers[row]), "problem": str(refusal)})
+    rows = sifted.rows.to_numpy(zero_copy_only=False)
+    return sifted.batch.at(numbers[rows].tolist()), problems
+
+
+def matched_rows(batch: EventBatch, matcher: BoxMatcher) -> Iterator[Any]:
+    """One row for each event that matched, with the list of its subscriptions."""
+    for rows, lists in found(batch, matcher):
+        count = len(rows)
+        columns = [
+            pa.nulls(count, pa.int64()), batch.positions.take(pa.array(rows)), lists, pa.nulls(count, pa.string()),
+            pa.nulls(count, pa.int64()), pa.nulls(count, pa.int32()),
+        ]  # fmt: skip
+        yield pa.RecordBatch.from_arrays(columns, schema=_MATCHED)
+
+
+def _ended(ends: Any, events: int) -> Any:
+    rows = [
+        {"first": row["first"], "position": row["position"], "events": events, "shards": row["shards"]}
+        for row in ends.to_pylist()
+    ]
+    return pa.RecordBatch.from_pylist(rows, schema=_MATCHED)

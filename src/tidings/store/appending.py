@@ -1,0 +1,193 @@
+"""The serial appender: a group of drafts in, one transaction, an outcome for each.
+
+Under the database's lock positions are given, duplicates found, names and schema rules checked; so whoever sees a
+position sees all below it, and every answer is the same for all processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, select, update
+
+from tidings.errors import TidingsError
+from tidings.events import Event, validate, write_event
+from tidings.events.validation import FARTHEST_AHEAD
+from tidings.language import Filter
+from tidings.schema import Catalog, Instant, json_form
+from tidings.store import tables
+from tidings.store.clock import Clock
+from tidings.store.database import Dialect
+from tidings.store.entries import (
+    Accepted,
+    Draft,
+    Duplicate,
+    Edit,
+    Grow,
+    Outcome,
+    Pause,
+    Publish,
+    PublishValid,
+    Refused,
+    Resume,
+    Standing,
+    Subscribe,
+    Withdraw,
+)
+from tidings.store.errors import (
+    ExpiryPassed,
+    NoSuchSubscription,
+    SubscriptionActive,
+    SubscriptionExists,
+    SubscriptionPaused,
+)
+from tidings.store.fitness import check_filter, check_members, is_id
+from tidings.store.projections import Projections, event_key
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Group:
+    """Decides on drafts one after another at one time of acceptance; `write` stores what came of it."""
+
+    def __init__(self, state: Projections, tail: int, accepted: Instant) -> None:
+        self._state = state
+        self._tail = tail
+        self._accepted = accepted
+        self._now = int(accepted)  # drivers are quicker with plain integers
+        self._rows: list[tuple[int, int, str, int, str]] = []
+        self._events = self._event_bytes = 0
+
+    def expire(self, ids: Iterable[str]) -> None:
+        for id in ids:
+            self._enter("expire", {"id": id})
+
+    def decide(self, draft: Draft) -> Outcome:
+        try:
+            match draft:
+                case PublishValid(event):
+                    return self._publish(self._not_too_far_ahead(event))
+                case Publish(raw):
+                    return self._publish(validate(raw, self._state.catalog, self._accepted))
+                case Subscribe():
+                    return self._subscribe(draft)
+                case Grow(change):
+                    return self._enter("schema", json_form.write_change(change))
+                case Edit(id, text):
+                    self._known(id)
+                    return self._enter("edit", {"id": id, "filter": self._canonical(id, text)})
+                case Withdraw(id):
+                    self._known(id)
+                    return self._enter("withdraw", {"id": id})
+                case Pause(id):
+                    if self._known(id).state == "paused":
+                        raise SubscriptionPaused(id)
+                    return self._enter("pause", {"id": id})
+                case Resume(id):
+                    if self._known(id).state == "active":
+                        raise SubscriptionActive(id)
+                    return self._enter("resume", {"id": id})
+        except TidingsError as problem:
+            return Refused(problem)
+
+    def write(self, connection: Connection, dialect: Dialect) -> None:
+        if not self._rows:
+            return
+        dialect.insert(connection, tables.journal, self._rows)
+        self._state.write(connection, dialect)
+        statement = update(tables.about).values(
+            tail=self._tail,
+            accepted=self._now,
+            events=tables.about.c.events + self._events,
+            event_bytes=tables.about.c.event_bytes + self._event_bytes,
+        )
+        connection.execute(statement)
+
+    def _not_too_far_ahead(self, event: Event) -> Event:
+        if event.time is not None and event.time > self._accepted + FARTHEST_AHEAD:
+            return validate(write_event(event), self._state.catalog, self._accepted)  # raises, with all that it says
+        return event
+
+    def _publish(self, event: Event) -> Outcome:
+        key = event_key(event.source, event.id)
+        before = self._state.keys.get(key)
+        if before is not None:
+            return Duplicate(before)
+        body = _encode(write_event(event))
+        self._events += 1
+        self._event_bytes += len(body)
+        self._tail += 1
+        self._state.apply_event(key, self._tail)
+        self._rows.append((self._tail, self._now, "event", self._state.catalog.version, body.decode()))
+        return Accepted(self._tail, self._accepted)
+
+    def _subscribe(self, draft: Subscribe) -> Outcome:
+        check_members(draft)
+        if draft.id in self._state.standing:
+            raise SubscriptionExists(draft.id)
+        if draft.expiry is not None and draft.expiry <= self._accepted:
+            raise ExpiryPassed(draft.id, str(draft.expiry), str(self._accepted))
+        body = {"id": draft.id, "filter": self._canonical(draft.id, draft.filter)}
+        if draft.owner:
+            body["owner"] = draft.owner
+        if draft.expiry is not None:
+            body["expiry"] = str(draft.expiry)
+        if draft.delivery:
+            body["delivery"] = draft.delivery
+        return self._enter("subscribe", body)
+
+    def _known(self, id: str) -> Standing:
+        found = self._state.standing.get(id)
+        if found is None:
+            raise NoSuchSubscription(id)
+        return found
+
+    def _canonical(self, id: str, text: str) -> str:
+        check_filter(id, text)
+        return Filter.parse(text, self._state.catalog).text
+
+    def _enter(self, kind: str, body: dict[str, Any]) -> Accepted:
+        """Whatever is no event: the next position, and what follows from it."""
+        self._state.apply(kind, self._tail + 1, body)
+        self._tail += 1
+        self._rows.append((self._tail, self._now, kind, self._state.catalog.version, _encode(body).decode()))
+        return Accepted(self._tail, self._accepted)
+
+
+def append(
+    connection: Connection,
+    dialect: Dialect,
+    catalog: Callable[[Connection, int], Catalog],
+    drafts: Sequence[Draft],
+    clock: Clock,
+) -> list[Outcome]:
+    """Inside a writing transaction. `catalog` gives the newest one, which has this version."""
+    query = select(tables.about.c.tail, tables.about.c.accepted, tables.catalog.c.version)
+    tail, last, version = connection.execute(query.where(tables.about.c.one == tables.catalog.c.one)).one()
+    accepted = Instant(max(clock(), last))  # read under the lock, lest a later group gets an earlier time
+    state = Projections(catalog(connection, version))
+    group = Group(state, tail, accepted)
+    group.expire(state.load_expired(connection, accepted))
+    state.load(connection, dialect, _ids(drafts), _keys(drafts))
+    outcomes = [group.decide(draft) for draft in drafts]
+    group.write(connection, dialect)
+    return outcomes
+
+
+def _ids(drafts: Iterable[Draft]) -> Iterable[str]:
+    for draft in drafts:
+        if isinstance(draft, (Subscribe, Withdraw, Pause, Resume, Edit)) and is_id(draft.id):
+            yield draft.id
+
+
+def _keys(drafts: Iterable[Draft]) -> Iterable[bytes]:
+    """Those that may be duplicates; what a raw event lacks, validation will say."""
+    for draft in drafts:
+        if isinstance(draft, PublishValid):
+            yield event_key(draft.event.source, draft.event.id)
+        elif isinstance(draft, Publish) and isinstance(draft.raw, dict):
+            source, id = draft.raw.get("source") or "", draft.raw.get("id")
+            if isinstance(source, str) and isinstance(id, str):
+                yield event_key(source, id)

@@ -1,0 +1,128 @@
+"""One database, SQLite or PostgreSQL: short transactions on it, and its failures in plain words.
+
+Everything else in this room speaks to the database through `reading` and `writing`. What the two do differently
+(how to become the only writer, how to write many rows) is in `sqlite` and `postgresql`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from sqlalchemy import URL, Column, Connection, Engine, Table, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
+
+from tidings.errors import StoreError
+from tidings.store.errors import UnknownStore
+
+Row = Sequence[Any]
+Part = Literal["journal", "pipeline", "letters"]  # what has a writer of its own, where the database can tell them apart
+_POSTGRESQL = ("postgresql", "postgres", "postgresql+psycopg")
+
+
+class Dialect(Protocol):
+    """What the databases do differently."""
+
+    failures: tuple[type[Exception], ...]  # the driver's errors, which raw cursors raise unwrapped
+    body_bytes: str  # SQL for the size of a journal entry's body
+
+    def engine(self, url: URL) -> Engine: ...
+
+    def begin_reading(self, connection: Connection) -> None:
+        """Until the transaction ends, every statement sees the same moment."""
+
+    def begin_writing(self, connection: Connection, part: Part) -> None:
+        """Waits until this is the only writer of the part, and stays so until the transaction ends."""
+
+    def insert(self, connection: Connection, table: Table, rows: Iterable[Row]) -> None:
+        """Many rows, with a value for every column of the table, in its order."""
+
+    def find(self, connection: Connection, column: Column[Any], keys: Sequence[Any]) -> Iterator[Row]:
+        """The rows of the column's table in which it has one of the values."""
+
+    def page(self, connection: Connection, query: str, bounds: Row) -> list[Row]:
+        """All that a fixed query (with `?` for its bounds) selects."""
+
+    def stream(self, connection: Connection, query: str, bounds: Row, size: int) -> Iterator[list[Row]]:
+        """The same, so many rows at a time; for as long as the transaction lasts."""
+
+    def explain(self, url: str, problem: BaseException) -> StoreError | None:
+        """The failure in plain words; None where it is a defect of ours and must be seen as it is."""
+
+
+class Database:
+    """Safe in several threads. `url` opens the same database again, `shown_url` may be shown to people."""
+
+    def __init__(self, url: str | Path) -> None:
+        made = _url(url)
+        self.url = made.render_as_string(hide_password=False)
+        shown = made.set(drivername=made.get_backend_name()).render_as_string()  # without the password
+        self.shown_url = str(made.database) if made.drivername == "sqlite" else shown
+        self.dialect = _dialect(made, self.shown_url)
+        self.engine = self.dialect.engine(made)
+        self._failures: tuple[type[Exception], ...] = (DBAPIError, *self.dialect.failures)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One moment of the database."""
+        with self._plain_failures(), self.engine.connect() as connection:
+            self.dialect.begin_reading(connection)
+            yield connection
+
+    @contextmanager
+    def writing(self, part: Part = "journal") -> Iterator[Connection]:
+        """The only writer of this part; committed at the end, or nothing is changed."""
+        with self._plain_failures(), self.engine.connect() as connection:
+            self.dialect.begin_writing(connection, part)
+            yield connection
+            connection.commit()
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    @contextmanager
+    def _plain_failures(self) -> Iterator[None]:
+        try:
+            yield
+        except self._failures as problem:
+            cause = problem.orig if isinstance(problem, DBAPIError) and problem.orig else problem
+            explained = self.dialect.explain(self.shown_url, cause)
+            if explained is None:
+                raise
+            raise explained from problem
+
+
+def _url(given: str | Path) -> URL:
+    if isinstance(given, str) and "://" in given:
+        try:
+            url = make_url(given)
+        except (ArgumentError, ValueError):
+            raise UnknownStore("the store's URL", "it cannot be read as a URL") from None  # it may hold a password
+        if url.drivername in _POSTGRESQL:
+            if not url.database:
+                raise UnknownStore(url.render_as_string(), "it names no database")
+            return url.set(drivername="postgresql+psycopg")
+        if url.drivername != "sqlite":
+            raise UnknownStore(url.render_as_string(), f"{url.drivername!r} is no database that Tidings can use")
+        if url.database and not url.database.startswith("file:"):
+            url = url.set(database=str(Path(url.database).absolute()))
+    else:
+        url = URL.create("sqlite", database=str(Path(given).absolute()))
+    if not url.database or url.database.endswith(":memory:"):
+        raise UnknownStore(str(given), "a journal must be in a file")
+    return url
+
+
+def _dialect(url: URL, shown_url: str) -> Dialect:
+    if url.drivername == "sqlite":
+        from tidings.store.sqlite import Sqlite
+
+        return Sqlite()
+    try:
+        from tidings.store.postgresql import Postgresql
+    except ImportError:
+        reason = "the driver for PostgreSQL is missing: pip install 'tidings[postgresql]'"
+        raise UnknownStore(shown_url, reason) from None
+    return Postgresql()

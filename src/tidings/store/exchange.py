@@ -1,0 +1,147 @@
+"""A journal as a file and back: JSON Lines, a header, then one line an entry.
+
+    {"form": "tidings journal", "format": 1, "journal": "…uuid…", "tail": 2, "complete_from": 1}
+    {"position": 1, "accepted": "2026-05-01T10:00:00Z", "kind": "schema", "schema_version": 2, "body": {…}}
+
+An event that was removed leaves `{"position": 7, "removed": "…"}`: the key by which its duplicates are known.
+"""
+
+from __future__ import annotations
+
+import os
+from heapq import merge
+from pathlib import Path
+from typing import IO, Any
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import select
+
+from tidings.schema import Instant
+from tidings.store.entries import Entry
+from tidings.store.errors import BrokenJournal, JournalFile, StoreNotEmpty
+from tidings.store.importing import Import, Removed
+from tidings.store.store import Store
+from tidings.store.tables import about
+from tidings.whole_file import whole_file
+
+FORM = "tidings journal"
+FORMAT = 1
+_LONGEST_HEADER = 10_000
+_ROWS_AT_ONCE = 10_000
+_ENTRIES = "SELECT position, accepted, kind, schema_version, body FROM journal WHERE position > ? ORDER BY position"
+_REMOVED = "SELECT position, key FROM event_keys WHERE position < ? ORDER BY position"
+
+
+class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    form: str
+    format: int
+    journal: str
+    tail: int
+    complete_from: int
+
+
+class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """An entry, or a removed event with nothing but its position and key."""
+
+    position: int
+    accepted: str = ""
+    kind: str = ""
+    schema_version: int = 0
+    body: msgspec.Raw = msgspec.Raw()
+    removed: str = ""
+
+
+_encoder = msgspec.json.Encoder()
+_decode_line = msgspec.json.Decoder(Line).decode
+_decode_header = msgspec.json.Decoder(Header).decode
+
+
+def export_journal(store: Store, path: str | os.PathLike[str]) -> int:
+    """Writes the file whole, as the journal is at one moment; answers how many lines it has after the header."""
+    path = Path(path)
+    lines = 0
+    with whole_file(path, durable=True) as file, store.database.reading() as connection:
+        row = connection.execute(select(about.c.tail, about.c.complete_from)).one()
+        header = Header(FORM, FORMAT, store.id, row.tail, row.complete_from)
+        file.write(_encoder.encode(header) + b"\n")
+        stream = store.database.dialect.stream
+        entries = (one for rows in stream(connection, _ENTRIES, (0,), _ROWS_AT_ONCE) for one in rows)
+        removed = (one for rows in stream(connection, _REMOVED, (row.complete_from,), _ROWS_AT_ONCE) for one in rows)
+        for one in merge(entries, removed, key=_position):
+            file.write(_encoder.encode(_line(one)) + b"\n")
+            lines += 1
+    return lines
+
+
+def import_journal(path: str | os.PathLike[str], store: Store) -> int:
+    """Reads the file into an empty store, all or nothing; answers how many entries. Raises JournalFile, StoreNotEmpty.
+
+    The journal keeps its id, positions and times. Events are validated and filters bound again.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            return _import(file, str(path), store)
+    except OSError as problem:
+        raise JournalFile(str(path), 0, problem.strerror or str(problem)) from None
+
+
+def _import(file: IO[bytes], path: str, store: Store) -> int:
+    header = _header(file, path)
+    with store.database.writing() as connection:
+        tail = connection.execute(select(about.c.tail)).scalar_one()
+        if tail:
+            raise StoreNotEmpty(store.database.shown_url, tail)
+        importing = Import(connection, store.database.dialect, header.complete_from)
+        number = 1
+        try:
+            for number, line in enumerate(file, 2):
+                importing.take(_read(line, number, path))
+            importing.finish(header.journal, header.tail)
+        except BrokenJournal as problem:
+            # Entries are applied by the thousand; each has a line of its own, the first the second.
+            position, reason = problem.args
+            raise JournalFile(path, position + 1 if position else number, str(reason)) from None
+    store.id = header.journal
+    return header.tail
+
+
+def _header(file: IO[bytes], path: str) -> Header:
+    line = file.readline(_LONGEST_HEADER)
+    try:
+        header = _decode_header(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise JournalFile(path, 1, "this is no journal: it does not begin with a journal's header") from None
+    if header.form != FORM:
+        raise JournalFile(path, 1, f"this is no journal but {header.form[:60]!r}")
+    if header.format > FORMAT:
+        raise JournalFile(path, 1, f"it has format {header.format}, this release knows {FORMAT}; install a newer one")
+    try:
+        UUID(header.journal)
+    except ValueError:
+        raise JournalFile(path, 1, "the journal's id is no UUID") from None
+    return header
+
+
+def _read(line: bytes, number: int, path: str) -> Entry | Removed:
+    try:
+        read = _decode_line(line)
+        if read.removed:
+            return Removed(read.position, read.removed.encode())
+        body = bytes(read.body).decode()
+        return Entry(read.position, Instant.parse(read.accepted), read.kind, read.schema_version, body)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
+        what = "the file breaks off here" if not line.endswith(b"\n") else "this is no entry"
+        raise JournalFile(path, number, f"{what}: {problem}") from None
+
+
+def _line(row: Any) -> Line:
+    if len(row) == 2:
+        return Line(row[0], removed=bytes(row[1]).decode())
+    position, accepted, kind, version, body = row
+    return Line(position, str(Instant(accepted)), kind, version, msgspec.Raw(body.encode()))
+
+
+def _position(row: Any) -> int:
+    return int(row[0])

@@ -1,0 +1,44 @@
+"""What a subscription's members must be for the tables to hold and find them, in SQLite and PostgreSQL alike."""
+
+from __future__ import annotations
+
+from tidings.schema.values import Instant, is_text
+from tidings.store.entries import Subscribe
+from tidings.store.errors import UnfitSubscription
+
+LONGEST_ID = 500  # characters of an id or an owner: PostgreSQL's index takes 2,700 bytes
+LONGEST_DELIVERY = 10_000
+
+
+def is_id(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= LONGEST_ID and value.isprintable()
+
+
+def check_members(draft: Subscribe) -> None:
+    """All but the filter; raises UnfitSubscription."""
+    if not is_id(draft.id):
+        raise UnfitSubscription(str(draft.id), "id", f"text of 1 to {LONGEST_ID} printable characters")
+    if not _fits(draft.owner, LONGEST_ID):
+        raise UnfitSubscription(draft.id, "owner", f"text of at most {LONGEST_ID} characters, none of them zero")
+    if not _fits(draft.delivery, LONGEST_DELIVERY):
+        legal = f"text of at most {LONGEST_DELIVERY:,} characters, none of them zero"
+        raise UnfitSubscription(draft.id, "delivery", legal)
+    if draft.expiry is not None and not _is_instant(draft.expiry):
+        raise UnfitSubscription(draft.id, "expiry", "an Instant in the years 1 to 9999")
+
+
+def check_filter(id: str, filter: object) -> None:
+    """Its length is the parser's business; raises UnfitSubscription."""
+    if not isinstance(filter, str) or not is_text(filter) or "\0" in filter:
+        raise UnfitSubscription(id, "filter", "text without zero characters or halves of surrogate pairs")
+
+
+def _fits(value: object, longest: int) -> bool:
+    return isinstance(value, str) and len(value) <= longest and "\0" not in value and is_text(value)
+
+
+def _is_instant(value: object) -> bool:
+    try:
+        return isinstance(value, Instant) and bool(str(value))
+    except OverflowError:
+        return False

@@ -1,0 +1,108 @@
+"""Entries from a file into an empty store, inside one transaction. Nothing in them is believed unseen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, update
+
+from tidings.events import validate
+from tidings.language import Filter
+from tidings.schema import Catalog, Instant
+from tidings.store import tables
+from tidings.store.database import Dialect
+from tidings.store.entries import Entry, Subscribe
+from tidings.store.errors import BrokenJournal
+from tidings.store.fitness import check_filter, check_members
+from tidings.store.projections import Projections
+from tidings.store.rebuilding import ENTRIES_AT_ONCE, replay
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """The place of an event that was removed, and the key by which its duplicates are known."""
+
+    position: int
+    key: bytes
+
+
+class Import:
+    """`take` every line in order, then `finish`. Both raise BrokenJournal with the position."""
+
+    def __init__(self, connection: Connection, dialect: Dialect, complete_from: int) -> None:
+        self._connection = connection
+        self._dialect = dialect
+        self._complete_from = complete_from
+        self._state = Projections(Catalog())
+        self._page: list[Entry] = []
+        self._removed: list[Removed] = []
+        self._tail = self._accepted = self._events = self._event_bytes = 0
+
+    def take(self, one: Entry | Removed) -> None:
+        if one.position != self._tail + 1:
+            raise BrokenJournal(self._tail + 1, f"position {one.position} stands where {self._tail + 1} is due")
+        self._tail += 1
+        if isinstance(one, Removed):
+            if one.position >= self._complete_from:
+                reason = f"an event is missing, though the header says complete from {self._complete_from}"
+                raise BrokenJournal(one.position, reason)
+            self._removed.append(one)
+        else:
+            if one.accepted < self._accepted:
+                raise BrokenJournal(one.position, f"it was accepted at {one.accepted}, before the entry above it")
+            if one.kind == "event" and one.position < self._complete_from:
+                reason = f"an event stands before {self._complete_from}, where the header says that they begin"
+                raise BrokenJournal(one.position, reason)
+            self._accepted = int(one.accepted)
+            self._page.append(one)
+        if len(self._page) + len(self._removed) >= ENTRIES_AT_ONCE:
+            self._flush()
+
+    def finish(self, journal_id: str, tail: int) -> None:
+        if self._tail != tail:
+            raise BrokenJournal(0, f"the file has {self._tail:,} entries, its header says {tail:,}")
+        self._flush()
+        values = {"journal_id": journal_id, "tail": tail, "accepted": self._accepted}
+        values |= {"events": self._events, "event_bytes": self._event_bytes, "complete_from": self._complete_from}
+        self._connection.execute(update(tables.about).values(**values))
+
+    def _flush(self) -> None:
+        self._keep_keys()
+        rows = [(one.position, int(one.accepted), one.kind, one.schema_version, one.body) for one in self._page]
+        replay(self._connection, self._dialect, self._state, self._page, check)
+        self._dialect.insert(self._connection, tables.journal, rows)
+        sizes = [len(one.body.encode()) for one in self._page if one.kind == "event"]
+        self._events += len(sizes)
+        self._event_bytes += sum(sizes)
+        self._page = []
+
+    def _keep_keys(self) -> None:
+        """Of removed events; those of the others are kept by the replay."""
+        at: dict[bytes, int] = {}
+        for one in self._removed:
+            if at.setdefault(one.key, one.position) != one.position:
+                raise BrokenJournal(one.position, f"position {at[one.key]} has the same key")
+        for key, position in self._dialect.find(self._connection, tables.event_keys.c.key, list(at)):
+            raise BrokenJournal(at[bytes(key)], f"position {position} has the same key")
+        self._dialect.insert(self._connection, tables.event_keys, at.items())
+        self._removed = []
+
+
+def check(catalog: Catalog, entry: Entry, body: dict[str, Any]) -> None:
+    """Raises TidingsError where the appender would not have accepted it, KeyError where a member is missing."""
+    match entry.kind:
+        case "event":
+            validate(body, catalog)
+        case "subscribe":
+            expiry = None if "expiry" not in body else Instant.parse(body["expiry"])
+            members = body.get("owner", ""), expiry, body.get("delivery", "")
+            check_members(Subscribe(body["id"], body["filter"], *members))
+            _bind(body, catalog)
+        case "edit":
+            _bind(body, catalog)
+
+
+def _bind(body: dict[str, Any], catalog: Catalog) -> None:
+    check_filter(body["id"], body["filter"])
+    Filter.parse(body["filter"], catalog)

@@ -1,0 +1,99 @@
+"""Reading the journal: entries, changes, events as Arrow rows, and where a time lies in it.
+
+Entries never change, so long readings are cut into short ones: no reader holds a transaction open while somebody
+works with what it gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+from sqlalchemy import Connection, Select, select
+
+from tidings.schema import Instant
+from tidings.store.database import Database
+from tidings.store.entries import Entry
+from tidings.store.tables import A_CHANGE, about, journal
+
+_ENTRIES_AT_ONCE = 10_000
+_BEYOND = 2**62
+_ENTRY = (journal.c.position, journal.c.accepted, journal.c.kind, journal.c.schema_version, journal.c.body)
+_EVENT_ROWS = (
+    "SELECT position, accepted, schema_version, body FROM journal "
+    "WHERE position > ? AND position <= ? AND kind = 'event' ORDER BY position LIMIT ?"
+)
+EVENT_ROWS = pa.schema(
+    [("position", pa.int64()), ("accepted", pa.int64()), ("schema_version", pa.int64()), ("payload", pa.string())]
+)
+
+
+def tail(connection: Connection) -> int:
+    return int(connection.execute(select(about.c.tail)).scalar_one())
+
+
+def next_change(connection: Connection, after: int) -> int | None:
+    query = _changes(select(journal.c.position), after).limit(1)
+    return connection.execute(query).scalar()
+
+
+def changes(database: Database, after: int, upto: int | None) -> Iterator[Entry]:
+    return _pages(database, after, upto, only_changes=True)
+
+
+def entries(database: Database, after: int, upto: int | None) -> Iterator[Entry]:
+    return _pages(database, after, upto, only_changes=False)
+
+
+def event_rows(database: Database, after: int, upto: int, rows: int) -> Iterator[Any]:
+    while True:
+        with database.reading() as connection:
+            page = database.dialect.page(connection, _EVENT_ROWS, (after, upto, rows))
+        if page:
+            columns = zip(zip(*page, strict=True), EVENT_ROWS, strict=True)
+            arrays = [pa.array(column, field.type) for column, field in columns]
+            yield pa.RecordBatch.from_arrays(arrays, schema=EVENT_ROWS)
+        if len(page) < rows:
+            return
+        after = page[-1][0]
+
+
+def position_at(connection: Connection, time: Instant) -> int:
+    """The first entry accepted at or after the time, by halving: times never decrease along the journal."""
+    low, high = 1, tail(connection) + 1
+    while low < high:
+        middle = (low + high) // 2
+        query = select(journal.c.position, journal.c.accepted).where(journal.c.position >= middle)
+        found = connection.execute(query.order_by(journal.c.position).limit(1)).first()
+        if found is None or found.accepted >= time:
+            high = middle
+        else:
+            low = found.position + 1
+    # Where events were removed, the place may have none: the next one that is there.
+    there = select(journal.c.position).where(journal.c.position >= low).order_by(journal.c.position).limit(1)
+    found_position = connection.execute(there).scalar()
+    return tail(connection) + 1 if found_position is None else int(found_position)
+
+
+def _pages(database: Database, after: int, upto: int | None, only_changes: bool) -> Iterator[Entry]:
+    while True:
+        query = _changes(select(*_ENTRY), after) if only_changes else _all(select(*_ENTRY), after)
+        query = query.where(journal.c.position <= (_BEYOND if upto is None else upto))
+        with database.reading() as connection:
+            page = connection.execute(query.limit(_ENTRIES_AT_ONCE)).all()
+        for position, accepted, kind, version, body in page:
+            yield Entry(position, Instant(accepted), kind, version, body)
+        if len(page) < _ENTRIES_AT_ONCE:
+            return
+        after = page[-1].position
+
+
+def _all(query: Select[Any], after: int) -> Select[Any]:
+    return query.where(journal.c.position > after).order_by(journal.c.position)
+
+
+def _changes(query: Select[Any], after: int) -> Select[Any]:
+    """Through the partial index; SQLite without statistics would rather walk over all events."""
+    through_index = query.with_hint(journal, "INDEXED BY journal_changes", "sqlite")
+    return _all(through_index, after).where(A_CHANGE)

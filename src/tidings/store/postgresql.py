@@ -1,0 +1,89 @@
+"""PostgreSQL through psycopg: an advisory lock makes one appender of many processes, COPY writes many rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, count, islice
+from typing import Any
+
+import psycopg
+from sqlalchemy import URL, Column, Connection, Engine, Table, create_engine
+
+from tidings.errors import StoreError
+from tidings.store.database import Part, Row
+from tidings.store.errors import StoreFailed, StoreFull, StoreLocked, StoreReadOnly, StoreUnreachable
+
+_PATIENCE = 60  # seconds to wait for other writers
+# Any numbers will do, as long as every process takes the same.
+_LOCKS: dict[Part, int] = {"journal": 8_411_461_100, "pipeline": 8_411_461_101, "letters": 8_411_461_102}
+_FEW = 20  # rows
+_cursor_names = count(1)
+
+
+class Postgresql:
+    failures: tuple[type[Exception], ...] = (psycopg.Error,)
+    body_bytes = "octet_length(body)"
+
+    def engine(self, url: URL) -> Engine:
+        # A connection that the server has dropped meanwhile is replaced, not handed out.
+        return create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=-1)
+
+    def begin_reading(self, connection: Connection) -> None:
+        connection.execution_options(isolation_level="REPEATABLE READ")
+
+    def begin_writing(self, connection: Connection, part: Part) -> None:
+        # Held until the commit is visible to others, so positions become visible in their order.
+        connection.exec_driver_sql(
+            f"SET LOCAL lock_timeout = '{_PATIENCE}s'; SELECT pg_advisory_xact_lock({_LOCKS[part]})"
+        )
+
+    def insert(self, connection: Connection, table: Table, rows: Iterable[Row]) -> None:
+        rest = iter(rows)
+        first = list(islice(rest, _FEW + 1))
+        with _cursor(connection) as cursor:
+            if len(first) > _FEW:
+                with cursor.copy(f"COPY {table.name} FROM STDIN") as copy:
+                    for row in chain(first, rest):
+                        copy.write_row(row)
+            elif first:  # one round trip where COPY takes three
+                places = "(" + ", ".join(["%s"] * len(table.columns)) + ")"
+                values = ", ".join([places] * len(first))
+                cursor.execute(f"INSERT INTO {table.name} VALUES {values}", [value for row in first for value in row])
+
+    def find(self, connection: Connection, column: Column[Any], keys: Sequence[Any]) -> Iterator[Row]:
+        if not keys:
+            return
+        with _cursor(connection) as cursor:
+            yield from cursor.execute(f"SELECT * FROM {column.table.name} WHERE {column.name} = ANY(%b)", [list(keys)])
+
+    def page(self, connection: Connection, query: str, bounds: Row) -> list[Row]:
+        with _cursor(connection, binary=True) as cursor:
+            return list(cursor.execute(query.replace("?", "%s"), bounds).fetchall())
+
+    def stream(self, connection: Connection, query: str, bounds: Row, size: int) -> Iterator[list[Row]]:
+        """Through a cursor in the server: only so many rows at a time come over and take memory."""
+        with _cursor(connection, name=f"rows_{next(_cursor_names)}", binary=True) as cursor:
+            cursor.execute(query.replace("?", "%s"), bounds)
+            while rows := cursor.fetchmany(size):
+                yield rows
+
+    def explain(self, url: str, problem: BaseException) -> StoreError | None:
+        said = " ".join(str(problem).split())
+        state = getattr(problem, "sqlstate", None) or ""
+        if state == "53100":
+            return StoreFull(url, said)
+        if state == "25006":
+            return StoreReadOnly(url, said)
+        if state == "55P03":
+            return StoreLocked(url)
+        # Without a state there is no connection; the others are about making or losing one.
+        if isinstance(problem, psycopg.OperationalError | psycopg.InterfaceError) and (
+            not state or state[:2] in ("08", "28", "3D") or state[:3] == "57P" or state == "53300"
+        ):
+            return StoreUnreachable(url, said)
+        return StoreFailed(url, said) if isinstance(problem, psycopg.OperationalError) or state == "42501" else None
+
+
+def _cursor(connection: Connection, **options: Any) -> Any:
+    raw: Any = connection.connection.dbapi_connection
+    return raw.cursor(**options)

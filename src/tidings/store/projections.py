@@ -1,0 +1,158 @@
+"""What follows from the journal, for the part of it that one transaction touches.
+
+`apply` takes one entry after another and says what it means for catalog, subscriptions, spans and event keys;
+`write` puts the outcome into the tables. Appending and rebuilding both go through here, so they cannot differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, bindparam, delete, select, update
+
+from tidings.schema import Catalog, Instant, json_form
+from tidings.schema.growth import grow
+from tidings.store import tables
+from tidings.store.database import Dialect
+from tidings.store.entries import Span, Standing
+
+_LONGEST_KEY = 255  # bytes; a longer one would not fit into PostgreSQL's index, so its digest stands for it
+
+
+def event_key(source: str, id: str) -> bytes:
+    """One text for a source and an id, different for every two of them; neighbours in both stay neighbours."""
+    key = f"{len(source)}:{source}{id}".encode("utf-8", "surrogatepass")
+    return key if len(key) <= _LONGEST_KEY else b"#" + blake2b(key, digest_size=32).hexdigest().encode()
+
+
+class Projections:
+    """The state at one position. Subscriptions and keys are there only when they were loaded."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self._forget()
+
+    def _forget(self) -> None:
+        self.standing: dict[str, Standing] = {}
+        self.keys: dict[bytes, int] = {}
+        self._stored: set[str] = set()
+        self._touched: set[str] = set()
+        self._grown = False
+        self._new_keys: list[tuple[bytes, int]] = []
+        self._opened: dict[int, Span] = {}
+        self._closed: dict[int, int] = {}
+
+    def load(self, connection: Connection, dialect: Dialect, ids: Iterable[str], keys: Iterable[bytes]) -> None:
+        """What the tables hold for these, as far as it is not here already."""
+        for row in dialect.find(connection, tables.subscriptions.c.id, list(dict.fromkeys(ids))):
+            self._add(row)
+        known = dialect.find(connection, tables.event_keys.c.key, sorted(keys))
+        self.keys.update((bytes(key), at) for key, at in known)
+
+    def load_expired(self, connection: Connection, time: Instant) -> list[str]:
+        """The ids of the subscriptions that have expired at this time, first the one that did so first."""
+        table = tables.subscriptions
+        query = select(table).where(table.c.expiry <= int(time)).order_by(table.c.expiry, table.c.id)
+        rows = connection.execute(query).all()
+        for row in rows:
+            self._add(row)
+        return [row.id for row in rows]
+
+    def _add(self, row: Any) -> None:
+        id, owner, filter, state, expiry, delivery, since, span = row
+        if id not in self._touched:
+            end = None if expiry is None else Instant(expiry)
+            self.standing[id] = Standing(id, owner, filter, state, end, delivery, since, span)
+            self._stored.add(id)
+
+    def apply_event(self, key: bytes, position: int) -> None:
+        self.keys[key] = position
+        self._new_keys.append((key, position))
+
+    def apply(self, kind: str, position: int, body: dict[str, Any]) -> None:
+        """What an entry means. Raises KeyError or ValueError where it cannot follow on what is here."""
+        if kind == "event":
+            self.apply_event(event_key(body.get("source", ""), body["id"]), position)
+        elif kind == "schema":
+            self.catalog = grow(self.catalog, json_form.read_change(body))
+            self._grown = True
+        elif kind != "tick":
+            self._apply_to_subscription(kind, position, body)
+
+    def _apply_to_subscription(self, kind: str, position: int, body: dict[str, Any]) -> None:
+        id = body["id"]
+        if kind == "subscribe":
+            if id in self.standing:
+                raise ValueError(f"subscription {id!r} stands already")
+            expiry = None if "expiry" not in body else Instant.parse(body["expiry"])
+            owner, delivery = body.get("owner", ""), body.get("delivery", "")
+            self._open(Standing(id, owner, body["filter"], "active", expiry, delivery, position, position))
+            return
+        before = self.standing[id]
+        match kind, before.state:
+            case "withdraw" | "expire", _:
+                self._touched.add(id)
+                self._close(before, position)
+                del self.standing[id]
+            case "pause", "active":
+                self._close(before, position)
+                self._stand(replace(before, state="paused", span=None))
+            case "resume", "paused":
+                self._open(replace(before, state="active", span=position))
+            case "edit", "active":
+                self._close(before, position)
+                self._open(replace(before, filter=body["filter"], span=position))
+            case "edit", "paused":
+                self._stand(replace(before, filter=body["filter"]))
+            case _:
+                raise ValueError(f"{kind!r} means nothing for subscription {id!r}, which is {before.state}")
+
+    def _stand(self, standing: Standing) -> None:
+        self._touched.add(standing.id)
+        self.standing[standing.id] = standing
+
+    def _open(self, standing: Standing) -> None:
+        assert standing.span is not None
+        self._stand(standing)
+        self._opened[standing.span] = Span(standing.id, standing.span, None, standing.filter)
+
+    def _close(self, standing: Standing, stop: int) -> None:
+        start = standing.span
+        if start is None:
+            return
+        if start in self._opened:
+            self._opened[start] = replace(self._opened[start], stop=stop)
+        else:
+            self._closed[start] = stop
+
+    def write(self, connection: Connection, dialect: Dialect) -> None:
+        """Everything that was applied; afterwards only the catalog is remembered, the rest must be loaded again."""
+        if self._grown:
+            body = msgspec.json.encode(json_form.write(self.catalog)).decode()
+            connection.execute(update(tables.catalog).values(version=self.catalog.version, body=body))
+        if self._new_keys:
+            # In order, each page of the index is touched once; random ones went in at half the speed.
+            dialect.insert(connection, tables.event_keys, sorted(self._new_keys))
+        if self._touched:
+            self._write_subscriptions(connection, dialect)
+        if self._opened:
+            opened = ((span.start, span.stop, span.subscription, span.filter) for span in self._opened.values())
+            dialect.insert(connection, tables.spans, opened)
+        if self._closed:
+            statement = update(tables.spans).where(tables.spans.c.start == bindparam("at")).values(stop=bindparam("to"))
+            connection.execute(statement, [{"at": at, "to": to} for at, to in self._closed.items()])
+        self._forget()
+
+    def _write_subscriptions(self, connection: Connection, dialect: Dialect) -> None:
+        if old := [{"gone": id} for id in self._touched & self._stored]:
+            connection.execute(delete(tables.subscriptions).where(tables.subscriptions.c.id == bindparam("gone")), old)
+        rows = (
+            (one.id, one.owner, one.filter, one.state, one.expiry, one.delivery, one.since, one.span)
+            for one in map(self.standing.get, sorted(self._touched))
+            if one is not None
+        )
+        dialect.insert(connection, tables.subscriptions, rows)

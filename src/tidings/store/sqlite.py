@@ -1,0 +1,102 @@
+"""SQLite: one file, one writer at a time, readers never wait (WAL); a commit is on the disk (synchronous FULL)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Column, Connection, Engine, Table, create_engine, event
+
+from tidings.errors import StoreError
+from tidings.store.database import Part, Row
+from tidings.store.errors import ForeignDatabase, StoreFailed, StoreFull, StoreLocked, StoreReadOnly, StoreUnreachable
+
+_PATIENCE = 60  # seconds to wait for other writers
+_CACHE = 16 * 1024  # KiB of pages a connection keeps
+_KEYS_AT_ONCE = 1_000
+
+
+class Sqlite:
+    failures: tuple[type[Exception], ...] = (sqlite3.Error,)
+    body_bytes = "length(CAST(body AS BLOB))"
+
+    def engine(self, url: URL) -> Engine:
+        patience = {} if "timeout" in url.query else {"timeout": _PATIENCE}
+        engine = create_engine(url, connect_args=patience, pool_size=8, max_overflow=-1)
+        event.listen(engine, "connect", _prepare)
+        event.listen(engine, "begin", _begin)
+        return engine
+
+    def begin_reading(self, connection: Connection) -> None:
+        connection.begin()
+
+    def begin_writing(self, connection: Connection, part: Part) -> None:
+        connection.execution_options(writing=True)
+        connection.begin()
+
+    def insert(self, connection: Connection, table: Table, rows: Iterable[Row]) -> None:
+        places = ", ".join("?" * len(table.columns))
+        _cursor(connection).executemany(f"INSERT INTO {table.name} VALUES ({places})", rows)
+
+    def find(self, connection: Connection, column: Column[Any], keys: Sequence[Any]) -> Iterator[Row]:
+        cursor = _cursor(connection)
+        rest = iter(keys)
+        while some := list(islice(rest, _KEYS_AT_ONCE)):
+            places = ", ".join("?" * len(some))
+            yield from cursor.execute(f"SELECT * FROM {column.table.name} WHERE {column.name} IN ({places})", some)
+
+    def page(self, connection: Connection, query: str, bounds: Row) -> list[Row]:
+        return list(_cursor(connection).execute(query, bounds))
+
+    def stream(self, connection: Connection, query: str, bounds: Row, size: int) -> Iterator[list[Row]]:
+        cursor = _cursor(connection).execute(query, bounds)
+        while rows := cursor.fetchmany(size):
+            yield rows
+
+    def explain(self, url: str, problem: BaseException) -> StoreError | None:
+        said = str(problem)
+        code = getattr(problem, "sqlite_errorcode", None)
+        match None if code is None else code & 0xFF:  # the rest is detail
+            case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+                return StoreLocked(url)
+            case sqlite3.SQLITE_FULL:
+                return StoreFull(url, said)
+            case sqlite3.SQLITE_READONLY:
+                return StoreReadOnly(url, said)
+            case sqlite3.SQLITE_CANTOPEN:
+                return StoreUnreachable(url, _why_not_opened(url, said))
+            case sqlite3.SQLITE_NOTADB:
+                return ForeignDatabase(url, said)
+            case sqlite3.SQLITE_IOERR | sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_PERM | sqlite3.SQLITE_PROTOCOL:
+                return StoreFailed(url, said)
+            case _:
+                return None
+
+
+def _prepare(connection: sqlite3.Connection, _: object) -> None:
+    connection.isolation_level = None  # transactions begin where we say so, and as we say
+    cursor = connection.cursor()
+    if cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        cursor.execute("PRAGMA journal_mode = WAL")
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.execute(f"PRAGMA cache_size = -{_CACHE}")
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    writing = connection.get_execution_options().get("writing")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+def _cursor(connection: Connection) -> Any:
+    return connection.connection.cursor()
+
+
+def _why_not_opened(url: str, said: str) -> str:
+    path = Path(url)
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    return "it is a folder" if path.is_dir() else said

@@ -1,0 +1,145 @@
+"""`tidings query` and `tidings backtest`, as they are typed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Tidings, lines
+from tests.cli.journals import BEGIN, HOUR, commit, first_event, make_journal
+from tidings.schema import Instant
+
+DATA = ("--data", "data")
+
+
+@pytest.fixture(autouse=True)
+def journal(folder: Path) -> None:
+    make_journal().close()
+
+
+def ids(text: str) -> list[str]:
+    return [line["event"]["id"] for line in lines(text)]  # type: ignore[index]
+
+
+def test_events_for_people(tidings: Tidings) -> None:
+    done = tidings("query", "price between 2 and 3", *DATA)
+    assert done.exit_code == 0
+    first, second = done.stdout.splitlines()
+    assert first.split(maxsplit=2)[1:] == [
+        "2026-05-01T02:00:00Z",
+        '{"id":"e2","event_type":["auction"],"attributes":'
+        '{"category":"chair","ends":"2026-06-01T00:00:00Z","price":2,"title":"chair n2"}}',
+    ]
+    assert '"id":"e3"' in second
+    assert "2 events of the journal's positions 1 to" in done.stderr
+
+
+def test_events_for_machines(tidings: Tidings) -> None:
+    done = tidings("query", "price = 5", *DATA, "--json")
+    (line,) = lines(done.stdout)
+    assert (line["accepted"], line["event"]["id"]) == ("2026-05-01T05:00:00Z", "e5")  # type: ignore[index]
+    again = tidings("query", "price = 5", "--store", "data/tidings.db", "--json")
+    assert again.stdout == done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--since", "2026-05-03T21:00:00Z"), ["e69", "e70", "e71"]),
+        (("--since", "2026-05-01T23:00:00+02:00", "--until", "2026-05-01T23:00Z"), ["e21", "e22"]),
+        (("--until", "2026-05-01T02:00:00Z"), ["e0", "e1"]),
+        (("--limit", "2"), ["e0", "e1"]),
+        (("--since", "2026-05-02", "--limit", "1"), ["e24"]),
+        (("--since", "1d"), []),
+        (("--since", "2026-05-02", "--until", "2026-05-01"), []),
+    ],
+)
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_periods_and_limits(tidings: Tidings, options: tuple[str, ...], expected: list[str], engine: str) -> None:
+    done = tidings("query", "price >= 0", *DATA, *options, "--json", "--engine", engine)
+    assert done.exit_code == 0
+    assert ids(done.stdout) == expected
+    counted = tidings("query", "price >= 0", *DATA, *options, "--count")
+    assert counted.stdout == f"{len(expected)}\n"
+
+
+def test_both_engines_say_the_same(tidings: Tidings) -> None:
+    for filter in ("title contains 'n1' and price > 7", "category under furniture and not (price in (1, 2))"):
+        told = [tidings("query", filter, *DATA, "--engine", engine) for engine in ("local", "spark")]
+        assert told[0].stdout == told[1].stdout
+        assert told[0].stderr == told[1].stderr
+        assert told[0].stdout.count("\n") > 20
+
+
+def test_count_as_json(tidings: Tidings) -> None:
+    assert tidings("query", "price < 5", *DATA, "--count", "--json").stdout == '{"events":5}\n'
+
+
+def test_what_is_wrong(tidings: Tidings) -> None:
+    done = tidings("query", "prise < 5", *DATA)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "no attribute 'prise'; did you mean 'price'?" in done.stderr
+    warned = tidings("query", "price < 1 and price > 2", *DATA)
+    assert (warned.exit_code, warned.stdout) == (0, "")
+    assert "warning: this filter can never match" in warned.stderr
+
+
+@pytest.mark.parametrize("command", ["query", "backtest"])
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ((), 2, "say where the journal is"),
+        (("--data", "none"), 1, "there is no journal at none"),
+        ((*DATA, "--since", "yesterday"), 2, "'--since': 'yesterday' is no time; write it like 2026-05-01"),
+        ((*DATA, "--until", "7 parsecs"), 2, "'--until': '7 parsecs' is no time"),
+        ((*DATA, "--since", "99999999w"), 2, "'--since': '99999999w' is no time"),
+        ((*DATA, "--engine", "flink"), 2, "'flink' is not one of 'auto', 'local', 'spark'"),
+    ],
+)
+def test_usage(tidings: Tidings, command: str, arguments: tuple[str, ...], code: int, message: str) -> None:
+    done = tidings(command, "price < 5", *arguments)
+    assert (done.exit_code, done.stdout) == (code, "")
+    assert message in done.stderr
+
+
+def test_backtest_for_people(tidings: Tidings) -> None:
+    done = tidings("backtest", "price < 30", *DATA, "--since", "2026-05-01T12:00:00Z", "--until", "2026-05-04")
+    assert done.exit_code == 0
+    said = done.stdout.splitlines()
+    assert said[0] == "18 events would have matched from 2026-05-01T12:00:00Z to 2026-05-04T00:00:00Z"
+    assert [line.split() for line in said[1:4]] == [
+        ["2026-05-01", "12", "█" * 40],
+        ["2026-05-02", "6", "█" * 20],
+        ["2026-05-03", "0"],
+    ]
+    assert said[4] == "the newest:"
+    assert ['"id":"e29"' in said[5], '"id":"e28"' in said[6], len(said)] == [True, True, 8]
+
+
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_backtest_for_machines(tidings: Tidings, engine: str) -> None:
+    options = ("--since", "2026-01-01", "--until", "2026-06-01", "--newest", "1", "--json", "--engine", engine)
+    done = tidings("backtest", "title contains 'n1' and price < 30", *DATA, *options)
+    found = json.loads(done.stdout)
+    assert found["events"] == 10
+    assert found["days"] == [{"day": "2026-05-01", "events": 8}, {"day": "2026-05-02", "events": 2}]
+    assert [one["event"]["id"] for one in found["newest"]] == ["e28"]
+    assert (found["complete_from"], found["filter"]) == (1, "title contains 'n1' and price < 30")
+
+
+def test_nothing_would_have_matched(tidings: Tidings) -> None:
+    done = tidings("backtest", "price > 1000", *DATA, "--since", "2026-05-01", "--until", "2026-05-03")
+    assert done.stdout == "0 events would have matched from 2026-05-01T00:00:00Z to 2026-05-03T00:00:00Z\n"
+
+
+def test_removed_events_are_told(tidings: Tidings, folder: Path) -> None:
+    store = make_journal(folder="trimmed")
+    commit(store, [])
+    assert store.trim(before=Instant(BEGIN + 10 * HOUR)) == 10
+    complete = first_event(store)
+    store.close()
+    for command in ("query", "backtest"):
+        done = tidings(command, "price >= 0", "--data", "trimmed", "--since", "2026-05-01")
+        assert f"older events were removed: the journal is complete from position {complete} on" in done.stderr
+        later = tidings(command, "price >= 0", "--data", "trimmed", "--since", "2026-05-02")
+        assert "removed" not in later.stderr

@@ -1,0 +1,110 @@
+"""Many filters at once: the same boxes, the same refusals, all or none."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.matching.test_default import answers
+from tests.strategies.filters import RICH, catalogs, events, filter_texts
+from tidings.events import EventBatch
+from tidings.language import Filter, Subscription
+from tidings.matching.boxes import boxes_of
+from tidings.matching.default import BoxMatcher
+from tidings.matching.gathering import _Plain, gathered
+from tidings.matching.matcher import ForeignFilter
+from tidings.matching.naive import NaiveMatcher
+from tidings.matching.spans import DisorderedPosition, DuplicateSubscription, IllegalId
+from tidings.schema import Catalog
+from tidings.schema.growth import AppendValue, grow
+from tidings.schema.json_form import read
+from tidings.workloads import WORKLOADS
+
+
+def subscription(id: str, text: str = "price < 10") -> Subscription:
+    return Subscription(id, Filter.parse(text, RICH))
+
+
+@settings(max_examples=60, deadline=None)
+@given(catalogs(), st.data())
+def test_many_at_once_match_as_one_by_one(catalog: Catalog, data: st.DataObject) -> None:
+    filters = [Filter.parse(text, catalog) for text in data.draw(st.lists(filter_texts(catalog, most=3), max_size=8))]
+    naive, boxes = NaiveMatcher(catalog), BoxMatcher(catalog, threads=1)
+    many = [(Subscription(f"s{n}", filter), data.draw(st.integers(0, 5))) for n, filter in enumerate(filters)]
+    for one, at in many:
+        naive.add(one, at)
+    assert boxes.add_many(iter(many)) == range(len(many))
+    batch = EventBatch.of(data.draw(st.lists(events(catalog), min_size=1, max_size=5)), catalog, 1)
+    assert answers(boxes, batch) == answers(naive, batch)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_plain"),
+    [
+        ("price < 10 and size = 'M' and title >= 'a' and category under table", True),
+        ("paint contains red and body contains 'word' and made > '2026-05-01T00:00:00Z'", True),
+        ("price != 3", True),
+        ("price > 1 and price < 5", False),
+        ("price < 10 or size = 'M'", False),
+        ("price < budget", False),
+        ("not (\"zip code\" = 3)", False),  # `!=` is not among the domain's operators
+        ("made > '0001-01-01T00:00:01Z'", False),  # a float cannot tell its microseconds apart
+        ("body contains all 'two words'", False),
+    ],
+)  # fmt: skip
+def test_which_filters_become_arrays_at_once(text: str, is_plain: bool) -> None:
+    filter = Filter.parse(text, RICH)
+    assert _Plain(RICH).take(0, filter) is is_plain
+    made = gathered([filter], 7, RICH)
+    assert len(made.table) == len(boxes_of(filter, RICH))
+    assert set(made.table.number.tolist()) == {7}
+    assert made.texts.to_pylist() == [filter.text]
+
+
+def test_what_comes_later_joins_what_was_there() -> None:
+    workload = WORKLOADS["thesis"]()
+    table = workload.subscriptions(300)
+    one, many = BoxMatcher(workload.catalog, threads=1), BoxMatcher(workload.catalog, threads=1)
+    filters = [Subscription(f"s{number}", table.filter(number)) for number in range(300)]
+    for number, filter in enumerate(filters):
+        one.add(filter, number % 7)
+    many.add(filters[0], 0)
+    many.add_many((filters[number], number % 7) for number in range(1, 200))
+    many.add_many((filters[number], number % 7) for number in range(200, 300))
+    batch = workload.events(100).at(5)
+    assert answers(many, batch) == answers(one, batch)
+    assert np.array_equal(many.spans.start, one.spans.start)
+    assert many.filter_texts() == one.filter_texts()
+
+
+def test_all_are_added_or_none() -> None:
+    matcher = BoxMatcher(RICH, threads=1)
+    matcher.add(subscription("old"), 3)
+    matcher.withdraw("old", 8)
+    matcher.add(subscription("there"), 1)
+    other = read(
+        {
+            "domains": [{"name": "d", "kind": "numeric"}],
+            "attributes": [{"name": "elsewhere", "domain": "d"}],
+            "event_types": [{"name": "t", "attributes": [{"name": "elsewhere"}]}],
+        }
+    )
+    foreign = Subscription("foreign", Filter.parse("elsewhere < 3", other))
+    newer = grow(RICH, AppendValue("sizes", "XXL"))
+    unknown = Subscription("unknown", Filter.parse("size = 'XXL'", newer))
+    wrong: list[tuple[list[tuple[Subscription, int]], type[Exception]]] = [
+        ([(subscription("a"), 1), (subscription("there"), 2)], DuplicateSubscription),
+        ([(subscription("a"), 1), (subscription("a"), 2)], DuplicateSubscription),
+        ([(subscription("a"), 1), (subscription("old"), 7)], DisorderedPosition),
+        ([(subscription("a"), 1), (subscription("half\ud800"), 7)], IllegalId),
+        ([(subscription("a"), 1), (foreign, 7)], ForeignFilter),
+        ([(subscription("a"), 1), (unknown, 7)], KeyError),
+    ]
+    for many, error in wrong:
+        with pytest.raises(error):
+            matcher.add_many(many)
+        assert list(matcher.spans.active()) == ["there"]
+        assert len(matcher.spans) == 2
+    assert matcher.add_many([(subscription("a"), 1), (subscription("old"), 8)]) == range(2, 4)
+    assert len(matcher.settled_segments()) == 1
+    assert matcher.add_many([]) == range(4, 4)

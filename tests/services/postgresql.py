@@ -1,0 +1,139 @@
+"""A PostgreSQL server of one's own: in a passing folder, on loopback only, ended by its own process id."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+_WAIT = 60  # seconds for the server to answer
+
+
+@dataclass
+class Server:
+    """`database()` gives the URL of an empty one; who gives it back when done saves the making of the next."""
+
+    port: int
+    command: list[str]
+    folder: Path
+    run_as: dict[str, Any]
+    process: subprocess.Popen[bytes] = field(init=False)
+    made: int = 0
+    free: list[str] = field(default_factory=list)
+
+    def url(self, database: str) -> str:
+        return f"postgresql://tidings@127.0.0.1:{self.port}/{database}"
+
+    def database(self) -> str:
+        if self.free:
+            return self.free.pop()
+        self.made += 1
+        name = f"tidings_{os.getpid()}_{self.made}"
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")  # type: ignore[arg-type]
+        return self.url(name)
+
+    def give_back(self, url: str) -> None:
+        """Emptied; nobody may be connected any more."""
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("DROP SCHEMA public CASCADE")
+            connection.execute("CREATE SCHEMA public")
+        self.free.append(url)
+
+    def start(self) -> None:
+        """Also once more, after it was ended."""
+        log = self.folder / "log"
+        with log.open("ab") as file:
+            self.process = subprocess.Popen(self.command, cwd=self.folder, stdout=file, stderr=file, **self.run_as)
+        end = time.monotonic() + _WAIT
+        while True:
+            try:
+                psycopg.connect(self.url("postgres"), connect_timeout=5).close()
+                return
+            except psycopg.OperationalError:
+                assert self.process.poll() is None, log.read_text()
+                assert time.monotonic() < end, log.read_text()
+                time.sleep(0.05)
+
+    def stop(self) -> None:
+        """At once: nobody needs the data any more."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGQUIT)
+        self.process.wait(_WAIT)
+
+
+def binary(name: str) -> str | None:
+    """Debian keeps the servers off the PATH, by version; the newest is taken."""
+    versions = sorted((path.name for path in Path("/usr/lib/postgresql").glob("*")), key=lambda name: (len(name), name))
+    for folder in (Path("/usr/lib/postgresql") / version / "bin" for version in reversed(versions)):
+        if (folder / name).exists():
+            return str(folder / name)
+    return shutil.which(name)
+
+
+@contextmanager
+def postgresql(durable: bool = False) -> Iterator[Server]:
+    """Skips the test where there is no PostgreSQL on this machine. `durable`: as in earnest, for measurements."""
+    initdb, postgres = binary("initdb"), binary("postgres")
+    if initdb is None or postgres is None:
+        pytest.skip("no PostgreSQL on this machine (Debian: apt-get install postgresql)")
+    run_as = _unprivileged()
+    folder = Path(tempfile.mkdtemp(prefix="tidings-postgresql-"))
+    try:
+        folder.chmod(0o700)
+        if run_as:
+            os.chown(folder, run_as["user"], run_as["group"])
+        data = folder / "data"
+        made = subprocess.run(
+            [initdb, "--pgdata", data, "--username", "tidings", "--auth", "trust", "--no-sync", "--encoding", "UTF8"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            **run_as,
+        )
+        assert made.returncode == 0, made.stderr
+        port = _free_port()
+        command = [postgres, "-D", str(data), "-h", "127.0.0.1", "-p", str(port), "-k", str(folder)]
+        if not durable:
+            command += ["-c", "fsync=off", "-c", "full_page_writes=off"]
+        server = Server(port, command, folder, run_as)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unprivileged() -> dict[str, Any]:
+    """PostgreSQL refuses to run as root; then somebody runs it who may do nothing."""
+    if os.getuid() != 0:
+        return {}
+    for name in ("postgres", "nobody"):
+        try:
+            found = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return {"user": found.pw_uid, "group": found.pw_gid, "extra_groups": []}
+    pytest.skip("PostgreSQL does not run as root, and there is no user 'postgres' or 'nobody'")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

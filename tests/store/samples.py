@@ -1,0 +1,73 @@
+"""A small schema, drafts under it, and a clock that stands until it is set."""
+
+from tidings.schema import Attribute, AttributeUse, Domain, EventType, Instant, Kind
+from tidings.schema.growth import AppendValue, CreateAttribute, CreateDomain, CreateEventType
+from tidings.store import Accepted, Draft, Grow, Outcome, Publish, Refused, Store
+from tidings.store.entries import Span, Standing
+
+START = Instant.parse("2026-05-01T10:00:00Z")
+SECOND = 1_000_000
+
+SCHEMA: list[Draft] = [
+    Grow(CreateDomain(Domain("money", Kind.NUMERIC))),
+    Grow(CreateDomain(Domain("brand", Kind.ENUMERATED, values=("mini", "opel")))),
+    Grow(CreateAttribute(Attribute("price", "money"))),
+    Grow(CreateAttribute(Attribute("brand", "brand"))),
+    Grow(CreateEventType(EventType("car", (AttributeUse("price"), AttributeUse("brand", mandatory=False))))),
+]
+AUDI = Grow(AppendValue("brand", "audi"))
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.time = START
+
+    def __call__(self) -> Instant:
+        return self.time
+
+    def tick(self, seconds: float = 1) -> Instant:
+        self.time = Instant(self.time + int(seconds * SECOND))
+        return self.time
+
+
+def raw(id: str, price: object = 10, **members: object) -> dict[str, object]:
+    attributes = {"price": price} | ({"brand": members.pop("brand")} if "brand" in members else {})
+    return {"id": id, "event_type": "car", "attributes": attributes} | members
+
+
+def publish(id: str, price: object = 10, **members: object) -> Publish:
+    return Publish(raw(id, price, **members))
+
+
+def with_schema(store: Store) -> Store:
+    """The schema takes positions 1 to 5."""
+    assert all(isinstance(outcome, Accepted) for outcome in store.append(SCHEMA))
+    return store
+
+
+def positions(outcomes: list[Outcome]) -> list[int | None]:
+    """Where the accepted ones stand, None for all others."""
+    return [outcome.position if isinstance(outcome, Accepted) else None for outcome in outcomes]
+
+
+def refusal(outcome: Outcome) -> str:
+    assert isinstance(outcome, Refused), outcome
+    return str(outcome.error)
+
+
+def projections(store: Store) -> dict[str, object]:
+    """All that follows from the journal."""
+    standing: list[Standing] = store.subscriptions()
+    spans: list[Span] = list(store.spans())
+    with store.database.reading() as connection:
+        keys = connection.exec_driver_sql("SELECT key, position FROM event_keys ORDER BY position").all()
+        size = connection.exec_driver_sql("SELECT events, event_bytes, tail, accepted FROM about").one()
+    catalog = store.catalog()
+    return {
+        "catalog": catalog,
+        "version": catalog.version,
+        "standing": standing,
+        "spans": spans,
+        "keys": [(bytes(key), position) for key, position in keys],
+        "about": tuple(size),
+    }
