@@ -3,6 +3,7 @@
 import gzip
 import json
 import pickle
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,16 @@ def test_damage_comes_after_what_stood_before_it(tmp_path: Path) -> None:
     assert events
     assert len(events) % 100 == 0
     assert "damaged after line" in str(problem)
+
+
+def test_damage_between_two_blocks(tmp_path: Path) -> None:
+    """Whole blocks before it are given, the last one too."""
+    rows = [ROW.format(n, "".join(random.Random(n).choices("abcdefgh", k=400))) for n in range(2_000)]
+    packed = gzip.compress((HEADER + "".join(rows)).encode())
+    (tmp_path / "e.csv.gz").write_bytes(packed[: len(packed) * 3 // 4])
+    counts = [len(check(tmp_path / "e.csv.gz", rows)[0]) for rows in (1, 2, 7)]
+    assert counts[0] > 500
+    assert counts == [counts[0], counts[0] // 2 * 2, counts[0] // 7 * 7]
 
 
 HEADER = "id,event_type,brand,year,paint\n"

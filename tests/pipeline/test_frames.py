@@ -1,6 +1,7 @@
 """`tidings.spark` on DataFrames: matches are naive's, refused events stop nothing, queries select valid events."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -26,7 +27,7 @@ from tidings.matching.default import BoxMatcher
 from tidings.matching.naive import matches
 from tidings.matching.plan import PlanExists, UnusablePlan, save_plan
 from tidings.matching.spans import DuplicateSubscription
-from tidings.pipeline.batch_plan import ForeignPlan, PlanOutOfReach, plan_of
+from tidings.pipeline.batch_plan import ForeignPlan, PlanOutOfReach, PlanReplaced, plan_of
 from tidings.schema import Catalog
 from tidings.schema.files import read_catalog
 
@@ -224,6 +225,14 @@ def test_a_plan_of_another_schema(tmp_path: Path) -> None:
     plan_of(subscriptions(), RICH, "local[2]", tmp_path / "plan")
     with pytest.raises(ForeignPlan, match="another schema"):
         plan_of(tmp_path / "plan", SHOP, "local[2]")
+
+
+def test_a_name_is_one_plan(tmp_path: Path) -> None:
+    plan = plan_of(subscriptions(), RICH, "local[2]", tmp_path / "plan")
+    assert plan_of(plan, RICH, "local[2]") == plan
+    shutil.rmtree(plan)
+    with pytest.raises(PlanReplaced, match="another name"):
+        plan_of([], RICH, "local[2]", plan)
 
 
 def test_workers_elsewhere_need_a_folder(tmp_path: Path) -> None:

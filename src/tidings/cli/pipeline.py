@@ -72,8 +72,6 @@ def pipeline(
             data, store, master, tuple(source or ()), sink if direct else "", most_rows, limit, _settings(spark or [])
         )
         stopped = threading.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stopped.set())
         with Pipeline(settings, note) as running, _Screen(as_json) as screen:
 
             def watch(progress: Progress) -> None:
@@ -81,6 +79,8 @@ def pipeline(
                 if metrics is not None:
                     write_metrics(metrics, progress, running.sink.total)
 
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: stopped.set())
             running.run(stopped, once, watch)
             total = running.sink.total
         if direct:

@@ -6,7 +6,7 @@ for one row more."""
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,9 +29,9 @@ class Chunk:
 
 
 class Chunks:
-    def __init__(self, schema: Any, chunks: list[Chunk] | None = None) -> None:
+    def __init__(self, schema: Any, chunks: Iterable[Chunk] = ()) -> None:
         self._schema = schema
-        self._chunks = chunks or []
+        self._chunks = list(chunks)
 
     def __len__(self) -> int:
         """How many rows there are."""

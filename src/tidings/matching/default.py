@@ -127,7 +127,7 @@ class BoxMatcher(Matcher):
     def load(self, table: BoxTable, ids: list[str], at: int = 0) -> None:
         """Many filters at once, already boxes in arrays whose numbers follow those that are there."""
         self._segments.finish()
-        self.spans.open_many(ids, [at] * len(ids))
+        self.spans.open_many(ids, at)
         self._set_waiting()
         self._segments.put(table)
 

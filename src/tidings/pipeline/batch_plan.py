@@ -22,6 +22,8 @@ from tidings.schema import Catalog
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_used: dict[Path, tuple[int, int]] = {}  # by folder the manifest that was there
+
 
 class ForeignPlan(PipelineError):
     def __init__(self, folder: str) -> None:
@@ -46,24 +48,36 @@ class PlanOutOfReach(PipelineError):
         )
 
 
+class PlanReplaced(PipelineError):
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.args[0]} was used by this process already and is another plan now; workers may have the old one "
+            "open, so give the new one another name"
+        )
+
+
 def plan_of(subscriptions: Any, catalog: Catalog, master: str, folder: Path | None = None) -> Path:
     """Where the plan is. A saved plan is used as it is; all else becomes one, in this folder, which then is the
     plan's own and stays, or in a temporary one, which goes with the process."""
     if isinstance(subscriptions, (str, os.PathLike)) and Path(subscriptions).is_dir():
         return _saved(Path(subscriptions).absolute(), catalog)
-    place = folder.absolute() if folder is not None else temporary_folder(master) / "plan"
+    place = folder.absolute() if folder is not None else _temporary_folder(master) / "plan"
     matcher = BoxMatcher(catalog)
     for subscription in _each(subscriptions, catalog):
         matcher.add(subscription)
     save_plan(matcher, place)
+    _remember(place)
     return place
 
 
-def temporary_folder(master: str, within: Path | None = None) -> Path:
-    """Removed when the process ends. Raises PlanOutOfReach where workers on other machines would look in vain."""
-    if within is None and not master.startswith("local"):
+def _temporary_folder(master: str) -> Path:
+    """Removed when the process ends."""
+    if not master.startswith("local"):
         raise PlanOutOfReach(master)
-    made = tempfile.mkdtemp(prefix="tidings-", dir=within)
+    made = tempfile.mkdtemp(prefix="tidings-")
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     return Path(made).absolute()
 
@@ -73,7 +87,15 @@ def _saved(folder: Path, catalog: Catalog) -> Path:
     for part in plan_folders(folder):
         if open_plan(part).catalog != catalog:
             raise ForeignPlan(str(folder))
+        _remember(part)
     return folder
+
+
+def _remember(folder: Path) -> None:
+    """Workers keep plans open by the name of their folder. Raises PlanReplaced."""
+    found = (folder / "manifest.json").stat()
+    if _used.setdefault(folder, (found.st_ino, found.st_mtime_ns)) != (found.st_ino, found.st_mtime_ns):
+        raise PlanReplaced(str(folder))
 
 
 def _each(subscriptions: Any, catalog: Catalog) -> Iterable[Subscription]:

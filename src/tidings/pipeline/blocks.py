@@ -128,9 +128,16 @@ def _csv_blocks(stream: IO[bytes], name: str, catalog: Catalog, rows: int) -> It
     head = b"".join(lines[:count])
     list(FORMS["csv"](BytesIO(head), name, catalog, 1))  # a wrong header ends it here
     while first is not None:
-        after = next(islice(begins, rows - 1, None), None)
-        body = lines[first - kept_from : None if after is None else after - kept_from]
-        yield TextBlock("csv", name, first, b"".join(body), head, count)
+        last = len(list(islice(begins, rows - 1))) < rows - 1
+        read, damage, after = len(lines), None, None
+        try:
+            after = None if last else next(begins, None)
+        except DamagedFile as problem:  # behind this block, which is whole
+            damage = problem
+        end = after - kept_from if after is not None else len(lines) if damage is None else read
+        yield TextBlock("csv", name, first, b"".join(lines[first - kept_from : end]), head, count)
+        if damage is not None:
+            raise damage
         if after is not None:
             del lines[: after - kept_from]
             kept_from = after

@@ -17,7 +17,7 @@ class JobFailed(PipelineError):
         super().__init__(said)
 
     def __str__(self) -> str:
-        return f"the Spark job failed, and nothing of it counts: {self.args[0]}"
+        return f"the Spark job failed: {self.args[0]}"
 
 
 @contextmanager

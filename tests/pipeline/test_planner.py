@@ -1,0 +1,155 @@
+"""The planner alone: what it publishes answers like the oracle, whatever happened to its folder."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.market import Market, opening
+from tests.pipeline.oracle import Pairs, notifications_of
+from tidings.matching.plan import open_plan
+from tidings.pipeline.planner import Planner, PlanTooLarge
+from tidings.pipeline.plans import NoPlan, Plans, Published, shard_of
+from tidings.pipeline.stage import matched_rows, read_payloads
+from tidings.store import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "tidings.db") as store:
+        store.append(opening())
+        yield store
+
+
+@pytest.fixture
+def plans(tmp_path: Path) -> Plans:
+    return Plans(tmp_path / "plans")
+
+
+def answers(store: Store, plans: Plans, published: Published) -> Pairs:
+    """What all shards of a version say of every event."""
+    found: Pairs = set()
+    for shard in range(published.shards):
+        matcher = open_plan(plans.path(published.version, shard))
+        for rows in store.event_rows(0, store.tail()):
+            batch, problems = read_payloads(
+                rows.column("payload").to_pylist(), rows.column("position"), matcher.catalog
+            )
+            assert problems == []
+            for part in matched_rows(batch, matcher):
+                for position, ids in zip(
+                    *(part.column(n).to_pylist() for n in ("position", "subscriptions")), strict=True
+                ):
+                    assert found.isdisjoint((position, id) for id in ids)
+                    found |= {(position, id) for id in ids}
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_published_step_by_step(store: Store, plans: Plans, seed: int) -> None:
+    planner, market = Planner(store, plans), Market(seed)
+    for _ in range(20):
+        store.append(list(market.drafts(30, changes=0.3)))
+        published = planner.catch_up()
+    assert answers(store, plans, published) == notifications_of(store)
+
+
+def test_nothing_new_is_not_published_again(store: Store, plans: Plans) -> None:
+    planner, market = Planner(store, plans), Market(1)
+    first = planner.catch_up()
+    store.append([market.event() for _ in range(10)])
+    assert planner.catch_up() is first
+    store.append([market.subscribe()])
+    assert planner.catch_up().version > first.version
+
+
+def test_another_planner_goes_on_with_what_is_there(store: Store, plans: Plans) -> None:
+    market = Market(2)
+    for _ in range(5):
+        store.append(list(market.drafts(50, changes=0.3)))
+        published = Planner(store, plans).catch_up()
+    assert answers(store, plans, published) == notifications_of(store)
+
+
+def test_a_planner_after_the_commit_has_all_that_events_to_come_need(store: Store, plans: Plans) -> None:
+    """Made anew it leaves out what ended before the committed position, and nothing else."""
+    market = Market(3)
+    store.append(list(market.drafts(300, changes=0.3)))
+    store.commit_batch(1, store.tail(), _nothing())
+    committed = store.tail()
+    store.append(list(market.drafts(300, changes=0.3)))
+    published = Planner(store, plans).catch_up()
+    later = {pair for pair in notifications_of(store) if pair[0] > committed}
+    assert {pair for pair in answers(store, plans, published) if pair[0] > committed} == later
+
+
+def _nothing() -> object:
+    import pyarrow as pa
+
+    return pa.table({"position": pa.array([], pa.int64()), "subscriptions": pa.array([], pa.list_(pa.string()))})
+
+
+def test_a_plan_of_another_journal_is_not_used(store: Store, plans: Plans, tmp_path: Path) -> None:
+    with Store.open(tmp_path / "other.db") as other:
+        other.append(opening())
+        other.append([Market(4).subscribe()])
+        Planner(other, plans).catch_up()
+    store.append(list(Market(5).drafts(100, changes=0.3)))
+    published = Planner(store, plans).catch_up()
+    assert published.journal == store.id
+    assert answers(store, plans, published) == notifications_of(store)
+
+
+def test_a_deleted_folder_is_made_again_under_another_version(store: Store, plans: Plans) -> None:
+    planner = Planner(store, plans)
+    store.append(list(Market(6).drafts(100, changes=0.3)))
+    before = planner.catch_up()
+    shutil.rmtree(plans.folder)
+    after = planner.catch_up()
+    assert after.version > before.version
+    assert answers(store, plans, after) == notifications_of(store)
+
+
+def test_shards_split_until_each_fits(store: Store, plans: Plans) -> None:
+    market, told = Market(7), []
+    store.append([market.subscribe() for _ in range(2_000)])
+    store.append([market.event() for _ in range(100)])
+    published = Planner(store, plans, most_bytes=80_000, tell=told.append).catch_up()
+    assert published.shards >= 2
+    assert "shards" in told[0]
+    assert answers(store, plans, published) == notifications_of(store)
+
+
+def test_what_fits_in_no_number_of_shards_is_an_error(store: Store, plans: Plans) -> None:
+    store.append([Market(8).subscribe()])
+    with pytest.raises(PlanTooLarge, match="--plan-limit"):
+        Planner(store, plans, most_bytes=10).catch_up()
+
+
+def test_workers_find_a_later_version_and_its_halves(plans: Plans, monkeypatch: pytest.MonkeyPatch) -> None:
+    for shard in range(4):
+        plans.path(20, shard).mkdir(parents=True)
+    plans.publish(Published(20, 1, 4, "j"))
+    assert plans.usable(20, 3, 4) == [plans.path(20, 3)]
+    assert plans.usable(10, 1, 2) == [plans.path(20, 1), plans.path(20, 3)], "shard 1 of 2 was split"
+    assert plans.usable(10, 0, 1) == [plans.path(20, shard) for shard in range(4)]
+    assert plans.usable(10, 5, 8) == [], "fewer shards now: each is matched by the task of the same number"
+    assert plans.usable(10, 2, 8) == [plans.path(20, 2)]
+    monkeypatch.setattr("tidings.pipeline.plans._PATIENCE", 0.0)
+    with pytest.raises(NoPlan, match="no plan 30"):
+        plans.usable(30, 0, 1)
+
+
+def test_a_split_keeps_a_subscription_with_its_kin() -> None:
+    for number in range(1_000):
+        assert shard_of(f"s{number}", 8) % 4 == shard_of(f"s{number}", 4)
+
+
+def test_old_versions_are_swept(plans: Plans) -> None:
+    for version in (1, 2, 3):
+        plans.path(version, 0).mkdir(parents=True)
+    plans.sweep(3)
+    assert [path.name for path in plans.folder.iterdir()] == [f"{3:012}"]
