@@ -15,7 +15,7 @@ from tidings.matching import Cost, Matcher, Matches
 from tidings.matching.algorithms import ALGORITHMS, matcher_class
 from tidings.matching.matcher import ForeignBatch
 from tidings.matching.naive import matches
-from tidings.matching.spans import DisorderedPosition, DuplicateSubscription, Spans, UnknownSubscription
+from tidings.matching.spans import DisorderedPosition, DuplicateSubscription, UnknownSubscription
 from tidings.schema import Catalog
 from tidings.schema.growth import AppendNode, AppendValue, grow
 
@@ -175,19 +175,6 @@ def test_matches_by_event_and_in_one_row() -> None:
     assert len(made) == 3
     assert [made.of(row).tolist() for row in range(3)] == [[4, 7], [], [4]]
     assert made.events().tolist() == [0, 0, 2]
-
-
-def test_spans_grow_and_numbers_are_never_used_again() -> None:
-    spans = Spans()
-    numbers = []
-    for round in range(20):
-        numbers.append(spans.open("a", round))
-        spans.close("a", round + 1)
-    assert numbers == list(range(20))
-    assert spans.start.tolist() == list(range(20))
-    assert spans.stop.tolist() == list(range(1, 21))
-    assert len(spans) == 20
-    assert list(spans.active()) == []
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,17 @@ OLDEST_JAVA = 17
 ROWS_PER_BATCH = 10_000  # of an Arrow batch between Spark and Python; 100,000 were slower
 
 
+# How checkpoints are written. By default Hadoop, without its native library, starts `chmod` and `readlink` several
+# times for each of the two files of a batch; this way it starts `chmod` once. Medians of a batch, on two busy cores:
+# 282 ms for both files before, 55 ms now.
+_PLAIN_FILES = {
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+}
+
+
 class NoJava(PipelineError):
     def __init__(self, looked_at: str) -> None:
         super().__init__(looked_at)
@@ -82,7 +93,7 @@ def spark_session(
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{_log_settings()}",
     }
     if master.startswith("local"):
-        ours |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        ours |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"} | _PLAIN_FILES
     builder = SparkSession.builder.master(master).appName(name)
     for key, value in (ours | (settings or {})).items():
         builder = builder.config(key, value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -110,12 +111,8 @@ class JournalReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         ]
 
     def read(self, partition: Stretch) -> Iterator[pa.RecordBatch]:
-        store = Store.open(self._url)
-        try:
-            for rows in store.event_rows(partition.first - 1, partition.last):
-                yield _fixed(rows, partition)
-        finally:
-            store.close()
+        for rows in _store(self._url).event_rows(partition.first - 1, partition.last):
+            yield _fixed(rows, partition)
         yield _end(partition)
 
     def commit(self, end: Offset) -> None:
@@ -139,6 +136,13 @@ class JournalSource(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
         return JournalReader(self.options)
+
+
+@cache
+def _store(url: str) -> Store:
+    """Opened once in each worker: workers are used again for the next batch, and to open it takes longer than to read
+    it."""
+    return Store.open(url)
 
 
 def _fixed(rows: Any, partition: Stretch) -> Any:
