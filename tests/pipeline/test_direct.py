@@ -19,7 +19,7 @@ from tidings.language import Filter, Subscription
 from tidings.matching.default import BoxMatcher
 from tidings.matching.naive import matches
 from tidings.matching.plan import save_plan
-from tidings.pipeline import direct
+from tidings.pipeline import found as lists
 from tidings.pipeline.direct import DirectStage, NewestPlan, found_rows, start_direct
 from tidings.pipeline.folder_source import FolderSource
 from tidings.pipeline.letter_box import LettersInFolder
@@ -172,7 +172,7 @@ def test_rows_are_cut_where_matches_are_many(store: Store, monkeypatch: pytest.M
         matcher.add(Subscription(id, Filter.parse(text, catalog)))
     batch = EventBatch.of([validate(raw, catalog) for raw in raws], catalog)
     for most in (1, 20, 1_000_000):
-        monkeypatch.setattr(direct, "_MOST_MATCHES", most)
+        monkeypatch.setattr(lists, "_MOST_MATCHES", most)
         made = list(found_rows(batch, matcher))
         sizes = [len(one.column("subscriptions").flatten()) for one in made]
         assert all(size <= most or one.num_rows == 1 for size, one in zip(sizes, made, strict=True))

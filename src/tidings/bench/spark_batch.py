@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 AIM = 0.6  # of as many local engines as Spark has cores
 _CHECKED = 2_000  # events whose matches are compared one by one
+_PARTITIONS = 8
 _AT_ONCE = 1 << 16  # events that are made and written at once
 
 
@@ -114,7 +115,9 @@ def run_spark(plan: SparkPlan, folder: Path, tell: Callable[[str], None] = lambd
     write_events((workload.events(n, at) for at, n in parts), workload.catalog, file)
     engine = open_plan(folder / "plan", threads=1)
     batch = workload.events(plan.events)
-    session = spark_session(plan.master, "tidings bench spark")
+    # By default Spark cuts such a file in two parts of 3 : 2, and half of the time one core would wait for the other.
+    parts_of = {"spark.sql.files.maxPartitionBytes": str(max(1 << 20, file.stat().st_size // _PARTITIONS))}
+    session = spark_session(plan.master, "tidings bench spark", parts_of)
     cores = session.sparkContext.defaultParallelism
     frame = session.read.parquet(str(file))
     tell("warming up")

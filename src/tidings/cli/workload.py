@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from tidings.cli.options import Form
 from tidings.cli.terminal import messages, plain_errors, progress
 
 Name = Literal["le-subscribe", "thesis", "rein", "flights"]
@@ -28,7 +27,7 @@ def workload(
         typer.Option(min=0, max=1, help="le-subscribe only: the share of = among predicates on numbers, else 0.5."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same files.")] = 1,
-    form: Annotated[Form, typer.Option(help="Of the events.")] = "jsonl",
+    form: Annotated[Literal["jsonl", "csv", "parquet"], typer.Option(help="Of the events.")] = "jsonl",
 ) -> None:
     """Write a schema, subscriptions and events of a workload; flights are real and need tidings[bench].
 
