@@ -10,7 +10,7 @@ import pytest
 
 from tests.pipeline.market import Market, opening
 from tests.pipeline.oracle import Pairs, notifications_of
-from tidings.matching.plan import open_plan
+from tidings.matching.plan import PlanNotSaved, open_plan
 from tidings.pipeline.planner import Planner, PlanTooLarge
 from tidings.pipeline.plans import NoPlan, Plans, Published, shard_of
 from tidings.pipeline.stage import matched_rows, read_payloads
@@ -153,3 +153,20 @@ def test_old_versions_are_swept(plans: Plans) -> None:
         plans.path(version, 0).mkdir(parents=True)
     plans.sweep(3)
     assert [path.name for path in plans.folder.iterdir()] == [f"{3:012}"]
+
+
+def test_a_save_that_failed_is_made_up_for(store: Store, plans: Plans, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk is full once: the change must not be forgotten when there is room again."""
+    planner, market = Planner(store, plans), Market(9)
+    planner.catch_up()
+    store.append([*(market.subscribe() for _ in range(5)), *(market.event() for _ in range(50))])
+    with monkeypatch.context() as full:
+        full.setattr("tidings.matching.plan.os.rename", _no_room)
+        with pytest.raises(PlanNotSaved):
+            planner.catch_up()
+    published = planner.catch_up()
+    assert answers(store, plans, published) == notifications_of(store)
+
+
+def _no_room(*_: object) -> None:
+    raise OSError(28, "No space left on device")

@@ -11,7 +11,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from glob import glob
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -201,13 +203,17 @@ def _memory_of(driver: int) -> tuple[int, int]:
 
 def _family(pid: int, depth: int) -> list[tuple[int, int]]:
     found = [(pid, depth)]
-    try:
-        lists = [(task / "children").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
-    except OSError:
-        return []
-    for child in map(int, " ".join(lists).split()):
+    for child in _children(pid):
         found += _family(child, depth + 1)
     return found
+
+
+def _children(pid: int) -> list[int]:
+    children: list[int] = []
+    for task in glob(f"/proc/{pid}/task/*/children"):
+        with suppress(OSError):  # the thread ended between two looks
+            children += map(int, Path(task).read_text().split())
+    return children
 
 
 def _proportional(pid: int) -> int:

@@ -58,26 +58,34 @@ class SavedFiles:
     def put(self, piece: Piece, kind: str, folder: Path, base: Path | None) -> SavedFile:
         """Brings the piece's file into the folder: linked or copied from the base if that has it, else written."""
         known = self._files.get(piece)
-        if known is not None and base is not None and _mark(base / known.name) == (known.size, known.mark):
-            target = folder / known.name
-            try:
-                os.link(base / known.name, target)
-                return known
-            except OSError:  # links are refused across file systems, by some of them, and when there are too many
-                shutil.copyfile(base / known.name, target)
-                sync(target)
-            return known._replace(mark=_mark_of(target.stat()))
+        if known is not None and base is not None and (taken := _taken(known, folder, base)):
+            return taken
         if known is None:
-            name = f"{kind}-{self._used}.arrow"
             self._used += 1
-        else:
-            name = known.name
-        written = _written(folder / name, piece)
-        if (
-            known is not None and written.checksum != known.checksum
-        ):  # a matcher's memory may be a file of an older plan
-            raise UnusablePlan(str(base or folder), name, "was damaged after it was opened")
+            return _written(folder / f"{kind}-{self._used - 1}.arrow", piece)
+        written = _written(folder / known.name, piece)
+        # The memory of an opened matcher is a file: a fresh checksum would make good what happened to it since.
+        if written.checksum != known.checksum:
+            raise UnusablePlan(str(base or folder), known.name, "was damaged after it was opened")
         return written
+
+
+def _taken(known: SavedFile, folder: Path, base: Path) -> SavedFile | None:
+    """The file as a link, or where links are refused as a copy; None when the base no longer has it as it was."""
+    source, target = base / known.name, folder / known.name
+    try:
+        status = source.stat()
+        if (status.st_size, _mark_of(status)) != (known.size, known.mark):
+            return None
+        try:
+            os.link(source, target)
+            return known
+        except OSError:  # across file systems, by some of them, and when there are too many
+            shutil.copyfile(source, target)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    sync(target)
+    return saved_file(target, known.checksum)
 
 
 def _written(path: Path, piece: Piece) -> SavedFile:
@@ -106,14 +114,6 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _mark(path: Path) -> tuple[int, tuple[int, int]] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_size, _mark_of(status)
 
 
 def _mark_of(status: os.stat_result) -> tuple[int, int]:

@@ -50,6 +50,7 @@ class Planner:
         self._matchers: list[BoxMatcher] = []
         self._saved: list[Path] = []  # where each shard was saved last
         self._covers = -1
+        self._unpublished = False  # whether the matchers know more than the newest version
         self._published: Published | None = None
         plans.folder.mkdir(parents=True, exist_ok=True)
 
@@ -57,9 +58,14 @@ class Planner:
         """Publishes what the journal has that the newest version has not. A folder that was deleted is made again."""
         if self._published is None:
             self._open()
-        changed = self._apply()
-        if changed or self._published is None or not self._plans.exists(self._published):
-            self._publish()
+        self._apply()
+        if self._unpublished or self._published is None or not self._plans.exists(self._published):
+            try:
+                self._publish()
+            except UnusablePlan as problem:  # files that this planner has open were damaged meanwhile
+                self._tell(f"{problem}. It is made again from the journal")
+                self._build(len(self._matchers))
+                self._publish()
         assert self._published is not None
         return self._published
 
@@ -72,7 +78,7 @@ class Planner:
                 rest = _RHYTHM - (time.monotonic() - begun) if self.catch_up() is not before else _POLL
             except (
                 PlanNotSaved
-            ) as problem:  # a full disk may be given room; until then no event goes unmatched, all wait
+            ) as problem:  # a full disk may be given room; until then no event is passed over, all wait
                 self._tell(str(problem))
                 rest = _UNTIL_NEXT_TRY
             stopped.wait(max(rest, 0.001))
@@ -120,18 +126,15 @@ class Planner:
         hand_over()
         self._covers = upto
 
-    def _apply(self) -> bool:
+    def _apply(self) -> None:
         """Tells the matchers what changed since."""
         upto = self._store.tail()
-        changed = False
-        opened = {}
         if self._store.next_change(self._covers) is not None:
             opened = {span.start: span.filter for span in self._store.spans_opened(self._covers, upto)}
-        for entry in self._store.changes(self._covers, upto):
-            self._apply_one(entry, opened.get(entry.position))
-            changed = True
+            for entry in self._store.changes(self._covers, upto):
+                self._apply_one(entry, opened.get(entry.position))
+                self._unpublished = True
         self._covers = upto
-        return changed
 
     def _apply_one(self, entry: Entry, opened: str | None) -> None:
         """One change; `opened` is the filter that counts from its position on, if one does."""
@@ -165,6 +168,7 @@ class Planner:
             return self._split()
         self._published = Published(version, self._covers, len(self._matchers), self._store.id)
         self._plans.publish(self._published)
+        self._unpublished = False
         self._plans.sweep(version - _KEPT)
         self._saved = paths
         return None
