@@ -48,3 +48,8 @@ def add(pair: tuple[BoxMatcher, NaiveMatcher], numbers: range) -> None:
 
 def sizes(matcher: BoxMatcher) -> list[int]:
     return [len(one.segment) for one in matcher._segments]
+
+
+def answers(matcher: NaiveMatcher | BoxMatcher, batch: EventBatch) -> list[list[str]]:
+    result = matcher.match(batch)
+    return [sorted(matcher.id(number) for number in result.of(row).tolist()) for row in range(len(batch))]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.matching.test_default import answers
+from tests.matching.gate import answers
 from tests.strategies.filters import RICH, catalogs, events, filter_texts
 from tidings.events import EventBatch
 from tidings.language import Filter, Subscription

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.matching.test_default import answers
+from tests.matching.gate import answers
 from tests.strategies.filters import RICH
 from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription

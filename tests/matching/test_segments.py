@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.matching.gate import PRICES, Gate, a_pair, add, sizes
-from tests.matching.test_default import answers
+from tests.matching.gate import PRICES, Gate, a_pair, add, answers, sizes
 from tests.strategies.filters import RICH, events, filter_texts
 from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.matching.gate import PRICES, Gate, a_pair, sizes
-from tests.matching.test_default import answers
+from tests.matching.gate import PRICES, Gate, a_pair, answers, sizes
 from tidings.language import Filter, Subscription
 from tidings.matching.bulk import box_table
 from tidings.matching.default import BoxMatcher

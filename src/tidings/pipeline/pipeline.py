@@ -9,6 +9,7 @@ position."""
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -130,20 +131,29 @@ class Pipeline:
         places = [*self._sources, *([self._direct_to] if self._direct_to else [])]
         packages = dict.fromkeys(name for place in places for name in packages_for(place))
         own = {"spark.jars.packages": ",".join(packages)} if packages else {}
-        session = spark or spark_session(self.settings.master, settings=own | dict(self.settings.spark))
+        session = spark or self._session(own | dict(self.settings.spark))
+        planner = threading.Thread(target=self._plan, name="planner", daemon=True)
         try:
-            if once and not self._direct_to:
-                self._watch(self._ingest(session, once), stopped, watch)
             self.planner.catch_up()
-            threading.Thread(target=self._plan, name="planner", daemon=True).start()
+            planner.start()
             if self._direct_to:
                 self._watch(self._direct(session, self._direct_to, once), stopped, watch)
             else:
-                self._match(session, [] if once else self._ingest(session, once), stopped, once, watch)
+                self._match(session, stopped, once, watch)
         finally:
             self._stopped.set()
+            if planner.is_alive():
+                planner.join()
             if spark is None:
                 session.stop()
+
+    def _session(self, settings: dict[str, str]) -> SparkSession:
+        """Spark puts a handler of its own in place, which would cancel the batch under way; ours lets it finish."""
+        before = signal.getsignal(signal.SIGINT)
+        session = spark_session(self.settings.master, settings=settings)
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
+        return session
 
     def _ingest(self, session: SparkSession, once: bool) -> list[StreamingQuery]:
         return [
@@ -162,21 +172,26 @@ class Pipeline:
         return [_named("direct", f"{text} {self.settings.direct_to}") for text in self.settings.sources]
 
     def _match(
-        self, session: SparkSession, others: list[StreamingQuery], stopped: threading.Event, once: bool,
-        watch: Callable[[Progress], None],
-    ) -> None:  # fmt: skip
-        """The journal's query. A checkpoint that is ahead of the store (which was put back from an older copy, say)
-        would leave
-        out events, so it is set aside: the store knows better."""
+        self, session: SparkSession, stopped: threading.Event, once: bool, watch: Callable[[Progress], None]
+    ) -> None:
+        """Ingest, and the journal's query. Where a checkpoint is ahead of the store (which was put back from an older
+        copy, say), events would be left out. The store knows better: all checkpoints are set aside, and the plan, which
+        may know what is no longer so, is made anew."""
         while True:
-            query = start_matching(
-                session, self.store.url, self.plans, self.sink, self._checkpoint(JOURNAL), self.settings.most_rows, once
-            )
+            others = self._ingest(session, once)
+            if once:
+                self._watch(others, stopped, watch)
+                self.planner.catch_up()
+                others = []
+            checkpoint, most = self._checkpoint(JOURNAL), self.settings.most_rows
+            query = start_matching(session, self.store.url, self.plans, self.sink, checkpoint, most, once)
             try:
                 return self._watch([query, *others], stopped, watch)
             except Gap as problem:
-                aside = self.folder.set_aside(self._checkpoint(JOURNAL))
-                self._tell(f"{problem}. The checkpoint is ahead of the store and was set aside as {aside.name}")
+                names = [JOURNAL, *(_named("ingest", text) for text in self.settings.sources)]
+                aside = [self.folder.set_aside(self._checkpoint(name)).name for name in names]
+                self._tell(f"{problem}. Checkpoints are ahead of the store and were set aside: {', '.join(aside)}")
+                self.planner.begin_anew()
                 self.sink.problem = None
 
     def _plan(self) -> None:

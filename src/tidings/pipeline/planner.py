@@ -50,13 +50,26 @@ class Planner:
         self._matchers: list[BoxMatcher] = []
         self._saved: list[Path] = []  # where each shard was saved last
         self._covers = -1
+        self._lock = threading.Lock()  # the pipeline may want it to catch up at once
+        self._anew = False
         self._unpublished = False  # whether the matchers know more than the newest version
         self._published: Published | None = None
         plans.folder.mkdir(parents=True, exist_ok=True)
 
+    def begin_anew(self) -> None:
+        """What the plan knows may be of a journal that is no more: makes it again, when next it catches up."""
+        self._anew = True
+
     def catch_up(self) -> Published:
         """Publishes what the journal has that the newest version has not. A folder that was deleted is made again."""
-        if self._published is None:
+        with self._lock:
+            return self._caught_up()
+
+    def _caught_up(self) -> Published:
+        if self._anew:
+            self._anew = False
+            self._build(max(1, len(self._matchers)))
+        elif self._published is None:
             self._open()
         self._apply()
         if self._unpublished or self._published is None or not self._plans.exists(self._published):
@@ -64,6 +77,7 @@ class Planner:
                 self._publish()
             except UnusablePlan as problem:  # files that this planner has open were damaged meanwhile
                 self._tell(f"{problem}. It is made again from the journal")
+                self._discard()
                 self._build(len(self._matchers))
                 self._publish()
         assert self._published is not None
@@ -93,9 +107,18 @@ class Planner:
             self._matchers = [open_plan(path) for path in paths]
         except UnusablePlan as problem:
             self._tell(f"{problem}. It is made again from the journal")
+            self._discard()
             return self._build(1)
+        for matcher in self._matchers:
+            matcher.forget_before(self._store.committed())
         self._saved, self._covers, self._published = paths, newest.covers, newest
         return None
+
+    def _discard(self) -> None:
+        """Takes the newest version away from the workers, who would find it as unusable as it is."""
+        newest = self._plans.newest()
+        if newest is not None:
+            self._plans.remove(newest.version)
 
     def _build(self, shards: int) -> None:
         """All from the spans that some event to come can need. What comes while they are read is told afterwards."""

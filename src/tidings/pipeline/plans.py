@@ -13,6 +13,7 @@ import json
 import shutil
 import time
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from zlib import crc32
 
@@ -98,10 +99,12 @@ class Plans:
             time.sleep(0.05)
 
     def sweep(self, before: int) -> None:
-        """Removes versions below this one. Who has one open keeps its pages; who comes later takes a newer one."""
-        for path in self.folder.iterdir():
-            if path.is_dir() and path.name.isdigit() and int(path.name) < before:
-                self.remove(int(path.name))
+        """Removes versions whose successor is below this one: what was the newest until now may be in use. Who has
+        one open keeps its pages; who comes later takes a newer one."""
+        versions = sorted(int(path.name) for path in self.folder.iterdir() if path.is_dir() and path.name.isdigit())
+        for version, successor in pairwise(versions):
+            if successor < before:
+                self.remove(version)
 
     def remove(self, version: int) -> None:
         shutil.rmtree(self.folder / f"{version:012}", ignore_errors=True)

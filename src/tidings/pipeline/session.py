@@ -85,6 +85,7 @@ def spark_session(
 
     ours = {
         "spark.ui.enabled": "false",
+        "spark.driver.maxResultSize": "0",  # a batch with very many matches must not end the query for good
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_BATCH),

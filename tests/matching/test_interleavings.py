@@ -1,0 +1,119 @@
+"""The default algorithm: changes, merges, growth, saving and reopening in any order give what naive gives."""
+
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import wait
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.matching.gate import answers
+from tests.strategies.filters import RICH, events, filter_texts
+from tidings.events import EventBatch
+from tidings.language import Filter, Subscription
+from tidings.matching import chunks as chunks_module
+from tidings.matching import default as default_module
+from tidings.matching import segments as segments_module
+from tidings.matching.default import BoxMatcher
+from tidings.matching.naive import NaiveMatcher
+from tidings.matching.plan import open_plan, save_plan
+from tidings.schema.growth import AppendNode, AppendValue, grow
+
+STEPS = st.sampled_from(
+    ("add", "add", "add", "add many", "withdraw", "match", "match", "merge", "forget", "wait", "save", "reopen", "grow")
+)
+
+
+class Interleaving:
+    """The default algorithm and the naive one, told the same."""
+
+    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any], folder: Path) -> None:
+        self.draw, self.folder = draw, folder
+        self.naive, self.boxes = NaiveMatcher(RICH), BoxMatcher(RICH, threads=1)
+        self.active: list[str] = []
+        self.position = self.committed = self.made = 0
+        self.saved: Path | None = None
+
+    def take(self, step: str) -> None:
+        self.position += self.draw(st.integers(0, 2))
+        match step:
+            case "add":
+                subscription, at = self._subscription()
+                self.boxes.add(subscription, at)
+            case "add many":
+                self.boxes.add_many([self._subscription() for _ in range(self.draw(st.integers(0, 5)))])
+            case "withdraw" if self.active:
+                gone = self.active.pop(self.draw(st.integers(0, len(self.active) - 1)))
+                self.naive.withdraw(gone, self.position)
+                self.boxes.withdraw(gone, self.position)
+            case "match":
+                made = self.draw(st.lists(events(self.naive.catalog), min_size=1, max_size=4))
+                positions = st.integers(self.committed, self.position + 2)
+                batch = EventBatch.of(made, self.naive.catalog, [self.draw(positions) for _ in made])
+                assert answers(self.boxes, batch) == answers(self.naive, batch)
+            case "merge":
+                self._commit()
+                self.boxes.merge(self.committed)
+            case "forget":
+                self._commit()
+                self.boxes.forget_before(self.committed)
+            case "wait" if self.boxes._segments._pending is not None:
+                wait([self.boxes._segments._pending.future])
+            case "save" | "reopen":
+                base = self.draw(st.sampled_from((self.saved, self.saved, None)))
+                self.saved = self.folder / f"plan-{self._next()}"
+                save_plan(self.boxes, self.saved, base)
+                if step == "reopen":
+                    self.boxes = open_plan(self.saved, threads=1)
+            case "grow":
+                catalog = self.naive.catalog
+                parents = catalog.domain_of("category").hierarchy.nodes  # type: ignore[union-attr]
+                name = f"new{self._next()}"
+                node = AppendNode("categories", name, self.draw(st.none() | st.sampled_from(parents)))
+                value = AppendValue(self.draw(st.sampled_from(("sizes", "colours"))), name)
+                grown = grow(catalog, self.draw(st.sampled_from((node, value))))
+                self.naive.adopt(grown)
+                self.boxes.adopt(grown)
+
+    def _subscription(self) -> tuple[Subscription, int]:
+        catalog = self.naive.catalog
+        self.active.append(f"s{self._next()}")
+        subscription = Subscription(self.active[-1], Filter.parse(self.draw(filter_texts(catalog)), catalog))
+        self.naive.add(subscription, self.position)
+        return subscription, self.position
+
+    def _commit(self) -> None:
+        self.committed = self.draw(st.integers(self.committed, self.position))
+
+    def _next(self) -> int:
+        self.made += 1
+        return self.made
+
+
+def interleave(data: st.DataObject, most_waiting: int, large: int) -> None:
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setattr(default_module, "_MOST_WAITING", most_waiting)  # so that few filters make many segments,
+        patch.setattr(segments_module, "LARGE", large)  # few boxes are merged in the background,
+        patch.setattr(chunks_module, "_LARGEST", 6)  # and few rows are a chunk
+        both = Interleaving(data.draw, Path(folder))
+        for step in data.draw(st.lists(STEPS, min_size=4, max_size=20)):
+            both.take(step)
+        both.take("match")
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data(), most_waiting=st.integers(1, 4), large=st.integers(1, 8))
+def test_any_order_of_changes_merges_and_savings_equals_naive(
+    data: st.DataObject, most_waiting: int, large: int
+) -> None:
+    interleave(data, most_waiting, large)
+
+
+@pytest.mark.slow
+@settings(max_examples=500, deadline=None)
+@given(data=st.data(), most_waiting=st.integers(1, 4), large=st.integers(1, 8))
+def test_many_orders_of_changes_equal_naive(data: st.DataObject, most_waiting: int, large: int) -> None:
+    interleave(data, most_waiting, large)
