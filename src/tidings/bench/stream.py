@@ -27,6 +27,7 @@ from tidings.workloads import Flights
 from tidings.workloads.files import raw_events
 
 _AT_ONCE = 10_000
+_PAGE = 100_000
 _TICK = 0.01  # seconds between two publishes: single requests of a busy gateway, committed as groups
 _MOST_AHEAD = 60_000  # events that a publisher without a rate may be ahead of the pipeline
 _WARM_UP = 3_000  # events before the clock runs: compiled kernels are loaded, Java is warm
@@ -127,10 +128,13 @@ def _measure(plan: StreamPlan, store: Store, url: str, process: Any, folder: Pat
     publisher.start()
     notifications = 0
     times: Any = None
-    while publisher.is_alive() or store.committed() < store.tail():
+    done = False
+    while not done:
+        done = not publisher.is_alive() and store.committed() == store.tail()  # then this look is the last
         if times is None and not acknowledged.empty():
             times = acknowledged.get()  # before the publisher ends: a full pipe would keep it
-        page = store.notifications(after=cursor, limit=100_000)
+        page = store.notifications(after=cursor, limit=_PAGE)
+        done = done and len(page) < _PAGE
         now = time.time()
         for one in page:
             seen.setdefault(one.position, now)
@@ -182,7 +186,7 @@ def _until_done(store: Store, process: Any, folder: Path, seconds: float = 600) 
 
 def _last_cursor(store: Store) -> int:
     cursor = 0
-    while page := store.notifications(after=cursor, limit=100_000):
+    while page := store.notifications(after=cursor, limit=_PAGE):
         cursor = page[-1].cursor
     return cursor
 
