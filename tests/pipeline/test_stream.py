@@ -83,6 +83,7 @@ def test_all_is_stored_whatever_changed_in_between(store: Store, spark: SparkSes
 def test_changes_while_it_runs(store: Store, spark: SparkSession) -> None:
     market = Market(seed=2)
     with running(store, spark) as pipeline:
+        until(lambda: store.committed() == store.tail())  # it runs: what comes now comes in between
         for _ in range(40):
             store.append(list(market.drafts(25, changes=0.1)))
             time.sleep(0.05)
