@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 
 from tests.matching.random_boxes import random_boxes, random_points, table_of
+from tidings.language import Filter, Subscription
 from tidings.matching import finding
 from tidings.matching.algorithms import make_matcher
 from tidings.matching.box_table import BoxTable
+from tidings.matching.bulk import box_table
 from tidings.matching.dimension import OPEN
-from tidings.matching.indexed import IndexedMatcher, Ordinals
+from tidings.matching.indexed import IndexedMatcher, Ordinals, StandingLoad
 from tidings.matching.matcher import Cost
 from tidings.schema import Catalog
+from tidings.workloads import WORKLOADS
 
 NAMES = ("counting", "equality-preferred", "quarantine", "hanson")
 CATALOG = Catalog(domains=(), attributes=(), event_types=())
@@ -82,3 +85,16 @@ def test_the_kernels_run_uncompiled() -> None:
     )
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     subprocess.run([sys.executable, "-W", "error", "-c", script], env=environment, check=True, timeout=120)
+
+
+@pytest.mark.parametrize("name", ["counting", "scan"])
+def test_what_was_loaded_as_arrays_stays_as_it_is(name):
+    workload = WORKLOADS["le-subscribe"](equality=0.5)
+    matcher = make_matcher(name, workload.catalog)
+    matcher.load(box_table(workload.subscriptions(10)), [f"s{number}" for number in range(10)])
+    attribute = workload.catalog.attributes[0].name
+    with pytest.raises(StandingLoad, match="10 filters"):
+        matcher.add(Subscription("more", Filter.parse(f"{attribute} exists", workload.catalog)))
+    with pytest.raises(StandingLoad):
+        matcher.adopt(workload.catalog)
+    assert len(matcher.spans) == 10

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tidings.errors import MatchingError
 from tidings.events import EventBatch
-from tidings.language import Filter
+from tidings.language import Filter, Subscription
 from tidings.matching.box_table import BoxTable
 from tidings.matching.boxes import Box, boxes_of
 from tidings.matching.compiling import kernel
@@ -29,6 +30,19 @@ Ordinals = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
 
 
+class StandingLoad(MatchingError):
+    """One of the papers' algorithms was loaded with arrays of boxes, and then asked to change."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.args[0]:,} filters were loaded as arrays, which this algorithm keeps as they are; "
+            "make a new matcher, or use the algorithm 'default', which takes more at any time"
+        )
+
+
 class IndexedMatcher(Matcher):
     """Builds its index anew when it is asked after a change; the papers' structures are made for standing sets of
     filters."""
@@ -38,6 +52,7 @@ class IndexedMatcher(Matcher):
         self._filters: list[Filter] = []
         self._boxes: list[tuple[int, Box]] = []
         self._table: BoxTable | None = None
+        self._loaded = 0
 
     @abstractmethod
     def _build(self, table: BoxTable) -> None:
@@ -48,6 +63,7 @@ class IndexedMatcher(Matcher):
         """For each point (a row of ordinals, -1 unbound) the boxes whose sides all hold it: offsets and box numbers."""
 
     def adopt(self, catalog: Catalog) -> None:
+        self._refuse_change_after_load()
         super().adopt(catalog)
         self._boxes = [(n, box) for n, f in enumerate(self._filters) for box in boxes_of(f, catalog)]
         self._table = None
@@ -58,6 +74,15 @@ class IndexedMatcher(Matcher):
             self.spans.open(id, 0)
         self._build(table)
         self._table = table
+        self._loaded = len(ids)
+
+    def _refuse_change_after_load(self) -> None:
+        if self._loaded:
+            raise StandingLoad(self._loaded)
+
+    def add(self, subscription: Subscription, at: int = 0) -> int:
+        self._refuse_change_after_load()
+        return super().add(subscription, at)
 
     def _insert(self, number: int, filter: Filter) -> None:
         boxes = boxes_of(filter, self.catalog)
