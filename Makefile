@@ -1,6 +1,6 @@
 # The front door. Every target sets up what it needs in .venv and is quick when nothing changed.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow check format bench clean
+.PHONY: help setup run tour test test-slow check format bench clean
 
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
@@ -23,7 +23,11 @@ $(READY): pyproject.toml constraints.txt
 
 setup: $(READY)  ## make .venv and install everything into it
 
-run: setup  ## a short tour: a schema, filters, events, matches, an explanation
+run: setup  ## the service at http://127.0.0.1:8080, with the schema of the examples
+	@test -e data/tidings.db || $(BIN)/tidings journal load --data data --schema examples/schema.json
+	@$(BIN)/tidings serve --data data
+
+tour: setup  ## without a service: a schema, filters, events, matches, an explanation
 	@$(BIN)/python examples/tour.py
 
 test: setup  ## all that is quick

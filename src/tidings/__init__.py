@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tidings.client import AsyncClient, Client
     from tidings.events import Event, EventBatch, validate
     from tidings.language import Filter, Subscription, covers
     from tidings.matching import Matcher, Matches
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AsyncClient": "tidings.client:AsyncClient",
+    "Client": "tidings.client:Client",
     "Event": "tidings.events:Event",
     "EventBatch": "tidings.events:EventBatch",
     "Filter": "tidings.language:Filter",
@@ -35,6 +38,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "AsyncClient",
+    "Client",
     "Event",
     "EventBatch",
     "Filter",

@@ -9,11 +9,14 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 __all__ = [
+    "ChannelError",
+    "ClientError",
     "EventError",
     "LanguageError",
     "MatchingError",
     "PipelineError",
     "SchemaError",
+    "ServiceError",
     "StoreError",
     "TidingsError",
     "nearest",
@@ -47,6 +50,18 @@ class StoreError(TidingsError):
 
 class PipelineError(TidingsError):
     """The pipeline cannot run, or cannot go on."""
+
+
+class ChannelError(TidingsError):
+    """A channel cannot be used as it was described."""
+
+
+class ServiceError(TidingsError):
+    """The service was asked for something it does not give, or not to this caller, or not now."""
+
+
+class ClientError(TidingsError):
+    """The server could not be reached, or refused what was asked of it."""
 
 
 class LanguageError(TidingsError):

@@ -169,3 +169,14 @@ def test_times_are_read_as_instant_reads_them(texts):
 def test_timestamps_of_any_unit(ticks, unit, microseconds):
     stamps = pa.array([ticks, None], pa.int64()).cast(pa.timestamp(unit))
     assert from_timestamps(stamps).cast(pa.int64()).to_pylist() == [microseconds, None]
+
+
+def test_a_row_with_thousands_of_wrong_values_is_told_as_validate_tells_it():
+    raw = {"id": "e", "event_type": "all", "attributes": {ENUMERATED: [f"word {number}" for number in range(3_000)]}}
+    sifted = Sieve(EVERY_KIND).sift(
+        RawColumns(1, {"id": ["e"], "event_type": ["all"]}, {ENUMERATED: [raw["attributes"][ENUMERATED]]}, lambda row: raw)
+    )
+    with pytest.raises(RefusedEvent) as refusal:
+        validate(raw, EVERY_KIND)
+    assert len(refusal.value.errors) == 101
+    assert [(row, refused.errors) for row, refused in sifted.refused] == [(0, refusal.value.errors)]

@@ -220,3 +220,35 @@ def test_what_is_written_is_read_again():
     assert validate(json.loads(json.dumps(write_event(made))), EVERY_KIND) == made
     bare = Event("e", ("none",))
     assert write_event(bare) == {"id": "e", "event_type": ["none"], "attributes": {}}
+
+
+def test_of_many_broken_rules_the_first_are_told_and_the_others_counted():
+    made = errors(event(**{f"pric{number}": 1 for number in range(8_000)}))
+    assert len(made) == 101
+    assert sum("did you mean" in one.message for one in made) == 10
+    assert (made[-1].rule, made[-1].attribute) == ("form", None)
+    assert made[-1].message.startswith("7,900 more rules are broken")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"id": "e", "event_type": [f"al{number}" for number in range(3_000)]},
+        {"id": "e", "event_type": "all", **{f"idd{number}": 1 for number in range(3_000)}},
+        event(**{ENUMERATED: [f"word {number}" for number in range(3_000)]}),
+    ],
+)
+def test_hints_are_few_whatever_is_wrong(raw):
+    made = errors(raw)
+    assert len(made) == 101
+    assert sum("; " in one.message for one in made[:-1]) <= 10
+
+
+def test_without_hints_the_same_rules_are_broken():
+    raw = event(["al", "all"], pric=1, **{ENUMERATED: "wrong"})
+    with pytest.raises(RefusedEvent) as refusal:
+        validate(raw, EVERY_KIND, hints=False)
+    told = errors(raw)
+    assert [(one.rule, one.attribute) for one in refusal.value.errors] == [(one.rule, one.attribute) for one in told]
+    assert "did you mean" in str(told)
+    assert "did you mean" not in str(refusal.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from tidings.schema import Attribute, AttributeUse, Domain, EventType, Hierarchy, Kind
+from tidings.schema import Attribute, AttributeUse, Domain, EventType, Hierarchy, Instant, Kind
 from tidings.schema.growth import (
     AppendNode,
     AppendValue,
@@ -17,6 +17,7 @@ from tidings.schema.growth import (
 )
 from tidings.store import Draft, Edit, Grow, Pause, Publish, Resume, Subscribe, Withdraw
 
+_FAR = Instant.parse("2999-12-31T00:00:00Z")
 _TREE = {"goods": {"furniture": {"table": {}, "chair": {}}, "vehicle": {"car": {}}}}
 
 
@@ -121,6 +122,8 @@ class Market:
                 self._standing[id] = not self._standing[id]
                 return Pause(id) if self._standing[id] else Resume(id)
             case 3:
+                if draw.random() < 0.3:  # when it ends, and where it is sent: no matter of its filter
+                    return Edit(id, expiry=_FAR, delivery="elsewhere")
                 return Edit(id, self.filter())
             case _:
                 return Grow(self._growth())

@@ -40,7 +40,11 @@ def notifications_of(store: Store) -> Pairs:
                 expiry = validated_instant(body.get("expiry"))
                 standing[body["id"]] = _Standing(Filter.parse(body["filter"], catalog), expiry)
             case "edit":
-                standing[body["id"]].filter = Filter.parse(body["filter"], catalog)
+                one = standing[body["id"]]
+                if "filter" in body:
+                    one.filter = Filter.parse(body["filter"], catalog)
+                if "expiry" in body:
+                    one.expiry = validated_instant(body["expiry"])
             case "withdraw":
                 del standing[body["id"]]
             case "pause" | "resume":

@@ -10,10 +10,13 @@ import pytest
 
 from tests.pipeline.market import Market, opening
 from tests.pipeline.oracle import Pairs, notifications_of
+from tidings.matching.default import BoxMatcher
 from tidings.matching.plan import PlanNotSaved, open_plan
+from tidings.matching.saved_files import UnusablePlan
+from tidings.pipeline.opened import opened
 from tidings.pipeline.planner import Planner, PlanTooLarge
 from tidings.pipeline.plans import NoPlan, Plans, Published, shard_of
-from tidings.pipeline.stage import matched_rows, read_payloads
+from tidings.pipeline.stage import MatchStage, matched_rows, read_payloads
 from tidings.store import Store
 
 
@@ -154,6 +157,35 @@ def test_old_versions_are_swept(plans: Plans) -> None:
     plans.sweep(4)
     left = sorted(int(path.name) for path in plans.folder.iterdir())
     assert left == [3, 9], "3 was the newest until 9 came"
+
+
+def test_a_plan_that_is_swept_while_it_is_opened(store: Store, plans: Plans, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The planner goes on while a batch begins: the worker takes a later version, and still refuses a damaged one."""
+    planner, market = Planner(store, plans), Market(9)
+    older = planner.catch_up()
+    store.append([market.subscribe()])
+    newer = planner.catch_up()
+
+    def swept_then_opened(folder: Path, most_kept: int) -> BoxMatcher:
+        plans.remove(older.version)
+        return opened(folder, most_kept)
+
+    monkeypatch.setattr("tidings.pipeline.stage.opened", swept_then_opened)
+    stage = MatchStage(plans.folder)
+    assert plans.path(older.version, 0).is_dir()
+    assert stage._folders(older.version, 0, 1, 2) == [plans.path(newer.version, 0)]
+    assert [path.name for path in plans.folder.iterdir() if path.name.startswith("removed")] == []
+    store.append([market.subscribe()])
+    damaged = plans.path(planner.catch_up().version, 0)
+    (damaged / "manifest.json").unlink()
+    with pytest.raises(UnusablePlan, match="is missing"):
+        stage._folders(int(damaged.parent.name), 0, 1, 2)
+
+
+def test_what_a_killed_planner_left_is_swept(plans: Plans) -> None:
+    (plans.folder / "removed-000000000001" / "shard-0").mkdir(parents=True)
+    plans.sweep(4)
+    assert list(plans.folder.iterdir()) == []
 
 
 def test_a_save_that_failed_is_made_up_for(store: Store, plans: Plans, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,10 +19,14 @@ import pyarrow as pa
 from tests.services.postgresql import postgresql
 from tests.store.samples import with_schema
 from tidings.events import Event
-from tidings.store import Appender, PublishValid, Store, Subscribe, Withdraw
+from tidings.schema import Instant
+from tidings.store import SCOPES, Answer, Appender, PublishValid, Store, Subscribe, Token, Withdraw
+from tidings.store.clock import now
 
 SECONDS = 3.0  # for what is repeated
 BULK = 100_000
+NONE = pa.array([], pa.int64())
+NO_LISTS = pa.array([], pa.list_(pa.string()))
 
 
 def events(count: int, name: Callable[[int], str]) -> list[PublishValid]:
@@ -68,6 +72,7 @@ def measure(store: Store) -> None:
     repeated("tail", lambda n: store.tail())
     repeated("catalog", lambda n: store.catalog())
     committing(store)
+    owned(store)
 
 
 def grouped(store: Store, threads: int) -> None:
@@ -107,6 +112,36 @@ def committing(store: Store) -> None:
         started = time.perf_counter()
         added = store.commit_batch(first, first + size - 1, matches)
         told(f"notifications, {added:,} in one batch", added, started)
+
+
+def owned(store: Store) -> None:
+    """A service's load: 1,000 owners of 100 subscriptions each, a million notifications in batches of 1,000 events."""
+    drafts = [Subscribe(f"o{number}", "brand = mini", owner=f"owner {number % 1_000}") for number in range(BULK)]
+    store.append(drafts)
+    first = store.tail() + 1
+    store.commit_batch(store.committed() + 1, store.tail(), pa.table({"position": NONE, "subscriptions": NO_LISTS}))
+    store.append(events(50_000, "owned {}".format))
+    chance = random.Random(2)
+    taken, batches = 0.0, range(first, first + 50_000, 1_000)
+    for start in batches:
+        ids = [[f"o{number}" for number in chance.sample(range(BULK), 20)] for _ in range(1_000)]
+        positions = pa.array(range(start, start + 1_000), pa.int64())
+        matches = pa.table({"position": positions, "subscriptions": pa.array(ids, pa.list_(pa.string()))})
+        started = time.perf_counter()
+        store.commit_batch(start, start + 999, matches)
+        last = time.perf_counter() - started
+        taken += last
+    told("notifications with owners, a million", 20_000 * len(batches), time.perf_counter() - taken)
+    told("the last 20,000 of them", 20_000, time.perf_counter() - last)
+    repeated("notifications of an owner, 100", lambda n: store.notifications(limit=100, owner=f"owner {n % 1_000}"))
+    repeated(
+        "notifications of a subscription, 10",
+        lambda n: store.notifications(limit=10, subscription=f"o{n % BULK}", owner=f"owner {n % 1_000}"),
+    )
+    for number in range(1_000):
+        store.add_token(Token(number.to_bytes(32), "ann", "token", "", SCOPES, Instant(0), None))
+    repeated("token", lambda n: store.token((n % 1_000).to_bytes(32)))
+    repeated("answers kept", lambda n: store.keep_answer(Answer(n.to_bytes(32), b"", 200, "{}", now())))
 
 
 @contextmanager

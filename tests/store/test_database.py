@@ -101,7 +101,7 @@ def test_several_processes_open_a_new_store_at_once(url: str) -> None:
 def test_a_newer_store_is_left_alone(store: Store) -> None:
     with store.database.writing() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
-    with pytest.raises(NewerStore, match=r"newer release .*at 9999, this release knows 0001"):
+    with pytest.raises(NewerStore, match=rf"newer release .*at 9999, this release knows {NEWEST_REVISION}"):
         Store.open(store.url)
 
 

@@ -8,9 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tests.store.samples import AUDI, Clock, projections, publish, with_schema
+from tests.store.samples import AUDI, START, Clock, projections, publish, with_schema
+from tidings.schema import Instant
 from tidings.store import (
     Duplicate,
+    Edit,
     JournalFile,
     Pause,
     Store,
@@ -81,6 +83,42 @@ def test_into_either_database(filled: Store, exported: Path, tmp_path: Path, ser
         with Store.open(url) as other:
             import_journal(exported, other)
             assert projections(other) == projections(filled)
+
+
+def edited(store: Store, path: Path) -> Path:
+    """An edit of everything at 13, of the expiry alone at 14."""
+    soon = Instant(START + 60_000_000)
+    store.append([Edit("b", "price < 4", soon, "post"), Edit("b", expiry=None)])
+    export_journal(store, path)
+    return path
+
+
+def test_edits_of_all_members(filled: Store, empty: Store, tmp_path: Path) -> None:
+    import_journal(edited(filled, tmp_path / "edited.jsonl"), empty)
+    assert projections(empty) == projections(filled)
+    assert empty.subscription("b").delivery == "post"
+
+
+EDITS = {
+    "nothing": ({"id": "b"}, "its edit must be of"),
+    "expiry": ({"id": "b", "expiry": "noon"}, "'noon' is no ISO 8601 time"),
+    "number": ({"id": "b", "expiry": 7}, "its expiry must be an Instant"),
+    "delivery": ({"id": "b", "delivery": None}, "its delivery must be"),
+    "filter": ({"id": "b", "filter": None, "expiry": None}, "its filter must be text"),
+    "words": ({"id": "b", "filter": "prise < 3"}, "no attribute 'prise'"),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_edits_that_are_not_believed(filled: Store, empty: Store, tmp_path: Path, name: str) -> None:
+    path = edited(filled, tmp_path / "edited.jsonl")
+    body, message = EDITS[name]
+    lines = path.read_bytes().splitlines(keepends=True)
+    line(14, lambda entry: entry.update(body=body))(lines)
+    path.write_bytes(b"".join(lines))
+    with pytest.raises(JournalFile, match=f"line 14: .*{message}"):
+        import_journal(path, empty)
+    assert empty.tail() == 0
 
 
 def test_an_empty_journal(store: Store, empty: Store, tmp_path: Path) -> None:

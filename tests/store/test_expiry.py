@@ -69,3 +69,24 @@ def test_withdrawn_before_it_expires(store: Store, clock: Clock) -> None:
     clock.tick()
     store.append([])
     assert store.tail() == 7
+
+
+def test_an_expiry_that_was_put_off_or_taken_away(store: Store, clock: Clock) -> None:
+    drafts = [Subscribe(id, "price < 3", expiry=in_seconds(1)) for id in ("later", "never", "due")]
+    with_schema(store).append([*drafts, Edit("later", expiry=in_seconds(5)), Edit("never", expiry=None)])
+    clock.tick()
+    store.append([])
+    assert [one.id for one in store.subscriptions()] == ["later", "never"]
+    clock.tick(4)
+    (outcome,) = store.append([Edit("later", expiry=in_seconds(99))])  # too late
+    assert refusal(outcome).startswith("no subscription 'later'")
+    assert [one.id for one in store.subscriptions()] == ["never"]
+
+
+def test_an_expiry_that_was_set_later(store: Store, clock: Clock) -> None:
+    with_schema(store).append([Subscribe("s", "price < 3"), Edit("s", expiry=in_seconds(2))])
+    clock.tick(2)
+    store.append([])
+    assert kinds(store, 7) == [(8, "expire", in_seconds(2))]
+    (span,) = store.spans()
+    assert (span.start, span.stop) == (6, 8)

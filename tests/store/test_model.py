@@ -13,6 +13,7 @@ from tests.store.samples import SCHEMA, START, Clock, projections, publish
 from tidings.schema import Instant
 from tidings.schema.growth import AppendValue
 from tidings.store import (
+    KEEP,
     Accepted,
     Draft,
     Duplicate,
@@ -39,7 +40,16 @@ WORDS = st.sampled_from(["red", "green"])
 @st.composite
 def subscribes(draw: st.DrawFn) -> Subscribe:
     expiry = draw(st.none() | st.integers(0, 30))
-    return Subscribe(draw(IDS), draw(FILTERS), expiry=None if expiry is None else Instant(START + expiry * 1_000_000))
+    owner = draw(st.sampled_from(["", "ann", "bob"]))
+    return Subscribe(draw(IDS), draw(FILTERS), owner, None if expiry is None else Instant(START + expiry * 1_000_000))
+
+
+@st.composite
+def edits(draw: st.DrawFn) -> Edit:
+    expiry = draw(
+        st.just(KEEP) | st.none() | st.integers(0, 30).map(lambda seconds: Instant(START + seconds * 1_000_000))
+    )
+    return Edit(draw(IDS), draw(st.none() | FILTERS), expiry, draw(st.sampled_from([KEEP, "", "post"])))
 
 
 DRAFTS: st.SearchStrategy[Draft] = st.one_of(
@@ -47,7 +57,7 @@ DRAFTS: st.SearchStrategy[Draft] = st.one_of(
     st.builds(Withdraw, IDS),
     st.builds(Pause, IDS),
     st.builds(Resume, IDS),
-    st.builds(Edit, IDS, FILTERS),
+    edits(),
     st.builds(lambda word: Grow(AppendValue("brand", word)), WORDS),
     st.builds(lambda id, word: publish(id, brand=word), st.sampled_from("xyz"), st.sampled_from(["mini", "red"])),
 )
@@ -63,6 +73,7 @@ class Model:
     words: set[str] = field(default_factory=lambda: {"mini", "opel"})
     events: dict[str, int] = field(default_factory=dict)
     filters: dict[str, str] = field(default_factory=dict)
+    owners: dict[str, str] = field(default_factory=dict)
     expiries: dict[str, int] = field(default_factory=dict)
     spans: list[list[object]] = field(default_factory=list)
 
@@ -102,14 +113,15 @@ class Model:
                     return "refused"
                 self.tail += 1
                 self.words.add(word)
-            case Subscribe(id, text, _, expiry):
+            case Subscribe(id, text, owner, expiry):
                 if id in self.filters or not self.legal(text) or (expiry is not None and expiry <= now):
                     return "refused"
                 self.tail += 1
                 self.filters[id] = text
                 if expiry is not None:
                     self.expiries[id] = expiry
-                self.spans.append([id, self.tail, None, text])
+                self.owners[id] = owner
+                self.spans.append([id, self.tail, None, text, owner])
             case Withdraw(id):
                 if id not in self.filters:
                     return "refused"
@@ -123,15 +135,22 @@ class Model:
                 if id not in self.filters or self.open_span(id):
                     return "refused"
                 self.tail += 1
-                self.spans.append([id, self.tail, None, self.filters[id]])
-            case Edit(id, text):
-                if id not in self.filters or not self.legal(text):
+                self.spans.append([id, self.tail, None, self.filters[id], self.owners[id]])
+            case Edit(id, text, expiry, delivery):
+                nothing = text is None and expiry is KEEP and delivery is KEEP
+                passed = isinstance(expiry, Instant) and expiry <= now
+                if id not in self.filters or nothing or passed or not (text is None or self.legal(text)):
                     return "refused"
                 self.tail += 1
-                self.filters[id] = text
-                if self.open_span(id):
-                    self.close(id)
-                    self.spans.append([id, self.tail, None, text])
+                if expiry is None:
+                    self.expiries.pop(id, None)
+                elif isinstance(expiry, Instant):
+                    self.expiries[id] = expiry
+                if text is not None:
+                    self.filters[id] = text
+                    if self.open_span(id):
+                        self.close(id)
+                        self.spans.append([id, self.tail, None, text, self.owners[id]])
             case _:
                 raise AssertionError(draft)
         return "accepted"
@@ -151,6 +170,7 @@ def check(store: Store, clock: Clock, groups: list[tuple[int, list[Draft]]]) -> 
     assert store.tail() == model.tail
     assert list(store.spans()) == [Span(*span) for span in model.spans]  # type: ignore[arg-type]
     assert {one.id: one.filter for one in store.subscriptions()} == model.filters
+    assert {one.id: one.expiry for one in store.subscriptions() if one.expiry is not None} == model.expiries
     before = projections(store)
     assert [position for _, position in before["keys"]] == list(model.events.values())  # type: ignore[attr-defined]
     rebuild(store)

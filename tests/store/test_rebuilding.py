@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.store.samples import AUDI, projections, publish, with_schema
+from tests.store.samples import AUDI, START, projections, publish, with_schema
+from tidings.schema import Instant
 from tidings.store import BrokenJournal, Duplicate, Edit, Pause, Resume, Store, Subscribe, Withdraw, rebuild, rebuilding
 
 
@@ -10,6 +11,7 @@ from tidings.store import BrokenJournal, Duplicate, Edit, Pause, Resume, Store, 
 def filled(store: Store) -> Store:
     with_schema(store).append([Subscribe("a", "price < 3", "ann"), publish("e7"), Subscribe("b", "brand = mini"), AUDI])
     store.append([Pause("a"), Edit("a", "price < 4"), Resume("a"), publish("e13", brand="audi"), Withdraw("b")])
+    store.append([Edit("a", delivery="sse"), Edit("a", "price < 5", expiry=Instant(START + 1_000_000))])
     return store
 
 
@@ -43,10 +45,11 @@ BREAKS = [
     ("UPDATE journal SET body = '[]' WHERE position = 7", "at position 7: its body is no JSON object"),
     ("UPDATE journal SET schema_version = 9 WHERE position = 7", "it says schema version 9, but here it is 6"),
     ("DELETE FROM journal WHERE position = 2", "at position 2: its entry is missing"),
-    ("DELETE FROM journal WHERE position = 14", "at position 14: its entry is missing"),
+    ("DELETE FROM journal WHERE position = 16", "at position 16: its entry is missing"),
     ("UPDATE journal SET kind = 'tick' WHERE position = 6", "at position 10: this pause entry .* not know 'a'"),
     ("UPDATE journal SET kind = 'resume' WHERE position = 10", "'resume' means nothing for subscription 'a'"),
     ("UPDATE journal SET kind = 'dance' WHERE position = 10", "'dance' means nothing for subscription 'a'"),
+    ('UPDATE journal SET body = \'{"id":"a"}\' WHERE position = 11', "edit of subscription 'a' changes nothing"),
     ('UPDATE journal SET body = \'{"id":"b","filter":""}\' WHERE position = 6', "stands already"),
 ]
 

@@ -1,9 +1,13 @@
 """How subscriptions stand, and at which positions they count."""
 
+import json
+import pickle
+
 import pytest
 
-from tests.store.samples import positions, publish, with_schema
-from tidings.store import Edit, NoSuchSubscription, Pause, Resume, Span, Store, Subscribe, Withdraw
+from tests.store.samples import START, positions, publish, refusal, with_schema
+from tests.store.test_expiry import in_seconds
+from tidings.store import KEEP, Edit, NoSuchSubscription, Pause, Resume, Span, Standing, Store, Subscribe, Withdraw
 
 
 def test_posting_and_resuming_open_a_span_withdrawing_and_pausing_close_it(store: Store) -> None:
@@ -25,6 +29,54 @@ def test_an_edit_while_paused_counts_from_the_resuming_on(store: Store) -> None:
     assert (store.subscription("s").filter, store.subscription("s").state) == ("price < 4", "paused")
     store.append([Resume("s")])
     assert list(store.spans()) == [Span("s", 6, 7, "price < 3"), Span("s", 9, None, "price < 4")]
+
+
+def test_an_edit_of_expiry_and_delivery_leaves_the_span_open(store: Store) -> None:
+    with_schema(store).append([Subscribe("s", "price < 3", "ann", delivery="sse")])
+    (outcome,) = store.append([Edit("s", expiry=in_seconds(9), delivery="post")])
+    assert positions([outcome]) == [7]
+    assert list(store.spans()) == [Span("s", 6, None, "price < 3", "ann")]
+    assert store.subscription("s") == Standing("s", "ann", "price < 3", "active", in_seconds(9), "post", 6, 6)
+    store.append([Edit("s", expiry=None)])
+    assert store.subscription("s") == Standing("s", "ann", "price < 3", "active", None, "post", 6, 6)
+    store.append([Edit("s", "price < 4", in_seconds(5), "")])
+    assert store.subscription("s") == Standing("s", "ann", "price < 4", "active", in_seconds(5), "", 6, 9)
+    assert [(span.start, span.stop, span.owner) for span in store.spans()] == [(6, 9, "ann"), (9, None, "ann")]
+    assert [json.loads(entry.body) for entry in store.entries(6)] == [
+        {"id": "s", "expiry": "2026-05-01T10:00:09Z", "delivery": "post"},
+        {"id": "s", "expiry": None},
+        {"id": "s", "filter": "price < 4", "expiry": "2026-05-01T10:00:05Z", "delivery": ""},
+    ]
+
+
+def test_an_edit_of_the_expiry_while_paused(store: Store) -> None:
+    with_schema(store).append([Subscribe("s", "price < 3"), Pause("s"), Edit("s", expiry=in_seconds(9))])
+    assert store.subscription("s") == Standing("s", "", "price < 3", "paused", in_seconds(9), "", 6, None)
+    assert [(span.start, span.stop) for span in store.spans()] == [(6, 7)]
+
+
+UNFIT = [
+    (Edit("s"), "its edit must be of its filter, its expiry or its delivery"),
+    (Edit("s", expiry=START), "2026-05-01T10:00:00Z is not after 2026-05-01T10:00:00Z"),
+    (Edit("s", expiry="soon"), "its expiry must be an Instant"),  # type: ignore[arg-type]
+    (Edit("s", delivery="\0"), "its delivery must be text"),
+    (Edit("s", delivery=None), "its delivery must be text"),  # type: ignore[arg-type]
+    (Edit("s", "prise < 3", in_seconds(9)), "no attribute 'prise'"),
+    (Edit("t", expiry=None), "no subscription 't'"),
+]
+
+
+@pytest.mark.parametrize(("draft", "message"), UNFIT)
+def test_edits_that_are_refused_change_nothing(store: Store, draft: Edit, message: str) -> None:
+    with_schema(store).append([Subscribe("s", "price < 3", expiry=in_seconds(60))])
+    before = store.subscription("s")
+    (outcome,) = store.append([draft])
+    assert message in refusal(outcome)
+    assert (store.subscription("s"), store.tail()) == (before, 6)
+
+
+def test_what_an_edit_keeps_travels(store: Store) -> None:
+    assert pickle.loads(pickle.dumps(Edit("s"))).expiry is KEEP
 
 
 def test_withdrawing_a_paused_one(store: Store) -> None:

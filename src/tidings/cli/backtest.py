@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import msgspec
@@ -21,8 +22,9 @@ from tidings.cli.history import (
     session_for,
     shown_event,
 )
+from tidings.cli.server import InsteadServer, Token, connected, instead
 from tidings.cli.stores import Data, StoreUrl, opened_store
-from tidings.cli.terminal import counted, output, progress, warn
+from tidings.cli.terminal import counted, note, output, progress, warn
 from tidings.language import Filter
 from tidings.schema import Instant
 
@@ -35,6 +37,8 @@ def backtest(
     filter: FilterText,
     data: Data = None,
     store: StoreUrl = "",
+    server: InsteadServer = "",
+    token: Token = "",
     since: Since = "7d",
     until: Until = "",
     newest: Annotated[int, typer.Option(min=0, help="How many of the newest matching events to show.")] = 3,
@@ -46,6 +50,11 @@ def backtest(
 
     Example: tidings backtest "price < 1300 and brand = 'mini'" --data data --since 2026-05-01
     """
+    if address := instead(server, data, store):
+        if until:
+            raise typer.BadParameter("a server tests up to now.", param_hint="'--until'")
+        _at_server(address, token, filter, since, newest, json)
+        return
     with opened_store(data, store) as journal:
         from tidings.pipeline.history import matching
         from tidings.store.clock import now
@@ -80,6 +89,32 @@ def backtest(
         typer.echo(msgspec.json.encode(found).decode())
     else:
         _show(found, [shown_event(row) for row in reversed(last)])
+
+
+def _at_server(address: str, token: str, filter: str, since: str, newest: int, as_json: bool) -> None:
+    end = Instant.of(datetime.now(UTC))
+    begin = moment(since, "--since", end)
+    with connected(address, token) as client, progress() as bar:
+        bar.add_task("looking", total=None)
+        found = client.test(filter, since=since, limit=newest)
+    for warning in found["warnings"]:
+        warn(warning)
+    if as_json:
+        typer.echo(msgspec.json.encode(found).decode())
+        return
+    if found["of_newest"] is not None:
+        note(f"only the newest {found['of_newest']:,} positions of the journal were looked at")
+    days = [{"day": day["day"], "events": day["count"]} for day in found["per_day"]]
+    shown = [
+        {
+            "position": one["position"],
+            "accepted": Instant.parse(one["accepted"]),
+            "payload": msgspec.json.encode(one["event"]).decode(),
+        }
+        for one in found["newest"]
+    ]
+    summary = {"events": found["matched"], "since": str(begin), "until": str(end), "days": days}
+    _show(summary, [shown_event(row) for row in shown])
 
 
 def _shown_days(days: Counter[int], begin: Instant, end: Instant) -> list[int]:

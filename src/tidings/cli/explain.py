@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import typer
 
-from tidings.cli.options import SchemaFile, existing_file, load_catalog
+from tidings.cli.options import ExistingFile, existing_file, load_catalog
+from tidings.cli.server import InsteadServer, Token, connected, instead
 from tidings.cli.terminal import fail, output, plain, plain_errors, warn
 from tidings.errors import shown, suggestion
 from tidings.events import Event, Refused, RefusedEvent, read_events, validate
 from tidings.language import Filter, read_subscriptions
-from tidings.matching.explain import Explanation
+from tidings.matching.explain import Alternative, Explanation, Finding
 from tidings.matching.explain import explain as explain_match
 from tidings.schema.catalog import Catalog
 
@@ -30,7 +31,11 @@ def explain(
         str,
         typer.Argument(metavar="EVENT", help="The event as JSON, or a file of events.", show_default=False),
     ],
-    schema: SchemaFile,
+    schema: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The schema, JSON or XML.", show_default=False, **ExistingFile)
+    ] = None,
+    server: InsteadServer = "",
+    token: Token = "",
     subscription: Annotated[str, typer.Option(metavar="ID", help="Which one of the file.")] = "",
     event_id: Annotated[str, typer.Option("--event", metavar="ID", help="Which one of the file.")] = "",
     json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
@@ -40,6 +45,11 @@ def explain(
     Example: tidings explain "price < 1300 and brand = 'mini'"
     '{"id": "e1", "event_type": "car", "attributes": {"price": 900, "brand": "mini"}}' --schema schema.json
     """
+    if address := instead(server, schema):
+        _at_server(address, token, filter, event, subscription, event_id, json)
+        return
+    if schema is None:
+        raise typer.BadParameter("Missing option '--schema' or '--server'.")
     with plain_errors():
         catalog = load_catalog(schema)
         chosen = _filter(filter, subscription, catalog)
@@ -50,6 +60,41 @@ def explain(
             output.print_json(data=explanation.as_json())
         else:
             _show(explanation)
+
+
+def _at_server(
+    address: str, token: str, filter: str, event: str, subscription: str, event_id: str, as_json: bool
+) -> None:
+    """Whatever is in files is read here; an event may also be the position of a stored one."""
+    with connected(address, token) as client:
+        catalog = client.schema()
+        chosen = _filter(filter, subscription, catalog)
+        if event.isdecimal() and existing_file(event) is None:
+            found = client.explain(chosen.text, position=int(event))
+        else:
+            found = client.explain(chosen.text, _event(event, event_id, catalog))
+    for warning in found.get("warnings", chosen.warnings):
+        warn(warning)
+    if as_json:
+        output.print_json(data=found)
+    else:
+        _show(_explanation(found))
+
+
+def _explanation(found: dict[str, Any]) -> Explanation:
+    """What a server answered, as what it made it of."""
+    alternatives = [
+        Alternative(
+            one["matches"],
+            tuple(
+                Finding(each["predicate"], each["holds"], tuple((name, tuple(v)) for name, v in each["values"].items()))
+                for each in one["predicates"]
+            ),
+            one["note"],
+        )
+        for one in found["alternatives"]
+    ]
+    return Explanation(found["filter"], found["event"], found["matches"], tuple(alternatives))
 
 
 def _filter(text: str, id: str, catalog: Catalog) -> Filter:

@@ -9,25 +9,16 @@ from typing import Annotated
 import typer
 
 from tidings import __version__
-from tidings.cli import backtest, bench, explain, journal, match, pipeline, query, replay, schema, workload
+from tidings.cli.commands import Commands
 
 app = typer.Typer(
     name="tidings",
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode=None,  # boxes break long file names in two
     pretty_exceptions_show_locals=False,
     help="Content-based publish/subscribe: be told when something you described happens.",
 )
-app.command()(match.match)
-app.command()(explain.explain)
-app.command()(query.query)
-app.command()(backtest.backtest)
-app.command()(replay.replay)
-app.command()(pipeline.pipeline)
-app.add_typer(schema.app, name="schema")
-app.command()(workload.workload)
-app.add_typer(journal.app, name="journal")
-app.add_typer(bench.app, name="bench")
 
 
 def _version(wanted: bool) -> None:

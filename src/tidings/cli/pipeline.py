@@ -25,7 +25,9 @@ _WINDOW = 20  # looks over which rates are averaged
 
 def pipeline(
     data: Annotated[Path, typer.Option(help="The data folder: store, plans, checkpoints.", metavar="FOLDER")],
-    store: Annotated[str, typer.Option(help="Another store, postgresql://…", metavar="URL")] = "",
+    store: Annotated[
+        str, typer.Option(help="Another store, postgresql://…", metavar="URL", envvar="TIDINGS_STORE")
+    ] = "",
     master: Annotated[str, typer.Option(help="Spark's master.", metavar="URL")] = "local[2]",
     source: Annotated[
         list[str] | None,
@@ -57,11 +59,19 @@ def pipeline(
         typer.Option(metavar="FILE", help="Keep figures in this file, in Prometheus's text form.", dir_okay=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each look at the progress.")] = False,
+    while_stdin: Annotated[
+        bool, typer.Option("--while-stdin", help="Stop when standard input ends: for a program that starts it.")
+    ] = False,
 ) -> None:
     """Match the journal's events as they come and store notifications, exactly once.
 
     Example: tidings pipeline --data data --source files:inbox --once
     """
+    stopped = threading.Event()
+    if while_stdin:  # before the libraries load, which takes seconds
+        from tidings.pipeline.parent import stop_with_parent
+
+        stop_with_parent(stopped)
     from tidings.pipeline.metrics import write_metrics
     from tidings.pipeline.pipeline import Pipeline, PipelineSettings
 
@@ -71,7 +81,6 @@ def pipeline(
         settings = PipelineSettings(
             data, store, master, tuple(source or ()), sink if direct else "", most_rows, limit, _settings(spark or [])
         )
-        stopped = threading.Event()
         with Pipeline(settings, note) as running, _Screen(as_json) as screen:
 
             def watch(progress: Progress) -> None:

@@ -21,15 +21,19 @@ from tidings.cli.history import (
     session_for,
     shown_event,
 )
+from tidings.cli.server import InsteadServer, Token, connected, instead
 from tidings.cli.stores import Data, StoreUrl, opened_store
 from tidings.cli.terminal import counted, messages, output, progress, warn
 from tidings.language import Filter
+from tidings.schema import Instant
 
 
 def query(
     filter: FilterText,
     data: Data = None,
     store: StoreUrl = "",
+    server: InsteadServer = "",
+    token: Token = "",
     since: Since = "",
     until: Until = "",
     limit: Annotated[int | None, typer.Option(min=1, help="The first so many.")] = None,
@@ -42,6 +46,9 @@ def query(
 
     Example: tidings query "price < 1300 and brand = 'mini'" --data data --since 7d
     """
+    if address := instead(server, data, store):
+        _at_server(address, token, filter, since, until, limit, count, json)
+        return
     with opened_store(data, store) as journal:
         from tidings.pipeline.history import matching
         from tidings.store.clock import now
@@ -69,6 +76,23 @@ def query(
         if count:
             typer.echo(msgspec.json.encode({"events": found}).decode() if json else f"{found}")
         messages.print(f"{counted(found, 'event')} of the journal's positions {after + 1:,} to {upto:,}", markup=False)
+
+
+def _at_server(
+    address: str, token: str, filter: str, since: str, until: str, limit: int | None, count: bool, as_json: bool
+) -> None:
+    found = 0
+    with connected(address, token) as client, progress() as bar:
+        task = bar.add_task("looking", total=limit)
+        for event in client.query(filter, since=since or None, until=until or None, limit=limit):
+            found += 1
+            bar.update(task, completed=found, description=f"{counted(found, 'event')} found")
+            if not count:
+                accepted, payload = Instant.parse(event.accepted), msgspec.json.encode(event.event).decode()
+                _print([{"position": event.position, "accepted": accepted, "payload": payload}], as_json)
+    if count:
+        typer.echo(msgspec.json.encode({"events": found}).decode() if as_json else f"{found}")
+    messages.print(f"{counted(found, 'event')} of {address}", markup=False)
 
 
 def _print(rows: list[dict[str, object]], as_json: bool) -> None:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 from rich.table import Table
 from rich.tree import Tree
 
 from tidings.cli.options import ExistingFile, existing_file, load_catalog, writable
+from tidings.cli.server import InsteadServer, Token, connected, instead
 from tidings.cli.terminal import counted, messages, output, plain, plain_errors, written_whole
 from tidings.errors import SchemaError, shown
 from tidings.schema import json_form
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.files import FORMS, dump
+from tidings.schema.growth import Change, changes_to_make
 from tidings.schema.growth import grow as grown
 from tidings.schema.json_form import SchemaForm
 
@@ -42,15 +44,22 @@ def check(schema: SchemaArgument) -> None:
 
 @app.command()
 def show(
-    schema: SchemaArgument,
+    schema: Annotated[
+        Path | None, typer.Argument(metavar="SCHEMA", help="JSON or XML.", show_default=False, **ExistingFile)
+    ] = None,
+    server: InsteadServer = "",
+    token: Token = "",
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
     """Show event types, attributes and domains.
 
     Example: tidings schema show schema.json
     """
-    with plain_errors():
-        catalog = load_catalog(schema)
+    address = instead(server, schema)
+    if schema is None and not address:
+        raise typer.BadParameter("name a file, or a server by --server URL.", param_hint="'SCHEMA'")
+    with connected(address, token) if schema is None else plain_errors() as client:
+        catalog = client.schema() if client is not None else load_catalog(cast(Path, schema))
         if as_json:
             output.print_json(data=json_form.write(catalog))
             return
@@ -92,24 +101,37 @@ def convert(
 
 @app.command()
 def grow(
-    schema: SchemaArgument,
+    schema: Annotated[str, typer.Argument(metavar="SCHEMA", help="JSON or XML; none with --server.")],
     changes: Annotated[
         str,
         typer.Argument(metavar="CHANGES", help="JSON (one change or a list), or a file of it.", show_default=False),
-    ],
+    ] = "",
+    server: InsteadServer = "",
+    token: Token = "",
     output_file: Annotated[
         Path | None,
         typer.Option("--output", metavar="FILE", callback=writable, help="The grown schema; else standard output."),
     ] = None,
 ) -> None:
-    """Grow a schema by its rules; all changes are made or none.
+    """Grow a schema by its rules; in a file all changes are made or none, at a server one after another.
 
     Changes: create_domain, create_attribute, create_event_type, extend_event_type, append_value, append_node.
+    At a server also a whole schema's file: what is not there yet is made.
 
     Example: tidings schema grow schema.json '{"change": "append_value", "domain": "brand", "value": "audi"}'
     """
+    if address := instead(server, changes):
+        if output_file is not None:
+            raise typer.BadParameter("a server keeps its schema itself.", param_hint="'--output'")
+        _grow_at_server(address, token, schema)
+        return
+    path = existing_file(schema)
+    if path is None:
+        raise typer.BadParameter(f"there is no file {schema!r}.", param_hint="'SCHEMA'")
+    if not changes:
+        raise typer.BadParameter("say which changes, or at which server by --server URL.", param_hint="'CHANGES'")
     with plain_errors():
-        catalog = load_catalog(schema)
+        catalog = load_catalog(path)
         before = catalog.version
         for number, raw in enumerate(_changes(changes), 1):
             try:
@@ -117,10 +139,33 @@ def grow(
             except SchemaError as problem:
                 said = str(problem).removeprefix(f"change {number}: ")
                 raise SchemaForm(f"change {number} refused, nothing was changed", said) from None
-        text = dump(catalog, "xml" if _form(output_file or schema) == "xml" else "json")
+        text = dump(catalog, "xml" if _form(output_file or path) == "xml" else "json")
         with written_whole(output_file) as file:
             file.write(text.encode())
     messages.print(f"schema version {before} became {catalog.version}", markup=False)
+
+
+def _grow_at_server(address: str, token: str, text: str) -> None:
+    with connected(address, token) as client:
+        before = client.schema()
+        version = before.version
+        for change in _changes_at_server(text, before):
+            version = client.grow(change)
+    messages.print(f"schema version {before.version} became {version}", markup=False)
+
+
+def _changes_at_server(text: str, there: Catalog) -> list[Change]:
+    """The changes of a text or a file; of a whole schema, those declarations that are not there in the same words."""
+    path = existing_file(text)
+    if path is not None and _form(path) == "xml":
+        declared = load_catalog(path)
+    else:
+        read = _changes(text)
+        if not (len(read) == 1 and isinstance(read[0], dict) and "change" not in read[0]):
+            return [json_form.read_change(raw, f"change {number}") for number, raw in enumerate(read, 1)]
+        declared = json_form.read(read[0])
+    made = set(changes_to_make(there))
+    return [change for change in changes_to_make(declared) if change not in made]
 
 
 def _changes(text: str) -> list[object]:

@@ -34,7 +34,7 @@ def opened_store(data: Path | None, url: str, make: bool = False) -> Iterator[St
     file = _file(data, url)
     with plain_errors():
         if data is not None and make:
-            data.mkdir(parents=True, exist_ok=True)
+            data.mkdir(mode=0o700, parents=True, exist_ok=True)
         if file is not None and not file.is_file() and not make:
             fail(f"there is no journal at {file}; tidings journal load makes one")
         try:

@@ -2,15 +2,23 @@
 
 A raw event is what a publisher sent; an `Event` and the rows of an `EventBatch` are valid under a catalog
 and are not checked again. `validate` states the rules; `Sieve` applies them to whole columns; `read_events`
-reads JSON Lines, CSV and Parquet through it.
+reads JSON Lines, CSV and Parquet through it. What works on columns is loaded when it is first used: who takes
+events one at a time starts without Arrow.
 """
 
-from tidings.events.batch import EventBatch
-from tidings.events.columns import RawColumns, Sieve, Sifted
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from tidings.events.event import Event
-from tidings.events.files import Reading, read_events
 from tidings.events.refusal import BrokenRule, Refused, RefusedEvent
 from tidings.events.validation import validate, write_event
+
+if TYPE_CHECKING:
+    from tidings.events.batch import EventBatch
+    from tidings.events.columns import RawColumns, Sieve, Sifted
+    from tidings.events.files import Reading, read_events
 
 __all__ = [
     "BrokenRule",
@@ -26,3 +34,19 @@ __all__ = [
     "validate",
     "write_event",
 ]
+
+_HOMES = {
+    "EventBatch": "tidings.events.batch",
+    "RawColumns": "tidings.events.columns",
+    "Reading": "tidings.events.files",
+    "Sieve": "tidings.events.columns",
+    "Sifted": "tidings.events.columns",
+    "read_events": "tidings.events.files",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tidings.events' has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return found

@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from tidings.schema.values import LARGEST_INTEGER
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
@@ -32,6 +29,9 @@ def float_column(texts: Any) -> tuple[Any, list[int]]:
 
     Integers that a float may not hold are among the latter: only `numeral` sees all their digits.
     """
+    import pyarrow as pa  # a single cell can be read without it
+    import pyarrow.compute as pc
+
     listed = pa.types.is_list(texts.type)
     flat = texts.flatten() if listed else texts
     floats = _by_halves(flat)
@@ -46,6 +46,8 @@ def float_column(texts: Any) -> tuple[Any, list[int]]:
 
 def _by_halves(texts: Any) -> Any:
     """A cast fails as a whole, so the column is halved until the odd cells stand almost alone."""
+    import pyarrow as pa
+
     try:
         return texts.cast(pa.float64())
     except pa.ArrowInvalid:

@@ -7,7 +7,7 @@ bulk readers (`columns`) only for the rows that they doubt, so that all give the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tidings.errors import suggestion
@@ -22,33 +22,66 @@ __all__ = ["BrokenRule", "RefusedEvent", "validate", "write_event"]
 
 MEMBERS = ("id", "source", "time", "contact", EVENT_TYPE, "attributes")
 LONGEST_ID = 1000
+MOST_TOLD = 100  # broken rules of one event; of the others only their number is told
+_MOST_HINTS = 10  # of these rules say what may have been meant
+_MOST_COMPARED = 5_000  # words for the hints of one event; each takes some 25 µs, and whoever publishes waits meanwhile
 FARTHEST_AHEAD = 5 * 60 * 1_000_000  # microseconds that a publisher's clock may run before ours
 _NESTED = "a value is one number or text, or a list of them"
 _NO_TEXT = "it has a half of a surrogate pair, so it is no Unicode text"
 
 
 class _Broken(list[BrokenRule]):
-    """The rules found broken so far."""
+    """The rules found broken so far; those beyond the first are only counted, lest an answer outgrows its event."""
+
+    def __init__(self, hints: bool) -> None:
+        super().__init__()
+        self._more = 0
+        self._to_compare = _MOST_COMPARED if hints else 0
+
+    @property
+    def full(self) -> bool:
+        return len(self) >= MOST_TOLD
 
     def add(self, rule: Rule, attribute: str | None, value: object, message: str) -> None:
-        self.append(BrokenRule(rule, attribute, kept(value), message))
+        if self.full:
+            self._more += 1
+        else:
+            self.append(BrokenRule(rule, attribute, kept(value), message))
+
+    def hints_among(self, words: int) -> bool:
+        """Whether the next rule may be told with the nearest of so many words, which then count as compared."""
+        if len(self) >= _MOST_HINTS or words > self._to_compare:
+            return False
+        self._to_compare -= words
+        return True
+
+    def hint(self, name: str, known: Sequence[str]) -> str:
+        return suggestion(name, known) if self.hints_among(len(known)) else ""
+
+    def refusal(self, id: str | None) -> RefusedEvent:
+        if self._more:
+            message = f"{self._more:,} more rules are broken; mend these first, and the others will be told"
+            self.append(BrokenRule("form", None, None, message))
+        return RefusedEvent(id, tuple(self))
 
 
-def validate(raw: object, catalog: Catalog, accepted: Instant | None = None) -> Event:
-    """The event as the inside of Tidings knows it; raises RefusedEvent with every rule it breaks.
+def validate(raw: object, catalog: Catalog, accepted: Instant | None = None, hints: bool = True) -> Event:
+    """The event as the inside of Tidings knows it; raises RefusedEvent with the rules it breaks.
 
-    `accepted` is the time of acceptance, where there is one: occurrence times far after it are refused.
+    `accepted` is the time of acceptance, where there is one: occurrence times far after it are refused. To look for
+    what was meant takes longer than all the rest: who only wants to know whether the event is valid asks for no hints.
     """
-    broken = _Broken()
+    broken = _Broken(hints)
     if not isinstance(raw, dict):
         example = '{"id": "e1", "event_type": "car", "attributes": {"price": 900}}'
         broken.add("form", None, raw, f"{described(raw)} is no event; an event is an object like {example}")
-        raise RefusedEvent(None, tuple(broken))
+        raise broken.refusal(None)
     for name in raw:
         if name not in MEMBERS:
-            message = f"an event has no member {name!r}{suggestion(str(name), MEMBERS)}"
             if catalog.domain_of(str(name)) is not None:
                 message = f"attribute {name!r} must stand inside 'attributes'"
+            else:
+                message = f"an event has no member {name!r}{broken.hint(str(name), MEMBERS)}"
             broken.add("form", str(name), raw[name], message)
     id = _id(raw.get("id"), broken)
     source = _text("source", raw.get("source"), broken)
@@ -57,7 +90,7 @@ def validate(raw: object, catalog: Catalog, accepted: Instant | None = None) -> 
     event_types, unknown_type = _event_types(raw.get(EVENT_TYPE), catalog, broken)
     attributes = _attributes(raw.get("attributes"), event_types, unknown_type, catalog, broken)
     if broken:
-        raise RefusedEvent(id or None, tuple(broken))
+        raise broken.refusal(id or None)
     return Event(id, event_types, attributes, source or "", time, contact)
 
 
@@ -124,19 +157,20 @@ def _time(value: object, accepted: Instant | None, broken: _Broken) -> Instant |
 def _event_types(value: object, catalog: Catalog, broken: _Broken) -> tuple[tuple[str, ...], bool]:
     """The known ones among the event types, and whether there are others."""
     if value is None:
-        message = f"the event has no event_type{suggestion('', catalog.event_type_names)}"
+        message = f"the event has no event_type{broken.hint('', catalog.event_type_names)}"
         broken.add("mandatory", EVENT_TYPE, None, message)
         return (), True
     if value == []:
         broken.add("empty", EVENT_TYPE, value, "the list of event types is empty; an event has at least one")
         return (), True
     known: dict[str, None] = {}
+    names = catalog.event_type_names
     items = value if isinstance(value, list) else [value]
     for item in items:
         if not isinstance(item, str):
             broken.add("type", EVENT_TYPE, item, f"an event type is text, not {described(item)}")
         elif catalog.event_type(item) is None:
-            message = f"no event type {described(item)}{suggestion(item, catalog.event_type_names)}"
+            message = f"no event type {described(item)}{broken.hint(item, names)}"
             broken.add("type", EVENT_TYPE, item, message)
         else:
             known[item] = None
@@ -157,8 +191,13 @@ def _attributes(
     for name in sorted(bound):
         use, domain = view.uses.get(name), catalog.domain_of(name)
         if name in RESERVED or domain is None or (use is None and not unknown_type):
-            legal = tuple(view.uses) if not unknown_type else _own_names(catalog)
-            broken.add("view", name, bound[name], _outside_view(name, legal, event_types, domain))
+            legal = view.uses if not unknown_type else catalog.attributes
+            hint = ""
+            if name not in RESERVED and broken.hints_among(len(legal)):
+                hint = suggestion(name, tuple(view.uses) if not unknown_type else _own_names(catalog))
+            broken.add(
+                "view", name, bound[name], "" if broken.full else _outside_view(name, event_types, domain) + hint
+            )
         if domain is None or name in RESERVED:
             continue
         values, count = _values(name, bound[name], domain, broken)
@@ -168,6 +207,9 @@ def _attributes(
         made.append((name, values))
     for name in sorted(view.mandatory):
         if name not in bound:
+            if broken.full:
+                broken.add("mandatory", name, None, "")
+                continue
             demanding = [one for one in event_types if name in catalog.view((one,)).mandatory]
             message = f"{name!r} is mandatory for {_listed(demanding)} but is not bound"
             broken.add("mandatory", name, None, message)
@@ -184,15 +226,27 @@ def _values(name: str, raw: object, domain: Domain, broken: _Broken) -> tuple[tu
         try:
             values[_canonical(item, domain)] = None
         except OutsideDomain as problem:
-            broken.add("domain", name, item, f"{name!r}: {problem if problem.reason != _NESTED else _NESTED}")
+            broken.add("domain", name, item, f"{name!r}: {_why(item, domain, problem, broken)}")
             wrong += 1
     return tuple(values), len(values) + wrong
+
+
+def _why(value: object, domain: Domain, problem: OutsideDomain, broken: _Broken) -> OutsideDomain | str:
+    """What is wrong with a value, with the nearest legal word where there is one."""
+    if problem.reason == _NESTED:
+        return _NESTED
+    if domain.vocabulary and broken.hints_among(len(domain.vocabulary)):
+        try:
+            domain.canonical(value)
+        except OutsideDomain as told:
+            return told
+    return problem
 
 
 def _canonical(value: object, domain: Domain) -> Value:
     if isinstance(value, (list, tuple, dict)):
         raise OutsideDomain(domain.name, None, _NESTED)
-    made = domain.canonical(value)
+    made = domain.canonical(value, hints=False)
     if isinstance(made, str) and not _is_unicode(made):
         raise OutsideDomain(domain.name, value, _NO_TEXT)
     return made
@@ -208,14 +262,14 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _outside_view(name: str, legal: tuple[str, ...], event_types: Iterable[str], domain: Domain | None) -> str:
+def _outside_view(name: str, event_types: Iterable[str], domain: Domain | None) -> str:
     if name == EVENT_TYPE:
         return "event_type stands beside 'attributes', not inside"
     if name in RESERVED:
         return f"{name!r} belongs to the envelope: write {name.partition('.')[2]!r} beside 'attributes'"
     if domain is None:
-        return f"no attribute {name!r}{suggestion(name, legal)}"
-    return f"{name!r} is no attribute of {_listed(event_types)}{suggestion(name, legal)}"
+        return f"no attribute {name!r}"
+    return f"{name!r} is no attribute of {_listed(event_types)}"
 
 
 def _own_names(catalog: Catalog) -> tuple[str, ...]:

@@ -1,6 +1,21 @@
 """Which filters match which events: the `Matcher` contract, the naive matcher that specifies it, and one module per
-algorithm."""
+algorithm. The contract speaks of numpy's arrays and is loaded when it is first used: who only names an algorithm
+starts without."""
 
-from tidings.matching.matcher import Cost, Matcher, Matches
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tidings.matching.matcher import Cost, Matcher, Matches
 
 __all__ = ["Cost", "Matcher", "Matches"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'tidings.matching' has no attribute {name!r}")
+    from tidings.matching import matcher
+
+    found = globals()[name] = getattr(matcher, name)
+    return found

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from tidings.errors import MatchingError, suggestion
-from tidings.matching.matcher import Matcher
-from tidings.schema.catalog import Catalog
+
+if TYPE_CHECKING:
+    from tidings.matching.matcher import Matcher
+    from tidings.schema.catalog import Catalog
 
 ALGORITHMS = {
     "default": "tidings.matching.default:BoxMatcher",

@@ -3,13 +3,16 @@
 tidings.db          the store, unless another is named
 plans/              published plans (tidings.pipeline.plans)
 checkpoints/NAME/   Spark's checkpoint of each query, with the journal it belongs to
-pipeline.lock       held while a pipeline runs"""
+pipeline.lock       held while a pipeline runs
+serve.lock          held while a service runs
+pipeline.log        what a service's pipeline wrote to its standard error"""
 
 from __future__ import annotations
 
 import fcntl
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -56,20 +59,8 @@ class DataFolder:
 
     def lock(self) -> None:
         """Held until the process ends, however it ends."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        file = open(self.path / "pipeline.lock", "a+")  # noqa: SIM115 (held for as long as the process lives)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.seek(0)
-            holder = file.read().strip()
-            file.close()
-            raise FolderInUse(str(self.path), holder) from None
-        file.seek(0)
-        file.truncate()
-        file.write(str(os.getpid()))
-        file.flush()
-        self._lock = file
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = locked(self.path / "pipeline.lock", lambda holder: FolderInUse(str(self.path), holder))
 
     def unlock(self) -> None:
         if self._lock is not None:
@@ -104,6 +95,23 @@ class DataFolder:
             number += 1
         checkpoint.rename(aside)
         return aside
+
+
+def locked(path: Path, in_use: Callable[[str], Exception]) -> IO[str]:
+    """A file that only this process holds, until it is closed; raises what `in_use` makes of the holder's number."""
+    file = open(path, "a+")  # noqa: SIM115 (held for as long as the caller wants)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.seek(0)
+        holder = file.read().strip()
+        file.close()
+        raise in_use(holder) from None
+    file.seek(0)
+    file.truncate()
+    file.write(str(os.getpid()))
+    file.flush()
+    return file
 
 
 def _named(owner: dict[str, str]) -> str:

@@ -46,7 +46,7 @@ class LocalStoreOnly(PipelineError):
     def __str__(self) -> str:
         return (
             f"a store in SQLite can be read on this machine alone, and the workers of {self.args[0]} may be elsewhere; "
-            "give a PostgreSQL by --store, or use --master 'local[*]'"
+            "give a PostgreSQL by --store, or the master 'local[*]'"
         )
 
 

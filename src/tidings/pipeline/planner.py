@@ -169,7 +169,8 @@ class Planner:
             return
         id = json.loads(entry.body)["id"]
         matcher = self._matcher_of(id)
-        if entry.kind in _CLOSING and matcher.spans.is_active(id):  # one that was paused is closed already
+        # One that was paused is closed already, and an edit that opens no span closes none.
+        if entry.kind in _CLOSING and (opened is not None or entry.kind != "edit") and matcher.spans.is_active(id):
             matcher.withdraw(id, entry.position)
         if opened is not None:
             matcher.add(Subscription(id, Filter.parse(opened, matcher.catalog, _NO_LIMIT)), entry.position)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +22,7 @@ from tidings.errors import PipelineError
 from tidings.whole_file import whole_file
 
 _POINTER = "current.json"
+_REMOVED = "removed-"
 _PATIENCE = 20.0  # seconds that a worker waits for the planner to publish again what was deleted under it
 
 
@@ -101,10 +103,16 @@ class Plans:
     def sweep(self, before: int) -> None:
         """Removes versions whose successor is below this one: what was the newest until now may be in use. Who has
         one open keeps its pages; who comes later takes a newer one."""
+        for left in self.folder.glob(f"{_REMOVED}*"):  # by whoever was killed meanwhile
+            shutil.rmtree(left, ignore_errors=True)
         versions = sorted(int(path.name) for path in self.folder.iterdir() if path.is_dir() and path.name.isdigit())
         for version, successor in pairwise(versions):
             if successor < before:
                 self.remove(version)
 
     def remove(self, version: int) -> None:
-        shutil.rmtree(self.folder / f"{version:012}", ignore_errors=True)
+        """At one moment, so that whoever is just opening it can tell that it is gone from that it is damaged."""
+        aside = self.folder / f"{_REMOVED}{version:012}"
+        with suppress(FileNotFoundError):
+            (self.folder / f"{version:012}").rename(aside)
+        shutil.rmtree(aside, ignore_errors=True)

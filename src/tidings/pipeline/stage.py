@@ -16,6 +16,7 @@ import pyarrow as pa
 from tidings.events import EventBatch, Sieve
 from tidings.events.json_lines import raw_columns
 from tidings.matching.default import BoxMatcher
+from tidings.matching.saved_files import UnusablePlan
 from tidings.pipeline.found import found
 from tidings.pipeline.opened import opened
 from tidings.pipeline.plans import Plans
@@ -53,14 +54,29 @@ class MatchStage:
 
     def _matched(self, rows: Any) -> Iterator[Any]:
         plan, shard, shards = (rows.column(name)[0].as_py() for name in ("plan", "shard", "shards"))
-        for place, folder in enumerate(Plans(self.plans).usable(plan, shard, shards)):
-            matcher = opened(folder, most_kept=1 if shards > 1 else 2)
+        most_kept = 1 if shards > 1 else 2
+        for place, folder in enumerate(self._folders(plan, shard, shards, most_kept)):
+            matcher = opened(folder, most_kept)
             batch, problems = read_payloads(
                 rows.column("payload").to_pylist(), rows.column("position"), matcher.catalog
             )
             yield from matched_rows(batch, matcher)
             if problems and shard == place == 0:
                 yield pa.RecordBatch.from_pylist(problems, schema=_MATCHED)
+
+    def _folders(self, plan: int, shard: int, shards: int, most_kept: int) -> list[Path]:
+        """Where the plan is, the first folder opened: it may be swept away between the look and the opening, and then
+        a later one does."""
+        while True:
+            folders = Plans(self.plans).usable(plan, shard, shards)
+            try:
+                for folder in folders[:1]:
+                    opened(folder, most_kept)
+            except UnusablePlan:
+                if folders[0].is_dir():
+                    raise
+            else:
+                return folders
 
 
 def read_payloads(payloads: list[str], positions: Any, catalog: Catalog) -> tuple[EventBatch, list[dict[str, Any]]]:

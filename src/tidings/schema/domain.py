@@ -136,8 +136,8 @@ class Domain:
         """The values by ordinal, of an enumerated or hierarchical domain."""
         return self.hierarchy.nodes if self.kind is Kind.HIERARCHICAL else self.values
 
-    def canonical(self, value: object) -> Value:
-        """The value as the inside of Tidings knows it; raises OutsideDomain."""
+    def canonical(self, value: object, hints: bool = True) -> Value:
+        """The value as the inside of Tidings knows it; raises OutsideDomain, if `hints` with the nearest word."""
         match self.kind:
             case Kind.NUMERIC:
                 try:
@@ -149,7 +149,7 @@ class Domain:
             case Kind.ENUMERATED | Kind.HIERARCHICAL:
                 if isinstance(value, str) and self.names(value):
                     return value
-                raise OutsideDomain(self.name, value, self._legal_words(value))
+                raise OutsideDomain(self.name, value, self._legal_words(value, hints))
             case Kind.STRING | Kind.TEXT:
                 if not isinstance(value, str):
                     raise OutsideDomain(self.name, value, "it takes text")
@@ -167,11 +167,11 @@ class Domain:
         except ValueError as problem:
             raise OutsideDomain(self.name, value, str(problem)) from None
 
-    def _legal_words(self, value: object) -> str:
+    def _legal_words(self, value: object, hints: bool) -> str:
         words = self.vocabulary
         if not words:
             return "it has no values yet"
-        if isinstance(value, str) and (hint := suggestion(value, words)):
+        if hints and isinstance(value, str) and (hint := suggestion(value, words)):
             return "it is none of its values" + hint
         return f"it has {one_of(words)}" if len(words) <= 12 else f"it is none of its {len(words):,} values"
 

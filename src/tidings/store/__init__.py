@@ -2,11 +2,17 @@
 
 `Store` is the door; drafts go in, outcomes come out (`entries`), many at once through an `Appender`. `appending`
 decides, `projections` says what follows from an entry; `journal`, `subscriptions`, `notifications`, `dead_letters`
-and `retention` each know some tables, `sqlite` and `postgresql` what the two databases do differently.
+and `retention` each know some tables, `sqlite` and `postgresql` what the two databases do differently. `accounts`
+and `answers` are kept for the service beside the journal; `channels`, `parcels`, `spreading`, `settling` and `lease`
+for the outbox, all behind `deliveries`.
 """
 
+from tidings.store.accounts import SCOPES, Account, Token
+from tidings.store.answers import Answer
 from tidings.store.appender import Appender
+from tidings.store.channels import ChannelState, Notice, Secrets, StoredChannel
 from tidings.store.entries import (
+    KEEP,
     Accepted,
     DeadLetter,
     Draft,
@@ -14,6 +20,7 @@ from tidings.store.entries import (
     Edit,
     Entry,
     Grow,
+    Keep,
     Notification,
     Outcome,
     Pause,
@@ -28,13 +35,18 @@ from tidings.store.entries import (
     Withdraw,
 )
 from tidings.store.errors import (
+    AccountExists,
+    LastOperator,
     AppenderClosed,
     BrokenJournal,
     ExpiryPassed,
     ForeignDatabase,
     Gap,
     JournalFile,
+    LeaseLost,
     NewerStore,
+    NoSuchChannel,
+    NoSuchParcel,
     NoSuchSubscription,
     OutsideBatch,
     StoreFailed,
@@ -46,21 +58,42 @@ from tidings.store.errors import (
     SubscriptionActive,
     SubscriptionExists,
     SubscriptionPaused,
+    UnfitAccount,
     UnfitSubscription,
     UnknownStore,
 )
 from tidings.store.exchange import export_journal, import_journal
 from tidings.store.figures import Figures
+from tidings.store.parcels import (
+    Contents,
+    DeliveryFigures,
+    DueParcel,
+    Item,
+    ParcelState,
+    StoredAttempt,
+    StoredParcel,
+)
 from tidings.store.rebuilding import rebuild
+from tidings.store.settling import Result
 from tidings.store.store import Store
 
 __all__ = [
+    "KEEP",
+    "SCOPES",
     "Accepted",
+    "Account",
+    "AccountExists",
+    "LastOperator",
+    "Answer",
     "Appender",
     "AppenderClosed",
     "BrokenJournal",
+    "ChannelState",
+    "Contents",
     "DeadLetter",
+    "DeliveryFigures",
     "Draft",
+    "DueParcel",
     "Duplicate",
     "Edit",
     "Entry",
@@ -69,17 +102,26 @@ __all__ = [
     "ForeignDatabase",
     "Gap",
     "Grow",
+    "Item",
     "JournalFile",
+    "Keep",
+    "LeaseLost",
     "NewerStore",
+    "NoSuchChannel",
+    "NoSuchParcel",
     "NoSuchSubscription",
+    "Notice",
     "Notification",
     "Outcome",
     "OutsideBatch",
+    "ParcelState",
     "Pause",
     "Publish",
     "PublishValid",
     "Refused",
+    "Result",
     "Resume",
+    "Secrets",
     "Span",
     "Standing",
     "Store",
@@ -89,11 +131,16 @@ __all__ = [
     "StoreNotEmpty",
     "StoreReadOnly",
     "StoreUnreachable",
+    "StoredAttempt",
+    "StoredChannel",
     "StoredLetter",
+    "StoredParcel",
     "Subscribe",
     "SubscriptionActive",
     "SubscriptionExists",
     "SubscriptionPaused",
+    "Token",
+    "UnfitAccount",
     "UnfitSubscription",
     "UnknownStore",
     "Withdraw",

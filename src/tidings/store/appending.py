@@ -26,6 +26,7 @@ from tidings.store.entries import (
     Duplicate,
     Edit,
     Grow,
+    Keep,
     Outcome,
     Pause,
     Publish,
@@ -43,7 +44,7 @@ from tidings.store.errors import (
     SubscriptionExists,
     SubscriptionPaused,
 )
-from tidings.store.fitness import check_filter, check_members, is_id
+from tidings.store.fitness import check_edit, check_filter, check_members, is_id
 from tidings.store.projections import Projections, event_key
 
 _encode = msgspec.json.Encoder().encode
@@ -75,9 +76,8 @@ class Group:
                     return self._subscribe(draft)
                 case Grow(change):
                     return self._enter("schema", json_form.write_change(change))
-                case Edit(id, text):
-                    self._known(id)
-                    return self._enter("edit", {"id": id, "filter": self._canonical(id, text)})
+                case Edit():
+                    return self._edit(draft)
                 case Withdraw(id):
                     self._known(id)
                     return self._enter("withdraw", {"id": id})
@@ -127,8 +127,7 @@ class Group:
         check_members(draft)
         if draft.id in self._state.standing:
             raise SubscriptionExists(draft.id)
-        if draft.expiry is not None and draft.expiry <= self._accepted:
-            raise ExpiryPassed(draft.id, str(draft.expiry), str(self._accepted))
+        self._not_passed(draft.id, draft.expiry)
         body = {"id": draft.id, "filter": self._canonical(draft.id, draft.filter)}
         if draft.owner:
             body["owner"] = draft.owner
@@ -137,6 +136,23 @@ class Group:
         if draft.delivery:
             body["delivery"] = draft.delivery
         return self._enter("subscribe", body)
+
+    def _edit(self, draft: Edit) -> Outcome:
+        self._known(draft.id)
+        check_edit(draft)
+        body: dict[str, Any] = {"id": draft.id}
+        if draft.filter is not None:
+            body["filter"] = self._canonical(draft.id, draft.filter)
+        if not isinstance(draft.expiry, Keep):
+            self._not_passed(draft.id, draft.expiry)
+            body["expiry"] = None if draft.expiry is None else str(draft.expiry)
+        if not isinstance(draft.delivery, Keep):
+            body["delivery"] = draft.delivery
+        return self._enter("edit", body)
+
+    def _not_passed(self, id: str, expiry: Instant | None) -> None:
+        if expiry is not None and expiry <= self._accepted:
+            raise ExpiryPassed(id, str(expiry), str(self._accepted))
 
     def _known(self, id: str) -> Standing:
         found = self._state.standing.get(id)

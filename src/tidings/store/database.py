@@ -11,14 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from sqlalchemy import URL, Column, Connection, Engine, Table, make_url
+from sqlalchemy import URL, Column, Connection, Engine, Table, TextClause, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from tidings.errors import StoreError
 from tidings.store.errors import UnknownStore
 
 Row = Sequence[Any]
-Part = Literal["journal", "pipeline", "letters"]  # what has a writer of its own, where the database can tell them apart
+# What has a writer of its own, where the database can tell them apart.
+Part = Literal["journal", "pipeline", "letters", "accounts", "answers", "outbox"]
 _POSTGRESQL = ("postgresql", "postgres", "postgresql+psycopg")
 
 
@@ -39,8 +40,10 @@ class Dialect(Protocol):
     def insert(self, connection: Connection, table: Table, rows: Iterable[Row]) -> None:
         """Many rows, with a value for every column of the table, in its order."""
 
-    def find(self, connection: Connection, column: Column[Any], keys: Sequence[Any]) -> Iterator[Row]:
-        """The rows of the column's table in which it has one of the values."""
+    def find(
+        self, connection: Connection, column: Column[Any], keys: Sequence[Any], among: TextClause | None = None
+    ) -> Iterator[Row]:
+        """The rows of the column's table in which it has one of the values; `among` is the condition of an index."""
 
     def page(self, connection: Connection, query: str, bounds: Row) -> list[Row]:
         """All that a fixed query (with `?` for its bounds) selects."""
@@ -92,6 +95,11 @@ class Database:
             if explained is None:
                 raise
             raise explained from problem
+
+
+def narrowed(among: TextClause | None) -> str:
+    """The end of a WHERE clause: neither database takes a partial index that the query does not name so."""
+    return "" if among is None else f" AND {among.text}"
 
 
 def _url(given: str | Path) -> URL:

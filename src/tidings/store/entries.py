@@ -7,6 +7,7 @@ with an outcome. All of them are frozen, so that they can travel between process
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Literal
 
 from tidings.errors import TidingsError
@@ -63,12 +64,23 @@ class Resume:
     id: str
 
 
+class Keep(Enum):
+    """What an edit leaves as it is; None could not say so, for it takes an expiry away."""
+
+    KEEP = "keep"
+
+
+KEEP = Keep.KEEP
+
+
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Another filter under the same id."""
+    """Another filter, expiry or delivery under the same id; at least one of them."""
 
     id: str
-    filter: str
+    filter: str | None = None
+    expiry: Instant | Keep | None = KEEP
+    delivery: str | Keep = KEEP
 
 
 Draft = Publish | PublishValid | Grow | Subscribe | Withdraw | Pause | Resume | Edit
@@ -119,6 +131,7 @@ class Span:
     start: int
     stop: int | None
     filter: str
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)

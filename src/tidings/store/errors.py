@@ -59,6 +59,35 @@ class UnfitSubscription(StoreError):
         return f"subscription {shown(id)}: its {member} must be {legal}"
 
 
+class AccountExists(StoreError):
+    def __init__(self, username: str) -> None:
+        super().__init__(username)
+
+    def __str__(self) -> str:
+        return f"there is an account {shown(self.args[0])} already; choose another name"
+
+
+class LastOperator(StoreError):
+    """The only account that may operate cannot lose that."""
+
+    def __init__(self, username: str) -> None:
+        super().__init__(username)
+
+    def __str__(self) -> str:
+        return f"{shown(self.args[0])} is the last account that may operate; give that scope to another one first"
+
+
+class UnfitAccount(StoreError):
+    """A name that no account can have; nobody's subscriptions, above all, must not become somebody's."""
+
+    def __init__(self, username: str, legal: str) -> None:
+        super().__init__(username, legal)
+
+    def __str__(self) -> str:
+        username, legal = self.args
+        return f"no account can be named {shown(username)}: its name must be {legal}"
+
+
 class Gap(StoreError):
     """A batch begins after positions that were never committed."""
 
@@ -83,6 +112,37 @@ class OutsideBatch(StoreError):
         return "position {:,} is beyond {:,}, the last that this batch can hold; nothing was committed".format(
             *self.args
         )
+
+
+class NoSuchChannel(StoreError):
+    """The subscription has no channel of this owner: what it finds is only stored."""
+
+    def __init__(self, subscription: str) -> None:
+        super().__init__(subscription)
+
+    def __str__(self) -> str:
+        return f"subscription {shown(self.args[0])} has no channel: what it finds is only stored; give it one first"
+
+
+class NoSuchParcel(StoreError):
+    """No delivery of this number, or not of this owner's subscription."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+
+    def __str__(self) -> str:
+        return f"no delivery {self.args[0]:,}; the subscription's list of deliveries has their numbers"
+
+
+class LeaseLost(StoreError):
+    """Another outbox sends now: who wanted to write, and who holds the lease."""
+
+    def __init__(self, holder: str, found: str) -> None:
+        super().__init__(holder, found)
+
+    def __str__(self) -> str:
+        holder, found = self.args
+        return f"the outbox {holder} may not send any more: {found or 'nobody'} holds the lease; nothing was changed"
 
 
 class StoreUnreachable(StoreError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidings.schema.values import Instant, is_text
-from tidings.store.entries import Subscribe
+from tidings.store.entries import Edit, Keep, Subscribe
 from tidings.store.errors import UnfitSubscription
 
 LONGEST_ID = 500  # characters of an id or an owner: PostgreSQL's index takes 2,700 bytes
@@ -20,17 +20,35 @@ def check_members(draft: Subscribe) -> None:
         raise UnfitSubscription(str(draft.id), "id", f"text of 1 to {LONGEST_ID} printable characters")
     if not _fits(draft.owner, LONGEST_ID):
         raise UnfitSubscription(draft.id, "owner", f"text of at most {LONGEST_ID} characters, none of them zero")
-    if not _fits(draft.delivery, LONGEST_DELIVERY):
-        legal = f"text of at most {LONGEST_DELIVERY:,} characters, none of them zero"
-        raise UnfitSubscription(draft.id, "delivery", legal)
-    if draft.expiry is not None and not _is_instant(draft.expiry):
-        raise UnfitSubscription(draft.id, "expiry", "an Instant in the years 1 to 9999")
+    _check_delivery(draft.id, draft.delivery)
+    _check_expiry(draft.id, draft.expiry)
+
+
+def check_edit(draft: Edit) -> None:
+    """All but the filter, and that there is something to change; raises UnfitSubscription."""
+    if draft.filter is None and isinstance(draft.expiry, Keep) and isinstance(draft.delivery, Keep):
+        raise UnfitSubscription(draft.id, "edit", "of its filter, its expiry or its delivery")
+    if not isinstance(draft.expiry, Keep):
+        _check_expiry(draft.id, draft.expiry)
+    if not isinstance(draft.delivery, Keep):
+        _check_delivery(draft.id, draft.delivery)
 
 
 def check_filter(id: str, filter: object) -> None:
     """Its length is the parser's business; raises UnfitSubscription."""
     if not isinstance(filter, str) or not is_text(filter) or "\0" in filter:
         raise UnfitSubscription(id, "filter", "text without zero characters or halves of surrogate pairs")
+
+
+def _check_delivery(id: str, delivery: object) -> None:
+    if not _fits(delivery, LONGEST_DELIVERY):
+        legal = f"text of at most {LONGEST_DELIVERY:,} characters, none of them zero"
+        raise UnfitSubscription(id, "delivery", legal)
+
+
+def _check_expiry(id: str, expiry: object) -> None:
+    if expiry is not None and not _is_instant(expiry):
+        raise UnfitSubscription(id, "expiry", "an Instant in the years 1 to 9999")
 
 
 def _fits(value: object, longest: int) -> bool:

@@ -12,9 +12,9 @@ from tidings.language import Filter
 from tidings.schema import Catalog, Instant
 from tidings.store import tables
 from tidings.store.database import Dialect
-from tidings.store.entries import Entry, Subscribe
+from tidings.store.entries import KEEP, Edit, Entry, Subscribe
 from tidings.store.errors import BrokenJournal
-from tidings.store.fitness import check_filter, check_members
+from tidings.store.fitness import check_edit, check_filter, check_members
 from tidings.store.projections import Projections
 from tidings.store.rebuilding import ENTRIES_AT_ONCE, replay
 
@@ -100,7 +100,11 @@ def check(catalog: Catalog, entry: Entry, body: dict[str, Any]) -> None:
             check_members(Subscribe(body["id"], body["filter"], *members))
             _bind(body, catalog)
         case "edit":
-            _bind(body, catalog)
+            until = body.get("expiry", KEEP)
+            expiry = Instant.parse(until) if isinstance(until, str) else until
+            check_edit(Edit(body["id"], body.get("filter"), expiry, body.get("delivery", KEEP)))
+            if "filter" in body:
+                _bind(body, catalog)
 
 
 def _bind(body: dict[str, Any], catalog: Catalog) -> None:

@@ -6,14 +6,13 @@ works with what it gave.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-import pyarrow as pa
 from sqlalchemy import Connection, Select, select
 
 from tidings.schema import Instant
-from tidings.store.database import Database
+from tidings.store.database import Database, Dialect
 from tidings.store.entries import Entry
 from tidings.store.tables import A_CHANGE, about, journal
 
@@ -23,9 +22,6 @@ _ENTRY = (journal.c.position, journal.c.accepted, journal.c.kind, journal.c.sche
 _EVENT_ROWS = (
     "SELECT position, accepted, schema_version, body FROM journal "
     "WHERE position > ? AND position <= ? AND kind = 'event' ORDER BY position LIMIT ?"
-)
-EVENT_ROWS = pa.schema(
-    [("position", pa.int64()), ("accepted", pa.int64()), ("schema_version", pa.int64()), ("payload", pa.string())]
 )
 
 
@@ -47,16 +43,25 @@ def entries(database: Database, after: int, upto: int | None) -> Iterator[Entry]
 
 
 def event_rows(database: Database, after: int, upto: int, rows: int) -> Iterator[Any]:
+    import pyarrow as pa  # the gateway starts without it
+
+    names = ("position", "accepted", "schema_version", "payload")
+    form = pa.schema(list(zip(names, (pa.int64(), pa.int64(), pa.int64(), pa.string()), strict=True)))
     while True:
         with database.reading() as connection:
             page = database.dialect.page(connection, _EVENT_ROWS, (after, upto, rows))
         if page:
-            columns = zip(zip(*page, strict=True), EVENT_ROWS, strict=True)
+            columns = zip(zip(*page, strict=True), form, strict=True)
             arrays = [pa.array(column, field.type) for column, field in columns]
-            yield pa.RecordBatch.from_arrays(arrays, schema=EVENT_ROWS)
+            yield pa.RecordBatch.from_arrays(arrays, schema=form)
         if len(page) < rows:
             return
         after = page[-1][0]
+
+
+def events_at(connection: Connection, dialect: Dialect, positions: Iterable[int]) -> dict[int, str]:
+    rows = dialect.find(connection, journal.c.position, sorted(set(positions)))
+    return {position: body for position, _, kind, _, body in rows if kind == "event"}
 
 
 def position_at(connection: Connection, time: Instant) -> int:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
 from sqlalchemy import Connection, select, update
 
 from tidings.schema import Instant
@@ -14,10 +13,11 @@ from tidings.store import journal
 from tidings.store.database import Database
 from tidings.store.entries import Notification
 from tidings.store.errors import Gap, OutsideBatch
-from tidings.store.tables import notifications, pipeline
+from tidings.store.owners import Owners
+from tidings.store.tables import OWNED, notifications, pipeline
 
 _ROWS_AT_ONCE = 100_000
-_TABLE = pa.schema([("position", pa.int64()), ("subscription", pa.string())])
+_PAIR = ("position", "subscription")
 # This order is that of the cursors, and the unique index has it.
 _PAIRS = "SELECT position, subscription FROM notifications WHERE position > ? ORDER BY position, subscription"
 
@@ -42,12 +42,15 @@ def commit_batch(database: Database, first: int, last: int, matches: Any, now: I
             raise OutsideBatch(pairs.column("position")[-1].as_py(), last)
         stored = int(now)
         start = cursor
+        owners = Owners(connection, database.dialect, pairs, last)
         for part in pairs.to_batches(_ROWS_AT_ONCE):
+            positions, ids = part.column("position").to_pylist(), part.column("subscription").to_pylist()
             rows = zip(
                 range(cursor + 1, cursor + 1 + len(part)),
-                part.column("position").to_pylist(),
-                part.column("subscription").to_pylist(),
-                (stored for _ in range(len(part))),
+                positions,
+                ids,
+                repeat(stored, len(part)),
+                owners.of_each(positions, ids),
                 strict=True,
             )
             database.dialect.insert(connection, notifications, rows)
@@ -58,6 +61,9 @@ def commit_batch(database: Database, first: int, last: int, matches: Any, now: I
 
 def _pairs(matches: Any, done: int) -> Any:
     """The pairs beyond what is done, by position, then by the subscription's code points; each once."""
+    import pyarrow as pa  # the gateway starts without it
+    import pyarrow.compute as pc
+
     lists = matches.column("subscriptions").combine_chunks()
     positions = matches.column("position").combine_chunks().cast(pa.int64()).take(pc.list_parent_indices(lists))
     pairs = pa.table({"position": positions, "subscription": pc.list_flatten(lists).cast(pa.string())})
@@ -66,27 +72,65 @@ def _pairs(matches: Any, done: int) -> Any:
     if len(pairs) < 2:
         return pairs
     upper, lower = pairs.slice(0, len(pairs) - 1), pairs.slice(1)
-    same = [pc.equal(upper.column(name), lower.column(name)).combine_chunks() for name in _TABLE.names]
+    same = [pc.equal(upper.column(name), lower.column(name)).combine_chunks() for name in _PAIR]
     repeated = pc.and_(*same)
     return pairs.filter(pa.concat_arrays([pa.array([True]), pc.invert(repeated)])) if repeated.true_count else pairs
 
 
-def after_cursor(connection: Connection, after: int, limit: int, subscription: str | None) -> list[Notification]:
+def after_cursor(
+    connection: Connection, after: int, limit: int, subscription: str | None, owner: str | None
+) -> list[Notification]:
+    """Somebody's are found through an index. What nobody owns has none, so that the sink need not keep it."""
     table = notifications
     query = select(table.c.cursor, table.c.position, table.c.subscription, table.c.stored)
     query = query.where(table.c.cursor > after).order_by(table.c.cursor).limit(limit)
     if subscription is not None:
         query = query.where(table.c.subscription == subscription)
+    if owner is not None:
+        query = query.where(table.c.owner == owner)
+    if owner:
+        index = "notifications_of_owner" if subscription is None else "notifications_of_subscription"
+        query = query.where(OWNED).with_hint(table, f"INDEXED BY {index}", "sqlite")
     rows = connection.execute(query)
     return [Notification(cursor, at, id, Instant(stored)) for cursor, at, id, stored in rows]
 
 
+def owned_after(connection: Connection, after: int, limit: int) -> tuple[int, list[tuple[str, Notification]]]:
+    """With whose it is. What nobody owns is passed over, maybe by the million: so the cursor up to which it looked."""
+    upto = last_cursor(connection)
+    if upto <= after:
+        return after, []
+    table = notifications
+    query = select(table.c.owner, table.c.cursor, table.c.position, table.c.subscription, table.c.stored)
+    query = query.where(table.c.cursor > after, table.c.cursor <= upto, OWNED).order_by(table.c.cursor).limit(limit)
+    rows = connection.execute(query).all()
+    found = [(owner, Notification(cursor, at, id, Instant(stored))) for owner, cursor, at, id, stored in rows]
+    return (found[-1][1].cursor if len(found) == limit else upto), found
+
+
+def last_cursor(connection: Connection) -> int:
+    return int(connection.execute(select(pipeline.c.cursor)).scalar_one())
+
+
+def newest(connection: Connection, subscription: str, owner: str) -> Notification | None:
+    table = notifications
+    query = select(table.c.cursor, table.c.position, table.c.subscription, table.c.stored)
+    query = query.where(table.c.subscription == subscription, table.c.owner == owner, OWNED)
+    row = connection.execute(query.order_by(table.c.cursor.desc()).limit(1)).first()
+    return None if row is None else Notification(row.cursor, row.position, row.subscription, Instant(row.stored))
+
+
 def as_table(database: Database, after_position: int) -> Any:
-    return pa.Table.from_batches(_batches(database, after_position), _TABLE)
+    import pyarrow as pa
+
+    form = pa.schema(list(zip(_PAIR, (pa.int64(), pa.string()), strict=True)))
+    return pa.Table.from_batches(_batches(database, after_position, form), form)
 
 
-def _batches(database: Database, after_position: int) -> Iterator[Any]:
+def _batches(database: Database, after_position: int, form: Any) -> Iterator[Any]:
+    import pyarrow as pa
+
     with database.reading() as connection:
         for rows in database.dialect.stream(connection, _PAIRS, (after_position,), _ROWS_AT_ONCE):
             positions, ids = zip(*rows, strict=True)
-            yield pa.RecordBatch.from_arrays([pa.array(positions, pa.int64()), pa.array(ids)], schema=_TABLE)
+            yield pa.RecordBatch.from_arrays([pa.array(positions, pa.int64()), pa.array(ids)], schema=form)

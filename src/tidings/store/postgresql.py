@@ -7,15 +7,22 @@ from itertools import chain, count, islice
 from typing import Any
 
 import psycopg
-from sqlalchemy import URL, Column, Connection, Engine, Table, create_engine
+from sqlalchemy import URL, Column, Connection, Engine, Table, TextClause, create_engine
 
 from tidings.errors import StoreError
-from tidings.store.database import Part, Row
+from tidings.store.database import Part, Row, narrowed
 from tidings.store.errors import StoreFailed, StoreFull, StoreLocked, StoreReadOnly, StoreUnreachable
 
 _PATIENCE = 60  # seconds to wait for other writers
 # Any numbers will do, as long as every process takes the same.
-_LOCKS: dict[Part, int] = {"journal": 8_411_461_100, "pipeline": 8_411_461_101, "letters": 8_411_461_102}
+_LOCKS: dict[Part, int] = {
+    "journal": 8_411_461_100,
+    "pipeline": 8_411_461_101,
+    "letters": 8_411_461_102,
+    "accounts": 8_411_461_103,
+    "answers": 8_411_461_104,
+    "outbox": 8_411_461_105,
+}
 _FEW = 20  # rows
 _cursor_names = count(1)
 
@@ -50,11 +57,14 @@ class Postgresql:
                 values = ", ".join([places] * len(first))
                 cursor.execute(f"INSERT INTO {table.name} VALUES {values}", [value for row in first for value in row])
 
-    def find(self, connection: Connection, column: Column[Any], keys: Sequence[Any]) -> Iterator[Row]:
+    def find(
+        self, connection: Connection, column: Column[Any], keys: Sequence[Any], among: TextClause | None = None
+    ) -> Iterator[Row]:
         if not keys:
             return
         with _cursor(connection) as cursor:
-            yield from cursor.execute(f"SELECT * FROM {column.table.name} WHERE {column.name} = ANY(%b)", [list(keys)])
+            query = f"SELECT * FROM {column.table.name} WHERE {column.name} = ANY(%b){narrowed(among)}"
+            yield from cursor.execute(query, [list(keys)])
 
     def page(self, connection: Connection, query: str, bounds: Row) -> list[Row]:
         with _cursor(connection, binary=True) as cursor:

@@ -103,11 +103,11 @@ class Projections:
                 self._stand(replace(before, state="paused", span=None))
             case "resume", "paused":
                 self._open(replace(before, state="active", span=position))
-            case "edit", "active":
+            case "edit", "active" if "filter" in body:
                 self._close(before, position)
-                self._open(replace(before, filter=body["filter"], span=position))
-            case "edit", "paused":
-                self._stand(replace(before, filter=body["filter"]))
+                self._open(replace(_edited(before, body), span=position))
+            case "edit", _:
+                self._stand(_edited(before, body))
             case _:
                 raise ValueError(f"{kind!r} means nothing for subscription {id!r}, which is {before.state}")
 
@@ -118,7 +118,7 @@ class Projections:
     def _open(self, standing: Standing) -> None:
         assert standing.span is not None
         self._stand(standing)
-        self._opened[standing.span] = Span(standing.id, standing.span, None, standing.filter)
+        self._opened[standing.span] = Span(standing.id, standing.span, None, standing.filter, standing.owner)
 
     def _close(self, standing: Standing, stop: int) -> None:
         start = standing.span
@@ -140,7 +140,7 @@ class Projections:
         if self._touched:
             self._write_subscriptions(connection, dialect)
         if self._opened:
-            opened = ((span.start, span.stop, span.subscription, span.filter) for span in self._opened.values())
+            opened = ((one.start, one.stop, one.subscription, one.filter, one.owner) for one in self._opened.values())
             dialect.insert(connection, tables.spans, opened)
         if self._closed:
             statement = update(tables.spans).where(tables.spans.c.start == bindparam("at")).values(stop=bindparam("to"))
@@ -156,3 +156,12 @@ class Projections:
             if one is not None
         )
         dialect.insert(connection, tables.subscriptions, rows)
+
+
+def _edited(before: Standing, body: dict[str, Any]) -> Standing:
+    changes = {member: body[member] for member in ("filter", "expiry", "delivery") if member in body}
+    if not changes:
+        raise ValueError(f"this edit of subscription {before.id!r} changes nothing")
+    if changes.get("expiry") is not None:
+        changes["expiry"] = Instant.parse(changes["expiry"])
+    return replace(before, **changes)

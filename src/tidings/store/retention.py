@@ -1,22 +1,32 @@
 """Removing old events: by age or size, oldest first, never one that somebody may still need.
 
-Only events go, and only below what the pipeline has committed; the keys by which duplicates are known stay. The
-file of an SQLite database does not shrink, the room is used again.
+Only events go, and only below what the pipeline has committed and below what is still owed to somebody; the keys by
+which duplicates are known stay. Deliveries go some time after they were made. The file of an SQLite database does not
+shrink, the room is used again.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, delete, literal_column, select, update
+from sqlalchemy import Connection, delete, exists, func, literal_column, select, update
 
 from tidings.schema import Instant
-from tidings.store.database import Database
+from tidings.store.channels import DUE
+from tidings.store.database import Database, Dialect
 from tidings.store.journal import position_at
 from tidings.store.notifications import committed
-from tidings.store.tables import about, journal
+from tidings.store.tables import about, attempts, channels, journal, outbox, parcels, pipeline, spans, subscriptions
 
 _EVENTS_AT_ONCE = 10_000  # so that appenders need not wait long
+_A_DAY = 24 * 60 * 60 * 1_000_000  # microseconds
+_DELIVERED: Any = literal_column("'delivered'")
+# In the order of cursors, which is that of positions: the first that is found is the oldest.
+_UNSPREAD = (
+    "SELECT n.position FROM notifications n CROSS JOIN channels c WHERE n.cursor > ? "
+    "AND c.subscription = n.subscription AND c.owner = n.owner AND n.cursor > c.since "
+    "AND (c.until IS NULL OR n.cursor <= c.until) ORDER BY n.cursor LIMIT 1"
+)
 
 
 def trim(database: Database, before: Instant | None, most_bytes: int | None, needed_from: int | None) -> int:
@@ -24,7 +34,11 @@ def trim(database: Database, before: Instant | None, most_bytes: int | None, nee
     removed = 0
     while True:
         with database.writing() as connection:
-            doomed = _oldest(connection, database.dialect.body_bytes, before, most_bytes, needed_from)
+            # Whoever spreads or replays waits for this row: nothing becomes owed between the look and the removal.
+            connection.execute(select(outbox.c.cursor).with_for_update())
+            owed = owed_from(connection, database.dialect)
+            needed = min((one for one in (needed_from, owed) if one is not None), default=None)
+            doomed = _oldest(connection, database.dialect.body_bytes, before, most_bytes, needed)
             if doomed:
                 _remove(connection, doomed)
         removed += len(doomed)
@@ -34,6 +48,38 @@ def trim(database: Database, before: Instant | None, most_bytes: int | None, nee
 
 def complete_from(connection: Connection) -> int:
     return int(connection.execute(select(about.c.complete_from)).scalar_one())
+
+
+def owed_from(connection: Connection, dialect: Dialect) -> int | None:
+    """The first event that a parcel which is not done needs, or a notification that is to become one."""
+    owed = connection.execute(select(func.min(parcels.c.first_position)).where(parcels.c.state == DUE)).scalar()
+    first = connection.execute(select(func.min(channels.c.since))).scalar()
+    if first is None:
+        return None if owed is None else int(owed)
+    cursor = connection.execute(select(outbox.c.cursor)).scalar_one()
+    unspread = dialect.page(connection, _UNSPREAD, (max(cursor, first),))
+    return min((one for one in (owed, unspread[0][0] if unspread else None) if one is not None), default=None)
+
+
+def sweep(database: Database, before: Instant, now: Instant, limit: int) -> int:
+    """Removes some parcels that were delivered before a time, with their attempts, and then the channels that nothing
+    and nobody needs any more. Answers how many parcels."""
+    with database.writing("outbox") as connection:
+        old = select(parcels.c.number).where(parcels.c.state == _DELIVERED, parcels.c.done < int(before))
+        numbers = list(connection.execute(old.order_by(parcels.c.done).limit(limit)).scalars())
+        connection.execute(delete(attempts).where(attempts.c.parcel.in_(numbers)))
+        connection.execute(delete(parcels).where(parcels.c.number.in_(numbers)))
+        cursor = connection.execute(select(outbox.c.cursor)).scalar_one()
+        done, last = connection.execute(select(pipeline.c.committed, pipeline.c.cursor)).one()
+        ended = channels.c.until <= cursor
+        if cursor >= last:
+            of_span = (spans.c.subscription == channels.c.subscription) & (spans.c.owner == channels.c.owner)
+            counts = exists().where(of_span, spans.c.stop.is_(None) | (spans.c.stop > done))
+            ended |= ~exists().where(subscriptions.c.id == channels.c.subscription) & ~counts
+        used = exists().where(parcels.c.subscription == channels.c.subscription, parcels.c.owner == channels.c.owner)
+        # A day: it is made before its subscription is posted.
+        connection.execute(delete(channels).where(channels.c.changed < int(now) - _A_DAY, ended, ~used))
+        return len(numbers)
 
 
 def _oldest(

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Column, Connection, Engine, Table, create_engine, event
+from sqlalchemy import URL, Column, Connection, Engine, Table, TextClause, create_engine, event
 
 from tidings.errors import StoreError
-from tidings.store.database import Part, Row
+from tidings.store.database import Part, Row, narrowed
 from tidings.store.errors import ForeignDatabase, StoreFailed, StoreFull, StoreLocked, StoreReadOnly, StoreUnreachable
 
 _PATIENCE = 60  # seconds to wait for other writers
 _CACHE = 16 * 1024  # KiB of pages a connection keeps
 _KEYS_AT_ONCE = 1_000
+_ROWS_AT_ONCE = 50  # a statement; one row each took the sink twice the time
 
 
 class Sqlite:
@@ -38,15 +39,26 @@ class Sqlite:
         connection.begin()
 
     def insert(self, connection: Connection, table: Table, rows: Iterable[Row]) -> None:
-        places = ", ".join("?" * len(table.columns))
-        _cursor(connection).executemany(f"INSERT INTO {table.name} VALUES ({places})", rows)
+        given = list(rows)
+        width = len(table.columns)
+        one = f"({', '.join('?' * width)})"
+        statement = f"INSERT INTO {table.name} VALUES {one}"
+        whole = len(given) - len(given) % _ROWS_AT_ONCE
+        values = chain.from_iterable(given[:whole])
+        groups = zip(*[values] * (width * _ROWS_AT_ONCE), strict=True)  # each takes the next values of the one iterator
+        cursor = _cursor(connection)
+        cursor.executemany(statement + f", {one}" * (_ROWS_AT_ONCE - 1), groups)
+        cursor.executemany(statement, given[whole:])
 
-    def find(self, connection: Connection, column: Column[Any], keys: Sequence[Any]) -> Iterator[Row]:
+    def find(
+        self, connection: Connection, column: Column[Any], keys: Sequence[Any], among: TextClause | None = None
+    ) -> Iterator[Row]:
         cursor = _cursor(connection)
         rest = iter(keys)
         while some := list(islice(rest, _KEYS_AT_ONCE)):
             places = ", ".join("?" * len(some))
-            yield from cursor.execute(f"SELECT * FROM {column.table.name} WHERE {column.name} IN ({places})", some)
+            query = f"SELECT * FROM {column.table.name} WHERE {column.name} IN ({places}){narrowed(among)}"
+            yield from cursor.execute(query, some)
 
     def page(self, connection: Connection, query: str, bounds: Row) -> list[Row]:
         return list(_cursor(connection).execute(query, bounds))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, get_args
@@ -10,10 +10,13 @@ from typing import Any, Self, get_args
 from sqlalchemy import Connection, select
 
 from tidings.schema import Catalog, Instant, json_form
-from tidings.store import dead_letters, journal, notifications, retention, subscriptions, tables
+from tidings.store import accounts, answers, dead_letters, journal, notifications, retention, subscriptions, tables
+from tidings.store.accounts import Account, Token, TokenKind
+from tidings.store.answers import Answer
 from tidings.store.appending import append
 from tidings.store.clock import Clock, now
 from tidings.store.database import Database
+from tidings.store.deliveries import Deliveries
 from tidings.store.entries import DeadLetter, Draft, Entry, Notification, Outcome, Span, Standing, StoredLetter
 from tidings.store.errors import NoSuchSubscription
 from tidings.store.figures import Figures, figures
@@ -29,7 +32,7 @@ def check_drafts(drafts: Sequence[Draft]) -> None:
             raise TypeError(f"{draft!r} is no draft")
 
 
-class Store:
+class Store(Deliveries):
     """Use it from any thread. Every method is one short transaction, except where it gives an iterator."""
 
     def __init__(self, database: Database, clock: Clock, id: str) -> None:
@@ -80,6 +83,11 @@ class Store:
             version = connection.execute(select(tables.catalog.c.version)).scalar_one()
             return self._catalog_of(connection, version)
 
+    @property
+    def known_catalog(self) -> Catalog:
+        """The newest that was read or appended to here, without asking; another process may have made a newer one."""
+        return self._catalog
+
     def tail(self) -> int:
         """The last position, 0 when nothing was ever appended."""
         with self.database.reading() as connection:
@@ -101,6 +109,11 @@ class Store:
         """Events as record batches of position, accepted (µs), schema_version and payload (JSON of a raw event)."""
         return journal.event_rows(self.database, after, upto, rows)
 
+    def events_at(self, positions: Iterable[int]) -> dict[int, str]:
+        """The events at these positions, as JSON; where none stands, or it was removed, there is no key."""
+        with self.database.reading() as connection:
+            return journal.events_at(connection, self.database.dialect, positions)
+
     def position_at(self, time: Instant) -> int:
         """The first position accepted at or after the time; one beyond the tail when there is none."""
         with self.database.reading() as connection:
@@ -116,11 +129,11 @@ class Store:
         """The spans that start after the one position and at most at the other, by start."""
         return subscriptions.opened_spans(self.database, after, upto)
 
-    def subscription(self, id: str) -> Standing:
-        """Raises NoSuchSubscription."""
+    def subscription(self, id: str, owner: str | None = None) -> Standing:
+        """Raises NoSuchSubscription, also where it stands but is not this owner's."""
         with self.database.reading() as connection:
             found = subscriptions.one(connection, id)
-        if found is None:
+        if found is None or owner not in (None, found.owner):
             raise NoSuchSubscription(id)
         return found
 
@@ -128,6 +141,11 @@ class Store:
         """Those that stand, active or paused, by id from after this one on: all, or one owner's."""
         with self.database.reading() as connection:
             return subscriptions.listed(connection, owner, after, limit)
+
+    def count_subscriptions(self, owner: str) -> int:
+        """Those that stand, active or paused."""
+        with self.database.reading() as connection:
+            return subscriptions.count(connection, owner)
 
     # The pipeline
 
@@ -140,14 +158,34 @@ class Store:
         """Stores the notifications of the events at [first, last] and moves the committed position there.
 
         `matches` has columns position and subscriptions (a list). What was committed before is skipped, so a
-        batch may be given again. Answers how many were added; raises Gap or OutsideBatch.
+        batch may be given again. A notification belongs to whoever owns the span that holds its position.
+        Answers how many were added; raises Gap or OutsideBatch.
         """
         return notifications.commit_batch(self.database, first, last, matches, self._clock() if now is None else now)
 
-    def notifications(self, after: int = 0, limit: int = 1000, subscription: str | None = None) -> list[Notification]:
-        """By cursor, from after this one on: all, or one subscription's, which are found by reading all of them."""
+    def notifications(
+        self, after: int = 0, limit: int = 1000, subscription: str | None = None, owner: str | None = None
+    ) -> list[Notification]:
+        """By cursor, from after this one on: all, or one owner's, one subscription's, or both.
+
+        Without an owner, a subscription's are found by reading all of them.
+        """
         with self.database.reading() as connection:
-            return notifications.after_cursor(connection, after, limit, subscription)
+            return notifications.after_cursor(connection, after, limit, subscription, owner)
+
+    def owned_notifications(self, after: int, limit: int) -> tuple[int, list[tuple[str, Notification]]]:
+        """Everybody's, each with its owner, by cursor from after this one on; and the cursor to go on from."""
+        with self.database.reading() as connection:
+            return notifications.owned_after(connection, after, limit)
+
+    def last_cursor(self) -> int:
+        """Of the newest notification, 0 when there is none."""
+        with self.database.reading() as connection:
+            return notifications.last_cursor(connection)
+
+    def newest_notification(self, subscription: str, owner: str) -> Notification | None:
+        with self.database.reading() as connection:
+            return notifications.newest(connection, subscription, owner)
 
     def notification_table(self, after_position: int = 0) -> Any:
         """All pairs of position and subscription, as an Arrow table."""
@@ -172,7 +210,7 @@ class Store:
     def trim(self, before: Instant | None = None, most_bytes: int | None = None, needed_from: int | None = None) -> int:
         """Removes the oldest events: those accepted before a time, and so many that the rest fits into `most_bytes`.
 
-        Only up to the committed position and below `needed_from`. Answers how many.
+        Only up to the committed position, below `needed_from` and below all that is still owed. Answers how many.
         """
         return retention.trim(self.database, before, most_bytes, needed_from)
 
@@ -180,6 +218,69 @@ class Store:
         """The first position from which on no event was removed."""
         with self.database.reading() as connection:
             return retention.complete_from(connection)
+
+    # Accounts, tokens and answers, which are no part of the journal
+
+    def add_account(self, account: Account) -> None:
+        """Raises AccountExists or UnfitAccount."""
+        accounts.add_account(self.database, account)
+
+    def account(self, username: str) -> Account | None:
+        with self.database.reading() as connection:
+            return accounts.account(connection, username)
+
+    def change_account(
+        self,
+        username: str,
+        password: str | None = None,
+        scopes: frozenset[str] | None = None,
+        *,
+        proved: Account | None = None,
+        keep: bytes | None = None,
+    ) -> bool:
+        """What is given. Tokens that may do more than `scopes` are removed, and all but the one to `keep`.
+
+        False when there is no such account, or it is not any more as it was `proved`. Raises LastOperator.
+        """
+        return accounts.change_account(self.database, username, password, scopes, proved, keep)
+
+    def add_operator(self, token_digest: bytes) -> bool:
+        """An operator where none is, and a token: False when an account may operate already."""
+        return accounts.add_operator(self.database, token_digest, self._clock())
+
+    def add_token(self, token: Token, proved: Account | None = None, most: int | None = None) -> bool:
+        """Those of its account that have expired are removed, and the oldest where there would be more than `most`.
+
+        False, and nothing is done, when the account is not any more as it was `proved`.
+        """
+        return accounts.add_token(self.database, token, self._clock(), proved, most)
+
+    def token(self, digest: bytes) -> Token | None:
+        """None when it has expired, too."""
+        with self.database.reading() as connection:
+            return accounts.token(connection, digest, self._clock())
+
+    def tokens_of(self, username: str) -> list[Token]:
+        """Those that have not expired, oldest first."""
+        with self.database.reading() as connection:
+            return accounts.tokens_of(connection, username, self._clock())
+
+    def remove_token(self, digest: bytes, username: str | None = None) -> bool:
+        """Whoever's it is, or only if it is this account's; whether there was one."""
+        return accounts.remove_token(self.database, digest, username)
+
+    def remove_tokens_of(self, username: str, kind: TokenKind | None = None) -> int:
+        """All, or those of one kind. Answers how many."""
+        return accounts.remove_tokens_of(self.database, username, kind)
+
+    def answer(self, key: bytes) -> Answer | None:
+        """What was answered to a request under this key, for 24 hours."""
+        with self.database.reading() as connection:
+            return answers.one(connection, key, self._clock())
+
+    def keep_answer(self, answer: Answer) -> bool:
+        """False when one is kept under its key already; that one stays."""
+        return answers.keep(self.database, answer, self._clock())
 
     def _catalog_of(self, connection: Connection, version: int) -> Catalog:
         """The newest catalog, which has this version."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
 
 from tidings.schema import Instant
 from tidings.store.database import Database
@@ -27,6 +27,11 @@ def listed(connection: Connection, owner: str | None, after: str, limit: int | N
     return [_standing(row) for row in connection.execute(query.limit(limit))]
 
 
+def count(connection: Connection, owner: str) -> int:
+    query = select(func.count()).select_from(subscriptions).where(subscriptions.c.owner == owner)
+    return int(connection.execute(query).scalar_one())
+
+
 def living_spans(database: Database, after: int) -> Iterator[Span]:
     return _spans(database, or_(spans.c.stop.is_(None), spans.c.stop > after))
 
@@ -37,11 +42,11 @@ def opened_spans(database: Database, after: int, upto: int) -> Iterator[Span]:
 
 def _spans(database: Database, which: ColumnElement[bool]) -> Iterator[Span]:
     """All of one moment: a stop may be set at any time, so this reading is not cut into several."""
-    query = select(spans.c.subscription, spans.c.start, spans.c.stop, spans.c.filter)
+    query = select(spans.c.subscription, spans.c.start, spans.c.stop, spans.c.filter, spans.c.owner)
     query = query.where(which).order_by(spans.c.start)
     with database.reading() as connection, _in_pieces(connection, query) as found:
-        for subscription, start, stop, filter in found:
-            yield Span(subscription, start, stop, filter)
+        for subscription, start, stop, filter, owner in found:
+            yield Span(subscription, start, stop, filter, owner)
 
 
 def _in_pieces(connection: Connection, query: Select[Any]) -> Any:

@@ -2,6 +2,8 @@
 
 `journal` is the truth. `event_keys`, `catalog`, `subscriptions` and `spans` are projections of it and can be
 rebuilt; `notifications` and `pipeline` are what the matching has made of it; `dead_letters` is what never got in.
+`accounts`, `tokens` and `answers` are the service's; `channels`, `parcels`, `attempts`, `outbox`, `notices` and
+`deliveries` are about what is owed to subscribers. These are no part of the journal.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 from sqlalchemy import (
     BigInteger,
     Column,
+    Double,
     Index,
     Integer,
     LargeBinary,
@@ -20,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-NEWEST_REVISION = "0001"
+NEWEST_REVISION = "0003"
 
 # SQLite: only INTEGER can be the row's own number. PostgreSQL: ids are ordered by code point in every locale.
 Number = BigInteger().with_variant(Integer, "sqlite")
@@ -81,10 +84,14 @@ spans = Table(
     Column("stop", Number),
     Column("subscription", Id, nullable=False),
     Column("filter", Text, nullable=False),
+    Column("owner", Id, nullable=False, server_default=""),
 )
+# What belongs to somebody. Where nobody owns anything, as with a journal alone, indices of this cost nothing.
+OWNED = text("owner <> ''")
+Index("spans_of_subscription", spans.c.subscription, sqlite_where=OWNED, postgresql_where=OWNED)
 
-# No index by subscription: its pages would be written all over, which took the sink from 400,000 rows/s to 80,000 at
-# five million notifications of a million subscriptions.
+# No index by subscription for what nobody owns: its pages would be written all over, which took the sink from 400,000
+# rows/s to 80,000 at five million notifications of a million subscriptions.
 notifications = Table(
     "notifications",
     metadata,
@@ -92,7 +99,22 @@ notifications = Table(
     Column("position", Number, nullable=False),
     Column("subscription", Id, nullable=False),
     Column("stored", Number, nullable=False),
+    Column("owner", Id, nullable=False, server_default=""),
     UniqueConstraint("position", "subscription", name="one_notification_a_match"),
+)
+Index(
+    "notifications_of_owner",
+    notifications.c.owner,
+    notifications.c.cursor,
+    sqlite_where=OWNED,
+    postgresql_where=OWNED,
+)
+Index(
+    "notifications_of_subscription",
+    notifications.c.subscription,
+    notifications.c.cursor,
+    sqlite_where=OWNED,
+    postgresql_where=OWNED,
 )
 
 pipeline = Table(
@@ -124,4 +146,151 @@ about = Table(
     Column("events", Number, nullable=False),
     Column("event_bytes", Number, nullable=False),
     Column("complete_from", Number, nullable=False),
+)
+
+# `scopes` is a JSON array, sorted.
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("username", Id, primary_key=True),
+    Column("password", Text, nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("created", Number, nullable=False),
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("digest", LargeBinary, primary_key=True),
+    Column("username", Id, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("created", Number, nullable=False),
+    Column("expires", Number),
+)
+Index("tokens_of_account", tokens.c.username)
+
+answers = Table(
+    "answers",
+    metadata,
+    Column("key", LargeBinary, primary_key=True),
+    Column("request", LargeBinary, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("stored", Number, nullable=False),
+)
+Index("answers_by_age", answers.c.stored)
+
+# How a subscription's owner is told. The owner is in the key: a withdrawn id may be used again by somebody else, and
+# what is still owed to the one must never go to the other. `settings`, `secrets` and `recent` are JSON; `since` and
+# `until` are the cursors between which it is owed; `collecting` is the digest that is open; `released` is 0 while
+# the channel is active and parcels that were held wait for the outbox to let them go.
+channels = Table(
+    "channels",
+    metadata,
+    Column("subscription", Id, primary_key=True),
+    Column("owner", Id, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("secrets", Text, nullable=False),
+    Column("since", Number, nullable=False),
+    Column("until", Number),
+    Column("sequence", Number, nullable=False),
+    Column("collecting", Number),
+    Column("released", SmallInteger, nullable=False),
+    Column("recent", Text, nullable=False),
+    Column("failing_since", Number),
+    Column("dead_in_a_row", Integer, nullable=False),
+    Column("seconds", Double, nullable=False),
+    Column("problem", Text, nullable=False),
+    Column("changed", Number, nullable=False),
+)
+UNRELEASED = text("released = 0")
+Index("channels_to_release", channels.c.subscription, sqlite_where=UNRELEASED, postgresql_where=UNRELEASED)
+
+# `attempts` counts from the last replay on, `tried` all of them. `held`: not to be sent until its channel is active
+# and the outbox has let it go; `open`: a digest that still collects.
+parcels = Table(
+    "parcels",
+    metadata,
+    Column("number", Number, primary_key=True, autoincrement=False),
+    Column("subscription", Id, nullable=False),
+    Column("owner", Id, nullable=False),
+    Column("items", Text, nullable=False),
+    Column("open", SmallInteger, nullable=False),
+    Column("held", SmallInteger, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("tried", Integer, nullable=False),
+    Column("due", Number, nullable=False),
+    Column("created", Number, nullable=False),
+    Column("done", Number),
+    Column("first_position", Number, nullable=False),
+)
+_DUE = text("state = 'due'")
+_DELIVERED = text("state = 'delivered'")
+Index("parcels_of_subscription", parcels.c.subscription, parcels.c.number)
+Index(
+    "parcels_due",
+    parcels.c.held,
+    parcels.c.open,
+    parcels.c.due,
+    parcels.c.number,
+    sqlite_where=_DUE,
+    postgresql_where=_DUE,
+)
+Index("parcels_waiting", parcels.c.subscription, parcels.c.number, sqlite_where=_DUE, postgresql_where=_DUE)
+Index("parcels_delivered", parcels.c.done, sqlite_where=_DELIVERED, postgresql_where=_DELIVERED)
+
+attempts = Table(
+    "attempts",
+    metadata,
+    Column("parcel", Number, primary_key=True, autoincrement=False),
+    Column("attempt", Integer, primary_key=True, autoincrement=False),
+    Column("started", Number, nullable=False),
+    Column("seconds", Double, nullable=False),
+    Column("ok", SmallInteger, nullable=False),
+    Column("status", Integer),
+    Column("request", Text, nullable=False),
+    Column("response", Text, nullable=False),
+    Column("problem", Text, nullable=False),
+)
+
+# One row: the cursor up to which notifications have become parcels, the last numbers given, and who may send now.
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("one", SmallInteger, primary_key=True, autoincrement=False),
+    Column("cursor", Number, nullable=False),
+    Column("parcel", Number, nullable=False),
+    Column("notice", Number, nullable=False),
+    Column("holder", Text, nullable=False),
+    Column("until", Number, nullable=False),
+)
+
+notices = Table(
+    "notices",
+    metadata,
+    Column("number", Number, primary_key=True, autoincrement=False),
+    Column("owner", Id, nullable=False),
+    Column("subscription", Id, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("stored", Number, nullable=False),
+    Column("seen", SmallInteger, nullable=False),
+)
+Index("notices_of_owner", notices.c.owner, notices.c.number)
+
+# What was ever sent, by kind of channel: parcels go after a month, their count stays.
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("kind", Text, primary_key=True),
+    Column("delivered", Number, nullable=False),
+    Column("dead", Number, nullable=False),
+    Column("attempts", Number, nullable=False),
+    Column("failures", Number, nullable=False),
+    Column("seconds", Double, nullable=False),
 )

@@ -1,0 +1,194 @@
+"""`tidings feed`: outside sources turned into events by a mapping file, and two sources that ship with Tidings."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from tidings.cli.feed_examples import auctions, flights
+from tidings.cli.feed_sources import inferred_from, sampled
+from tidings.cli.options import ExistingFile, load_catalog, writable
+from tidings.cli.server import DEFAULT_SERVER, AsJson, InsteadServer, Server, Token, connected, instead
+from tidings.cli.stopping import stopping
+from tidings.cli.terminal import INPUT_WAS_WRONG, counted, messages, note, plain_errors, warn, written_whole
+from tidings.schema import Catalog, json_form
+
+if TYPE_CHECKING:  # httpx and lxml take long to load, and `--help` needs neither
+    from tidings.feeds import Counters, Feed
+
+app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Turn CSV, JSON, XML and HTML listings into events."
+)
+
+_RETRIES = 8  # a feed should outlive the restart of a server
+
+MappingFile = Annotated[
+    Path, typer.Argument(metavar="MAPPING", help="A TOML file.", show_default=False, **ExistingFile)
+]
+
+
+@app.command()
+def run(
+    mappings: Annotated[
+        list[Path], typer.Argument(metavar="MAPPING…", help="TOML files.", show_default=False, **ExistingFile)
+    ],
+    server: Server = DEFAULT_SERVER,
+    token: Token = "",
+    once: Annotated[bool, typer.Option("--once", help="Look once; exit with 1 if something was refused.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Publish what the mappings' sources have, now and whenever there is more, until Ctrl-C.
+
+    Nothing is published twice, also after a restart. What is refused is told and stops nothing; sources and servers
+    that fail are tried again with growing pauses.
+
+    Example: tidings feed run examples/feeds/auctions.toml
+
+    Example: tidings feed run cars.toml prices.toml --once
+    """
+    with connected(server, token, 2 if once else _RETRIES) as client:
+        from tidings.feeds import Feed, read_mapping
+
+        feeds = [Feed(read_mapping(path), client, warn) for path in mappings]
+        try:
+            if once:
+                for feed in feeds:
+                    feed.once()
+            else:
+                _until_stopped(feeds)
+        finally:
+            for feed in feeds:
+                _told(feed.mapping.name, feed.counters, as_json)
+    if once and any(feed.counters.refused or feed.counters.failures for feed in feeds):
+        raise typer.Exit(INPUT_WAS_WRONG)
+
+
+@app.command()
+def preview(
+    mapping: MappingFile,
+    schema: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Check against this schema.", **ExistingFile)
+    ] = None,
+    server: InsteadServer = "",
+    token: Token = "",
+    limit: Annotated[int, typer.Option(min=1, help="How many records.")] = 5,
+) -> None:
+    """Show the first records as the events they would become, and why any would be refused. Publishes nothing.
+
+    Without a schema or a server they are checked against the schema that `tidings feed infer` would propose.
+
+    Example: tidings feed preview examples/feeds/cars.toml --limit 3
+    """
+    address = instead(server, schema)
+    with connected(address, token) if address else plain_errors() as client:
+        from tidings.feeds import propose, read_mapping
+        from tidings.feeds.preview import previewed
+
+        read = read_mapping(mapping)
+        records = sampled(read)
+        if client is not None:
+            catalog = client.schema()
+        else:
+            catalog = load_catalog(schema) if schema is not None else propose(read, records).catalog
+        refused = 0
+        for one in previewed(read, records[:limit], catalog):
+            refused += "errors" in one
+            typer.echo(json.dumps(one))
+    messages.print(f"{counted(min(limit, len(records)), 'record')}, {refused:,} would be refused", markup=False)
+
+
+@app.command()
+def infer(
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="A file, a URL, or a mapping (.toml).", show_default=False)
+    ],
+    event_type: Annotated[
+        str, typer.Option(metavar="NAME", help="The event type; else the source's name. Not for a mapping.")
+    ] = "",
+    form: Annotated[
+        Literal["csv", "json", "xml", "html"] | None,
+        typer.Option("--format", help="Where neither the name nor the site says it."),
+    ] = None,
+    records: Annotated[str, typer.Option(metavar="PATH", help="Where the records are; else it is found.")] = "",
+    mandatory: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="An attribute that every event must have.")
+    ] = None,
+    mapping: Annotated[
+        Path | None, typer.Option(metavar="FILE", callback=writable, help="Write the mapping to this file.")
+    ] = None,
+    server: InsteadServer = "",
+    token: Token = "",
+    apply: Annotated[bool, typer.Option("--apply", help="Make the changes at the server.")] = False,
+) -> None:
+    """Print the changes by which a schema comes to have what a source holds, as JSON Lines for review.
+
+    Nothing is changed without --apply. With a server only what it does not have yet is printed; else all of it.
+    The lines can be edited and made by `tidings schema grow`.
+
+    Example: tidings feed infer examples/feeds/cars.csv --event-type car --mapping cars.toml
+
+    Example: tidings feed infer cars.toml --server http://127.0.0.1:8080 --apply
+    """
+    address = instead(server) or (DEFAULT_SERVER if apply else "")
+    with connected(address, token) if address else plain_errors() as client:
+        from tidings.feeds.changes import changes
+        from tidings.feeds.mapping_writing import write_mapping
+
+        there = client.schema() if client is not None else Catalog()
+        proposal = inferred_from(source, event_type, form, records, mandatory or [], there)
+        wanted = changes(proposal.catalog, there)
+        for change in wanted:
+            typer.echo(json.dumps(json_form.write_change(change)))
+        if mapping is not None:
+            with written_whole(mapping) as file:
+                file.write(write_mapping(proposal.mapping).encode())
+            note(f"wrote the mapping to {mapping}")
+        if apply and client is not None:
+            version = there.version
+            for change in wanted:
+                version = client.grow(change)
+            messages.print(f"schema version {there.version} became {version}", markup=False)
+        else:
+            seen = f"{counted(len(wanted), 'change')} from {counted(proposal.records, 'record')}"
+            messages.print(f"{seen}; nothing was changed: --apply makes them", markup=False)
+
+
+app.command()(auctions)
+app.command()(flights)
+
+
+def _until_stopped(feeds: list[Feed]) -> None:
+    """Each in a thread of its own; what one of them cannot go on with stops all."""
+    problems: list[Exception] = []
+    with stopping() as stop:
+
+        def work(feed: Feed) -> None:
+            try:
+                feed.run(stop)
+            except Exception as problem:
+                problems.append(problem)
+                stop.set()
+
+        threads = [threading.Thread(target=work, args=(feed,), name=feed.mapping.name, daemon=True) for feed in feeds]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    if problems:
+        raise problems[0]
+
+
+def _told(name: str, counters: Counters, as_json: bool) -> None:
+    counts: dict[str, Any] = asdict(counters)
+    if as_json:
+        typer.echo(json.dumps({"feed": name, **counts}))
+    shown = [
+        f"{counts[key]:,} {key}" for key in ("published", "duplicates", "known", "refused", "appended", "failures")
+    ]
+    said = ", ".join(one for one in shown if not one.startswith("0 ")) or "nothing new"
+    messages.print(f"{name}: {counted(counters.records, 'record')}, {said}", markup=False)

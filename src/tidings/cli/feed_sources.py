@@ -1,0 +1,75 @@
+"""What `tidings feed` looks at: the first records of a mapping's source, or of a file or URL without a mapping."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import typer
+
+from tidings.cli.options import existing_file
+
+if TYPE_CHECKING:
+    from tidings.feeds import Mapping, Proposal
+    from tidings.feeds.records import Content, Record
+    from tidings.schema import Catalog
+
+
+def sampled(mapping: Mapping) -> list[Record]:
+    """Raises FeedError."""
+    from tidings.feeds.inferring import SAMPLED
+    from tidings.feeds.records import read_records
+    from tidings.feeds.sources import open_source
+
+    source = open_source(mapping.origin, once=True)
+    try:
+        found: list[Record] = []
+        for content in source.look():
+            found += islice(read_records(content, mapping.layout, mapping.paths), SAMPLED - len(found))
+            if len(found) >= SAMPLED:
+                break
+        return found
+    finally:
+        source.close()
+
+
+def inferred_from(
+    source: str, event_type: str, form: str | None, records: str, mandatory: list[str], there: Catalog
+) -> Proposal:
+    """Raises FeedError."""
+    from tidings.feeds import SourceUnreachable, infer, propose, read_mapping
+    from tidings.feeds.mapping import Layout, Origin
+    from tidings.feeds.mapping_file import format_of
+    from tidings.feeds.sources import open_source
+
+    path = existing_file(source)
+    is_url = source.startswith(("http://", "https://"))
+    if path is None and not is_url:
+        raise typer.BadParameter(f"{source!r} is neither a file nor a URL.", param_hint="'SOURCE'")
+    if path is not None and path.suffix == ".toml":
+        if event_type or form or records or mandatory:
+            raise typer.BadParameter("a mapping says all of that itself.", param_hint="'SOURCE'")
+        mapping = read_mapping(path)
+        return propose(mapping, sampled(mapping), there)
+    origin = Origin(file=path.absolute()) if path is not None else Origin(url=source)
+    looked = open_source(origin, once=True)
+    try:
+        contents = list(islice(looked.look(), 1))
+    finally:
+        looked.close()
+    if not contents:  # a site that answers "not modified" to a first question
+        raise SourceUnreachable(source, "there is nothing to read")
+    guessed = form or format_of(source) or _looks_like(contents[0])
+    name = event_type or Path(urlsplit(source).path if is_url else source).stem or "event"
+    return infer(contents[0], Layout(guessed, records), origin, name, mandatory, there)
+
+
+def _looks_like(content: Content) -> str:
+    start = content.body[:1024].lstrip().lower()
+    if start.startswith((b"{", b"[")):
+        return "json"
+    if start.startswith((b"<!doctype html", b"<html")):
+        return "html"
+    return "xml" if start.startswith(b"<") else "csv"

@@ -1,0 +1,76 @@
+"""`tidings notifications`: what has matched your subscriptions at a server."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidings.cli.server import DEFAULT_SERVER, Server, Token, connected
+from tidings.cli.terminal import counted, messages, output, plain
+
+if TYPE_CHECKING:
+    from tidings.client import Client, Notification
+
+_PAGE = 1_000
+
+
+def notifications(
+    server: Server = DEFAULT_SERVER,
+    token: Token = "",
+    follow: Annotated[bool, typer.Option("--follow", help="Go on as they come, until Ctrl-C.")] = False,
+    after: Annotated[str, typer.Option(metavar="CURSOR", help="Only those after it, as an earlier run told.")] = "",
+    subscription: Annotated[str, typer.Option(metavar="ID", help="Only those of one subscription.")] = "",
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
+) -> None:
+    """Show the events that matched your subscriptions, in the order of the journal.
+
+    Example: tidings notifications --follow --json
+    """
+    with connected(server, token) as client:
+        if follow:
+            _follow(client, after or None, subscription or None, limit, as_json)
+        else:
+            _read(client, after or None, subscription or None, limit, as_json)
+
+
+def _follow(client: Client, after: str | None, subscription: str | None, limit: int | None, as_json: bool) -> None:
+    shown = 0
+    try:
+        for one in client.follow(after, subscription=subscription):
+            _show(one, as_json)
+            sys.stdout.flush()
+            shown += 1
+            if shown == limit:
+                break
+    except KeyboardInterrupt:  # the way to end it
+        messages.print()
+
+
+def _read(client: Client, after: str | None, subscription: str | None, limit: int | None, as_json: bool) -> None:
+    shown = 0
+    while limit is None or shown < limit:
+        at_most = _PAGE if limit is None else min(_PAGE, limit - shown)
+        page = client.notifications(after, limit=at_most, subscription=subscription)
+        for one in page.items:
+            _show(one, as_json)
+        shown += len(page.items)
+        after = page.next
+        if not page.items:
+            break
+    goes_on = f"; --after {after} goes on from here" if after else ""
+    messages.print(f"{counted(shown, 'notification')}{goes_on}", markup=False)
+
+
+def _show(one: Notification, as_json: bool) -> None:
+    if as_json:
+        members = asdict(one)
+        del members["resume"]  # of a line of many it says less than it seems
+        typer.echo(json.dumps(members))
+        return
+    event = "the event was removed" if one.event is None else json.dumps(one.event, ensure_ascii=False)
+    output.print(plain(f"{one.matched_at}  {one.subscription}  {event}"))

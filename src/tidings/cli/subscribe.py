@@ -1,0 +1,97 @@
+"""`tidings subscribe`, `unsubscribe` and `subscriptions`: what you are told of, at a server."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated, Literal
+
+import typer
+from rich.table import Table
+
+from tidings.cli.channels import (
+    Apprise,
+    DigestCount,
+    DigestSeconds,
+    Email,
+    Quiet,
+    Rate,
+    Webhook,
+    channel_of,
+)
+from tidings.cli.history import FilterText
+from tidings.cli.server import DEFAULT_SERVER, AsJson, Server, Token, connected
+from tidings.cli.terminal import counted, messages, note, output, plain, warn
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="Of the subscription.", show_default=False)]
+
+
+def subscribe(
+    filter: FilterText,
+    server: Server = DEFAULT_SERVER,
+    token: Token = "",
+    expiry: Annotated[str, typer.Option(metavar="WHEN", help="Until when, as 2026-12-31T00:00:00Z.")] = "",
+    webhook: Webhook = "",
+    email: Email = "",
+    apprise: Apprise = "",
+    digest_count: DigestCount = None,
+    digest_seconds: DigestSeconds = None,
+    rate: Rate = "",
+    quiet: Quiet = "",
+    as_json: AsJson = False,
+) -> None:
+    """Leave a filter standing and print the subscription's id. It counts for every event published from now on.
+
+    What matches is stored to be read, and sent where you say. A webhook's secret is shown once.
+
+    Example: tidings subscribe "price < 1300 and brand = 'mini'" --webhook https://example.org/hook
+    """
+    channel = channel_of(webhook, email, apprise, digest_count, digest_seconds, rate, quiet)
+    with connected(server, token) as client:
+        made = client.subscribe(filter, expiry=expiry or None, channel=channel)
+    for warning in made.warnings:
+        warn(warning)
+    if made.confirm:
+        warn(f"not sent yet: {made.confirm}")
+    if made.secret and not as_json:
+        note(f"the webhook's secret, shown this once: {made.secret}")
+    typer.echo(json.dumps(asdict(made)) if as_json else made.id)
+
+
+def unsubscribe(id: Id, server: Server = DEFAULT_SERVER, token: Token = "", as_json: AsJson = False) -> None:
+    """Withdraw a subscription. What it has matched stays to be read.
+
+    Example: tidings unsubscribe s-0123456789abcdefghij
+    """
+    with connected(server, token) as client:
+        client.unsubscribe(id)
+    if as_json:
+        typer.echo(json.dumps({"withdrawn": id}))
+    messages.print(plain(f"{id} is withdrawn"))
+
+
+def subscriptions(
+    server: Server = DEFAULT_SERVER,
+    token: Token = "",
+    state: Annotated[Literal["active", "paused"] | None, typer.Option(help="Only these.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
+) -> None:
+    """List your subscriptions.
+
+    Example: tidings subscriptions --state active
+    """
+    with connected(server, token) as client:
+        if as_json:
+            for one in client.subscriptions(state):
+                typer.echo(json.dumps(asdict(one)))
+            return
+        found = list(client.subscriptions(state))
+        table = Table("id", "state", "channel", "since", "expiry", "filter", box=None, pad_edge=False)
+        for one in found:
+            told = one.channel["kind"] + (
+                f" ({one.channel_state})" if one.channel_state not in (None, "active") else ""
+            )
+            table.add_row(plain(one.id), one.state, told, f"{one.since:,}", one.expiry or "", plain(one.filter))
+        if found:
+            output.print(table)
+        messages.print(counted(len(found), "subscription"), markup=False)

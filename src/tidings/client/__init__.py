@@ -1,0 +1,49 @@
+"""A server from Python: `Client` waits, `AsyncClient` is for an event loop.
+
+What a call does is written once, as values (`request`, `requests`, `event_requests`) and steps (`flows`); the two
+clients only carry it out with httpx.
+"""
+
+from tidings.client.answers import (
+    Delivery,
+    Notification,
+    Page,
+    Published,
+    PublishedMany,
+    StoredEvent,
+    StoredSubscription,
+    Tried,
+)
+from tidings.client.async_client import AsyncClient
+from tidings.client.client import Client
+from tidings.client.errors import (
+    NotAllowed,
+    NotFound,
+    QueryFailed,
+    ServerRefused,
+    ServerUnreachable,
+    TooMany,
+)
+from tidings.client.flows import Patience
+from tidings.errors import ClientError
+
+__all__ = [
+    "AsyncClient",
+    "Client",
+    "ClientError",
+    "Delivery",
+    "NotAllowed",
+    "NotFound",
+    "Notification",
+    "Page",
+    "Patience",
+    "Published",
+    "PublishedMany",
+    "QueryFailed",
+    "ServerRefused",
+    "ServerUnreachable",
+    "StoredEvent",
+    "StoredSubscription",
+    "TooMany",
+    "Tried",
+]

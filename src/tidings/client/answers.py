@@ -1,0 +1,190 @@
+"""What a server sends back, and what a caller gets of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import Any, Generic, TypeVar
+
+from tidings.client.errors import ServerUnreachable, refusal
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One HTTP answer, read whole. Names of headers are in small letters."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    def json(self) -> dict[str, Any]:
+        """Raises ServerUnreachable where it is no JSON object: something else than Tidings answers there."""
+        try:
+            body = json.loads(self.content)
+        except (ValueError, RecursionError):
+            body = None
+        if not isinstance(body, dict):
+            raise ServerUnreachable(self.url, f"what answers there (status {self.status}) speaks no JSON") from None
+        return body
+
+    def retry_after(self, now: float) -> float | None:
+        """The seconds that the server asks to wait; `now` is the time of day, since it may name a date."""
+        text = self.headers.get("retry-after", "")
+        try:
+            return max(0.0, float(text))
+        except ValueError:
+            pass
+        try:
+            return max(0.0, parsedate_to_datetime(text).timestamp() - now)
+        except ValueError:
+            return None
+
+    def checked(self) -> Answer:
+        """Itself; raises ServerRefused or ServerUnreachable where it is no success."""
+        if self.status < 300:
+            return self
+        if self.status < 400:
+            raise ServerUnreachable(self.url, f"it sends elsewhere (status {self.status}); give that address")
+        raise refusal(self.status, self.problem())
+
+    def problem(self) -> dict[str, Any]:
+        """Why it is no success, as far as it says."""
+        try:
+            return self.json()
+        except ServerUnreachable:
+            return {"status": self.status, "detail": f"the server answered {self.status}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """No answer. `sent`: the server may have got the request all the same."""
+
+    url: str
+    reason: str
+    sent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A stream that was open is no more: after which event, and why."""
+
+    last: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Some of many; `next` is the cursor from which the others go on."""
+
+    items: tuple[T, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One event that the server accepted, now or (a duplicate) before."""
+
+    id: str
+    position: int
+    duplicate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedMany:
+    """Counts, and the first refused ones: `{"line": 7, "id": "e7", "errors": […]}`."""
+
+    accepted: int = 0
+    duplicates: int = 0
+    refused_total: int = 0
+    refused: tuple[dict[str, Any], ...] = ()
+
+    def and_then(self, other: PublishedMany, lines_before: int, most_refused: int = 1000) -> PublishedMany:
+        """Both together; the other one's lines are counted on."""
+        moved = ({**one, "line": one["line"] + lines_before} for one in other.refused)
+        return PublishedMany(
+            self.accepted + other.accepted,
+            self.duplicates + other.duplicates,
+            self.refused_total + other.refused_total,
+            (*self.refused, *moved)[:most_refused],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSubscription:
+    """A subscription as the server has it. `since` is the journal position from which on it counts.
+
+    Of a channel that sends, `channel_state` says how it is; once, when it is made, `secret` is what it signs with, and
+    `confirm` says what must be done before it sends.
+    """
+
+    id: str
+    filter: str
+    state: str
+    expiry: str | None
+    channel: dict[str, Any]
+    since: int
+    warnings: tuple[str, ...] = ()
+    channel_state: str | None = None
+    secret: str | None = field(default=None, repr=False)
+    confirm: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A match: the event (None when it was removed since) and which subscription it is for.
+
+    `resume` is a cursor: whoever goes on from there misses nothing that came after this one. Some that came
+    before it may come again; their ids are the same as the first time.
+    """
+
+    id: str
+    subscription: str
+    event: dict[str, Any] | None
+    matched_at: str
+    resume: str | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    position: int
+    accepted: str
+    event: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One attempt to deliver: what was asked, and what came back."""
+
+    ok: bool
+    seconds: float
+    request: str
+    status: int | None
+    response: str
+    problem: str
+    attempt: int | None = None  # of a test there is only one
+    started: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What is sent at once: one notification, or several in a digest. `state` is due, delivered or dead.
+
+    `held`: its channel is not active. `tried` is there where one delivery was asked for.
+    """
+
+    number: int
+    state: str
+    held: bool
+    collecting: bool
+    attempts: int
+    due: str
+    created: str
+    done: str | None
+    sequences: tuple[int, ...]
+    notifications: tuple[str, ...]
+    tried: tuple[Tried, ...] = ()

@@ -1,0 +1,312 @@
+"""`Client`: a server, from a program that waits for its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, overload
+
+from tidings.client import delivery_requests, event_requests, flows, requests
+from tidings.client.answers import (
+    Delivery,
+    Notification,
+    Page,
+    Published,
+    PublishedMany,
+    StoredEvent,
+    StoredSubscription,
+    Tried,
+)
+from tidings.client.flows import Tell, silent
+from tidings.client.growing import Use, attribute, domain, event_type, extension, node, value
+from tidings.client.lines import EventLike, raw_event
+from tidings.client.sending import Sender
+from tidings.errors import ClientError
+from tidings.schema import Catalog
+from tidings.schema.growth import Change
+
+
+class Client(Sender):
+    """Speaks to a server over HTTP; use it from any thread, and close it or use `with`.
+
+        with tidings.Client("http://127.0.0.1:8080") as client:
+            client.register("ann", "correct horse")
+            client.subscribe("price < 1300 and brand = 'mini'")
+            client.publish({"event_type": "car", "attributes": {"price": 900, "brand": "mini"}})
+            for notification in client.follow():
+                print(notification.event)
+
+    Whatever can be sent twice without harm is sent again, within `patience`, when the connection breaks or the
+    server is busy. Every method raises ServerUnreachable or ServerRefused (NotAllowed, NotFound, TooMany).
+    """
+
+    # Accounts
+
+    def register(self, username: str, password: str) -> str:
+        """Makes an account; its token is used from now on, and answered."""
+        self.token = self._call(requests.register(username, password))
+        return self.token
+
+    def log_in(
+        self,
+        username: str,
+        password: str,
+        *,
+        name: str | None = None,
+        scopes: Iterable[str] | None = None,
+        expires: str | None = None,
+    ) -> str:
+        """A new token for an account, used from now on: all of its scopes and for ever, unless said otherwise."""
+        self.token = self._call(requests.log_in(username, password, name, scopes, expires))
+        return self.token
+
+    def log_out(self) -> None:
+        """The token in use is valid no more."""
+        self._call(requests.log_out())
+        self.token = None
+
+    def account(self) -> dict[str, Any]:
+        """`{"username", "scopes", "created"}` of whose token is in use."""
+        return self._call(requests.account())
+
+    # The schema
+
+    def schema(self) -> Catalog:
+        """The newest; `client.schema().event_type_names`"""
+        return self._call(requests.schema())
+
+    def grow(self, change: Change) -> int:
+        """Makes one change to the schema; answers the new version."""
+        return self._call(requests.grow(change))
+
+    def create_domain(
+        self,
+        name: str,
+        kind: str,
+        *,
+        operators: Iterable[str] | None = None,
+        values: Iterable[str] = (),
+        ordered: bool = False,
+        tree: Mapping[str, Any] | None = None,
+    ) -> int:
+        """`create_domain("brand", "enumerated", values=["opel", "mini"])`"""
+        return self.grow(domain(name, kind, operators, values, ordered, tree))
+
+    def create_attribute(self, name: str, domain: str) -> int:
+        """`create_attribute("price", "money")`"""
+        return self.grow(attribute(name, domain))
+
+    def create_event_type(self, name: str, attributes: Iterable[Use] = ()) -> int:
+        """`create_event_type("car", ["price", {"name": "paint", "mandatory": False, "unique": False}])`"""
+        return self.grow(event_type(name, attributes))
+
+    def extend_event_type(self, name: str, attribute: str, *, unique: bool = True) -> int:
+        """One optional attribute more: `extend_event_type("car", "colour")`"""
+        return self.grow(extension(name, attribute, unique))
+
+    def append_value(self, domain: str, new: str) -> int:
+        """`append_value("brand", "audi")`"""
+        return self.grow(value(domain, new))
+
+    def append_node(self, domain: str, new: str, parent: str | None = None) -> int:
+        """`append_node("category", "sofa", "furniture")`; without a parent it is a new root."""
+        return self.grow(node(domain, new, parent))
+
+    # Events
+
+    @overload
+    def publish(self, event: EventLike) -> Published: ...
+    @overload
+    def publish(self, event: Sequence[EventLike]) -> PublishedMany: ...
+
+    def publish(self, event: EventLike | Sequence[EventLike]) -> Published | PublishedMany:
+        """One event, or a list of them. What has no id is given one, so that a repeated sending is no second event.
+
+        `client.publish({"event_type": "car", "attributes": {"price": 900, "brand": "mini"}}).position`. One that is
+        refused raises ServerRefused with its broken rules as `errors`; of a list they are listed in the answer.
+        """
+        if isinstance(event, Sequence):
+            return self.publish_many(event)
+        return self._call(event_requests.publish(raw_event(event)))
+
+    def publish_many(self, events: Iterable[EventLike | bytes | str], tell: Tell = silent) -> PublishedMany:
+        """Any number of events, as JSON Lines in chunks: mappings, `Event`s, or lines of JSON.
+
+        `client.publish_many(open("events.jsonl"))`. `tell` is called with what is done so far. When it raises,
+        what was told is accepted, and all of it may be sent again if the events have ids of their own.
+        """
+        return self._run(flows.publish_many(events, tell, self.patience))
+
+    def event(self, position: int) -> StoredEvent:
+        """The stored event at a position of the journal."""
+        return self._call(event_requests.event(position))
+
+    def query(
+        self,
+        filter: str | None = None,
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int | None = None,
+    ) -> Iterator[StoredEvent]:
+        """The stored events that match, in the order of the journal, page by page as they are asked for.
+
+        `for found in client.query("price < 1300", since="7d"): print(found.position, found.event)`
+        """
+        return self._each(flows.query(filter, since, until, limit, self.patience))
+
+    def start_query(self, filter: str | None = None, *, since: str | None = None, until: str | None = None) -> str:
+        """Has the server answer a large query as a job of its own; answers the job's id."""
+        return self._call(event_requests.start_query(filter, since, until))
+
+    def queries(self) -> list[dict[str, Any]]:
+        """Your jobs of the last day, by age."""
+        return self._call(event_requests.queries())
+
+    def query_state(self, id: str) -> dict[str, Any]:
+        """`{"state": "waiting" | "running" | "done" | "failed", "matched": …}`"""
+        return self._call(event_requests.query_state(id))
+
+    def query_events(self, id: str, *, limit: int | None = None) -> Iterator[StoredEvent]:
+        """Waits for a job's end and gives what it found; raises QueryFailed."""
+        return self._each(flows.job_events(id, limit, self.patience))
+
+    def drop_query(self, id: str) -> None:
+        """Stops a job, or throws its results away."""
+        self._call(event_requests.drop_query(id))
+
+    # Subscriptions
+
+    def subscribe(
+        self, filter: str, *, expiry: str | None = None, channel: Mapping[str, Any] | None = None
+    ) -> StoredSubscription:
+        """`client.subscribe("price < 1300", expiry="2026-12-31T00:00:00Z").id`; `warnings` say what looks odd.
+
+        A channel is `{"kind": "webhook", "url": …}`, `{"kind": "email", "address": …}` or
+        `{"kind": "apprise", "url": …}`, each with `digest`, `rate` and `quiet` if you like; without one, what matches
+        is stored to be read.
+        """
+        return self._call(requests.subscribe(filter, expiry, channel))
+
+    def subscriptions(self, state: str | None = None) -> Iterator[StoredSubscription]:
+        """All of yours, or only those that are `active` or `paused`."""
+        return self._each(flows.pages(lambda after: requests.subscriptions(after, state), self.patience))
+
+    def subscription(self, id: str) -> StoredSubscription:
+        return self._call(requests.subscription(id))
+
+    def edit(self, id: str, **members: Any) -> StoredSubscription:
+        """`client.edit(id, filter="price < 1000")`; also `expiry` (None takes it away), `channel`, `state`."""
+        return self._call(requests.edit(id, **members))
+
+    def pause(self, id: str) -> StoredSubscription:
+        """It counts no more until it is resumed."""
+        return self.edit(id, state="paused")
+
+    def resume(self, id: str) -> StoredSubscription:
+        return self.edit(id, state="active")
+
+    def unsubscribe(self, id: str) -> None:
+        self._call(requests.unsubscribe(id))
+
+    def test(self, filter: str, *, since: str | None = None, limit: int | None = None) -> dict[str, Any]:
+        """What a filter means before it is left standing: warnings, and what it would have matched."""
+        return self._call(requests.test(filter, since, limit))
+
+    def explain(
+        self,
+        filter: str,
+        event: EventLike | None = None,
+        *,
+        position: int | None = None,
+        id: str | None = None,
+        source: str | None = None,
+    ) -> dict[str, Any]:
+        """Why an event matches a filter, or why not: one sent along, or a stored one by its position or by its id."""
+        raw = None if event is None else raw_event(event)
+        return self._call(requests.explain(filter, raw, position, id, source))
+
+    # Notifications
+
+    def notifications(
+        self,
+        after: str | None = None,
+        *,
+        limit: int | None = None,
+        wait: float | None = None,
+        subscription: str | None = None,
+    ) -> Page[Notification]:
+        """One page: `items`, and `next` to go on from. `wait`: so many seconds for the first one (at most 30)."""
+        return self._call(requests.notifications(after, limit, wait, subscription))
+
+    def stream(self, after: str = "now", *, subscription: str | None = None) -> Iterator[Notification]:
+        """Every notification as it comes, from now on or after a cursor, for ever. It outlives a server that restarts.
+
+        Keep a notification's `resume` to go on from there in another process.
+        """
+        return self._each(flows.stream(after, subscription, self.patience))
+
+    def follow(self, after: str | None = None, *, subscription: str | None = None) -> Iterator[Notification]:
+        """Every notification from the first on, or after a cursor, and then as they come: `stream` with a past."""
+        return self._each(flows.stream(after, subscription, self.patience))
+
+    # Channels and deliveries
+
+    def channel(self, id: str) -> dict[str, Any]:
+        """How you are told of a subscription's matches, and how that goes: `state`, `problem`, `failing_since`."""
+        return self._call(delivery_requests.channel(id))
+
+    def pause_channel(self, id: str) -> dict[str, Any]:
+        """Nothing is sent until it is resumed; nothing is lost."""
+        return self._call(delivery_requests.change_channel(id, "pause"))
+
+    def resume_channel(self, id: str) -> dict[str, Any]:
+        """What was kept is sent. One that was disabled or not confirmed asks the other side again."""
+        return self._call(delivery_requests.change_channel(id, "resume"))
+
+    def rotate_secret(self, id: str) -> str:
+        """A new secret of a webhook, shown this once. For 24 hours the old one signs beside it."""
+        return self._call(delivery_requests.rotate_secret(id))
+
+    def deliveries(self, id: str, state: str | None = None) -> Iterator[Delivery]:
+        """What was sent or is to be sent, the newest first: all, or those that are `due`, `delivered` or `dead`."""
+        return self._each(flows.pages(lambda after: delivery_requests.deliveries(id, state, after), self.patience))
+
+    def delivery(self, id: str, number: int) -> Delivery:
+        """One of them, with every attempt as `tried`."""
+        return self._call(delivery_requests.delivery(id, number))
+
+    def replay(
+        self,
+        id: str,
+        numbers: Iterable[int] | None = None,
+        *,
+        failed: bool = False,
+        first: int | None = None,
+        last: int | None = None,
+    ) -> int:
+        """Sends deliveries once more: by number, all that failed for good, or a range of sequence numbers.
+
+        `client.replay(id, failed=True)`; answers how many.
+        """
+        return self._call(delivery_requests.replay(id, numbers, failed, first, last))
+
+    def test_delivery(self, id: str) -> Tried:
+        """Sends a test at once, with the newest match or a made-up event; answers what came of it."""
+        return self._call(delivery_requests.test_delivery(id))
+
+    def notices(self, after: str | None = None) -> Page[dict[str, Any]]:
+        """What you must know of your channels, as that one was disabled; newer than a number."""
+        return self._call(delivery_requests.notices(after))
+
+    # How the server is
+
+    def healthy(self) -> bool:
+        """Whether it answers at all; never raises."""
+        try:
+            return self._call(requests.healthy())
+        except ClientError:
+            return False
+
+    def ready(self) -> dict[str, Any]:
+        """Whether it takes and matches events (`ready`), and what it says about its pipeline."""
+        return self._call(requests.ready())

@@ -1,0 +1,180 @@
+"""The requests of the API about accounts, the schema, subscriptions and notifications, one function each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tidings.client.answers import Answer, Notification, Page, StoredSubscription
+from tidings.client.request import (
+    ANSWERED,
+    JSON,
+    Request,
+    as_json,
+    change_request,
+    member,
+    nothing,
+    read_request,
+    segment,
+)
+from tidings.schema import Catalog, growth, json_form
+
+# Accounts
+
+
+def register(username: str, password: str) -> Request[str]:
+    return _secret("/accounts", {"username": username, "password": password})
+
+
+def log_in(
+    username: str, password: str, name: str | None, scopes: Iterable[str] | None, expires: str | None
+) -> Request[str]:
+    more = {"name": name, "scopes": None if scopes is None else sorted(scopes), "expires": expires}
+    given = {member: value for member, value in more.items() if value is not None}
+    return _secret("/tokens", {"username": username, "password": password, **given})
+
+
+def _secret(path: str, body: object) -> Request[str]:
+    """The server keeps no answer that holds a secret, so a second sending would be a second wish."""
+    return Request("POST", path, member("token"), body=as_json(body), headers={"content-type": JSON}, idempotent=False)
+
+
+def log_out() -> Request[None]:
+    """A token that is not valid any more is as good as logged out: the first answer may have been lost."""
+    return Request("DELETE", "/tokens/current", nothing, fine=frozenset({401}))
+
+
+def account() -> Request[dict[str, Any]]:
+    return read_request("/accounts/me", Answer.json)
+
+
+# The schema
+
+
+def schema() -> Request[Catalog]:
+    return read_request("/schema", lambda answer: json_form.read(answer.json()))
+
+
+def grow(change: growth.Change) -> Request[int]:
+    """One change; the answer is the new version."""
+    match change:
+        case growth.CreateDomain(domain):
+            path, body = "domains", json_form.write_domain(domain)
+        case growth.CreateAttribute(attribute):
+            path, body = "attributes", {"name": attribute.name, "domain": attribute.domain}
+        case growth.CreateEventType(event_type):
+            path, body = "event-types", json_form.write_event_type(event_type)
+        case growth.ExtendEventType(name, use):
+            path, body = f"event-types/{segment(name)}/attributes", json_form.write_use(use)
+        case growth.AppendValue(name, value):
+            path, body = f"domains/{segment(name)}/values", {"value": value}
+        case growth.AppendNode(name, node, parent):
+            path, body = f"domains/{segment(name)}/values", {"node": node, "parent": parent}
+    return change_request("POST", f"/schema/{path}", member("version"), body)
+
+
+# Subscriptions
+
+
+def subscribe(filter: str, expiry: str | None, channel: Mapping[str, Any] | None) -> Request[StoredSubscription]:
+    body = {"filter": filter, "expiry": expiry, "channel": channel}
+    given = {name: value for name, value in body.items() if value is not None}
+    return change_request("POST", "/subscriptions", _subscription, given)
+
+
+def subscriptions(after: str | None, state: str | None) -> Request[Page[StoredSubscription]]:
+    def read(answer: Answer) -> Page[StoredSubscription]:
+        body = answer.json()
+        return Page(tuple(_stored(one) for one in body["subscriptions"]), body["next"])
+
+    return read_request("/subscriptions", read, after=after, state=state)
+
+
+def subscription(id: str) -> Request[StoredSubscription]:
+    return read_request(f"/subscriptions/{segment(id)}", _subscription)
+
+
+def edit(id: str, **members: object) -> Request[StoredSubscription]:
+    return change_request("PATCH", f"/subscriptions/{segment(id)}", _subscription, members)
+
+
+def unsubscribe(id: str) -> Request[None]:
+    return change_request("DELETE", f"/subscriptions/{segment(id)}", nothing)
+
+
+def test(filter: str, since: str | None, limit: int | None) -> Request[dict[str, Any]]:
+    body = {"filter": filter, "since": since, "limit": limit}
+    return _question("/subscriptions/test", {name: value for name, value in body.items() if value is not None})
+
+
+def explain(
+    filter: str, event: Mapping[str, Any] | None, position: int | None, id: str | None, source: str | None
+) -> Request[dict[str, Any]]:
+    members = {"filter": filter, "event": event, "position": position, "id": id, "source": source}
+    return _question("/explain", {name: value for name, value in members.items() if value is not None})
+
+
+def _question(path: str, body: object) -> Request[dict[str, Any]]:
+    """A POST that changes nothing."""
+    headers = {"content-type": JSON}
+    return Request("POST", path, Answer.json, body=as_json(body), headers=headers, waits=ANSWERED)
+
+
+def _subscription(answer: Answer) -> StoredSubscription:
+    return _stored(answer.json())
+
+
+def _stored(one: Mapping[str, Any]) -> StoredSubscription:
+    warnings = tuple(str(warning) for warning in one.get("warnings") or ())
+    return StoredSubscription(
+        one["id"],
+        one["filter"],
+        one["state"],
+        one.get("expiry"),
+        one["channel"],
+        one["since"],
+        warnings,
+        one.get("channel_state"),
+        one.get("secret"),
+        one.get("confirm"),
+    )
+
+
+# Notifications
+
+
+def notifications(
+    after: str | None, limit: int | None, wait: float | None, subscription: str | None
+) -> Request[Page[Notification]]:
+    def read(answer: Answer) -> Page[Notification]:
+        body = answer.json()
+        found, goes_on = body["notifications"], body["next"]
+        last = len(found) - 1
+        made = (
+            Notification(
+                one["id"],
+                one["subscription"],
+                one["event"],
+                one["matched_at"],
+                goes_on if number == last else after,
+            )
+            for number, one in enumerate(found)
+        )
+        return Page(tuple(made), goes_on)
+
+    path = "/notifications" if subscription is None else f"/subscriptions/{segment(subscription)}/notifications"
+    return read_request(path, read, waits=wait or 0.0, after=after, limit=limit, wait=wait)
+
+
+# How the server is
+
+
+def healthy() -> Request[bool]:
+    return Request("GET", "/healthz", lambda answer: answer.status == 200, retried=False)
+
+
+def ready() -> Request[dict[str, Any]]:
+    def read(answer: Answer) -> dict[str, Any]:
+        return {**answer.json(), "ready": answer.status == 200}
+
+    return Request("GET", "/readyz", read, fine=frozenset({503}), retried=False)

@@ -1,0 +1,40 @@
+"""Connectors from outside sources: a mapping file turns CSV, JSON, XML or an HTML listing into events.
+
+`read_mapping` reads the file, `Feed` looks at the source and publishes, `infer` proposes a schema and a mapping of
+what it finds. `auction_site` and `flights` are sources that ship with Tidings.
+"""
+
+from tidings.feeds.errors import (
+    DataMissing,
+    FeedError,
+    NothingToInfer,
+    SchemaClash,
+    SchemaLacks,
+    SourceUnreachable,
+    UnreadableFeed,
+    WrongMapping,
+    WrongPath,
+)
+from tidings.feeds.inferring import Proposal, infer, propose
+from tidings.feeds.mapping import Mapping
+from tidings.feeds.mapping_file import read_mapping
+from tidings.feeds.running import Counters, Feed
+
+__all__ = [
+    "Counters",
+    "DataMissing",
+    "Feed",
+    "FeedError",
+    "Mapping",
+    "NothingToInfer",
+    "Proposal",
+    "SchemaClash",
+    "SchemaLacks",
+    "SourceUnreachable",
+    "UnreadableFeed",
+    "WrongMapping",
+    "WrongPath",
+    "infer",
+    "propose",
+    "read_mapping",
+]

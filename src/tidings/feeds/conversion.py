@@ -1,0 +1,131 @@
+"""What stands in a record as the value of an event: numbers with currencies and separators, times with zones, text."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from tidings.errors import shown
+from tidings.feeds.mapping import Reading
+from tidings.schema import Instant, Kind
+from tidings.schema.values import number as canonical_number
+
+_LONGEST_NUMBER = 80  # characters, with the currency
+_SEPARATED = {
+    ".": re.compile(r"(?<=\d)[,'’_\s](?=\d{3}(?!\d))"),
+    ",": re.compile(r"(?<=\d)[.'’_\s](?=\d{3}(?!\d))"),
+}
+_DIGITS = re.compile(r"(?P<digits>\d+(?:\.\d+)?|\.\d+)(?P<exponent>[eE][+-]?\d{1,3}(?![\w.]))?")
+
+
+class Unconvertible(ValueError):
+    """A value of a record cannot be read as the mapping says: the value and the reason."""
+
+
+def converted(found: Iterable[Any], reading: Reading, kind: Kind) -> Iterator[int | float | str]:
+    """The values of an attribute; what is empty is no value. Raises Unconvertible."""
+    if reading.constant is not None:
+        found = (reading.constant,)
+    for raw in found:
+        for part in _parts(raw, reading):
+            if kind is Kind.NUMERIC:
+                yield number(part, reading.decimal)
+            elif kind is Kind.TIME:
+                yield str(instant(part, reading.time_format, reading.zone))
+            else:
+                yield as_text(part)
+
+
+def _parts(raw: Any, reading: Reading) -> Iterator[Any]:
+    """What is left after cutting, stripping and lowering; texts that are empty then are not there."""
+    if raw is None:
+        return
+    if isinstance(raw, list):
+        for one in raw:
+            yield from _parts(one, reading) if not isinstance(one, list) else (one,)
+        return
+    if not isinstance(raw, str):
+        yield raw
+        return
+    for part in raw.split(reading.split) if reading.split else (raw,):
+        text = part.strip() if reading.strip else part
+        if text:
+            yield text.lower() if reading.lower else text
+
+
+def number(raw: Any, decimal: str = ".") -> int | float:
+    """`1,299.00`, `US $5`, `12 %`; raises Unconvertible where there is not exactly one number."""
+    try:
+        if isinstance(raw, str):
+            return canonical_number(_number_in(raw, decimal))
+        return canonical_number(raw)
+    except ValueError as problem:
+        raise Unconvertible(f"{shown(raw)} cannot be read as a number: {problem}") from None
+
+
+def _number_in(text: str, decimal: str) -> int | float:
+    if len(text) > _LONGEST_NUMBER:
+        raise ValueError("it is too long for one")
+    plain = unicodedata.normalize("NFKC", text).replace("\u2212", "-").strip()
+    plain = _SEPARATED[decimal].sub("", plain)
+    if decimal == ",":
+        plain = plain.replace(",", ".")
+    found = _DIGITS.search(plain)
+    if found is None:
+        raise ValueError("it has no digits")
+    if any(character.isdigit() for character in plain[found.end() :]):
+        raise ValueError("it has several numbers, or separators at odd places")
+    sign = _sign(plain[: found.start()])
+    digits = found["digits"] + (found["exponent"] or "")
+    value = float(digits) if not digits.isdecimal() else int(digits)
+    return -value if sign == "-" else value
+
+
+def _sign(before: str) -> str:
+    """Of what stands before the digits: `-`, `- $`, `$ -` have one, the hyphen of `part-5` is none."""
+    if before.startswith(("-", "+")):
+        return before[0]
+    if before.endswith(("-", "+")):
+        last = before[:-1][-1:]
+        if not last or last.isspace() or unicodedata.category(last) == "Sc":
+            return before[-1]
+        raise ValueError("it is a word with digits")
+    return "+"
+
+
+def instant(raw: Any, form: str = "", zone: str = "") -> Instant:
+    """By `strptime`'s form, `epoch` or `epoch-ms`, else ISO 8601; raises Unconvertible."""
+    try:
+        if form in ("epoch", "epoch-ms"):
+            seconds = float(raw) / (1_000 if form == "epoch-ms" else 1)
+            return Instant.of(datetime.fromtimestamp(seconds, UTC))
+        if not isinstance(raw, str):
+            raise ValueError('it is no text; `time_format = "epoch"` reads seconds since 1970')
+        moment = datetime.strptime(raw, form) if form else datetime.fromisoformat(raw)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=_zone(zone))
+        return Instant.of(moment)
+    except (ValueError, TypeError, OverflowError, OSError, re.error) as problem:
+        raise Unconvertible(f"{shown(raw)} cannot be read as a time: {problem}") from None
+
+
+@lru_cache(maxsize=100)
+def _zone(name: str) -> ZoneInfo:
+    return ZoneInfo(name or "UTC")
+
+
+def as_text(raw: Any) -> str:
+    """Text as it is, a number or Boolean as JSON writes it; raises Unconvertible for what is nested."""
+    match raw:
+        case str():
+            return raw
+        case bool() | int() | float():
+            return json.dumps(raw)
+        case _:
+            raise Unconvertible(f"{shown(raw)} is no single value")

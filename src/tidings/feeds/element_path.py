@@ -1,0 +1,168 @@
+"""Where something stands in XML or HTML: `li.item`, `.price b`, `a@href`, `#list li`, `td:3`, `.` for the element.
+
+A small language of our own, because a mapping file may come from elsewhere: a path can only look below an element,
+costs at most the elements times their depth, and calls no function. Names are compared without their namespace.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lxml import etree
+
+from tidings.feeds.errors import WrongPath
+
+_NAME = r"[^\W\d][\w-]*"
+_STEP = re.compile(rf"(?P<tag>\*|{_NAME})?(?P<marks>(?:[.#][\w-]+)*)(?::(?P<place>[1-9]\d{{0,3}}))?")
+_MARK = re.compile(r"([.#])([\w-]+)")
+_MOST_STEPS = 20
+_LONGEST = 500
+_EXPECTED = "; a path looks like 'li.item', '#list .price', 'td:3', 'a@href', '@id' or '.'"
+_UNSEEN = frozenset({"script", "style", "template", "noscript"})  # what they hold is not what a reader sees
+_WITHIN_A_WORD = frozenset(
+    (
+        "a",
+        "abbr",
+        "b",
+        "code",
+        "data",
+        "em",
+        "font",
+        "i",
+        "mark",
+        "s",
+        "small",
+        "span",
+        "strong",
+        "sub",
+        "sup",
+        "time",
+        "u",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One element on the way; an empty tag is any. `place` counts those of its tag with the same parent from 1."""
+
+    tag: str
+    classes: frozenset[str]
+    id: str
+    place: int = 0
+
+    def fits(self, element: etree._Element) -> bool:
+        if self.tag and local_name(element) != self.tag:
+            return False
+        if self.id and element.get("id") != self.id:
+            return False
+        if self.classes and not self.classes <= set((element.get("class") or "").split()):
+            return False
+        return not self.place or place_of(element, self.place) == self.place
+
+
+@dataclass(frozen=True, slots=True)
+class ElementPath:
+    """Elements below one another, not necessarily directly, and of the last one its text or an attribute."""
+
+    steps: tuple[Step, ...]
+    attribute: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> ElementPath:
+        """Raises WrongPath."""
+        if len(text) > _LONGEST:
+            raise WrongPath(text[:40] + "…", f"has more than {_LONGEST} characters")
+        way, at, attribute = text.strip().partition("@")
+        if at and not re.fullmatch(_NAME, attribute):
+            raise WrongPath(text, "names no attribute after @" + _EXPECTED)
+        words = [] if way.strip() in ("", ".") else way.split()
+        if not words and not at and way.strip() != ".":
+            raise WrongPath(text, "is empty" + _EXPECTED)
+        if len(words) > _MOST_STEPS:
+            raise WrongPath(text, f"has more than {_MOST_STEPS} steps")
+        return cls(tuple(_step(word, text) for word in words), attribute)
+
+    def elements(self, root: etree._Element) -> Iterator[etree._Element]:
+        """Below the root (itself only for the path `.`), in the order of the document."""
+        if not self.steps:
+            yield root
+            return
+        last, above = self.steps[-1], self.steps[:-1]
+        for element in root.iterdescendants():
+            if last.fits(element) and _has_above(element, above, root):
+                yield element
+
+    def values(self, root: etree._Element) -> Iterator[str]:
+        """What stands there: the text as a reader sees it, or the attribute."""
+        for element in self.elements(root):
+            if not self.attribute:
+                yield text_of(element)
+            elif (found := _attribute(element, self.attribute)) is not None:
+                yield found
+
+
+def local_name(element: etree._Element) -> str:
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def text_of(element: etree._Element) -> str:
+    """All text inside in one line, without scripts and styles."""
+    pieces: list[str] = []
+    walk = etree.iterwalk(element, events=("start", "end"))
+    for event, at in walk:
+        name = local_name(at)
+        if name not in _WITHIN_A_WORD:
+            pieces.append(" ")  # other tags part words, as in `<td>a</td><td>b</td>`
+        if event == "start" and name in _UNSEEN:
+            walk.skip_subtree()
+        elif event == "start":
+            pieces.append(at.text or "")
+        elif at is not element:
+            pieces.append(at.tail or "")
+    return " ".join("".join(pieces).split())
+
+
+def _step(word: str, whole: str) -> Step:
+    found = _STEP.fullmatch(word)
+    if found is None or not word:
+        raise WrongPath(whole, f"has a step {word!r} that is not read here" + _EXPECTED)
+    tag = "" if found["tag"] in (None, "*") else found["tag"]
+    marks = _MARK.findall(found["marks"])
+    ids = [name for sign, name in marks if sign == "#"]
+    if len(ids) > 1:
+        raise WrongPath(whole, f"names two ids for one element in {word!r}")
+    classes = frozenset(name for sign, name in marks if sign == ".")
+    return Step(tag, classes, ids[0] if ids else "", int(found["place"] or 0))
+
+
+def place_of(element: etree._Element, most: int) -> int:
+    """Which of its tag it is among its siblings, from 1; counted no farther than is asked for."""
+    place = 1
+    for before in element.itersiblings(preceding=True):
+        place += before.tag == element.tag
+        if place > most:
+            break
+    return place
+
+
+def _has_above(element: etree._Element, steps: tuple[Step, ...], root: etree._Element) -> bool:
+    """Whether the steps fit, last first, the elements above it; the nearest that fits is as good as any."""
+    left = len(steps)
+    at = element
+    while left and at is not root and (parent := at.getparent()) is not None and parent is not root:
+        at = parent
+        left -= steps[left - 1].fits(at)
+    return not left
+
+
+def _attribute(element: etree._Element, name: str) -> str | None:
+    found = element.get(name)
+    if found is None:
+        for key, value in element.items():
+            if str(key).rpartition("}")[2] == name:
+                return str(value)
+    return None if found is None else str(found)

@@ -1,0 +1,88 @@
+"""Values that a feed brings and the schema does not have: appended by the growth rule, where the mapping allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tidings.client import Client, NotAllowed, ServerRefused
+from tidings.feeds.making import Made
+from tidings.feeds.mapping import Mapping
+from tidings.schema import Catalog, Kind
+from tidings.schema.growth import AppendNode, AppendValue
+from tidings.schema.values import is_text
+
+LONGEST_VALUE = 200  # characters; what is longer is no value of an enumeration but something gone wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """A value, and for a node of a hierarchy the one above it."""
+
+    domain: str
+    kind: Kind
+    value: str
+    parent: str | None = None
+
+
+class Growth:
+    """At most `mapping.grow_limit` values in all: a feed gone wrong must not flood a schema that all share."""
+
+    def __init__(self, mapping: Mapping) -> None:
+        self._attributes = [one.attribute for one in mapping.fields if one.grow]
+        self.left = mapping.grow_limit
+        self.problem = ""  # why there is no more growth, once there is none
+
+    def append(self, made: list[Made], catalog: Catalog, client: Client) -> tuple[Catalog, int]:
+        """The schema with the values of these events, and how many were appended. Raises ClientError."""
+        appended = 0
+        wanted = dict.fromkeys(self._wanted(made, catalog))
+        for one in wanted:
+            if self.problem:
+                break
+            if self.left <= 0:
+                self.problem = f"no more values are appended: grow_limit is reached, first by {one.value[:60]!r}"
+                break
+            change = (
+                AppendValue(one.domain, one.value)
+                if one.kind is Kind.ENUMERATED
+                else AppendNode(one.domain, one.value, one.parent)
+            )
+            try:
+                client.grow(change)
+            except NotAllowed as refused:
+                self.problem = f"unseen values cannot be appended: {refused}"
+            except ServerRefused as refused:
+                # Another publisher was quicker (409), or it cannot be (422): the event's own refusal says why.
+                if refused.status not in (409, 422):
+                    raise
+            else:
+                appended += 1
+                self.left -= 1
+        return client.schema() if wanted and not self.problem else catalog, appended
+
+    def _wanted(self, made: list[Made], catalog: Catalog) -> Iterator[Unseen]:
+        for name in self._attributes:
+            domain = catalog.domain_of(name)
+            if domain is None or domain.kind not in (Kind.ENUMERATED, Kind.HIERARCHICAL):
+                continue
+            for one in made:
+                if one.errors:
+                    continue
+                parent = one.parents.get(name) if domain.kind is Kind.HIERARCHICAL else None
+                if parent is not None and not domain.names(parent) and _fits(parent):
+                    yield Unseen(domain.name, domain.kind, parent)
+                for value in _listed(one.raw["attributes"].get(name)):
+                    if isinstance(value, str) and not domain.names(value) and value != parent and _fits(value):
+                        yield Unseen(domain.name, domain.kind, value, parent)
+
+
+def _fits(value: str) -> bool:
+    return 0 < len(value) <= LONGEST_VALUE and value.isprintable() and is_text(value)
+
+
+def _listed(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]

@@ -1,0 +1,158 @@
+"""A schema and a mapping from what a source holds, for review before anything is changed.
+
+`infer` starts from the bytes alone, `propose` from a mapping whose kinds win. Kinds: numeric and time where all values
+can be read so, enumerated where few values repeat, text where they are long, else string. Attributes are optional
+unless the mapping says otherwise. `changes` says by which growth rules a schema comes to have all of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from tidings.feeds.conversion import Unconvertible, converted
+from tidings.feeds.errors import NothingToInfer, SchemaClash
+from tidings.feeds.guessing import Guess, guess
+from tidings.feeds.making import kind_of
+from tidings.feeds.mapping import Field, Layout, Mapping, Origin, Reading
+from tidings.feeds.records import Content, Record, read_records
+from tidings.feeds.shapes import shape_of
+from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Hierarchy, Kind
+from tidings.schema.catalog import RESERVED
+
+SAMPLED = 10_000  # records
+_MOST_VALUES = 1_000  # of a proposed enumeration
+_LONGEST_VALUE = 200
+_IDS = re.compile(r"(?:.*[_ -])?(?:id|guid|uuid|key|number|nr)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a feed wants of a schema, and the mapping with all kinds filled in; `records` were looked at."""
+
+    catalog: Catalog
+    mapping: Mapping
+    records: int
+
+
+def infer(
+    content: Content,
+    layout: Layout,
+    origin: Origin,
+    event_type: str,
+    mandatory: Iterable[str] = (),
+    there: Catalog | None = None,
+) -> Proposal:
+    """From the bytes alone; raises NothingToInfer, UnreadableFeed or SchemaClash."""
+    shape = shape_of(content, layout)
+    if not shape.names:
+        raise NothingToInfer(content.place, "name where they are by --records")
+    names = _attribute_names(shape.names)
+    fields = tuple(Field(name, Reading(path), mandatory=name in set(mandatory)) for path, name in names.items())
+    draft = Mapping(event_type, origin, shape.layout, (event_type,), fields, event_type)
+    records = list(islice(read_records(content, shape.layout, draft.paths), SAMPLED))
+    if not records:
+        raise NothingToInfer(content.place, "name where they are by --records")
+    return propose(replace(draft, id=_id(records, names)), records, there)
+
+
+def propose(mapping: Mapping, records: Iterable[Record], there: Catalog | None = None) -> Proposal:
+    """From a mapping and some records of its source. Kinds that `there` knows are kept; raises SchemaClash."""
+    sample = list(islice(records, SAMPLED))
+    fields: list[Field] = []
+    domains: dict[str, Domain] = {}
+    for one in mapping.fields:
+        values = [value for record in sample for value in _values(record, one.reading)]
+        guessed = _guessed(one, values, there)
+        several = one.several or any(len(_values(record, guessed.reading)) > 1 for record in sample)
+        grow = one.grow or (one.kind is None and guessed.kind is Kind.ENUMERATED)
+        field = replace(one, kind=guessed.kind, reading=guessed.reading, several=several, grow=grow)
+        fields.append(field)
+        name = one.domain or one.attribute
+        domain = _domain(name, field, sample)
+        domains[name] = _joined(domains[name], domain) if name in domains else domain
+    filled = replace(mapping, fields=tuple(fields))
+    attributes = tuple(Attribute(one.attribute, one.domain or one.attribute) for one in fields)
+    uses = tuple(AttributeUse(one.attribute, one.mandatory, not one.several) for one in fields)
+    types = tuple(EventType(name, uses) for name in mapping.event_types)
+    return Proposal(Catalog(tuple(domains.values()), attributes, types), filled, len(sample))
+
+
+def _guessed(one: Field, values: list[Any], there: Catalog | None) -> Guess:
+    """As the mapping says, else the schema that is there, else by the values; raises SchemaClash."""
+    if one.kind is not None:
+        if there is not None:
+            kind_of(one, there)
+        return Guess(one.kind, one.reading)
+    found = guess(values, one.reading)
+    domain = None if there is None else there.domain_of(one.attribute)
+    if domain is None:
+        return found
+    if values and domain.kind in (Kind.NUMERIC, Kind.TIME) and found.kind is not domain.kind:
+        raise SchemaClash(f"attribute {one.attribute!r}", str(domain.kind), str(found.kind))
+    return Guess(domain.kind, found.reading if found.kind is domain.kind else one.reading)
+
+
+def _values(record: Record, reading: Reading) -> list[Any]:
+    """As they stand in the record, cut and stripped but not yet read as numbers or times."""
+    try:
+        return list(converted(record.get(reading.path, ()), reading, Kind.STRING))
+    except Unconvertible:
+        return []
+
+
+def _domain(name: str, one: Field, sample: list[Record]) -> Domain:
+    kind = one.kind or Kind.STRING
+    if kind not in (Kind.ENUMERATED, Kind.HIERARCHICAL):
+        return Domain(name, kind)
+    texts = dict.fromkeys(value for record in sample for value in _values(record, one.reading) if _fits(value))
+    if kind is Kind.ENUMERATED:
+        return Domain(name, kind, values=tuple(sorted(texts))[:_MOST_VALUES])
+    hierarchy = Hierarchy()
+    above = replace(one.reading, path=one.parent, constant=None, split="")
+    for record in sample:
+        parent = next((p for p in _values(record, above) if _fits(p)), None) if one.parent else None
+        if parent is not None and parent not in hierarchy:
+            hierarchy = hierarchy.append(parent, None)
+        for value in _values(record, one.reading):
+            if _fits(value) and value not in hierarchy and len(hierarchy) < _MOST_VALUES:
+                hierarchy = hierarchy.append(value, parent)
+    return Domain(name, kind, hierarchy=hierarchy)
+
+
+def _joined(one: Domain, other: Domain) -> Domain:
+    """Of two fields over one domain."""
+    if one.kind is Kind.ENUMERATED and other.kind is Kind.ENUMERATED:
+        return replace(one, values=tuple(dict.fromkeys((*one.values, *other.values))))
+    return one
+
+
+def _fits(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= _LONGEST_VALUE and value.isprintable()
+
+
+def _attribute_names(named: dict[str, str]) -> dict[str, str]:
+    """Names that filters can write without quotes, each once."""
+    made: dict[str, str] = {}
+    for path, name in named.items():
+        plain = re.sub(r"\W+", "_", name).strip("_").lower()[:60] or "field"
+        plain = f"_{plain}" if plain[0].isdigit() else plain
+        plain = f"{plain}_" if plain in RESERVED else plain
+        unique, number = plain, 2
+        while unique in made.values():
+            unique, number = f"{plain}_{number}", number + 1
+        made[path] = unique
+    return made
+
+
+def _id(records: list[Record], names: dict[str, str]) -> tuple[str, ...]:
+    """The first column that is called so and tells all records from each other."""
+    for path, name in names.items():
+        seen = [record.get(path, ()) for record in records]
+        bound = all(len(one) == 1 and one[0] not in (None, "") for one in seen)
+        if bound and _IDS.fullmatch(name) and len({str(one[0]) for one in seen}) == len(seen):
+            return (path,)
+    return ()

@@ -1,0 +1,91 @@
+"""A mapping: where a feed comes from, where its records are, and which event each of them becomes.
+
+`mapping_file` reads and writes it as TOML, `making` applies it, `inferring` proposes one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidings.schema import Kind
+
+FORMATS = ("csv", "json", "xml", "html")
+EVERY = 60.0  # seconds between two looks at a source
+GROW_LIMIT = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the bytes of a source are cut into records. `records` leads to them; of CSV the rows are."""
+
+    format: str
+    records: str = ""
+    delimiter: str = ","
+    encoding: str = ""  # empty: what the source says, else what its bytes look like
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the bytes come from: exactly one of url, folder and file."""
+
+    url: str = ""
+    folder: Path | None = None
+    file: Path | None = None
+    pattern: str = "*"  # of the files in a folder
+    every: float = EVERY
+
+    def __str__(self) -> str:
+        return self.url or str(self.folder or self.file)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How what stands in a record is read as a value."""
+
+    path: str = ""
+    constant: str | int | float | None = None  # instead of a path
+    strip: bool = True
+    lower: bool = False
+    split: str = ""  # one text with several values
+    decimal: str = "."
+    time_format: str = ""  # of `strptime`, or `epoch`, or `epoch-ms`; empty: ISO 8601
+    zone: str = ""  # of times that say none; empty: UTC
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One attribute of the events."""
+
+    attribute: str
+    reading: Reading
+    kind: Kind | None = None  # None: what the schema says
+    domain: str = ""  # of an attribute that the feed creates; empty: one of the attribute's name
+    mandatory: bool = False
+    several: bool = False
+    grow: bool = False  # unseen values may be appended to the domain
+    parent: str = ""  # hierarchical: the path to the node above
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """`name` is its file's, without the ending; events that have no source of their own have this one."""
+
+    name: str
+    origin: Origin
+    layout: Layout
+    event_types: tuple[str, ...]
+    fields: tuple[Field, ...]
+    source: str = ""
+    contact: str = ""
+    id: tuple[str, ...] = ()  # paths; none: a digest of the record
+    time: Reading | None = None
+    grow_limit: int = GROW_LIMIT  # values appended in one run
+    file: str = field(default="", compare=False)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All that have to be read of a record."""
+        wanted = [*self.id, *(one.reading.path for one in self.fields), *(one.parent for one in self.fields)]
+        if self.time is not None:
+            wanted.append(self.time.path)
+        return tuple(dict.fromkeys(path for path in wanted if path))

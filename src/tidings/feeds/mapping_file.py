@@ -1,0 +1,250 @@
+"""A mapping from a TOML file. Which keys there are, and what each may say, stands here and in docs/feeds.md.
+
+url = "http://127.0.0.1:8181/cars"
+format = "html"
+records = "li.item"
+event_type = "car"
+
+[fields]
+title = "h3"
+price = { from = ".price", kind = "numeric" }
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from tidings.errors import one_of, shown
+from tidings.feeds.element_path import ElementPath
+from tidings.feeds.errors import WrongMapping, WrongPath
+from tidings.feeds.json_path import JsonPath
+from tidings.feeds.mapping import EVERY, FORMATS, GROW_LIMIT, Field, Layout, Mapping, Origin, Reading
+from tidings.feeds.mapping_table import Table
+from tidings.feeds.records import codec_of
+from tidings.schema import Kind
+from tidings.schema.catalog import IllegalName, check_name
+
+ORIGINS = ("url", "folder", "file")
+READING_KEYS = ("from", "constant", "strip", "lower", "split", "decimal", "time_format", "zone")
+FIELD_KEYS = (*READING_KEYS, "kind", "domain", "mandatory", "several", "grow", "parent")
+TIME_KEYS = ("from", "time_format", "zone")
+KEYS: tuple[str, ...] = (
+    *ORIGINS,
+    "every",
+    "pattern",
+    "format",
+    "records",
+    "delimiter",
+    "encoding",
+    "event_type",
+    "source",
+    "contact",
+)
+KEYS += ("id", "time", "grow_limit", "fields")
+_LARGEST = 1 << 20  # bytes of a mapping file
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def read_mapping(path: Path) -> Mapping:
+    """Raises WrongMapping with the file, the key and what was expected; OSError where there is no file."""
+    with path.open("rb") as file:
+        content = file.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise WrongMapping(str(path), "", f"it has more than {_LARGEST:,} bytes")
+    try:
+        document = tomllib.loads(content.decode())
+    except UnicodeDecodeError as problem:
+        raise WrongMapping(str(path), "", f"byte {problem.start}: this is no UTF-8 text") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+        raise WrongMapping(str(path), "", f"no TOML: {problem}") from None
+    return mapping_of(document, str(path), path.parent)
+
+
+def mapping_of(document: dict[str, Any], file: str, folder: Path) -> Mapping:
+    """From a parsed file; relative paths start at `folder`."""
+    table = Table(file, "", document, KEYS)
+    layout, origin = _layout(table), _origin(table, folder)
+    event_types = table.texts("event_type")
+    if not event_types:
+        raise table.wrong("event_type", "expected the name of an event type, or a list of them; it is missing")
+    fields = tuple(_field(table, name, raw, layout.format) for name, raw in table.table("fields").items())
+    if not fields:
+        raise table.wrong("fields", 'expected a table of attributes, such as price = ".price"; it is missing')
+    ids = table.texts("id")
+    for path in ids:
+        _check_path(table, "id", path, layout.format)
+    limit = table.number("grow_limit", GROW_LIMIT)
+    if limit != int(limit) or limit < 0:
+        raise table.wrong("grow_limit", f"expected a whole number from 0 on, got {limit}")
+    name = Path(file).stem
+    source, contact = table.text("source") or name, table.text("contact")
+    return Mapping(
+        name, origin, layout, event_types, fields, source, contact, ids, _time(table, layout), int(limit), file
+    )
+
+
+def _origin(table: Table, folder: Path) -> Origin:
+    given = [key for key in ORIGINS if key in table.raw]
+    if len(given) != 1:
+        got = "none of them" if not given else " and ".join(given)
+        raise table.wrong("", f"expected one of url, folder and file, got {got}")
+    every = table.number("every", EVERY)
+    if every < 0.1:
+        raise table.wrong("every", f"expected seconds, at least 0.1, got {every}")
+    where = table.text(given[0])
+    if not where:
+        raise table.wrong(given[0], "expected where the feed comes from, got nothing")
+    if "pattern" in table.raw and given != ["folder"]:
+        raise table.wrong("pattern", "only a folder has files to choose from")
+    pattern = table.text("pattern", "*")
+    if "/" in pattern or not pattern:
+        raise table.wrong(
+            "pattern", f"expected the names of files in the folder, such as '*.csv', got {shown(pattern)}"
+        )
+    if given != ["url"]:
+        path = folder / where
+        if given == ["file"]:
+            return Origin(file=path, every=every)
+        return Origin(folder=path, pattern=pattern, every=every)
+    try:
+        parts = urlsplit(where)
+        legal = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        legal = False
+    if not legal:
+        raise table.wrong("url", f"expected http://… or https://…, got {shown(where)}")
+    return Origin(url=where, every=every)
+
+
+def _layout(table: Table) -> Layout:
+    format = table.choice("format", FORMATS)
+    if not format:
+        where = table.text("pattern") if "folder" in table.raw else table.text("file") or table.text("url")
+        format = format_of(where) or ""
+    if not format:
+        raise table.wrong("format", f"expected {one_of(FORMATS)}; it is missing and no ending says it")
+    records = table.text("records")
+    if records and format == "csv":
+        raise table.wrong("records", "the rows of CSV are its records; leave it out")
+    if not records and format in ("xml", "html"):
+        raise table.wrong(
+            "records", "expected the path of the elements that are records, such as 'li.item'; it is missing"
+        )
+    _check_path(table, "records", records, format)
+    if "@" in records:
+        raise table.wrong("records", "a record is an element, not an attribute")
+    delimiter = table.text("delimiter", ",")
+    if "delimiter" in table.raw and format != "csv":
+        raise table.wrong("delimiter", f"only CSV has one; this feed is {format}")
+    if len(delimiter) != 1 or delimiter in '"\r\n':
+        raise table.wrong("delimiter", f"expected one character, got {shown(delimiter)}")
+    encoding = table.text("encoding")
+    if encoding and codec_of(encoding) is None:
+        raise table.wrong("encoding", f"no encoding {shown(encoding)} is known; expected one such as 'utf-8'")
+    return Layout(format, records, delimiter, encoding)
+
+
+def format_of(name: str) -> str | None:
+    """By the ending of a file's name or a URL's path."""
+    ending = name.partition("?")[0].partition("#")[0].rpartition(".")[2].lower()
+    return {"htm": "html", "jsonl": "json", "rss": "xml", "atom": "xml"}.get(
+        ending, ending if ending in FORMATS else None
+    )
+
+
+def _check_path(table: Table, key: str, path: str, format: str) -> None:
+    parse: dict[str, Callable[[str], object]] = {
+        "json": JsonPath.parse,
+        "xml": ElementPath.parse,
+        "html": ElementPath.parse,
+    }
+    if path and format in parse:
+        try:
+            parse[format](path)
+        except WrongPath as problem:
+            raise table.wrong(key, str(problem)) from None
+
+
+def _time(table: Table, layout: Layout) -> Reading | None:
+    raw = table.raw.get("time")
+    if raw is None:
+        return None
+    below = Table(table.file, "time.", _as_table(table, "time", raw), TIME_KEYS)
+    reading = _reading(below, layout.format)
+    if not reading.path:
+        raise below.wrong("from", "expected a path; it is missing")
+    return reading
+
+
+def _as_table(table: Table, key: str, raw: Any) -> dict[str, Any]:
+    if isinstance(raw, str):
+        return {"from": raw}
+    if not isinstance(raw, dict):
+        raise table.wrong(key, f"expected a path, or a table with 'from', got {shown(raw)}")
+    return raw
+
+
+def _reading(table: Table, format: str) -> Reading:
+    path = table.text("from")
+    _check_path(table, "from", path, format)
+    constant = table.raw.get("constant")
+    if constant is not None and (isinstance(constant, bool) or not isinstance(constant, str | int | float)):
+        raise table.wrong("constant", f"expected text or a number, got {shown(constant)}")
+    decimal = table.text("decimal", ".")
+    if decimal not in (".", ","):
+        raise table.wrong("decimal", f"expected '.' or ',', got {shown(decimal)}")
+    zone = table.text("zone")
+    try:
+        ZoneInfo(zone or "UTC")
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise table.wrong("zone", f"expected a time zone such as 'Europe/Athens', got {shown(zone)}") from None
+    if "split" in table.raw and not table.text("split"):
+        raise table.wrong("split", "expected what stands between two values, such as ','; got nothing")
+    return Reading(
+        path,
+        constant,
+        table.flag("strip", True),
+        table.flag("lower", False),
+        table.text("split"),
+        decimal,
+        table.text("time_format"),
+        zone,
+    )
+
+
+def _field(above: Table, name: str, raw: Any, format: str) -> Field:
+    key = name if BARE.fullmatch(name) else json.dumps(name)
+    table = Table(above.file, f"fields.{key}.", _as_table(above, f"fields.{key}", raw), FIELD_KEYS)
+    try:
+        check_name("an attribute", name)
+    except IllegalName as problem:
+        raise above.wrong(f"fields.{key}", str(problem)) from None
+    reading = _reading(table, format)
+    if (reading.constant is None) == (not reading.path):
+        raise table.wrong("from", "expected a path, or 'constant', and not both")
+    named = table.choice("kind", tuple(str(kind) for kind in Kind))
+    kind = Kind(named) if named else None
+    growing = (None, Kind.ENUMERATED, Kind.HIERARCHICAL)
+    if table.flag("grow", False) and kind not in growing:
+        raise table.wrong("grow", f"only enumerated and hierarchical domains grow by values; this one is {kind}")
+    parent = table.text("parent")
+    if parent and kind not in (None, Kind.HIERARCHICAL):
+        raise table.wrong("parent", f"only hierarchical values have a parent; this one is {kind}")
+    _check_path(table, "parent", parent, format)
+    return Field(
+        name,
+        reading,
+        kind,
+        table.text("domain"),
+        table.flag("mandatory", False),
+        table.flag("several", bool(reading.split)),
+        table.flag("grow", False),
+        parent,
+    )

@@ -1,0 +1,70 @@
+"""A mapping as the text of a file; `mapping_file` reads it again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tidings.feeds.mapping import EVERY, GROW_LIMIT, Mapping, Reading
+from tidings.feeds.mapping_file import BARE, READING_KEYS
+
+
+def write_mapping(mapping: Mapping) -> str:
+    """The text of which `read_mapping` makes this mapping again; only what differs from the defaults is said."""
+    origin, layout = mapping.origin, mapping.layout
+    lines = [
+        ("url", origin.url),
+        ("folder", str(origin.folder or "")),
+        ("file", str(origin.file or "")),
+        ("pattern", origin.pattern if origin.pattern != "*" else ""),
+        ("every", origin.every if origin.every != EVERY else ""),
+        ("format", layout.format),
+        ("records", layout.records),
+        ("delimiter", layout.delimiter if layout.delimiter != "," else ""),
+        ("encoding", layout.encoding),
+        ("event_type", _one_or_many(mapping.event_types)),
+        ("source", mapping.source),
+        ("contact", mapping.contact),
+        ("id", _one_or_many(mapping.id)),
+        ("grow_limit", mapping.grow_limit if mapping.grow_limit != GROW_LIMIT else ""),
+    ]
+    text = [f"{key} = {_toml(value)}" for key, value in lines if value not in ("", [])]
+    if mapping.time is not None:
+        text += ["", "[time]", *_reading_lines(mapping.time)]
+    for one in mapping.fields:
+        text += ["", f"[fields.{one.attribute if BARE.fullmatch(one.attribute) else _toml(one.attribute)}]"]
+        text += _reading_lines(one.reading)
+        members: list[tuple[str, Any, Any]] = [
+            ("kind", str(one.kind or ""), ""),
+            ("domain", one.domain, ""),
+            ("mandatory", one.mandatory, False),
+            ("several", one.several, bool(one.reading.split)),
+            ("grow", one.grow, False),
+            ("parent", one.parent, ""),
+        ]
+        text += [f"{key} = {_toml(value)}" for key, value, default in members if value != default]
+    return "\n".join(text) + "\n"
+
+
+def _reading_lines(reading: Reading) -> list[str]:
+    plain = Reading()
+    named = zip(READING_KEYS, Reading.__slots__, strict=True)
+    pairs = [(key, getattr(reading, name), getattr(plain, name)) for key, name in named]
+    return [f"{key} = {_toml(value)}" for key, value, default in pairs if value != default]
+
+
+def _one_or_many(texts: tuple[str, ...]) -> str | list[str]:
+    return texts[0] if len(texts) == 1 else list(texts)
+
+
+def _toml(value: Any) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return repr(value)
+        case list():
+            return f"[{', '.join(_toml(one) for one in value)}]"
+        case _:
+            text = str(value).encode("utf-8", "replace").decode()
+            return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,38 @@
+"""Records as the events they would become, and what the schema would say to them; nothing is published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tidings.events import BrokenRule, RefusedEvent, validate
+from tidings.feeds.making import EventMaker
+from tidings.feeds.mapping import Mapping
+from tidings.feeds.records import Record
+from tidings.schema import Catalog
+
+
+def previewed(mapping: Mapping, records: Iterable[Record], catalog: Catalog) -> Iterator[dict[str, Any]]:
+    """`{"event": …}` for each, with `errors` where it would be refused and `appends` where values are new."""
+    growing = {one.attribute for one in mapping.fields if one.grow}
+    maker = EventMaker(mapping, catalog)
+    for record in records:
+        made = maker.make(record)
+        broken = list(made.errors)
+        try:
+            validate(made.raw, catalog)
+        except RefusedEvent as refused:
+            broken += refused.errors
+        new = [error for error in broken if _is_unseen(error, growing, catalog)]
+        shown: dict[str, Any] = {"event": made.raw}
+        if new:
+            shown["appends"] = {str(error.attribute): error.as_json()["value"] for error in new}
+        if wrong := [error.as_json() for error in broken if error not in new]:
+            shown["errors"] = wrong
+        yield shown
+
+
+def _is_unseen(error: BrokenRule, growing: set[str], catalog: Catalog) -> bool:
+    """A value that `run` would append first."""
+    domain = catalog.domain_of(error.attribute) if error.attribute in growing else None
+    return error.rule == "domain" and domain is not None and bool(domain.vocabulary or domain.kind == "enumerated")

@@ -1,0 +1,200 @@
+"""Finds out, without a mapping, where the records of a source are and which paths lead to what is in them.
+
+Of XML and HTML the records are the siblings that look alike and hold most; of JSON the longest list of objects."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from lxml import etree
+
+from tidings.feeds.element_path import ElementPath, local_name, place_of, text_of
+from tidings.feeds.errors import WrongPath
+from tidings.feeds.json_path import written
+from tidings.feeds.mapping import Layout
+from tidings.feeds.records import Content, csv_rows, decoded, document, json_records
+
+_SAMPLED = 1_000  # records
+_MOST_PATHS = 100
+_DEEPEST = 6
+_EXAMPLES = 3  # of siblings that look alike; the first may be a table's headings
+_DELIMITERS = (",", ";", "\t", "|")
+_UNSEEN = frozenset({"script", "style", "template", "noscript", "head", "option"})
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "a"})
+_TOLD = ("datetime", "href")  # attributes that say more than the text inside
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """`names` has a name for each path."""
+
+    layout: Layout
+    names: dict[str, str]
+
+
+def shape_of(content: Content, layout: Layout) -> Shape:
+    """What the layout does not say is found; no names where nothing is. Raises UnreadableFeed."""
+    match layout.format:
+        case "csv":
+            layout = replace(layout, delimiter=_delimiter(content, layout))
+            header = next(csv_rows(content, layout), [])
+            return Shape(layout, {name: name for name in header[:_MOST_PATHS] if name})
+        case "json":
+            return _json_shape(content, layout)
+        case _:
+            return _element_shape(content, layout)
+
+
+def _delimiter(content: Content, layout: Layout) -> str:
+    """The one that stands most often in the first line, unless one was named."""
+    if layout.delimiter != ",":
+        return layout.delimiter
+    first = decoded(content, layout).partition("\n")[0]
+    return max(_DELIMITERS, key=first.count)
+
+
+# JSON
+
+
+def _json_shape(content: Content, layout: Layout) -> Shape:
+    if not layout.records:
+        whole = next(json_records(content, replace(layout, records="")), None)
+        lists = dict(_lists((), whole)) if isinstance(whole, dict) else {}
+        if lists:
+            layout = replace(layout, records="/" + max(lists, key=lambda path: lists[path]))
+    names: dict[str, str] = {}
+    for record in islice(json_records(content, layout), _SAMPLED):
+        for steps in _leaves((), record):
+            if steps and len(names) < _MOST_PATHS:
+                names.setdefault(written(*steps), "_".join(step for step in steps if step != "*"))
+    return Shape(layout, names)
+
+
+def _lists(steps: tuple[str, ...], at: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    """Lists of objects, with their lengths; only a root that is one record itself has none."""
+    for name, below in at.items():
+        way = (*steps, name)
+        if isinstance(below, list) and below and all(isinstance(one, dict) for one in below):
+            yield written(*way), len(below)
+        elif isinstance(below, dict) and len(way) < _DEEPEST:
+            yield from _lists(way, below)
+
+
+def _leaves(steps: tuple[str, ...], at: Any) -> Iterator[tuple[str, ...]]:
+    if len(steps) > _DEEPEST:
+        return
+    if isinstance(at, dict):
+        for name, below in at.items():
+            yield from _leaves((*steps, name), below)
+    elif isinstance(at, list) and any(isinstance(one, dict | list) for one in at):
+        for one in at[:_SAMPLED]:
+            yield from _leaves((*steps, "*"), one)
+    else:
+        yield steps
+
+
+# XML and HTML
+
+
+def _element_shape(content: Content, layout: Layout) -> Shape:
+    root = document(content, layout)
+    if not layout.records:
+        layout = replace(layout, records=_repeated(root))
+    if not layout.records:
+        return Shape(layout, {})
+    records = list(islice(ElementPath.parse(layout.records).elements(root), _SAMPLED))
+    found = filter(_can_be_read, dict.fromkeys(path for record in records for path in _paths(record)))
+    headings = _headings(records[0]) if records else []
+    names = {path: _name(path, headings) for path in islice(found, _MOST_PATHS)}
+    return Shape(layout, names)
+
+
+def _repeated(root: etree._Element) -> str:
+    """The path of the siblings that look alike and hold most; empty where there are none."""
+    best, most = "", 0
+    for parent in root.iter():
+        if local_name(parent) in _UNSEEN or len(parent) < 2:
+            continue
+        alike = Counter(_mark(child) for child in parent if local_name(child) not in _UNSEEN)
+        mark, count = alike.most_common(1)[0] if alike else ("", 0)
+        if count < 2:
+            continue
+        examples = [child for child in parent if _mark(child) == mark and len(child)][-_EXAMPLES:]
+        held = count * max((len(set(_paths(example))) for example in examples), default=0)
+        path = mark if "." in mark else f"{_mark(parent)} {mark}"
+        if held > most and _can_be_read(path):
+            best, most = path, held
+    return best
+
+
+def _can_be_read(path: str) -> bool:
+    """HTML takes anything for a tag's or an attribute's name."""
+    try:
+        ElementPath.parse(path)
+    except WrongPath:
+        return False
+    return True
+
+
+def _mark(element: etree._Element) -> str:
+    """Its tag and first class, as a step of a path."""
+    first = next(iter((element.get("class") or "").split()), "")
+    legal = first.replace("-", "").replace("_", "").isalnum()
+    return f"{local_name(element)}.{first}" if legal else local_name(element)
+
+
+def _paths(record: etree._Element) -> Iterator[str]:
+    """To each text inside a record, and to attributes that say more."""
+    yield from (f"@{name}" for name in _attributes(record) if name == "id" or name.startswith("data-"))
+    for element in record.iterdescendants():
+        mark = _mark(element)
+        if local_name(element) in _UNSEEN or not mark:
+            continue
+        if mark == "th" and local_name(record) == "tr":
+            continue
+        if mark == "td":  # what a table's cells are is said by their place
+            mark += f":{place_of(element, _MOST_PATHS)}"
+        if mark == "a" and (parent := element.getparent()) is not None and parent is not record:
+            yield _mark(parent)  # `<h3><a href="…">` is a heading
+            continue
+        told = [f"{mark}@{name}" for name in _attributes(element) if name in _TOLD or name.startswith("data-")]
+        yield from told
+        # `<time datetime="…">in five days</time>` is told by its attribute
+        if not any(path.endswith("@datetime") for path in told) and _holds_text(element):
+            yield mark
+
+
+def _attributes(element: etree._Element) -> list[str]:
+    return [str(name).rpartition("}")[2] for name, _ in element.items()]
+
+
+def _holds_text(element: etree._Element) -> bool:
+    """Whether a text begins here, and not only in some element below."""
+    return bool((element.text or "").strip()) or (not len(element) and bool(text_of(element)))
+
+
+def _headings(record: etree._Element) -> list[str]:
+    """Of a table's row: what its first line says about the columns."""
+    table = next((above for above in record.iterancestors() if local_name(above) == "table"), None)
+    if local_name(record) != "tr" or table is None:
+        return []
+    return [text_of(cell) for cell in islice(ElementPath.parse("th").elements(table), _MOST_PATHS)]
+
+
+def _name(path: str, headings: list[str]) -> str:
+    """The attribute's, the class's, the column's or the tag's."""
+    way, _, attribute = path.partition("@")
+    last = way.split()[-1] if way else ""
+    tag, _, place = last.partition(":")
+    if place and int(place) <= len(headings) and headings[int(place) - 1]:
+        return headings[int(place) - 1]
+    name = tag.rpartition(".")[2] or tag
+    name = "title" if name in _HEADINGS else name
+    if attribute and attribute != "datetime":
+        attribute = attribute.removeprefix("data-")
+        return f"{name}_{attribute}" if name and name != "title" else attribute
+    return f"{name}_{place}" if place else name

@@ -1,0 +1,1 @@
+"""What is owed to subscribers, and how it gets to them: channels, the outbox, retries."""

@@ -1,0 +1,272 @@
+"""Notifications by Apprise, which speaks to a hundred services; a URL says which, and with what secrets.
+
+    Parcel ──> mail_text's subject and plain text ──> one plugin of Apprise, in a thread ──> Attempt
+
+The URL is a user's. So only the schemes of the settings are taken, no option that reads files or weakens the
+connection, and every connection that a plugin opens is held to public addresses at the moment it is opened: neither a
+name that changes its mind nor a redirect leads into our own network. Apprise is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import socket
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from tidings.errors import ChannelError, one_of, shown, suggestion
+from tidings.notifying.addresses import special
+from tidings.notifying.mail_text import mail_of, one_line
+from tidings.notifying.parcel import Attempt, Parcel
+from tidings.schema import Instant
+from tidings.settings import Settings
+
+if TYPE_CHECKING:
+    from apprise.plugins.base import NotifyBase
+
+LONGEST_URL = 2_000
+LONGEST_PROBLEM = 500
+_MEMBERS = ("kind", "url", "digest", "rate", "quiet")  # the last three are the rhythm's business
+_FILES = frozenset({"template", "attach", "config", "keyfile", "pem", "store"})
+_REFUSED = _FILES | {"verify", "redirect", "cto", "rto", "retry", "wait", "optional"}  # these weaken the connection
+_SCHEME = re.compile(r"([a-z0-9]+)://", re.IGNORECASE)
+_CALLING = re.compile(r"@(?=everyone\b|here\b|channel\b|all\b|room\b)|<(?=[@!#])", re.IGNORECASE)
+_HOST = re.compile(r"[a-z0-9.-]+\.[a-z0-9-]+|localhost", re.IGNORECASE)  # what has no dot may be a token
+_SHORTEST_SECRET = 4
+
+
+class UnknownAppriseMember(ChannelError):
+    """A member of the channel's JSON that an Apprise channel does not have."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+
+    def __str__(self) -> str:
+        return f"an Apprise channel has no {shown(self.args[0])}{suggestion(str(self.args[0]), _MEMBERS)}"
+
+
+class SchemeNotAllowed(ChannelError):
+    """The scheme of an Apprise URL, and those that this service takes."""
+
+    def __init__(self, scheme: str, allowed: tuple[str, ...]) -> None:
+        super().__init__(scheme, allowed)
+
+    def __str__(self) -> str:
+        scheme, allowed = self.args
+        if not allowed:
+            return "this service sends nothing by Apprise; its operator can set apprise_schemes"
+        return f"an Apprise URL cannot begin with {shown(scheme)} here; it can with {one_of(allowed)}"
+
+
+class InvalidAppriseUrl(ChannelError):
+    """The scheme and host (never more: the rest is secret), and what is wrong."""
+
+    def __init__(self, place: str, problem: str) -> None:
+        super().__init__(place, problem)
+
+    def __str__(self) -> str:
+        place, problem = self.args
+        return f"the Apprise URL {place}{' ' if place else ''}{problem}"
+
+
+class AppriseChannel:
+    """`seconds` is the time for one parcel, `threads` how many are sent at once. `allow_loopback` is for development
+    and admits this machine beside public addresses."""
+
+    kind = "apprise"
+
+    def __init__(
+        self, settings: Settings, *, threads: int = 8, seconds: float = 15.0, allow_loopback: bool = False
+    ) -> None:
+        self._schemes = settings.apprise_schemes
+        self._seconds = seconds
+        self._allow_loopback = allow_loopback
+        self._places = asyncio.Semaphore(threads)
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="apprise")
+
+    def check(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The rhythm's members pass as they are. Connects to nothing."""
+        for name in settings:
+            if name not in _MEMBERS:
+                raise UnknownAppriseMember(name)
+        url = settings.get("url")
+        if not isinstance(url, str) or len(url) > LONGEST_URL or not url.isprintable():
+            raise InvalidAppriseUrl("", f"must be one line of at most {LONGEST_URL:,} characters")
+        url = url.strip()
+        watch = _Watch(self._allow_loopback)
+        watch.end()
+        self._plugin(url, watch)
+        return {**settings, "kind": self.kind, "url": url}
+
+    async def send(self, parcel: Parcel, settings: Mapping[str, Any], now: Instant) -> Attempt:
+        url = str(settings.get("url", ""))
+        request = f"Apprise {_place(url)}"
+        mail = mail_of(parcel)
+        await self._places.acquire()
+        began = time.monotonic()
+        watch = _Watch(self._allow_loopback)
+        work = asyncio.get_running_loop().run_in_executor(
+            self._threads, self._sent, url, _calm(mail.subject), _calm(mail.plain), watch
+        )
+        work.add_done_callback(lambda _: self._places.release())  # not before: a place is a thread
+        try:
+            done, _ = await asyncio.wait((work,), timeout=self._seconds)
+        finally:
+            watch.end()  # a thread cannot be stopped, but without its connections it comes to an end
+        problem = work.result() if done else f"no answer within {self._seconds:g} s"
+        return Attempt(not problem, time.monotonic() - began, request, problem=problem)
+
+    def close(self) -> None:
+        """Waits for what is under way."""
+        self._threads.shutdown()
+
+    def _sent(self, url: str, title: str, body: str, watch: _Watch) -> str:
+        """In a thread. The problem, or nothing."""
+        try:
+            plugin = self._plugin(url, watch)
+        except ChannelError as problem:
+            return str(problem)
+        token = _WATCH.set(watch)
+        try:
+            sent = plugin.notify(body=body, title=title, body_format="text", overflow="truncate")
+        except Exception as problem:  # a plugin is others' code: whatever it raises is a failed attempt
+            watch.lines.append(f"{type(problem).__name__}: {problem}")
+            sent = False
+        finally:
+            _WATCH.reset(token)
+        if sent:
+            return ""
+        lines = "; ".join(dict.fromkeys(watch.lines)) or "it was not taken, without a reason"
+        return one_line(_without_secrets(lines, url), LONGEST_PROBLEM)
+
+    def _plugin(self, url: str, watch: _Watch) -> NotifyBase:
+        """The plugin for the URL, with the connection's rules put back to the careful ones."""
+        found = _SCHEME.match(url)
+        scheme = found[1].lower() if found else url.partition(":")[0][:20]
+        if not found or scheme not in self._schemes:
+            raise SchemeNotAllowed(scheme, self._schemes)
+        from apprise import Apprise, AppriseAsset
+        from apprise.plugins import url_to_dict
+
+        _start_watching()
+        token = _WATCH.set(watch)
+        try:
+            parts = url_to_dict(url)  # type: ignore[no-untyped-call]
+            if parts is None or parts.get("schema") not in self._schemes:
+                raise InvalidAppriseUrl(_place(url), "is not understood; its form is in Apprise's documentation")
+            given = {str(name).lower() for name in parts["qsd"]} | {name for name in _FILES if parts.get(name)}
+            if refused := sorted(given & _REFUSED):
+                raise InvalidAppriseUrl(_place(url), f"cannot have the option {one_of(refused)} here; leave it out")
+            plugin = Apprise.instantiate(parts, AppriseAsset(storage_mode="memory"), suppress_exceptions=False)
+        except ChannelError:
+            raise
+        except Exception as problem:  # a plugin's word for wrong parts, TypeError as a rule, maybe with a secret in it
+            reason = one_line(_without_secrets(str(problem), url), LONGEST_PROBLEM)
+            raise InvalidAppriseUrl(_place(url), f"is refused by Apprise: {reason}") from None
+        finally:
+            _WATCH.reset(token)
+        if plugin is None:
+            raise InvalidAppriseUrl(_place(url), "names a service whose library is not installed here")
+        plugin.redirects = False
+        plugin.verify_certificate = True
+        plugin.socket_connect_timeout = plugin.socket_read_timeout = self._seconds + 1  # after the whole limit
+        return plugin
+
+
+class _Watch:
+    """What one use of a plugin does: the lines it logs, and the connections it opens. After `end` it opens none."""
+
+    def __init__(self, allow_loopback: bool) -> None:
+        self.lines: list[str] = []
+        self._allow_loopback = allow_loopback
+        self._sockets: list[socket.socket] | None = []
+        self._lock = threading.Lock()
+
+    def admit(self, sock: socket.socket, address: object) -> None:
+        """Raises PermissionError, which a library takes for a connection that failed. The socket is kept as a second
+        handle, since wrapping it in TLS makes the first one useless."""
+        host = str(address[0]) if isinstance(address, tuple) and address else ""
+        kind = special(host)
+        if kind is not None and not (self._allow_loopback and kind == "a loopback"):
+            self.lines.append(f"it leads to {kind} address, where nothing is sent")
+            raise PermissionError(f"{kind} address")
+        with self._lock:
+            if self._sockets is None:
+                raise PermissionError("its time is over")
+            self._sockets.append(sock.dup())
+
+    def end(self) -> None:
+        with self._lock:
+            sockets, self._sockets = self._sockets or [], None
+        for sock in sockets:
+            with suppress(OSError):  # not connected, or closed by the other side
+                sock.shutdown(socket.SHUT_RDWR)
+            sock.close()
+
+
+_WATCH: ContextVar[_Watch | None] = ContextVar("apprise_watch", default=None)
+_STARTING = threading.Lock()
+_CONNECTING = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
+
+
+def _audit(event: str, parts: tuple[Any, ...]) -> None:
+    """Python calls this before it connects. Refused alternative: vetting the URL's host first, which a name that
+    changes its address, a redirect or a server that names another one would get around."""
+    if event in _CONNECTING and (watch := _WATCH.get()) is not None and parts[1] is not None:
+        watch.admit(parts[0], parts[1])  # without an address it sends on what is connected already
+
+
+class _Lines(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        if (watch := _WATCH.get()) is not None:
+            watch.lines.append(record.getMessage())
+
+
+_LINES = _Lines(logging.WARNING)
+
+
+def _start_watching() -> None:
+    """Once a process: an audit hook stays for good."""
+    from apprise.manager_plugins import NotificationManager
+
+    logger = logging.getLogger("apprise")
+    with _STARTING:
+        if _LINES not in logger.handlers:
+            with warnings.catch_warnings():  # a plugin imports what Python will drop; it does without it by then
+                warnings.simplefilter("ignore", DeprecationWarning)
+                NotificationManager().load_modules()  # type: ignore[no-untyped-call]
+            sys.addaudithook(_audit)
+            logger.addHandler(_LINES)
+
+
+def _place(url: str) -> str:
+    """Scheme and host. What has no dot is not shown: in `tgram://` and others a token stands in the host's place."""
+    scheme, _, rest = url.partition("://")
+    host = re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")[2].partition(":")[0]
+    return f"{one_line(scheme, 20)}://{host.lower() if _HOST.fullmatch(host) else '…'}"
+
+
+def _without_secrets(text: str, url: str) -> str:
+    """Each part of the URL but scheme and host is left out of what a plugin says."""
+    place = _place(url)
+    rest = url.partition("://")[2]
+    parts = {part for form in (rest, unquote(rest)) for part in re.split(r"[/?#&=:@,\s]", form)}
+    for part in sorted(parts, key=len, reverse=True):
+        if len(part) >= _SHORTEST_SECRET and part.lower() not in place:
+            text = re.sub(re.escape(part), "…", text, flags=re.IGNORECASE)
+    return text
+
+
+def _calm(text: str) -> str:
+    """Event content must not call a whole room (`@everyone`, `<!channel>`): a mark without width breaks the word."""
+    return _CALLING.sub(lambda found: found[0] + "\u200b", text)

@@ -1,0 +1,74 @@
+"""What is sent and what came of it: the values that the outbox hands to a channel and gets back.
+
+    owed notifications ──> Parcel ──> Channel.send ──> Attempt
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tidings.schema import Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """One notification as its owner is told of it. `sequence` counts a subscription's notifications from 1."""
+
+    id: str
+    sequence: int
+    event: Mapping[str, Any]  # in the file form
+    matched_at: Instant
+
+    def as_json(self, subscription: str, filter: str) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "subscription": subscription,
+            "sequence": self.sequence,
+            "filter": filter,
+            "matched_at": str(self.matched_at),
+            "event": self.event,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """What one attempt sends. Its id stays the same in every attempt; `test` marks one that a user asked for."""
+
+    id: str
+    subscription: str
+    owner: str
+    filter: str
+    owed: tuple[Owed, ...]
+    test: bool = False
+
+    @property
+    def is_digest(self) -> bool:
+        return len(self.owed) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What came of sending: success, or why not. `gone`: the receiver wants nothing any more."""
+
+    ok: bool
+    seconds: float
+    request: str  # method, address and headers, without what is secret
+    status: int | None = None
+    response: str = ""  # its beginning
+    problem: str = ""
+    retry_after: float | None = None  # seconds that the receiver asked for
+    gone: bool = False
+
+
+class Channel(Protocol):
+    """One kind of channel. `settings` is the channel's JSON with what is secret; sending never raises for what the
+    other side does."""
+
+    kind: str
+
+    def check(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings in their canonical form; raises ChannelError, saying what was expected."""
+
+    async def send(self, parcel: Parcel, settings: Mapping[str, Any], now: Instant) -> Attempt: ...

@@ -1,0 +1,132 @@
+"""One attempt: a parcel's contents are handed to its channel, and what came of it becomes a result for the store."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from tidings.errors import ChannelError
+from tidings.notifying.errors import UnknownChannel
+from tidings.notifying.parcel import Attempt, Channel, Owed, Parcel
+from tidings.notifying.rhythm import Rhythm, read_rhythm
+from tidings.notifying.schedule import WAITS, next_due
+from tidings.schema import Instant
+from tidings.store import Contents, Result, StoredChannel
+
+_RHYTHMIC = frozenset({"digest", "rate", "quiet"})
+_PLAIN = Rhythm()
+_log = logging.getLogger(__name__)
+
+
+class Sending:
+    def __init__(
+        self,
+        channels: Mapping[str, Channel],
+        clock: Callable[[], Instant],
+        random: Callable[[], float],
+        longest: float,
+        waits: Sequence[float] = WAITS,
+    ) -> None:
+        self._channels, self._clock, self._random, self._longest = channels, clock, random, longest
+        self._waits = waits
+
+    async def attempt(self, contents: Contents) -> Result:
+        """Never raises for what a channel does."""
+        number, tries = contents.parcel.number, contents.parcel.attempts
+        started = self._clock()
+        parcel = parcel_of(contents)
+        if parcel is None:
+            reason = "an event of it was removed, so there is nothing to send"
+            return Result(number, tries, started, 0.0, False, "", problem=reason)
+        attempt = await self._send(parcel, contents.channel, started)
+        due = None
+        if not attempt.ok:
+            due = next_due(tries + 1, self._clock(), attempt.retry_after, self._random, self._waits)
+            due = None if due is None else rhythm_of(contents.channel).awake(due)
+        return Result(
+            number,
+            tries,
+            started,
+            attempt.seconds,
+            attempt.ok,
+            attempt.request,
+            attempt.status,
+            attempt.response,
+            attempt.problem,
+            due,
+            attempt.gone,
+        )
+
+    async def _send(self, parcel: Parcel, channel: StoredChannel, now: Instant) -> Attempt:
+        began = time.perf_counter()
+        try:
+            if channel.kind not in self._channels:
+                raise UnknownChannel(channel.kind, sorted(self._channels))
+            async with asyncio.timeout(self._longest):
+                return await self._channels[channel.kind].send(parcel, settings_of(channel, now), now)
+        except TimeoutError:
+            problem = f"the {channel.kind} channel did not end within {self._longest:g} s"
+        except UnknownChannel as unknown:
+            problem = str(unknown)
+        except Exception as unexpected:  # a defect of one channel must not stop the others
+            _log.exception("the %s channel failed to send parcel %s", channel.kind, parcel.id)
+            problem = f"the {channel.kind} channel failed: {type(unexpected).__name__}: {unexpected}"
+        return Attempt(False, time.perf_counter() - began, "", problem=problem)
+
+
+def parcel_of(contents: Contents) -> Parcel | None:
+    """None where an event is missing."""
+    stored = contents.parcel
+    owed = []
+    for item, event in zip(stored.items, contents.events, strict=True):
+        if event is None:
+            return None
+        id = f"{item.position}.{stored.subscription}"
+        owed.append(Owed(id, item.sequence, msgspec.json.decode(event), item.matched_at))
+    id = owed[0].id if len(owed) == 1 else f"digest.{stored.number}.{stored.subscription}"
+    return Parcel(id, stored.subscription, stored.owner, contents.filter, tuple(owed))
+
+
+def settings_of(channel: StoredChannel, now: Instant) -> dict[str, Any]:
+    """As a channel takes them, with the secrets that sign now."""
+    secrets = {"secrets": channel.secrets_at(now)} if channel.secrets else {}
+    return {**channel.settings, "kind": channel.kind, **secrets}
+
+
+def rhythm_of(channel: StoredChannel) -> Rhythm:
+    """What cannot be read delays nothing: it was checked when it was made, and what is owed must go out."""
+    if channel.settings.keys().isdisjoint(_RHYTHMIC):
+        return _PLAIN
+    try:
+        return read_rhythm(channel.settings)
+    except ChannelError as problem:
+        _log.error("the channel of subscription %r is sent to without a rhythm: %s", channel.subscription, problem)
+        return _PLAIN
+
+
+@lru_cache(10_000)
+def rhythm_of_text(settings: str) -> Rhythm:
+    """The same, of settings as the store keeps them."""
+    try:
+        return read_rhythm(msgspec.json.decode(settings))
+    except ChannelError as problem:
+        _log.error("a channel is sent to without a rhythm: %s", problem)
+        return _PLAIN
+
+
+def destination_of(channel: StoredChannel) -> str:
+    """What must not be overrun: a host, or the address of a mailbox."""
+    url = channel.settings.get("url")
+    if isinstance(url, str):
+        try:
+            return f"{channel.kind} {urlsplit(url).netloc.rpartition('@')[2].lower()}"
+        except ValueError:
+            return f"{channel.kind} {url}"
+    return f"{channel.kind} {channel.settings.get('address') or channel.subscription}"

@@ -1,0 +1,207 @@
+"""/accounts and /tokens: register, log in and out, change a password; for operators, give scopes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from tidings.errors import ServiceError, shown
+from tidings.schema import Instant
+from tidings.service.accounts import (
+    LONGEST_PASSWORD,
+    SHORTEST_PASSWORD,
+    USERNAME,
+    Accounts,
+    NoSuchAccount,
+    token_id,
+)
+from tidings.service.bodies import Shape, read_body, says, says_nothing, takes
+from tidings.service.requests import Calling, GatewayOf, answered
+from tidings.settings import SCOPES
+from tidings.store.accounts import Token
+from tidings.store.clock import now
+
+router = APIRouter(tags=["accounts"])
+
+Scope = Literal["publish", "subscribe", "schema", "operate"]
+# What is wrong with them, `accounts` says in plainer words than msgspec would.
+Username = Annotated[str, msgspec.Meta(extra_json_schema={"pattern": USERNAME})]
+_NO_ZERO = "^[^\\u0000]*$"
+_LENGTH = {"minLength": SHORTEST_PASSWORD, "maxLength": LONGEST_PASSWORD, "pattern": _NO_ZERO}
+Password = Annotated[str, msgspec.Meta(extra_json_schema=_LENGTH)]
+
+
+class WrongTime(ServiceError):
+    """A member that should be a time to come: its name and what it was."""
+
+    def __init__(self, member: str, text: str, problem: str) -> None:
+        super().__init__(member, text, problem)
+
+    def __str__(self) -> str:
+        member, text, problem = self.args
+        return f"{member!r}: {shown(text)} {problem}"
+
+
+class Credentials(Shape, frozen=True):
+    username: Username
+    password: Password
+
+
+class LogIn(Shape, frozen=True):
+    username: Username
+    password: Password
+    name: Annotated[str, msgspec.Meta(max_length=200, pattern=_NO_ZERO)] = ""  # PostgreSQL keeps no zero
+    scopes: list[Scope] | None = None
+    expires: Annotated[str, msgspec.Meta(max_length=100)] | None = None
+
+
+class Registered(Shape, frozen=True):
+    username: str
+    token: str
+    scopes: list[Scope]
+
+
+class LoggedIn(Shape, frozen=True):
+    token: str
+    scopes: list[Scope]
+
+
+class TokenSeen(Shape, frozen=True):
+    id: str
+    name: str
+    kind: str
+    scopes: list[Scope]
+    created: str
+    expires: str | None
+    current: bool
+
+
+class Tokens(Shape, frozen=True):
+    tokens: list[TokenSeen]
+
+
+class AccountSeen(Shape, frozen=True):
+    username: str
+    scopes: list[Scope]
+    created: str
+
+
+class NewPassword(Shape, frozen=True):
+    old: Password
+    new: Password
+
+
+class NewScopes(Shape, frozen=True):
+    scopes: list[Scope]
+
+
+def _accounts(request: Request) -> Accounts:
+    accounts: Accounts = request.app.state.accounts
+    return accounts
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+def _listed(scopes: frozenset[str]) -> list[str]:
+    return [scope for scope in SCOPES if scope in scopes]
+
+
+@router.post(
+    "/accounts", status_code=201, openapi_extra=takes(Credentials), responses=says(Registered, "The account", 201)
+)
+async def register(request: Request) -> Response:
+    """Make an account. The token is shown this once."""
+    body = await read_body(request, Credentials)
+    secret, token = await _accounts(request).register(body.username, body.password, _address(request))
+    return answered({"username": token.username, "token": secret, "scopes": _listed(token.scopes)}, 201)
+
+
+@router.get("/accounts/me", responses=says(AccountSeen, "Your account"))
+async def me(caller: Calling, gateway: GatewayOf) -> Response:
+    """Who you are, and what your account may do."""
+    account = await gateway.read(gateway.store.account, caller.owner)
+    if account is None:
+        raise NoSuchAccount(caller.owner)
+    seen = {"username": account.username, "scopes": _listed(account.scopes), "created": str(account.created)}
+    return answered(seen)
+
+
+@router.post(
+    "/accounts/me/password",
+    status_code=204,
+    openapi_extra=takes(NewPassword),
+    responses=says_nothing("Changed; all other tokens of yours are taken back"),
+)
+async def change_password(request: Request, caller: Calling) -> Response:
+    """Change your password. All tokens but the one you ask with are taken back."""
+    caller.owner  # noqa: B018  # raises for a guest, before anything is read
+    body = await read_body(request, NewPassword)
+    await _accounts(request).change_password(caller, body.old, body.new, _address(request))
+    return Response(status_code=204)
+
+
+@router.patch(
+    "/accounts/{username}", openapi_extra=takes(NewScopes), responses=says(AccountSeen, "The account as it is now")
+)
+async def change_scopes(username: str, request: Request, caller: Calling) -> Response:
+    """For operators: what an account may do. Tokens that could do more are taken back."""
+    caller.owner  # noqa: B018
+    if "operate" not in caller.scopes:
+        raise NoSuchAccount(username)
+    body = await read_body(request, NewScopes)
+    account = await _accounts(request).change_scopes(username, frozenset(body.scopes))
+    seen = {"username": account.username, "scopes": _listed(account.scopes), "created": str(account.created)}
+    return answered(seen)
+
+
+@router.post("/tokens", status_code=201, openapi_extra=takes(LogIn), responses=says(LoggedIn, "A new token", 201))
+async def log_in(request: Request) -> Response:
+    """Log in. The token is shown this once; it has the account's scopes unless fewer are asked for."""
+    body = await read_body(request, LogIn)
+    scopes = None if body.scopes is None else frozenset(body.scopes)
+    expires = None if body.expires is None else read_time("expires", body.expires)
+    secret, token = await _accounts(request).log_in(
+        body.username, body.password, _address(request), body.name, scopes, expires
+    )
+    return answered({"token": secret, "scopes": _listed(token.scopes)}, 201)
+
+
+@router.get("/tokens", responses=says(Tokens, "Your tokens"))
+async def tokens(request: Request, caller: Calling) -> Response:
+    """Your tokens, without their secrets."""
+    return answered({"tokens": [_seen(token, caller.digest) for token in await _accounts(request).tokens(caller)]})
+
+
+@router.delete("/tokens/{id}", status_code=204, responses=says_nothing("Taken back"))
+async def log_out(id: str, request: Request, caller: Calling) -> Response:
+    """Take a token of yours back: by its id, or `current` for the one you ask with."""
+    await _accounts(request).remove_token(caller, id)
+    return Response(status_code=204)
+
+
+def read_time(member: str, text: str) -> Instant:
+    """A time to come; raises WrongTime."""
+    try:
+        time = Instant.parse(text)
+    except (ValueError, OverflowError):
+        raise WrongTime(member, text, "is no time such as '2030-05-01T10:00:00Z'") from None
+    if time <= now():
+        raise WrongTime(member, text, "has passed already")
+    return time
+
+
+def _seen(token: Token, current: bytes) -> dict[str, object]:
+    return {
+        "id": token_id(token),
+        "name": token.name,
+        "kind": token.kind,
+        "scopes": _listed(token.scopes),
+        "created": str(token.created),
+        "expires": None if token.expires is None else str(token.expires),
+        "current": token.digest == current,
+    }

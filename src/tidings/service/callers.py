@@ -1,0 +1,98 @@
+"""Who is calling: a token in, a caller with its scopes out."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from hashlib import sha256
+from time import monotonic
+
+from tidings.errors import ServiceError
+from tidings.settings import SCOPES
+from tidings.store import Store
+
+_REMEMBERED = 5.0  # seconds that a token may still work at another gateway after it was removed
+_MOST_REMEMBERED = 100_000
+
+
+class NoToken(ServiceError):
+    def __str__(self) -> str:
+        return "this needs a token: register by POST /accounts or log in by POST /tokens, then send it as a bearer"
+
+
+class UnknownToken(ServiceError):
+    def __str__(self) -> str:
+        return "the token is not valid: it was never given out, has expired or was taken back; log in again"
+
+
+class OutOfScope(ServiceError):
+    def __init__(self, scope: str, scopes: tuple[str, ...]) -> None:
+        super().__init__(scope, scopes)
+
+    def __str__(self) -> str:
+        scope, scopes = self.args
+        return f"this needs the scope {scope!r}; the token has {', '.join(scopes) or 'none'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """`username` is empty for a guest, `digest` for whoever came without a token."""
+
+    username: str
+    scopes: frozenset[str]
+    digest: bytes = b""
+
+    def need(self, scope: str) -> None:
+        """Raises NoToken or OutOfScope."""
+        if scope not in self.scopes:
+            if not self.digest:
+                raise NoToken
+            raise OutOfScope(scope, tuple(one for one in SCOPES if one in self.scopes))
+
+    @property
+    def owner(self) -> str:
+        """The name under which user data is read and written; raises NoToken for a guest."""
+        if not self.username:
+            raise NoToken
+        return self.username
+
+
+def new_token() -> str:
+    return f"tid_{secrets.token_urlsafe(32)}"
+
+
+def digest_of(token: str) -> bytes:
+    return sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+class Callers:
+    """Remembers tokens for some seconds, since a publisher sends the same one thousands of times a second."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[bytes, tuple[Caller, float]] = {}
+
+    def remembered(self, digest: bytes) -> Caller | None:
+        found = self._known.get(digest)
+        if found is None or found[1] < monotonic():
+            return None
+        return found[0]
+
+    def look_up(self, digest: bytes) -> Caller:
+        """Reads the store; raises UnknownToken."""
+        token = self._store.token(digest)
+        if token is None:
+            self._known.pop(digest, None)
+            raise UnknownToken
+        caller = Caller(token.username, token.scopes, digest)
+        if len(self._known) >= _MOST_REMEMBERED:
+            self._known.clear()
+        self._known[digest] = (caller, monotonic() + _REMEMBERED)
+        return caller
+
+    def forget(self, digest: bytes | None = None) -> None:
+        """After a token was removed, or an account changed."""
+        if digest is None:
+            self._known.clear()
+        else:
+            self._known.pop(digest, None)

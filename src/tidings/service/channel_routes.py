@@ -1,0 +1,181 @@
+"""/subscriptions/{id}/channel and what its owner must know of it; for operators, the channels that are in trouble."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from tidings.notifying.sending import destination_of
+from tidings.service.bodies import Shape, read_body, says, says_nothing, takes
+from tidings.service.callers import Caller
+from tidings.service.channel_shapes import ChannelSeen, channel_seen
+from tidings.service.channels import Channels, how_to_confirm
+from tidings.service.gateway import Gateway
+from tidings.service.idempotency import IdempotencyKey, IdempotentRoute
+from tidings.service.requests import (
+    After,
+    GatewayOf,
+    Limit,
+    Subscriber,
+    answered,
+    check_id,
+    needing,
+    read_cursor,
+)
+from tidings.store import NoSuchSubscription, StoredChannel
+
+router = APIRouter(tags=["channels"], route_class=IdempotentRoute)
+
+Operator = Annotated[Caller, Depends(needing("operate"))]
+
+
+class SecretMade(Shape, frozen=True):
+    secret: str
+    old_until: str
+
+
+class NoticeSeen(Shape, frozen=True):
+    number: int
+    subscription: str
+    text: str
+    stored: str
+    seen: bool
+
+
+class Notices(Shape, frozen=True):
+    notices: list[NoticeSeen]
+    next: str
+
+
+class SeenUpTo(Shape, frozen=True):
+    upto: str
+
+
+class TroubledChannel(Shape, frozen=True):
+    subscription: str
+    owner: str
+    kind: str
+    destination: str
+    state: str
+    reason: str
+    failing_since: str | None
+    dead_in_a_row: int
+    seconds: float
+    problem: str
+
+
+class TroubledChannels(Shape, frozen=True):
+    channels: list[TroubledChannel]
+
+
+def channels_of(request: Request) -> Channels:
+    found: Channels = request.app.state.channels
+    return found
+
+
+def owned_channel(gateway: Gateway, id: str, owner: str) -> StoredChannel | None:
+    """None where the subscription is only stored. Raises NoSuchSubscription; one that was withdrawn is known by what it
+    is still owed."""
+    check_id(id)
+    channel = gateway.store.channel(id, owner)
+    if channel is None:
+        try:
+            gateway.store.subscription(id, owner)
+        except NoSuchSubscription:
+            if not gateway.store.parcels_of(id, owner, limit=1):
+                raise
+    return channel
+
+
+_SEEN = says(ChannelSeen, "As it is now")
+
+
+@router.get("/subscriptions/{id}/channel", responses=_SEEN)
+async def channel(id: str, gateway: GatewayOf, caller: Subscriber) -> Response:
+    """How you are told, and how that goes."""
+    found = await gateway.read(owned_channel, gateway, id, caller.owner)
+    return answered(channel_seen(found, "" if found is None else how_to_confirm(found)))
+
+
+@router.post("/subscriptions/{id}/channel/pause", responses=_SEEN)
+async def pause(
+    id: str, request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None
+) -> Response:
+    """Nothing is sent until it is resumed; nothing is lost."""
+    await gateway.read(owned_channel, gateway, id, caller.owner)
+    return answered(channel_seen(await channels_of(request).pause(id, caller.owner)))
+
+
+@router.post("/subscriptions/{id}/channel/resume", responses=_SEEN)
+async def resume(
+    id: str, request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None
+) -> Response:
+    """What was kept is sent. A channel that was disabled or never confirmed asks the other side again first."""
+    await gateway.read(owned_channel, gateway, id, caller.owner)
+    kept = await channels_of(request).resume(id, caller.owner)
+    return answered(channel_seen(kept.channel, kept.confirm))
+
+
+@router.post(
+    "/subscriptions/{id}/channel/rotate-secret", responses=says(SecretMade, "Shown this once; both sign until then")
+)
+async def rotate_secret(
+    id: str, request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None
+) -> Response:
+    """A new secret for a webhook. For 24 hours the old one signs beside it."""
+    await gateway.read(owned_channel, gateway, id, caller.owner)
+    secret, until = await channels_of(request).rotate(id, caller.owner)
+    return answered({"secret": secret, "old_until": str(until)})
+
+
+@router.get("/notices", responses=says(Notices, "A page; `next` is where to go on"))
+async def notices(gateway: GatewayOf, caller: Subscriber, after: After = "", limit: Limit = 100) -> Response:
+    """What you must know about your channels, as that one was disabled."""
+    start = read_cursor(after)
+    found = await gateway.read(gateway.store.notices_of, caller.owner, start, limit)
+    listed = [
+        {
+            "number": one.number,
+            "subscription": one.subscription,
+            "text": one.text,
+            "stored": str(one.stored),
+            "seen": one.seen,
+        }
+        for one in found
+    ]
+    return answered({"notices": listed, "next": str(found[-1].number if found else start)})
+
+
+@router.post(
+    "/notices/seen", status_code=204, openapi_extra=takes(SeenUpTo), responses=says_nothing("They are marked as seen")
+)
+async def see_notices(request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None) -> Response:
+    """Up to a cursor that GET /notices gave as `next`."""
+    body = await read_body(request, SeenUpTo)
+    await gateway.read(gateway.store.see_notices, caller.owner, read_cursor(body.upto))
+    return Response(status_code=204)
+
+
+@router.get("/operator/channels", responses=says(TroubledChannels, "The longest failing first"))
+async def troubled(gateway: GatewayOf, caller: Operator, limit: Limit = 100) -> Response:
+    """The channels that fail, were disabled or are slow, whoever's they are."""
+    found = await gateway.read(gateway.store.troubled, limit)
+    return answered({"channels": [_troubled(one) for one in found]})
+
+
+def _troubled(one: StoredChannel) -> dict[str, object]:
+    """Without the settings: a URL may hold a secret. Host or address are enough to know where it goes."""
+    return {
+        "subscription": one.subscription,
+        "owner": one.owner,
+        "kind": one.kind,
+        "destination": destination_of(one).partition(" ")[2],
+        "state": one.state,
+        "reason": one.reason,
+        "failing_since": None if one.failing_since is None else str(one.failing_since),
+        "dead_in_a_row": one.dead_in_a_row,
+        "seconds": one.seconds,
+        "problem": one.problem,
+    }

@@ -1,0 +1,265 @@
+"""What subscribers ask of channels: checked, agreed to by the other side, kept in the store.
+
+    channel of a request ──check──> Wanted ──agree──> state ──keep──> the store ──invite──> a mail that asks
+
+A webhook's receiver is asked by a handshake, an email's by a mail with a link. Until the other side has agreed the
+channel is 'unconfirmed': what it is owed is held. Sending is the outbox's work; here only a test is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar
+from urllib.parse import urlsplit
+
+from tidings.errors import ServiceError
+from tidings.notifying.errors import UnknownChannel
+from tidings.notifying.kinds import Kinds
+from tidings.notifying.parcel import Attempt, Parcel
+from tidings.notifying.rhythm import read_rhythm, rhythm_json
+from tidings.notifying.sending import settings_of
+from tidings.notifying.signatures import new_secret
+from tidings.notifying.webhook import MOST_SECRETS
+from tidings.schema import Instant
+from tidings.service.channel_shapes import KINDS, STORED, Channel
+from tidings.service.gateway import Gateway
+from tidings.service.throttling import Throttle
+from tidings.store import ChannelState, NoSuchChannel, StoredChannel
+from tidings.store.clock import now
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+BOTH_SIGN = 24 * 3_600 * 1_000_000  # microseconds for which an old secret signs beside the new one
+_THREADS = 8  # that look up names and load Apprise
+_HOUR = 3_600.0
+_MAILS = 10  # that ask for consent, an hour and account
+_MAILS_TO_ONE = 3  # an hour and address, whoever asks
+_TESTS = 10  # at once; one more every other second
+_RHYTHM = ("digest", "rate", "quiet")
+
+
+class ChannelUnconfirmed(ServiceError):
+    """The subscription, and how its channel is confirmed."""
+
+    status = 409
+
+    def __init__(self, subscription: str, how: str) -> None:
+        super().__init__(subscription, how)
+
+    def __str__(self) -> str:
+        return "the channel of {!r} is not confirmed yet, so nothing can be sent: {}".format(*self.args)
+
+
+class ChannelDisabled(ServiceError):
+    """The subscription, and why."""
+
+    status = 409
+
+    def __init__(self, subscription: str, reason: str) -> None:
+        super().__init__(subscription, reason)
+
+    def __str__(self) -> str:
+        return "the channel of {!r} was disabled: {}; resume it first".format(*self.args)
+
+
+class NoSecret(ServiceError):
+    """Of a kind of channel that signs nothing."""
+
+    status = 409
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+
+    def __str__(self) -> str:
+        return f"a channel of kind {self.args[0]!r} has no secret; only what is sent to a webhook is signed"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A channel that can be: its settings in their canonical form, without kind and secrets."""
+
+    kind: str
+    settings: dict[str, Any]
+
+    @property
+    def destination(self) -> tuple[str, object]:
+        return destination(self.kind, self.settings)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A channel as it was kept. `secret` is there when it is new, `confirm` while somebody has to agree."""
+
+    channel: StoredChannel
+    secret: str = ""
+    confirm: str = ""
+
+
+def destination(kind: str, settings: Any) -> tuple[str, object]:
+    return kind, settings.get("address") if kind == "email" else settings.get("url")
+
+
+def how_to_confirm(channel: StoredChannel) -> str:
+    """What its owner has to do; nothing where there is nothing to confirm."""
+    if channel.state != "unconfirmed":
+        return ""
+    resume = f"POST /subscriptions/{channel.subscription}/channel/resume"
+    if channel.kind == "email":
+        address = channel.settings.get("address")
+        return f"{channel.reason}; follow the link in the mail to {address}; {resume} sends another"
+    return (
+        f"{channel.reason}; have the receiver answer OPTIONS with 200 and the header WebHook-Allowed-Origin "
+        f"(this service's name, or *), then {resume}"
+    )
+
+
+class Channels:
+    """Of one event loop. The kinds of channels are made when they are first needed: Apprise and TLS load slowly."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._made: Kinds | None = None
+        self._threads = ThreadPoolExecutor(_THREADS, "tidings-channels")
+        self._mails = Throttle(_MAILS / _HOUR, _MAILS)
+        self._mails_to_one = Throttle(_MAILS_TO_ONE / _HOUR, _MAILS_TO_ONE)
+        self._tests = Throttle(0.5, _TESTS)
+
+    @property
+    def kinds(self) -> Kinds:
+        if self._made is None:
+            self._made = Kinds(self._gateway.settings)
+        return self._made
+
+    async def close(self) -> None:
+        if self._made is not None:
+            await self._made.close()
+        self._threads.shutdown()
+
+    async def check(self, asked: Channel) -> Wanted | None:
+        """None: it is only stored. Raises ChannelError."""
+        if asked.kind not in KINDS:
+            raise UnknownChannel(asked.kind, KINDS)
+        settings = asked.settings()
+        rhythm = rhythm_json(read_rhythm(settings))
+        if asked.kind == STORED:
+            return None
+        checked = await self._in_thread(self.kinds.by_name[asked.kind].check, settings)
+        for member in ("kind", "secrets", *_RHYTHM):
+            checked.pop(member, None)
+        return Wanted(asked.kind, checked | rhythm)
+
+    async def keep(self, subscription: str, owner: str, wanted: Wanted) -> Kept:
+        """Makes the channel, or replaces it. To the same place as before it goes on as it was; elsewhere the other side
+        is asked. An email's mail is not sent yet: see `invite`. Raises TooManyRequests."""
+        store = self._gateway.store
+        before = await self._gateway.read(store.channel, subscription, owner)
+        state: ChannelState
+        if before is not None and self._is_known(before, wanted):
+            state, reason = before.state, before.reason
+        else:
+            state, reason = await self._agree(owner, wanted)
+        secret, secrets = "", before.secrets if before is not None and before.kind == wanted.kind else ()
+        if wanted.kind == "webhook" and not secrets:
+            secret = new_secret()
+            secrets = ((secret, None),)
+        new = StoredChannel(subscription, owner, wanted.kind, wanted.settings, state, reason, secrets)
+        kept = await self._gateway.read(store.set_channel, new)
+        return Kept(kept, secret, how_to_confirm(kept))
+
+    async def invite(self, kept: Kept) -> Kept:
+        """Sends the mail that asks, where one is due. What went wrong is told, and can be tried again."""
+        channel = kept.channel
+        if channel.kind != "email" or channel.state != "unconfirmed" or channel.reason != _NOT_ASKED:
+            return kept
+        address = str(channel.settings["address"])
+        sent = await self.kinds.email.ask_to_confirm(channel.subscription, channel.owner, address, now())
+        reason = (
+            "a mail asks for consent" if sent.ok else f"the mail that asks for consent was not sent: {sent.problem}"
+        )
+        change = self._gateway.store.change_channel
+        changed = await self._gateway.read(change, channel.subscription, channel.owner, reason=reason)
+        return Kept(changed, kept.secret, how_to_confirm(changed))
+
+    async def pause(self, subscription: str, owner: str) -> StoredChannel:
+        """What it is owed is kept. Raises NoSuchChannel, ChannelUnconfirmed or ChannelDisabled."""
+        channel = await self.of(subscription, owner)
+        if channel.state == "paused":
+            return channel
+        self.check_sendable(channel)
+        change = self._gateway.store.change_channel
+        return await self._gateway.read(change, subscription, owner, state="paused", reason="by its owner")
+
+    async def resume(self, subscription: str, owner: str) -> Kept:
+        """One that was paused goes on. Where the other side did not agree, or does not want it any more, it is asked
+        again. Raises NoSuchChannel, TooManyRequests, or what is wrong with the settings by now."""
+        channel = await self.of(subscription, owner)
+        state: ChannelState = "active"
+        reason = ""
+        if channel.state == "active":
+            return Kept(channel)
+        if channel.state != "paused":
+            state, reason = await self._agree(owner, Wanted(channel.kind, dict(channel.settings)))
+        change = self._gateway.store.change_channel
+        changed = await self._gateway.read(change, subscription, owner, state=state, reason=reason)
+        return await self.invite(Kept(changed, "", how_to_confirm(changed)))
+
+    async def rotate(self, subscription: str, owner: str) -> tuple[str, Instant]:
+        """A new secret, and until when the old ones sign beside it. Raises NoSuchChannel or NoSecret."""
+        channel = await self.of(subscription, owner)
+        if not channel.secrets:
+            raise NoSecret(channel.kind)
+        moment, secret = now(), new_secret()
+        until = Instant(moment + BOTH_SIGN)
+        old = [(one, until if end is None else end) for one, end in channel.secrets if end is None or end > moment]
+        secrets = ((secret, None), *old[: MOST_SECRETS - 1])
+        await self._gateway.read(self._gateway.store.change_channel, subscription, owner, secrets=secrets)
+        return secret, until
+
+    async def send_test(self, channel: StoredChannel, parcel: Parcel) -> Attempt:
+        """At once. Raises ChannelUnconfirmed, ChannelDisabled or TooManyRequests."""
+        if channel.state == "unconfirmed" or channel.kind == "email":
+            self.check_sendable(channel)  # else anybody could be written to
+        self._tests.take(channel.owner)
+        moment = now()
+        return await self.kinds.by_name[channel.kind].send(parcel, settings_of(channel, moment), moment)
+
+    def check_sendable(self, channel: StoredChannel) -> None:
+        if channel.state == "unconfirmed":
+            raise ChannelUnconfirmed(channel.subscription, how_to_confirm(channel))
+        if channel.state == "disabled":
+            raise ChannelDisabled(channel.subscription, channel.reason)
+
+    async def of(self, subscription: str, owner: str) -> StoredChannel:
+        """Raises NoSuchChannel."""
+        found = await self._gateway.read(self._gateway.store.channel, subscription, owner)
+        if found is None:
+            raise NoSuchChannel(subscription)
+        return found
+
+    def _is_known(self, before: StoredChannel, wanted: Wanted) -> bool:
+        same = destination(before.kind, before.settings) == wanted.destination
+        return same and before.state != "disabled"
+
+    async def _agree(self, owner: str, wanted: Wanted) -> tuple[ChannelState, str]:
+        """The state in which the channel begins, and why."""
+        if wanted.kind == "webhook" and self._gateway.settings.webhook_handshake == "ask":
+            origin = urlsplit(self._gateway.settings.links_lead_to).hostname or ""
+            consent = await self.kinds.webhook.consent(wanted.settings["url"], origin)
+            return ("active", "") if consent.granted else ("unconfirmed", consent.problem)
+        if wanted.kind == "email":
+            self._mails.take(owner)
+            self._mails_to_one.take(wanted.settings["address"])
+            return "unconfirmed", _NOT_ASKED
+        return "active", ""
+
+    async def _in_thread(self, work: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
+        """Not the gateway's threads: a name server that does not answer must not hold up the store's readers."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, lambda: work(*args, **named))
+
+
+_NOT_ASKED = "nobody was asked yet"

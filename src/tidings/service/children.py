@@ -1,0 +1,85 @@
+"""The processes that the service starts and looks after: the pipeline, which matches, and the outbox, which sends."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidings.pipeline.folder import DataFolder
+from tidings.pipeline.session import check_java
+from tidings.settings import Settings, written_settings
+from tidings.store import Store
+
+
+def _nothing() -> None:
+    """There is nothing to look for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """What a supervisor must know of a program.
+
+    It says on standard output, in lines of JSON, how much is left to do (`lag`), and stops when standard input ends.
+    `check` raises what makes a start hopeless, `wait_for` FolderInUse while it must wait; `progress` is a number that
+    changes as the work goes on, and `without` says what was not done where it did not.
+    """
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str] = field(repr=False)  # may hold passwords; others can read a command
+    log: Path
+    progress: Callable[[], int]
+    without: str
+    check: Callable[[], None] = _nothing
+    wait_for: Callable[[], None] = _nothing
+
+
+def pipeline_child(settings: Settings, store: Store, command: Sequence[str] | None = None) -> Child:
+    folder = DataFolder(settings.data)
+
+    def wait_for() -> None:
+        """The pipeline of a service that was killed may still be ending."""
+        folder.lock()
+        folder.unlock()
+
+    return Child(
+        "pipeline",
+        command or pipeline_command(settings),
+        os.environ | {"TIDINGS_STORE": settings.store},
+        settings.data / "pipeline.log",
+        store.committed,
+        "on one batch",
+        check_java,
+        wait_for,
+    )
+
+
+def outbox_child(settings: Settings, store: Store, command: Sequence[str] | None = None) -> Child:
+    """It needs no folder: should an old one still run, the new one waits for its lease."""
+    return Child(
+        "outbox",
+        command or outbox_command(),
+        os.environ | written_settings(settings),
+        settings.data / "outbox.log",
+        lambda: sum(one.attempts for one in store.delivery_figures()),
+        "without sending anything",
+    )
+
+
+def pipeline_command(settings: Settings) -> list[str]:
+    return [*_own("pipeline"), "--data", str(settings.data), "--master", settings.spark_master, "--json"]
+
+
+def outbox_command() -> list[str]:
+    """All that is started by one service have one name: the next need not wait until the lease of one that was killed
+    has run out."""
+    return [*_own("outbox"), "--holder", f"{socket.gethostname()}:{os.getpid()}", "--json"]
+
+
+def _own(command: str) -> list[str]:
+    """-P: a folder named tidings where somebody starts the service is not this package."""
+    return [sys.executable, "-P", "-m", "tidings.cli.main", command, "--while-stdin"]

@@ -1,0 +1,214 @@
+"""/subscriptions/{id}/deliveries: what was sent, every attempt of it, and sending once more."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from tidings.notifying.parcel import Attempt, Owed, Parcel
+from tidings.schema import Catalog, Domain, Instant, Kind
+from tidings.schema.catalog import EVENT_TYPE
+from tidings.service.bodies import Shape, WrongBody, read_body, says, takes
+from tidings.service.channel_routes import channels_of, owned_channel
+from tidings.service.gateway import Gateway
+from tidings.service.idempotency import IdempotencyKey, IdempotentRoute
+from tidings.service.requests import After, GatewayOf, Limit, Subscriber, answered, read_cursor
+from tidings.store import NoSuchParcel, NoSuchSubscription, ParcelState, StoredAttempt, StoredParcel
+from tidings.store.clock import now
+
+router = APIRouter(tags=["deliveries"], route_class=IdempotentRoute)
+
+_LARGEST = 2**63 - 1
+_MOST_AT_ONCE = 10_000
+Number = Annotated[int, msgspec.Meta(ge=1, le=_LARGEST)]
+State = Annotated[ParcelState | None, Query(description="Only those")]
+
+
+class DeliverySeen(Shape, frozen=True):
+    """`attempts` since it was last replayed. `held`: its channel is not active; `collecting`: a digest not yet sent."""
+
+    number: int
+    state: str
+    held: bool
+    collecting: bool
+    attempts: int
+    due: str
+    created: str
+    done: str | None
+    sequences: list[int]
+    notifications: list[str]
+
+
+class AttemptSeen(Shape, frozen=True):
+    ok: bool
+    seconds: float
+    request: str
+    status: int | None
+    response: str
+    problem: str
+    attempt: int | msgspec.UnsetType = msgspec.UNSET
+    started: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class DeliveryTold(DeliverySeen, frozen=True):
+    tried: list[AttemptSeen]
+
+
+class Deliveries(Shape, frozen=True):
+    deliveries: list[DeliverySeen]
+    next: str | None
+
+
+class Replay(Shape, frozen=True, rename={"first": "from", "last": "to"}):
+    """One of: `deliveries` by number, all that `failed` for good, or those with sequence numbers `from` … `to`."""
+
+    deliveries: Annotated[list[Number], msgspec.Meta(min_length=1, max_length=_MOST_AT_ONCE)] | msgspec.UnsetType = (
+        msgspec.UNSET
+    )
+    failed: bool | msgspec.UnsetType = msgspec.UNSET
+    first: Number | msgspec.UnsetType = msgspec.UNSET
+    last: Number | msgspec.UnsetType = msgspec.UNSET
+
+
+class Replayed(Shape, frozen=True):
+    replayed: int
+
+
+@router.get("/subscriptions/{id}/deliveries", responses=says(Deliveries, "A page, the newest first"))
+async def deliveries(
+    id: str, gateway: GatewayOf, caller: Subscriber, state: State = None, after: After = "", limit: Limit = 100
+) -> Response:
+    """What was sent or is to be sent."""
+    start = read_cursor(after)
+    await gateway.read(owned_channel, gateway, id, caller.owner)
+    found = await gateway.read(gateway.store.parcels_of, id, caller.owner, start, limit + 1, state)
+    next = str(found[limit - 1].number) if len(found) > limit else None
+    return answered({"deliveries": [_seen(one) for one in found[:limit]], "next": next})
+
+
+@router.get("/subscriptions/{id}/deliveries/{number}", responses=says(DeliveryTold, "With every attempt"))
+async def delivery(id: str, number: str, gateway: GatewayOf, caller: Subscriber) -> Response:
+    """One, and all that was tried: what was asked, what was answered, how long it took."""
+    await gateway.read(owned_channel, gateway, id, caller.owner)
+    if not (number.isascii() and number.isdecimal() and len(number) < 19):
+        raise NoSuchParcel(0)
+    found = await gateway.read(gateway.store.parcel, int(number), caller.owner)
+    if found.subscription != id:
+        raise NoSuchParcel(int(number))
+    tried = await gateway.read(gateway.store.attempts_of, int(number))
+    return answered(_seen(found) | {"tried": [_tried(one) for one in tried]})
+
+
+@router.post(
+    "/subscriptions/{id}/replay", openapi_extra=takes(Replay), responses=says(Replayed, "So many are due again")
+)
+async def replay(
+    id: str, request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None
+) -> Response:
+    """Send deliveries once more, also those that arrived. What was removed since cannot be."""
+    await gateway.read(owned_channel, gateway, id, caller.owner)
+    body = await read_body(request, Replay)
+    asked = await gateway.read(gateway.store.replay, id, caller.owner, **_chosen(body))
+    return answered({"replayed": asked})
+
+
+@router.post("/subscriptions/{id}/test-delivery", responses=says(AttemptSeen, "What came of it"))
+async def send_test(
+    id: str, request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None
+) -> Response:
+    """Send a test at once: the newest match, or a made-up event of the schema where there is none."""
+    await gateway.read(owned_channel, gateway, id, caller.owner)
+    channels = channels_of(request)
+    channel = await channels.of(id, caller.owner)
+    parcel = await gateway.read(_test_parcel, gateway, id, caller.owner)
+    return answered(_attempt(await channels.send_test(channel, parcel)))
+
+
+def _seen(one: StoredParcel) -> dict[str, Any]:
+    return {
+        "number": one.number,
+        "state": one.state,
+        "held": one.held,
+        "collecting": one.open,
+        "attempts": one.attempts,
+        "due": str(one.due),
+        "created": str(one.created),
+        "done": None if one.done is None else str(one.done),
+        "sequences": [item.sequence for item in one.items],
+        "notifications": [f"{item.position}.{one.subscription}" for item in one.items],
+    }
+
+
+def _tried(one: StoredAttempt) -> dict[str, Any]:
+    return {"attempt": one.attempt, "started": str(one.started), **_attempt(one)}
+
+
+def _attempt(one: Attempt | StoredAttempt) -> dict[str, Any]:
+    return {
+        "ok": one.ok,
+        "seconds": round(one.seconds, 6),
+        "request": one.request,
+        "status": one.status,
+        "response": one.response,
+        "problem": one.problem,
+    }
+
+
+def _chosen(body: Replay) -> dict[str, Any]:
+    """Raises WrongBody unless one thing is asked for."""
+    ways: list[dict[str, Any]] = []
+    if isinstance(body.deliveries, list):
+        ways.append({"numbers": frozenset(body.deliveries)})
+    if body.failed is True:
+        ways.append({"failed": True})
+    if isinstance(body.first, int) or isinstance(body.last, int):
+        first = body.first if isinstance(body.first, int) else 1
+        last = body.last if isinstance(body.last, int) else _LARGEST
+        ways.append({"sequences": (first, last)})
+    if len(ways) != 1:
+        raise WrongBody("give 'deliveries' (their numbers), or 'failed': true, or 'from' and 'to' (sequence numbers)")
+    return ways[0]
+
+
+def _test_parcel(gateway: Gateway, id: str, owner: str) -> Parcel:
+    """Of what the subscription found last, if that is still stored."""
+    store = gateway.store
+    try:
+        filter = store.subscription(id, owner).filter
+    except NoSuchSubscription:
+        filter = ""  # withdrawn, but what it is owed is still sent
+    newest = store.newest_notification(id, owner)
+    text = None if newest is None else store.events_at([newest.position]).get(newest.position)
+    event = _made_up(store.catalog()) if text is None else msgspec.json.decode(text)
+    matched_at = now() if newest is None else newest.stored
+    name = f"test.{secrets.token_hex(8)}"
+    return Parcel(name, id, owner, filter, (Owed(name, 0, event, matched_at),), test=True)
+
+
+def _made_up(catalog: Catalog) -> dict[str, Any]:
+    """An event of the first type, with all of its attributes that can have a value."""
+    if not catalog.event_types:
+        return {"id": "made-up", EVENT_TYPE: [], "attributes": {}}
+    event_type = catalog.event_types[0]
+    values = {use.name: _example(catalog.domain_of(use.name)) for use in event_type.attributes}
+    attributes = {name: value for name, value in values.items() if value is not None}
+    return {"id": "made-up", EVENT_TYPE: [event_type.name], "attributes": attributes}
+
+
+def _example(domain: Domain | None) -> int | str | None:
+    match domain.kind if domain is not None else None:
+        case None:
+            return None
+        case Kind.NUMERIC:
+            return 1
+        case Kind.TIME:
+            return str(Instant.parse("2026-01-01T00:00:00Z"))
+        case Kind.STRING | Kind.TEXT:
+            return "example"
+        case _:
+            assert domain is not None
+            return domain.vocabulary[0] if domain.vocabulary else None

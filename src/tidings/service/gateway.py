@@ -1,0 +1,110 @@
+"""What HTTP and XML have in common: who calls, what may be asked of the journal, what is read from the store.
+
+Everything that waits for the disk runs in threads beside the event loop; appends go through one group commit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from tidings.events import Event, RefusedEvent, validate
+from tidings.schema import Catalog
+from tidings.service.callers import Caller, Callers, digest_of
+from tidings.service.committing import Committing
+from tidings.service.evident import Evident
+from tidings.service.status import OFF, ChildStatus
+from tidings.settings import Settings
+from tidings.store import Accepted, Draft, Duplicate, Outcome, PublishValid, Refused, Store
+from tidings.store.clock import now
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_READERS = 4  # threads; more would only wait for the interpreter
+_WRITERS = 2  # threads of their own: while one waits for a lock of the database, everybody else can still read
+QUICK = 1 << 14  # bytes of an event that is looked at without leaving the event loop
+_GUEST = frozenset({"publish", "schema"})
+
+
+class Gateway:
+    """Made inside the event loop that uses it; `close` it there. The store stays the caller's to close."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self.store = store
+        self.settings = settings
+        self.callers = Callers(store)
+        self.pipeline: ChildStatus = OFF  # whoever supervises it replaces this
+        self.outbox: ChildStatus = OFF  # the same
+        self.guest = Caller("", _GUEST if settings.guests else frozenset())
+        self.published: Counter[str] = Counter(accepted=0, duplicate=0, refused=0)  # events, by HTTP and XML
+        self._committing = Committing(store)
+        self._evident = Evident(store.known_catalog)
+        self._evident_under = store.known_catalog
+        self._readers = ThreadPoolExecutor(_READERS, "tidings-reading")
+        self._writers = ThreadPoolExecutor(_WRITERS, "tidings-writing")
+
+    async def caller(self, token: str | None) -> Caller:
+        """Who has this token, or the guest. Raises UnknownToken."""
+        if not token:
+            return self.guest
+        digest = digest_of(token)
+        known = self.callers.remembered(digest)
+        return known if known is not None else await self.read(self.callers.look_up, digest)
+
+    async def append(self, drafts: Sequence[Draft]) -> list[Outcome]:
+        """An outcome for each, once they are on the disk. Raises Overloaded or StoreError."""
+        return await self._committing.append(drafts)
+
+    async def append_one(self, draft: Draft) -> Accepted | Duplicate:
+        """Raises what the draft was refused for."""
+        (outcome,) = await self._committing.append((draft,))
+        if isinstance(outcome, Refused):
+            raise outcome.error
+        return outcome
+
+    async def draft(self, raw: object, size: int) -> PublishValid:
+        """Of a raw event of so many bytes, checked before it joins a group, so that nobody waits for a refused one.
+
+        What was valid under an older catalog is valid under the newest, so the one that is known here may accept it;
+        only the newest may refuse it. Raises RefusedEvent.
+        """
+        catalog = self.store.known_catalog
+        event = self._quickly(raw, catalog) if size < QUICK else await self.read(_valid, raw, catalog)
+        return PublishValid(event if event is not None else await self.read(self._by_newest, raw))
+
+    def _quickly(self, raw: object, catalog: Catalog) -> Event | None:
+        if self._evident_under is not catalog:
+            self._evident, self._evident_under = Evident(catalog), catalog
+        return self._evident.event(raw) or _valid(raw, catalog)
+
+    def _by_newest(self, raw: object) -> Event:
+        """The time of acceptance is the journal's to give; here it only completes what is told of a refused event."""
+        catalog = self.store.catalog()
+        return _valid(raw, catalog) or validate(raw, catalog, now())
+
+    async def read(self, ask: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
+        """Calls in a thread, so that nobody else waits for the disk."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers, lambda: ask(*args, **named))
+
+    async def write(self, change: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
+        """The same for what changes the store beside the journal, and may have to wait for other writers."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._writers, lambda: change(*args, **named))
+
+    async def close(self) -> None:
+        """Returns when all that was accepted is answered."""
+        await self._committing.close()
+        self._writers.shutdown()
+        self._readers.shutdown()
+
+
+def _valid(raw: object, catalog: Catalog) -> Event | None:
+    try:
+        return validate(raw, catalog, hints=False)
+    except RefusedEvent:
+        return None

@@ -1,0 +1,157 @@
+"""The web application: the routers, what every request passes on its way in and every answer on its way out.
+
+`make_app` is called by whoever serves it, with a gateway of the same event loop. The entrance finds out who calls,
+counts, limits and, when something goes wrong that nobody foresaw, notes it and answers without telling how it looks
+inside.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from tidings.errors import TidingsError
+from tidings.service import (
+    account_routes,
+    channel_routes,
+    confirmation_routes,
+    delivery_routes,
+    describing,
+    document_routes,
+    inquiry_routes,
+    notification_routes,
+    operations,
+    problems,
+    publishing,
+    schema_routes,
+    stream_routes,
+    subscription_routes,
+)
+from tidings.service.accounts import Accounts
+from tidings.service.channels import Channels
+from tidings.service.collecting import collecting_less
+from tidings.service.entrance import GONE, TOLD, Entrance
+from tidings.service.gateway import Gateway
+from tidings.service.streaming import Streams
+from tidings.service.watching import Watching
+
+log = logging.getLogger("tidings.service")
+_ROUTES = (
+    publishing,  # first, since it is asked for most
+    notification_routes,
+    stream_routes,
+    inquiry_routes,  # before subscription_routes, which would take "test" for an id
+    subscription_routes,
+    schema_routes,
+    channel_routes,
+    delivery_routes,
+    confirmation_routes,
+    account_routes,
+    document_routes,
+    operations,
+)
+
+
+class Application(FastAPI):
+    """With the entrance in front of all that the web framework does."""
+
+    entrance: Entrance
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["app"] = self
+        await self.entrance(scope, receive, send)
+
+
+def make_app(gateway: Gateway) -> FastAPI:
+    """Everything that HTTP can ask of the gateway."""
+    app = Application(
+        title="Tidings",
+        version="1",
+        docs_url=None,  # their pages load programs from elsewhere
+        redoc_url=None,
+        lifespan=_lifespan,
+        redirect_slashes=False,
+    )
+    app.state.gateway = gateway
+    app.state.metrics = operations.Metrics(gateway.published)
+    app.state.figuring = operations.Figuring(gateway)
+    app.state.closing = AsyncExitStack()  # who opens something for the life of the app pushes its closing here
+    app.state.accounts = Accounts(gateway)
+    app.state.watching = Watching(gateway)
+    app.state.streams = Streams(gateway, app.state.watching)
+    app.state.channels = Channels(gateway)
+    app.state.written_schema = schema_routes.Written()
+    app.state.under_way = set()  # Idempotency-Keys
+    app.state.closing.push_async_callback(app.state.accounts.close)
+    app.state.closing.push_async_callback(app.state.watching.close)
+    app.state.closing.push_async_callback(app.state.streams.close)
+    app.state.closing.push_async_callback(app.state.channels.close)
+    for module in _ROUTES:
+        app.include_router(module.router)
+    app.add_exception_handler(TidingsError, _refused)
+    app.add_exception_handler(HTTPException, _not_taken)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(ClientDisconnect, _gone)
+    app.openapi = lambda: describing.document(app)  # type: ignore[method-assign]
+    app.add_exception_handler(Exception, _failed)
+    direct = {("POST", "/events"): publishing.publish}
+    app.entrance = Entrance(super(Application, app).__call__, gateway, app.state.metrics, direct)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    with collecting_less():
+        async with app.state.closing:
+            yield
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """The web framework raises it once more after this; the entrance is told that it is done with."""
+    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    request.scope[TOLD] = True
+    return problems.answer(problems.Failed())
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    """Nobody is there to hear an answer, and nothing of ours is wrong."""
+    return Response(status_code=GONE)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, TidingsError)
+    if problems.status_of(error) >= 500:
+        log.warning("%s %s: %s", request.method, request.url.path, error)
+    return problems.answer(error)
+
+
+async def _not_taken(request: Request, error: Exception) -> Response:
+    """Nothing at this address, or nothing that takes the method: all that do are told."""
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        error = HTTPException(404, "there is nothing at this address; /openapi.json lists all there is")
+    elif error.status_code == 405:
+        allowed = ", ".join(sorted(_methods(request.url.path)))
+        error = HTTPException(405, f"this address takes {allowed}, not {request.method[:20]}", {"Allow": allowed})
+    return problems.http_answer(error)
+
+
+def _methods(path: str) -> set[str]:
+    routes = [route for module in _ROUTES for route in module.router.routes if isinstance(route, APIRoute)]
+    exact = [route for route in routes if route.path == path]
+    found = exact or [route for route in routes if route.path_regex.match(path)]
+    return {method for route in found for method in route.methods or ()} or {"GET"}  # that is the OpenAPI document
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return problems.invalid_answer(error.errors())

@@ -1,0 +1,99 @@
+"""Idempotency-Key: a request that is sent again under the same key gets the answer of the first, for 24 hours.
+
+`IdempotentRoute` is the class of routes that change something and give away no token (`/events` has ids of its own;
+answers with tokens are never kept; a webhook's secret stands in the store anyway). Only what succeeded is kept: what
+was refused is decided again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from hashlib import sha256
+from typing import Annotated, Any
+
+from fastapi import Header, Request
+from fastapi.routing import APIRoute
+from starlette.responses import Response
+
+from tidings.errors import ServiceError
+from tidings.service.gateway import Gateway
+from tidings.service.requests import caller_of
+from tidings.store.answers import Answer
+from tidings.store.clock import now
+
+HEADER = "idempotency-key"
+LONGEST = 255
+_DIGITS = 20  # characters of a subscription's id that follow from its key
+
+# A parameter of every such route, so that it is in the OpenAPI document.
+IdempotencyKey = Annotated[
+    str | None, Header(alias="Idempotency-Key", pattern=r"^[!-~]{1,255}$", description="So that it can be sent again")
+]
+
+
+class IdempotencyKeyReused(ServiceError):
+    def __str__(self) -> str:
+        return "this Idempotency-Key came with another request before; make a new key for each new request"
+
+
+class IdempotencyKeyInUse(ServiceError):
+    status = 409
+    seconds = 1
+
+    def __str__(self) -> str:
+        return "a request with this Idempotency-Key is under way; wait for its answer, or ask again in a second"
+
+
+class IdempotentRoute(APIRoute):
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def once(request: Request) -> Response:
+            key = request.headers.get(HEADER)
+            if key is None or request.method == "GET" or len(key) > LONGEST:
+                return await handle(request)
+            caller = caller_of(request)
+            gateway: Gateway = request.app.state.gateway
+            kept_under = _digest(caller.owner if caller.digest else "", key)
+            asked = _digest(request.method, request.url.path, request.url.query, await request.body())
+            under_way: set[bytes] = request.app.state.under_way
+            if kept_under in under_way:
+                raise IdempotencyKeyInUse
+            under_way.add(kept_under)
+            try:
+                before = await gateway.read(gateway.store.answer, kept_under)
+                if before is not None:
+                    return _again(before, asked)
+                answer = await handle(request)
+                if 200 <= answer.status_code < 300:
+                    body = bytes(answer.body).decode()
+                    kept = Answer(kept_under, asked, answer.status_code, body, now())
+                    await gateway.write(gateway.store.keep_answer, kept)
+                return answer
+            finally:
+                under_way.discard(kept_under)
+
+        return once
+
+
+def subscription_id(owner: str, key: str) -> str:
+    """The id that a subscription posted under a key always gets: after a crash the repeat finds it."""
+    return f"s-{_digest('subscription', owner, key).hex()[:_DIGITS]}"
+
+
+def _again(before: Answer, asked: bytes) -> Response:
+    if before.request != asked:
+        raise IdempotencyKeyReused
+    headers = {"Idempotency-Replayed": "true"}
+    if not before.body:
+        return Response(status_code=before.status, headers=headers)
+    return Response(before.body, before.status, headers, "application/json")
+
+
+def _digest(*parts: str | bytes) -> bytes:
+    """Of each part with its length, so that none runs into the next."""
+    digest = sha256()
+    for part in parts:
+        data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.digest()

@@ -1,0 +1,234 @@
+"""What whoever runs the service looks at: /healthz, /readyz, /metrics."""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from time import monotonic
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from tidings.errors import ServiceError, StoreError
+from tidings.service import problems
+from tidings.service.bodies import Shape, says
+from tidings.service.gateway import Gateway
+from tidings.service.requests import CALLER, GatewayOf, answered
+from tidings.service.status import ChildStatus
+from tidings.store import DeliveryFigures, Figures
+
+router = APIRouter(tags=["operations"])
+
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # seconds
+_PATIENCE = 5.0  # seconds for the store to answer
+_FRESH = 1.0  # seconds that figures are shown again: counting subscriptions takes a while when there are many
+_STATES = ("elsewhere", "starting", "running", "waiting", "failed", "stopped")
+_LONGEST_REASON = 500
+
+
+class NotReady(ServiceError):
+    """Why not, and what is known all the same."""
+
+    status = 503
+
+    def __init__(self, reasons: tuple[str, ...], members: dict[str, Any]) -> None:
+        super().__init__(reasons, members)
+
+    @property
+    def members(self) -> dict[str, Any]:
+        reasons, members = self.args
+        return {"reasons": list(reasons), **members}
+
+    def __str__(self) -> str:
+        return "the service is not ready: " + "; ".join(self.args[0])
+
+
+class ChildSeen(Shape, frozen=True):
+    state: str
+    restarts: int
+
+
+class Ready(Shape, frozen=True):
+    ready: bool
+    pipeline: ChildSeen
+    outbox: ChildSeen
+    journal: int
+    committed: int
+    lag: int
+
+
+class Health(Shape, frozen=True):
+    alive: bool
+
+
+class Metrics:
+    """Counted by the entrance and by whoever publishes; in one event loop, so nothing is locked."""
+
+    def __init__(self, events: Counter[str]) -> None:
+        self.requests: Counter[tuple[str, str, int]] = Counter()
+        self.events = events
+        self._seconds: dict[tuple[str, str], list[int]] = {}
+        self._sums: Counter[tuple[str, str]] = Counter()
+
+    def observe(self, method: str, route: str, status: int, seconds: float) -> None:
+        self.requests[method, route, status] += 1
+        counts = self._seconds.get((method, route))
+        if counts is None:
+            counts = self._seconds[method, route] = [0] * (len(_BUCKETS) + 1)
+        counts[bisect_left(_BUCKETS, seconds)] += 1
+        self._sums[method, route] += seconds  # type: ignore[assignment]
+
+    def lines(self) -> Iterator[str]:
+        rows = (
+            (f'method="{method}",route="{_escaped(route)}",status="{status}"', count)
+            for (method, route, status), count in sorted(self.requests.items())
+        )
+        yield from _family("http_requests_total", "counter", "Requests by route and status.", rows)
+        yield from _head("http_request_seconds", "histogram", "How long requests took.")
+        for (method, route), counts in sorted(self._seconds.items()):
+            labels = f'method="{method}",route="{_escaped(route)}"'
+            reached = 0
+            for bound, count in zip((*map(str, _BUCKETS), "+Inf"), counts, strict=True):
+                reached += count
+                yield f'tidings_http_request_seconds_bucket{{{labels},le="{bound}"}} {reached}'
+            yield f"tidings_http_request_seconds_sum{{{labels}}} {float(self._sums[method, route]):.6f}"
+            yield f"tidings_http_request_seconds_count{{{labels}}} {reached}"
+        outcomes = ((f'outcome="{outcome}"', count) for outcome, count in self.events.items())
+        yield from _family("events_total", "counter", "Published events by outcome, over HTTP.", outcomes)
+
+
+class Figuring:
+    """The store's figures, read at most once a second."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._read = -_FRESH
+        self._figures: Figures | None = None
+        self._deliveries: list[DeliveryFigures] = []
+        self._deliveries_read = -_FRESH
+
+    async def figures(self) -> Figures:
+        """Raises StoreError, or TimeoutError where the store does not answer."""
+        if self._figures is None or monotonic() - self._read > _FRESH:
+            self._figures = None
+            self._figures = await asyncio.wait_for(self._gateway.read(self._gateway.store.figures), _PATIENCE)
+            self._read = monotonic()
+        return self._figures
+
+    async def deliveries(self) -> list[DeliveryFigures]:
+        """By kind of channel. Raises as `figures` does."""
+        if monotonic() - self._deliveries_read > _FRESH:
+            read = self._gateway.read(self._gateway.store.delivery_figures)
+            self._deliveries = await asyncio.wait_for(read, _PATIENCE)
+            self._deliveries_read = monotonic()
+        return self._deliveries
+
+
+@router.get("/healthz", responses=says(Health, "The service runs"))
+async def healthz() -> Response:
+    """Whether the service runs at all."""
+    return answered({"alive": True})
+
+
+@router.get("/readyz", responses=says(Ready, "The service can do its work"))
+async def readyz(request: Request, gateway: GatewayOf) -> Response:
+    """Whether the store can be read and neither pipeline nor outbox has failed, and how far matching is behind."""
+    seen: dict[str, Any] = {}
+    reasons = []
+    for name, child in _children(gateway):
+        seen[name] = {"state": child.state, "restarts": child.restarts}
+        if child.state == "failed":
+            reasons.append(_why(name, child, request, gateway))
+    try:
+        figures = await request.app.state.figuring.figures()
+        seen |= {"journal": figures.tail, "committed": figures.committed, "lag": figures.lag}
+    except (StoreError, TimeoutError):
+        reasons.append("the store cannot be read")
+    if reasons:
+        return problems.answer(NotReady(tuple(reasons), seen))
+    return answered({"ready": True, **seen})
+
+
+_TEXT = {200: {"description": "Prometheus's text form", "content": {"text/plain": {"schema": {"type": "string"}}}}}
+
+
+@router.get("/metrics", responses=_TEXT)  # type: ignore[arg-type]
+async def metrics(request: Request, gateway: GatewayOf) -> Response:
+    """Counts since the start of this process, and the store's figures."""
+    lines = list(request.app.state.metrics.lines())
+    try:
+        lines += _figure_lines(await request.app.state.figuring.figures())
+        lines += _delivery_lines(await request.app.state.figuring.deliveries())
+        readable = 1
+    except (StoreError, TimeoutError):
+        readable = 0
+    lines += _family("store_readable", "gauge", "Whether the store answers.", [("", readable)])
+    lines += _family("streams", "gauge", "Open now.", [("", request.app.state.streams.count)])
+    for name, child in _children(gateway):
+        states = [(f'state="{state}"', int(state == child.state)) for state in _STATES]
+        lines += _family(f"{name}_state", "gauge", f"1 for the state that the {name} is in.", states)
+        lines += _family(f"{name}_restarts_total", "counter", "How often it was started again.", [("", child.restarts)])
+    return Response("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4")
+
+
+def _children(gateway: Gateway) -> tuple[tuple[str, ChildStatus], ...]:
+    return ("pipeline", gateway.pipeline), ("outbox", gateway.outbox)
+
+
+def _why(name: str, child: ChildStatus, request: Request, gateway: Gateway) -> str:
+    """The reason may show paths and programs: only for whoever operates, or sits at this machine."""
+    caller = request.scope[CALLER]
+    if gateway.settings.on_loopback or "operate" in getattr(caller, "scopes", ()):
+        return f"the {name} failed: {problems.legible(child.reason)[:_LONGEST_REASON]}"
+    return f"the {name} failed"
+
+
+def _figure_lines(figures: Figures) -> Iterator[str]:
+    standing = [('state="active"', figures.active), ('state="paused"', figures.paused)]
+    yield from _family("subscriptions", "gauge", "Those that stand.", standing)
+    for name, kind, told, value in (
+        ("journal_position", "gauge", "The last position of the journal.", figures.tail),
+        ("committed_position", "gauge", "Up to where all notifications are stored.", figures.committed),
+        ("lag", "gauge", "Positions that the pipeline has yet to commit.", figures.lag),
+        ("notifications_total", "counter", "Notifications stored ever.", figures.notifications),
+        ("stored_events", "gauge", "Events that were not removed.", figures.events),
+        ("stored_event_bytes", "gauge", "Their size.", figures.event_bytes),
+        ("schema_version", "gauge", "Of the newest schema.", figures.schema_version),
+        ("dead_letters_total", "counter", "Refused events of files and streams.", figures.dead_letters),
+    ):
+        yield from _family(name, kind, told, [("", value)])
+
+
+def _delivery_lines(figures: list[DeliveryFigures]) -> Iterator[str]:
+    kinds = [f'kind="{_escaped(one.kind)}"' for one in figures]
+    outcomes = [
+        (f'{kind},outcome="{outcome}"', count)
+        for kind, one in zip(kinds, figures, strict=True)
+        for outcome, count in (("delivered", one.delivered), ("dead", one.dead))
+    ]
+    for name, metric, told, values in (
+        ("deliveries_due", "gauge", "Deliveries that are not done yet.", [one.due for one in figures]),
+        ("delivery_attempts_total", "counter", "Attempts to deliver.", [one.attempts for one in figures]),
+        ("delivery_failures_total", "counter", "Attempts that failed.", [one.failures for one in figures]),
+        ("delivery_seconds_total", "counter", "How long attempts took, in all.", [one.seconds for one in figures]),
+    ):
+        yield from _family(name, metric, told, zip(kinds, values, strict=True))
+    yield from _family("deliveries_total", "counter", "Deliveries that are done, by outcome.", outcomes)
+
+
+def _family(name: str, kind: str, told: str, rows: Iterable[tuple[str, float]]) -> Iterator[str]:
+    yield from _head(name, kind, told)
+    for labels, value in rows:
+        yield f"tidings_{name}{{{labels}}} {value}" if labels else f"tidings_{name} {value}"
+
+
+def _head(name: str, kind: str, told: str) -> Iterator[str]:
+    yield f"# HELP tidings_{name} {told}"
+    yield f"# TYPE tidings_{name} {kind}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

@@ -1,0 +1,204 @@
+"""POST /events: one event, many, CloudEvents in three forms, and a stream of lines; each answered by what became of it.
+
+One event is a draft in the group commit that all requests share. Of many, the valid ones are found beside the event
+loop and appended some thousand at a time; the next are read while these are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from tidings.errors import TidingsError
+from tidings.events import RefusedEvent
+from tidings.service import cloud_events, problems
+from tidings.service.bodies import Shape, WrongContentType, check_unpacked, decoded, media_type, says, takes
+from tidings.service.entrance import STREAMED
+from tidings.service.event_stream import Pieces, Tally, publish_stream, sift, too_large
+from tidings.service.gateway import QUICK, Gateway
+from tidings.service.requests import answered, caller_of
+from tidings.store import Duplicate, Refused
+
+router = APIRouter(tags=["events"])
+
+_JSON = "application/json"
+ACCEPTED = (_JSON, cloud_events.STRUCTURED, cloud_events.BATCH, *STREAMED)
+_AT_ONCE = 5_000  # events of one request in one transaction
+
+_TEXT = {"type": "string"}
+_NULLABLE = {"type": ["string", "null"]}
+_EVENT: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "id": {"type": ["string", "null"], "minLength": 1, "maxLength": 1000},
+        "source": _NULLABLE,
+        "time": {"type": ["string", "null"], "description": "ISO 8601; UTC where it has no zone"},
+        "contact": _NULLABLE,
+        "event_type": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]},
+        "attributes": {"type": ["object", "null"], "description": "A value, or a list of values, for each name"},
+    },
+    "required": ["event_type"],
+    "additionalProperties": False,
+}
+_CLOUD_EVENT: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "specversion": {"const": "1.0"},
+        "id": {"type": "string", "minLength": 1},
+        "source": {"type": "string", "minLength": 1},
+        "type": {"type": "string", "minLength": 1, "description": "The event type"},
+        "eventtypes": {"type": ["string", "null"], "description": "Several event types, separated by commas"},
+        "time": _NULLABLE,
+        "data": {"type": ["object", "null"], "description": "The attributes"},
+    },
+    "required": ["specversion", "id", "source", "type"],
+}
+
+
+class Published(Shape, frozen=True):
+    id: str
+    position: int
+    duplicate: bool
+
+
+class RefusedSeen(Shape, frozen=True):
+    line: int
+    id: str | None
+    errors: list[dict[str, Any]]
+
+
+class PublishedMany(Shape, frozen=True):
+    accepted: int
+    duplicates: int
+    refused: list[RefusedSeen]
+    refused_total: int
+
+
+def _body() -> dict[str, Any]:
+    many = {"type": "array", "description": "Of such objects; what is wrong with one does not hold up the others"}
+    described = takes(_EVENT, many, told="One event or many, in any of these forms")
+    content = described["requestBody"]["content"]
+    content[cloud_events.STRUCTURED] = {"schema": _CLOUD_EVENT}
+    content[cloud_events.BATCH] = {"schema": many}
+    for kind in STREAMED:
+        content[kind] = {"schema": {"type": "string", "description": "One event a line, read as they come"}}
+    return described | {"security": [{"token": []}]}
+
+
+_ANSWERS = says(Published, "Accepted, or known already", 202)
+_ANSWERS[202]["content"][_JSON]["schema"] = {
+    "anyOf": [says(shape, "")[200]["content"][_JSON]["schema"] for shape in (Published, PublishedMany)]
+}
+
+
+@router.post("/events", status_code=202, openapi_extra=_body(), responses=_ANSWERS)
+async def publish(request: Request) -> Response:
+    """Publish. One event is answered by its place in the journal; of many, those that were refused are named."""
+    caller_of(request).need("publish")
+    gateway: Gateway = request.app.state.gateway
+    kind = media_type(request)
+    check_unpacked(request, ACCEPTED)
+    if kind in STREAMED:
+        return await _many_lines(request, gateway)
+    if kind == cloud_events.STRUCTURED:
+        return await _one(request, gateway, await request.body(), cloud_events.read_structured)
+    if kind == cloud_events.BATCH:
+        return await _many(request, gateway, await request.body(), cloud_events.read_structured)
+    if cloud_events.is_binary(request.headers):
+        return await _binary(request, gateway, kind)
+    if kind != _JSON:
+        raise WrongContentType(request.headers.get("content-type", ""), ACCEPTED)
+    body = await request.body()
+    if body.lstrip(b" \t\r\n")[:1] == b"[":
+        return await _many(request, gateway, body, None)
+    return await _one(request, gateway, body, None)
+
+
+async def _binary(request: Request, gateway: Gateway, kind: str) -> Response:
+    body = await request.body()
+    if body and kind != _JSON and not kind.endswith("+json"):
+        raise WrongContentType(request.headers.get("content-type", ""), (_JSON,))
+    _check_size(body, gateway)
+    return await _append(request, gateway, cloud_events.read_binary(request.headers, body), len(body))
+
+
+async def _one(
+    request: Request, gateway: Gateway, body: bytes, read: Callable[[Any], dict[str, Any]] | None
+) -> Response:
+    _check_size(body, gateway)
+    raw = decoded(body, Any) if len(body) < QUICK else await gateway.read(decoded, body, Any)
+    return await _append(request, gateway, raw if read is None else read(raw), len(body))
+
+
+async def _append(request: Request, gateway: Gateway, raw: Any, size: int) -> Response:
+    if type(raw) is dict and raw.get("id") is None:
+        raw["id"] = uuid4().hex
+    counts = request.app.state.metrics.events
+    try:
+        draft = await gateway.draft(raw, size)
+    except RefusedEvent:
+        counts["refused"] += 1
+        raise
+    (outcome,) = await gateway.append((draft,))
+    if isinstance(outcome, Refused):
+        counts["refused"] += 1
+        raise outcome.error
+    duplicate = isinstance(outcome, Duplicate)
+    counts["duplicate" if duplicate else "accepted"] += 1
+    return answered({"id": raw["id"], "position": outcome.position, "duplicate": duplicate}, 202)
+
+
+async def _many(
+    request: Request, gateway: Gateway, body: bytes, read: Callable[[Any], dict[str, Any]] | None
+) -> Response:
+    """An array; its items count as lines, from 1."""
+    tally = Tally(request.app.state.metrics.events)
+    items = await gateway.read(_items, body, gateway.settings.largest_event)
+    try:
+        for start in range(0, len(items), _AT_ONCE):
+            some = items[start : start + _AT_ONCE]
+            numbers = range(start + 1, start + len(some) + 1)
+            catalog = await gateway.read(gateway.store.catalog)
+            sifted = await gateway.read(sift, some, numbers, catalog, read)
+            tally.add(sifted, await gateway.append(sifted.drafts) if sifted.drafts else ())
+    except TidingsError as problem:
+        return stopped(problem, tally)
+    return answered(tally.as_json(), 202)
+
+
+async def _many_lines(request: Request, gateway: Gateway) -> Response:
+    tally = Tally(request.app.state.metrics.events)
+    try:
+        await publish_stream(Pieces(request.stream()), gateway, tally)
+    except HTTPException as refused:
+        if refused.status_code != 413:
+            raise
+        return problems.http_answer(refused, **tally.as_json())
+    except TidingsError as problem:
+        return stopped(problem, tally)
+    return answered(tally.as_json(), 202)
+
+
+def stopped(problem: TidingsError, tally: Tally) -> Response:
+    """What was accepted before stays so, and is told with the problem."""
+    return problems.answer(problem, **tally.as_json())
+
+
+def _check_size(body: bytes, gateway: Gateway) -> None:
+    """Raises RefusedEvent."""
+    if len(body) > gateway.settings.largest_event:
+        raise too_large(len(body), gateway.settings.largest_event)
+
+
+def _items(body: bytes, largest: int) -> Sequence[Any]:
+    """Each is parsed, or an error that stands for one that is too large; raises WrongBody."""
+    if len(body) <= largest:
+        return decoded(body, list[Any])
+    parts = decoded(body, list[msgspec.Raw])
+    return [too_large(len(part), largest) if len(part) > largest else decoded(part, Any) for part in parts]

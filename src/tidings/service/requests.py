@@ -1,0 +1,93 @@
+"""What every handler asks of a request: the gateway, who calls, a cursor, an answer's body.
+
+The entrance (`http`) has looked up the caller before any handler runs; here it is only handed on, or its error raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import Depends, Query, Request, Security
+from fastapi.security import HTTPBearer
+from starlette.responses import Response
+
+from tidings.errors import ServiceError, TidingsError, shown
+from tidings.service.callers import Caller
+from tidings.service.gateway import Gateway
+from tidings.store import NoSuchSubscription
+from tidings.store.fitness import is_id
+
+CALLER = "tidings.caller"  # where the entrance leaves the caller, or the error, in the scope
+SESSION = "tidings_session"  # the cookie
+LARGEST_PAGE = 1_000
+_LARGEST_CURSOR = 2**63 - 1
+
+_bearer = HTTPBearer(auto_error=False, scheme_name="token", description="From POST /accounts or POST /tokens")
+_encode = msgspec.json.Encoder().encode
+
+
+class WrongCursor(ServiceError):
+    def __init__(self, cursor: str) -> None:
+        super().__init__(cursor)
+
+    def __str__(self) -> str:
+        return f"{shown(self.args[0])} is no cursor: give back the 'next' of an earlier answer, or none"
+
+
+async def gateway_of(request: Request) -> Gateway:
+    gateway: Gateway = request.app.state.gateway
+    return gateway
+
+
+def caller_of(request: Request) -> Caller:
+    """Whoever sent a valid token, else the guest; raises UnknownToken or ForeignOrigin."""
+    found: Caller | TidingsError = request.scope[CALLER]
+    if isinstance(found, TidingsError):
+        raise found
+    return found
+
+
+async def calling(request: Request, _: Annotated[object, Security(_bearer)] = None) -> Caller:
+    """`caller_of` as a dependency, which also documents that a token is needed."""
+    return caller_of(request)
+
+
+def needing(scope: str) -> Callable[..., Awaitable[Caller]]:
+    """The dependency of a route that needs this scope, and an account."""
+
+    async def caller(caller: Annotated[Caller, Depends(calling)]) -> Caller:
+        caller.need(scope)
+        return caller
+
+    return caller
+
+
+def read_cursor(text: str | None) -> int:
+    """Raises WrongCursor."""
+    if not text:
+        return 0
+    if not text.isascii() or not text.isdecimal() or len(text) > 19 or int(text) > _LARGEST_CURSOR:
+        raise WrongCursor(text)
+    return int(text)
+
+
+def check_id(id: str) -> None:
+    """Raises NoSuchSubscription for what no database needs to be asked for, and not every one could be."""
+    if not is_id(id):
+        raise NoSuchSubscription(id)
+
+
+def answered(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """JSON of anything that msgspec writes."""
+    return Response(_encode(body), status, None if headers is None else dict(headers), "application/json")
+
+
+GatewayOf = Annotated[Gateway, Depends(gateway_of)]
+Calling = Annotated[Caller, Depends(calling)]
+Publisher = Annotated[Caller, Depends(needing("publish"))]
+Subscriber = Annotated[Caller, Depends(needing("subscribe"))]
+SchemaAuthor = Annotated[Caller, Depends(needing("schema"))]
+After = Annotated[str, Query(max_length=600, description="The `next` of the page before")]
+Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="How many at most")]

@@ -1,0 +1,209 @@
+"""The service as one running thing: store, gateway, HTTP and XML in one event loop, pipeline and outbox as children.
+
+`tidings serve` calls `serve`, which returns after a signal. The gateway answers as soon as it listens; Spark comes up
+beside it and events wait in the journal until then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import signal
+import socket
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+import uvloop
+
+from tidings.errors import ServiceError
+from tidings.pipeline.folder import locked
+from tidings.service.callers import digest_of, new_token
+from tidings.service.children import outbox_child, pipeline_child
+from tidings.service.gateway import Gateway
+from tidings.service.http import make_app
+from tidings.service.slow_peers import patient_protocol
+from tidings.service.status import ChildStatus
+from tidings.service.supervising import Supervisor
+from tidings.service.xml_daemon import XmlDaemon
+from tidings.settings import Settings
+from tidings.store import Store
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+_BACKLOG = 2_048  # connections that wait to be accepted
+_KEEP_ALIVE = 60  # seconds that a connection may stay open between two requests
+_PATIENCE = 10  # seconds for the requests under way when the service stops
+
+
+class AlreadyServed(ServiceError):
+    def __init__(self, folder: str, process: str) -> None:
+        super().__init__(folder, process)
+
+    def __str__(self) -> str:
+        folder, process = self.args
+        who = f"process {process}" if process else "another process"
+        return f"a service runs on {folder} already ({who}); stop it, or name another folder by --data"
+
+
+class PortTaken(ServiceError):
+    def __init__(self, host: str, port: int, flag: str) -> None:
+        super().__init__(host, port, flag)
+
+    def __str__(self) -> str:
+        host, port, flag = self.args
+        return f"port {port} of {host} is taken; stop whoever listens there, or choose another by {flag}"
+
+
+class CannotListen(ServiceError):
+    def __init__(self, host: str, port: int, flag: str, problem: str) -> None:
+        super().__init__(host, port, flag, problem)
+
+    def __str__(self) -> str:
+        host, port, flag, problem = self.args
+        return f"cannot listen at {host}, port {port}: {problem}; choose another by --host or {flag}"
+
+
+def serve(settings: Settings, say: Callable[[str], None]) -> None:
+    """Until SIGINT or SIGTERM; a second one ends it at once.
+
+    Raises AlreadyServed, PortTaken, CannotListen, LocalStoreOnly or StoreError before anything is accepted.
+    """
+    _check_master(settings)
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)  # with everybody's events and token digests
+    with (
+        locked(settings.data / "serve.lock", lambda holder: AlreadyServed(str(settings.data), holder)),
+        _listening(settings.host, settings.port, "--port") as listener,
+        Store.open(settings.store or settings.data / "tidings.db") as store,
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+    ):
+        port = listener.getsockname()[1]  # links in mails lead there
+        runner.run(_serve(replace(settings, port=port), store, listener, say))
+
+
+async def _serve(settings: Settings, store: Store, listener: socket.socket, say: Callable[[str], None]) -> None:
+    gateway = Gateway(store, settings)
+
+    def pipeline_is(status: ChildStatus) -> None:
+        gateway.pipeline = status
+
+    def outbox_is(status: ChildStatus) -> None:
+        gateway.outbox = status
+
+    app = make_app(gateway)
+    server, daemon = _Server(_configuration(app, settings)), XmlDaemon(gateway)
+    supervisors = [Supervisor(pipeline_child(settings, store), pipeline_is)] if settings.pipeline else []
+    supervisors += [Supervisor(outbox_child(settings, store), outbox_is)] if settings.outbox else []
+    stopped = _stopped_by_signal(supervisors)
+    async with AsyncExitStack() as closing:
+        closing.push_async_callback(gateway.close)
+        with _explained(settings.host, settings.xml_port, "--xml-port"):
+            await daemon.start(settings.host, settings.xml_port)
+        token = new_token()
+        is_first = store.add_operator(digest_of(token))  # before anybody can take the name
+        serving = asyncio.create_task(server.serve([listener]))
+        try:
+            await _first_of(serving, server.ready.wait())
+            if server.started:
+                _welcome(settings, listener.getsockname()[1], daemon.port, token if is_first else "", say)
+                for supervisor in supervisors:
+                    supervisor.start()
+                await _first_of(serving, stopped.wait())
+        finally:
+            server.should_exit = True
+            endings = (
+                serving, daemon.close(), app.state.streams.close(), app.state.watching.close(),
+                *(asyncio.to_thread(supervisor.stop) for supervisor in supervisors),
+            )  # fmt: skip
+            ended = await asyncio.gather(*endings, return_exceptions=True)
+    for problem in ended:
+        if isinstance(problem, BaseException):
+            raise problem
+
+
+async def _first_of(serving: asyncio.Task[None], event: Coroutine[Any, Any, object]) -> None:
+    """Until the event, or until the server has ended, which it does not do by itself unless something is wrong."""
+    waiting = asyncio.create_task(event)
+    await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+
+
+class _Server(uvicorn.Server):
+    """Tells when it listens, and leaves signals to us."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _configuration(app: FastAPI, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
+        app, http=patient_protocol(settings), ws="none", log_level="warning", access_log=False, server_header=False,
+        proxy_headers=False,  # whoever sits on this machine could name any address as its own
+        backlog=_BACKLOG, timeout_keep_alive=_KEEP_ALIVE, timeout_graceful_shutdown=_PATIENCE,
+    )  # fmt: skip
+
+
+def _stopped_by_signal(supervisors: Sequence[Supervisor]) -> asyncio.Event:
+    """Set at the first signal; at the second the process ends where it stands, and its children with it."""
+    loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+
+    def signalled(number: signal.Signals) -> None:
+        if stopped.is_set():
+            for supervisor in supervisors:
+                supervisor.kill()
+            os._exit(128 + number)
+        stopped.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, signalled, number)
+    return stopped
+
+
+def _welcome(settings: Settings, port: int, xml_port: int, token: str, say: Callable[[str], None]) -> None:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    places = f"http://{host}:{port} and for XML at {host}:{xml_port}"
+    say(f"Tidings is at {places}; its data is in {settings.data}. Ctrl-C stops it.")
+    if token:
+        say(f"The operator's token, shown this once: {token}")
+        say("It may do everything, also what no other account may: keep it where others cannot read it.")
+
+
+def _check_master(settings: Settings) -> None:
+    """Before anything is made; raises LocalStoreOnly."""
+    in_file = "://" not in settings.store or settings.store.startswith("sqlite:")
+    if settings.pipeline and in_file and not settings.spark_master.startswith("local"):
+        from tidings.pipeline.pipeline import LocalStoreOnly  # with Spark and numba, which start slowly
+
+        raise LocalStoreOnly(settings.spark_master)
+
+
+@contextmanager
+def _listening(host: str, port: int, flag: str) -> Iterator[socket.socket]:
+    with _explained(host, port, flag):
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
+        listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    with listener:
+        yield listener
+
+
+@contextmanager
+def _explained(host: str, port: int, flag: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        if problem.errno == errno.EADDRINUSE:
+            raise PortTaken(host, port, flag) from None
+        raise CannotListen(host, port, flag, problem.strerror or str(problem)) from None

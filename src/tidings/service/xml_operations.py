@@ -1,0 +1,262 @@
+"""What the XML daemon does: a document in, an answer out, by way of the gateway.
+
+`Operations` knows who asks and whether the request is valid, and carries it out. Connections only bring documents
+and take answers; a run of events they hand over at once.
+"""
+
+from __future__ import annotations
+
+import secrets
+from asyncio import sleep
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import monotonic
+
+import msgspec
+from lxml import etree
+
+from tidings.errors import TidingsError
+from tidings.events import Event, RefusedEvent
+from tidings.schema.catalog import NameTaken
+from tidings.schema.dtd import FILES
+from tidings.service import xml_answers as answers
+from tidings.service.accounts import QuotaReached
+from tidings.service.callers import Caller, UnknownToken
+from tidings.service.gateway import Gateway
+from tidings.service.throttling import Throttle, TooManyRequests
+from tidings.service.xml_answers import NoSuchUser
+from tidings.service.xml_framing import Document
+from tidings.service.xml_growth import Growth
+from tidings.service.xml_requests import (
+    SCOPES,
+    MatchedEvents,
+    Posting,
+    Publication,
+    Removal,
+    Request,
+    SubscriptionList,
+    read_request,
+)
+from tidings.service.xml_validity import InvalidRequest, UnknownRequest, Validity, parse
+from tidings.store import (
+    Accepted,
+    Duplicate,
+    Grow,
+    NoSuchSubscription,
+    Outcome,
+    PublishValid,
+    Refused,
+    Standing,
+    Store,
+    Subscribe,
+    Withdraw,
+)
+
+_PARSED_BESIDE = 1 << 14  # bytes; larger documents are read in a thread
+_LONGEST_WAIT = 1.0  # seconds that a connection is held back before its caller hears of too many requests
+_MOST_TRIES = 10  # to find a number for a domain that nobody else has just taken
+_LARGEST_PAGE = 1 << 20  # bytes of events in one answer, unless one event has more
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A valid request of somebody who may make it."""
+
+    name: str
+    caller: Caller
+    request: Request
+    root: etree._Element
+
+
+class Operations:
+    """Of one daemon, in its event loop."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        settings = gateway.settings
+        self._gateway = gateway
+        self._validity: Validity | None = None
+        self._by_user = Throttle(settings.requests_per_second)
+        self._by_address = Throttle(settings.guest_requests_per_second)
+
+    async def ask(self, document: Document, address: str) -> Asked | bytes:
+        """What is asked, or the answer that refuses it. Raises MalformedRequest."""
+        large = len(document.text) > _PARSED_BESIDE
+        root = await self._gateway.read(parse, document) if large else parse(document)
+        name = str(root.tag)
+        try:
+            if name not in FILES:
+                raise UnknownRequest(name)
+            caller = await self._caller(root, address)
+            caller.need(SCOPES[name])
+            return Asked(name, caller, await self._read(root, large), root)
+        except TidingsError as problem:
+            if isinstance(problem, RefusedEvent):
+                self._gateway.published["refused"] += 1
+            return answers.refused(problem, name if name in FILES else None)
+
+    async def publish(self, events: Sequence[Event]) -> list[bytes]:
+        """An answer for each."""
+        try:
+            outcomes = await self._gateway.append([PublishValid(event) for event in events])
+        except TidingsError as problem:
+            return [answers.refused(problem, "PUBLISH_EVENT")] * len(events)
+        self._gateway.published.update(type(outcome).__name__.lower() for outcome in outcomes)
+        return [_published(event, outcome) for event, outcome in zip(events, outcomes, strict=True)]
+
+    async def carry_out(self, asked: Asked) -> bytes:
+        """The answer to one request."""
+        try:
+            match asked.request:
+                case Publication(event):
+                    return (await self.publish((event,)))[0]
+                case Growth():
+                    return await self._grow(asked)
+                case Posting():
+                    return await self._subscribe(asked.request, asked.caller.owner)
+                case Removal(id):
+                    return await self._withdraw(id, asked.caller.owner)
+                case SubscriptionList(after, limit):
+                    return await self._gateway.read(self._subscriptions, asked.caller.owner, after, limit)
+                case MatchedEvents():
+                    return await self._gateway.read(self._matched, asked.caller.owner, asked.request)
+        except TidingsError as problem:
+            return answers.refused(problem, asked.name)
+
+    async def _caller(self, root: etree._Element, address: str) -> Caller:
+        """Raises UnknownToken, NoSuchUser or TooManyRequests."""
+        token, username = root.get("token"), root.get("username")
+        try:
+            caller = await self._gateway.caller(token)
+        except UnknownToken:
+            await _permitted(self._by_address, address)
+            if username is not None:
+                raise NoSuchUser(username) from None
+            raise
+        await _permitted(*((self._by_user, caller.username) if caller.digest else (self._by_address, address)))
+        if username is not None and caller.digest and caller.username != username:
+            raise NoSuchUser(username)
+        return caller
+
+    async def _read(self, root: etree._Element, large: bool = False) -> Request:
+        """By the catalog that is known; where that refuses it, once more by the newest, which says why."""
+        validity = self._validity
+        growing = SCOPES[str(root.tag)] == "schema"  # then numbers of domains must be up to date
+        if validity is None or growing:
+            validity = await self._newest()
+        beside = large or validity.wide or root.tag == "PUBLISH_SUB"  # a short filter may have a long normal form
+        try:
+            return await self._gateway.read(_valid, root, validity) if beside else _valid(root, validity, hints=False)
+        except TidingsError:
+            newest = await self._newest()
+            if beside and newest is validity:
+                raise
+            return await self._gateway.read(_valid, root, newest)
+
+    async def _newest(self) -> Validity:
+        catalog = await self._gateway.read(self._gateway.store.catalog)
+        known = self._validity
+        if known is None or known.catalog.version < catalog.version:
+            known = self._validity = Validity(catalog)
+        return known
+
+    async def _grow(self, asked: Asked) -> bytes:
+        growth, tries = asked.request, 0
+        while True:
+            assert isinstance(growth, Growth)
+            tries += 1
+            outcomes = await self._gateway.append([Grow(change) for change in growth.changes])
+            problem = next((outcome.error for outcome in outcomes if isinstance(outcome, Refused)), None)
+            if not (growth.numbered and isinstance(problem, NameTaken)) or tries == _MOST_TRIES:
+                break
+            growth = await self._read(asked.root)
+        if problem is not None:
+            raise problem
+        newest = (await self._newest()).catalog
+        position = max(outcome.position for outcome in outcomes if isinstance(outcome, Accepted))
+        created = growth.created or None
+        return answers.done(asked.name, position=position, version=newest.version, name=created)
+
+    async def _subscribe(self, posting: Posting, owner: str) -> bytes:
+        store, most = self._gateway.store, self._gateway.settings.subscriptions_per_owner
+        if await self._gateway.read(store.count_subscriptions, owner) >= most:
+            raise QuotaReached("subscriptions", most)
+        id = f"s-{secrets.token_hex(10)}"
+        done = await self._gateway.append_one(Subscribe(id, posting.filter, owner, posting.expiry))
+        return answers.done("PUBLISH_SUB", posting.warnings, position=done.position, id=id)
+
+    async def _withdraw(self, id: str, owner: str) -> bytes:
+        await self._gateway.read(self._gateway.store.subscription, id, owner)  # ids are never used again
+        done = await self._gateway.append_one(Withdraw(id))
+        return answers.done("DELETE_SUB", position=done.position, id=id)
+
+    def _subscriptions(self, owner: str, after: str, limit: int) -> bytes:
+        found = self._gateway.store.subscriptions(owner, after, limit + 1)
+        page = found[:limit]
+        next = page[-1].id if len(found) > limit else None
+        return answers.user_log("LIST_SUBS", owner, [answers.subscription(standing) for standing in page], next)
+
+    def _matched(self, owner: str, asked: MatchedEvents) -> bytes:
+        store = self._gateway.store
+        standing: dict[str, Standing | None] = {}
+        if asked.subscription is not None:
+            standing[asked.subscription] = _standing(store, asked.subscription, owner)
+            if standing[asked.subscription] is None and not store.notifications(0, 1, asked.subscription, owner):
+                raise NoSuchSubscription(asked.subscription)  # one that was withdrawn is known by what it found
+        found = store.notifications(asked.after, asked.limit, asked.subscription, owner)
+        texts = store.events_at({one.position for one in found})
+        matched: dict[str, list[str]] = {id: [] for id in standing}
+        next, size = asked.after, 0
+        for one in found:
+            text = texts.get(one.position)
+            size += len(text or "")
+            if size > _LARGEST_PAGE and next != asked.after:
+                break
+            raw = None if text is None else msgspec.json.decode(text)
+            matched.setdefault(one.subscription, []).append(answers.event(raw, one.position, one.stored))
+            next = one.cursor
+        listed = []
+        for id, events in matched.items():
+            known = standing[id] if id in standing else _standing(store, id, owner)
+            if known is None:
+                listed.append(answers.former_subscription(id, owner, events))
+            else:
+                listed.append(answers.subscription(known, events))
+        return answers.user_log("LIST_EVENTS", owner, listed, next)
+
+
+def _valid(root: etree._Element, validity: Validity, hints: bool = True) -> Request:
+    """Raises TidingsError. Our own checks have the better words, so they speak before the DTD."""
+    problem = validity.problem(root)
+    request = read_request(root, validity.catalog, hints)
+    if problem is not None:
+        raise InvalidRequest(str(root.tag), problem)
+    return request
+
+
+def _standing(store: Store, id: str, owner: str) -> Standing | None:
+    try:
+        return store.subscription(id, owner)
+    except NoSuchSubscription:
+        return None
+
+
+async def _permitted(throttle: Throttle, key: str) -> None:
+    """Holds the connection back for a while; raises TooManyRequests where that was not enough."""
+    last = monotonic() + _LONGEST_WAIT
+    while True:
+        try:
+            throttle.take(key)
+            return
+        except TooManyRequests as problem:
+            if monotonic() + problem.seconds > last:
+                raise
+            await sleep(problem.seconds)
+
+
+def _published(event: Event, outcome: Outcome) -> bytes:
+    match outcome:
+        case Refused(problem):
+            return answers.refused(problem, "PUBLISH_EVENT")
+        case Accepted(position) | Duplicate(position):
+            duplicate = isinstance(outcome, Duplicate)
+            return answers.done("PUBLISH_EVENT", position=position, id=event.id, duplicate=duplicate)

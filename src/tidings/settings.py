@@ -1,0 +1,271 @@
+"""One frozen value with everything that can be set about the service, and where it comes from.
+
+A flag wins over the environment (`TIDINGS_PORT`), which wins over a TOML file (`port = 8080`); what none of them says
+has the default here. An unknown key is refused with the nearest legal one."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tidings.errors import TidingsError, shown, suggestion
+
+PREFIX = "TIDINGS_"
+ELSEWHERE = ("TIDINGS_CACHE", "TIDINGS_KAFKA_JARS", "TIDINGS_SERVER", "TIDINGS_TOKEN")  # read where they are needed
+SCOPES = ("publish", "subscribe", "schema", "operate")
+SMTP_SECURITY = ("none", "starttls", "tls")
+HANDSHAKES = ("ask", "none")
+MIB = 1 << 20
+_LAST_PORT = 65_535
+
+
+class InvalidSetting(TidingsError):
+    """Where it was said, its name, and what is wrong with it."""
+
+    def __init__(self, place: str, name: str, problem: str) -> None:
+        super().__init__(place, name, problem)
+
+    def __str__(self) -> str:
+        return "{}: {!r} {}".format(*self.args)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    data: Path = Path("data")
+    host: str = "127.0.0.1"
+    port: int = 8080
+    xml_port: int = 8090
+    store: str = field(default="", repr=False)  # a URL, maybe with a password; empty: SQLite in the data folder
+    spark_master: str = "local[2]"
+    pipeline: bool = True  # false: it runs elsewhere
+    outbox: bool = True  # the same
+    registration: bool = True  # anyone may make an account
+    guests: bool = False  # whoever has no token may publish and grow the schema
+    extra_scopes: tuple[str, ...] = ()  # what a new account has beside publish and subscribe
+    largest_event: int = MIB // 4  # bytes
+    largest_body: int = 16 * MIB  # of one request that is not a stream of lines
+    largest_stream: int = 1024 * MIB
+    subscriptions_per_owner: int = 100_000
+    requests_per_second: int = 20_000  # of one caller
+    guest_requests_per_second: int = 100  # of one address without a token
+    connections: int = 4_000  # at once, HTTP and XML each
+    streams: int = 2_000  # open at once, of those connections
+    streams_per_owner: int = 100
+    idle_seconds: float = 30.0  # a peer that sends nothing for so long, in the middle of a request, is let go
+    webhook_handshake: str = "ask"  # whether the receiver wants it, when a webhook is made; or none
+    allow_loopback_webhooks: bool = False  # for development: also http, but only to this machine
+    retry_seconds: tuple[float, ...] = ()  # between attempts to deliver; none: 5 s, 5 min, … 24 h, as is documented
+    smtp_host: str = ""  # the mail server that takes our mails; empty: no channel is an email
+    smtp_port: int = 25
+    smtp_user: str = ""
+    smtp_password: str = field(default="", repr=False)
+    smtp_security: str = "none"  # or starttls, or tls from the first byte
+    mail_from: str = ""  # 'tidings@example.org' or 'Tidings <tidings@example.org>'
+    public_url: str = ""  # where links in mails lead; empty: http://host:port
+    # What subscribers may name in an Apprise URL. Of these none speaks plain HTTP to any host, none runs a command,
+    # and none writes to this machine's desktop or log.
+    apprise_schemes: tuple[str, ...] = ("ntfys", "slack", "discord", "tgram", "matrixs", "pover", "workflows")
+
+    @property
+    def on_loopback(self) -> bool:
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+    @property
+    def links_lead_to(self) -> str:
+        """The beginning of every link that leaves the house, without a slash at its end."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.public_url or f"http://{host}:{self.port}"
+
+    @property
+    def first_scopes(self) -> frozenset[str]:
+        """Of a new account. Where only this machine can come in, a newcomer may try everything but operate."""
+        return frozenset({"publish", "subscribe", *(("schema",) if self.on_loopback else ()), *self.extra_scopes})
+
+
+def read_settings(flags: Mapping[str, object | None], environ: Mapping[str, str], file: Path | None = None) -> Settings:
+    """Raises InvalidSetting. A flag of None was not given."""
+    made: dict[str, Any] = {}
+    if file is not None:
+        made |= _from_file(file)
+    for name, text in environ.items():
+        if name.startswith(PREFIX) and name not in ELSEWHERE:
+            made |= _one(f"the environment's {name}", name.removeprefix(PREFIX).lower(), text)
+    for name, value in flags.items():
+        if value is not None:
+            made |= _one("flag", name, value)
+    return Settings(**made)
+
+
+def written_settings(settings: Settings) -> dict[str, str]:
+    """As the environment has them: for a process that is to have the same."""
+    return {f"{PREFIX}{one.name.upper()}": _written(getattr(settings, one.name)) for one in fields(Settings)}
+
+
+def _written(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _from_file(file: Path) -> dict[str, Any]:
+    try:
+        read = tomllib.loads(file.read_text())
+    except OSError as problem:
+        raise InvalidSetting("settings", str(file), f"cannot be read: {problem.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise InvalidSetting("settings", str(file), f"is no TOML: {problem}") from None
+    made: dict[str, Any] = {}
+    for name, value in read.items():
+        made |= _one(str(file), name, value)
+    return made
+
+
+def _one(place: str, name: str, value: object) -> dict[str, Any]:
+    kinds = {one.name: str(one.type) for one in fields(Settings)}
+    if name not in kinds:
+        raise InvalidSetting(place, name, f"is no setting{suggestion(name, tuple(kinds))}")
+    kind = _SPECIAL.get(name, kinds[name])
+    try:
+        return {name: _READERS[kind](value)}
+    except (ValueError, TypeError):
+        raise InvalidSetting(place, name, f"must be {_EXPECTED[kind]}, got {shown(value)}") from None
+
+
+def _number(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise TypeError
+    number = int(value)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+def _port(value: object) -> int:
+    number = _number(value)
+    if number > _LAST_PORT:
+        raise ValueError
+    return number
+
+
+def _host(value: object) -> str:
+    """An empty one would mean every address of this machine, which must be said in so many words."""
+    if not (text := _text(value).strip()):
+        raise ValueError
+    return text
+
+
+def _seconds(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise TypeError
+    seconds = float(value)
+    if not 0 < seconds < 1e9:
+        raise ValueError
+    return seconds
+
+
+def _waits(value: object) -> tuple[float, ...]:
+    numbers = value.replace(",", " ").split() if isinstance(value, str) else value
+    if not isinstance(numbers, list | tuple):
+        raise TypeError
+    return tuple(map(_seconds, numbers))
+
+
+def _flag(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    if (word := _text(value).lower()) not in words:
+        raise ValueError
+    return words[word]
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str | Path):
+        raise TypeError
+    return str(value)
+
+
+def _scopes(value: object) -> tuple[str, ...]:
+    names = value.replace(",", " ").split() if isinstance(value, str) else value
+    if not isinstance(names, list | tuple) or not all(name in SCOPES for name in names):
+        raise ValueError
+    return tuple(names)
+
+
+def _security(value: object) -> str:
+    if (word := _text(value).lower()) not in SMTP_SECURITY:
+        raise ValueError
+    return word
+
+
+def _handshake(value: object) -> str:
+    if (word := _text(value).lower()) not in HANDSHAKES:
+        raise ValueError
+    return word
+
+
+def _url(value: object) -> str:
+    """Kept without the slash at its end; empty is none."""
+    text = _text(value).strip().rstrip("/")
+    parts = urlsplit(text)
+    plain = text.isascii() and text.isprintable() and not set(text) & set(' <>,"')  # it stands in a mail's header
+    if text and not (plain and parts.scheme in ("http", "https") and parts.hostname):
+        raise ValueError
+    if parts.query or parts.fragment or parts.username is not None:
+        raise ValueError
+    return text
+
+
+def _schemes(value: object) -> tuple[str, ...]:
+    names = value.replace(",", " ").split() if isinstance(value, str) else value
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name.isalnum() for name in names):
+        raise ValueError
+    return tuple(name.lower() for name in names)
+
+
+_SPECIAL = {
+    "port": "port",
+    "xml_port": "port",
+    "smtp_port": "port",
+    "host": "host",
+    "smtp_security": "security",
+    "webhook_handshake": "handshake",
+    "public_url": "url",
+    "apprise_schemes": "schemes",
+}
+_READERS: dict[str, Any] = {
+    "Path": lambda value: Path(_text(value)),
+    "str": _text,
+    "int": _number,
+    "port": _port,
+    "host": _host,
+    "float": _seconds,
+    "bool": _flag,
+    "tuple[str, ...]": _scopes,
+    "tuple[float, ...]": _waits,
+    "security": _security,
+    "handshake": _handshake,
+    "url": _url,
+    "schemes": _schemes,
+}
+_EXPECTED = {
+    "Path": "a path",
+    "str": "text",
+    "int": "a whole number that is not negative",
+    "port": f"a port, a whole number up to {_LAST_PORT} (0: any that is free)",
+    "host": "an address or the name of one, such as 127.0.0.1 (0.0.0.0: every one of this machine)",
+    "float": "a number of seconds above 0",
+    "bool": "true or false",
+    "tuple[str, ...]": f"a list of scopes, each one of {', '.join(SCOPES)}",
+    "tuple[float, ...]": "a list of seconds, each above 0",
+    "security": f"one of {', '.join(SMTP_SECURITY)}",
+    "handshake": f"one of {', '.join(HANDSHAKES)}",
+    "url": "an address such as https://tidings.example.org, without a name, a query or a fragment",
+    "schemes": "a list of Apprise's schemes such as ntfys or slack, without ://",
+}

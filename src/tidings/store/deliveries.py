@@ -1,0 +1,163 @@
+"""The store's doors to channels, parcels and the outbox."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from tidings.schema import Instant
+from tidings.store import channels, lease, parcels, retention, settling, spreading
+from tidings.store.channels import ChannelState, Notice, Secrets, StoredChannel
+from tidings.store.clock import Clock
+from tidings.store.database import Database
+from tidings.store.errors import NoSuchParcel
+from tidings.store.parcels import Contents, DeliveryFigures, DueParcel, ParcelState, StoredAttempt, StoredParcel
+from tidings.store.settling import GivesUp, Result
+from tidings.store.spreading import Rhythms
+
+
+class Deliveries:
+    """Every method is one short transaction. The owner is part of a channel's name: see `tables`."""
+
+    database: Database
+    _clock: Clock
+
+    # For owners
+
+    def set_channel(self, channel: StoredChannel) -> StoredChannel:
+        """Makes or replaces it; what is found from now on is owed. One that is replaced goes on counting, and what it
+        owes goes out by the new settings. Call it before the subscription is posted, and nothing is missed."""
+        return channels.set_channel(self.database, channel, self._clock())
+
+    def channel(self, subscription: str, owner: str | None = None) -> StoredChannel | None:
+        """None: what is found is only stored. Without an owner, the newest under this id, whoever's it is."""
+        with self.database.reading() as connection:
+            return channels.channel(connection, subscription, owner)
+
+    def channels_of(self, owner: str, subscriptions: Sequence[str]) -> dict[str, StoredChannel]:
+        """Those of these subscriptions that have one."""
+        with self.database.reading() as connection:
+            return channels.channels_of(connection, self.database.dialect, owner, subscriptions)
+
+    def change_channel(
+        self,
+        subscription: str,
+        owner: str | None = None,
+        *,
+        state: ChannelState | None = None,
+        reason: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        secrets: Secrets | None = None,
+    ) -> StoredChannel:
+        """What is given. Raises NoSuchChannel."""
+        now = self._clock()
+        return channels.change_channel(self.database, subscription, owner, state, reason, settings, secrets, now)
+
+    def remove_channel(self, subscription: str, owner: str | None = None) -> bool:
+        """What is found from now on is only stored; what was found before is still sent. Not for one that is
+        withdrawn: its last events may not be matched yet."""
+        return channels.remove_channel(self.database, subscription, owner, self._clock())
+
+    def parcels_of(
+        self,
+        subscription: str,
+        owner: str,
+        after: int = 0,
+        limit: int = 100,
+        state: ParcelState | None = None,
+        newest: bool = True,
+    ) -> list[StoredParcel]:
+        """From the newest on, or the oldest; after this number in that order (0: from the first)."""
+        with self.database.reading() as connection:
+            return parcels.parcels_of(connection, subscription, owner, after, limit, state, newest)
+
+    def parcel(self, number: int, owner: str) -> StoredParcel:
+        """Raises NoSuchParcel, also where it is not this owner's."""
+        with self.database.reading() as connection:
+            found = parcels.parcel(connection, number, owner)
+        if found is None:
+            raise NoSuchParcel(number)
+        return found
+
+    def attempts_of(self, number: int) -> list[StoredAttempt]:
+        """All of them, also from before a replay, in order."""
+        with self.database.reading() as connection:
+            return parcels.attempts_of(connection, number)
+
+    def replay(
+        self,
+        subscription: str,
+        owner: str,
+        numbers: Collection[int] | None = None,
+        *,
+        failed: bool = False,
+        sequences: tuple[int, int] | None = None,
+    ) -> int:
+        """Sends parcels once more, also those that arrived: these numbers, or all that failed for good, or all with a
+        sequence number in this range, both ends included; all conditions that are given. Answers how many: those
+        whose events were removed are left out. Raises NoSuchChannel."""
+        now = self._clock()
+        return parcels.replay(self.database, subscription, owner, numbers, failed, sequences, now)
+
+    def notices_of(self, owner: str, after: int = 0, limit: int = 100) -> list[Notice]:
+        with self.database.reading() as connection:
+            return channels.notices_of(connection, owner, after, limit)
+
+    def see_notices(self, owner: str, upto: int) -> int:
+        """Marks them as seen, up to this number. Answers how many."""
+        return channels.see_notices(self.database, owner, upto)
+
+    # For operators
+
+    def troubled(self, limit: int = 100) -> list[StoredChannel]:
+        """The channels that fail, were disabled or are slow, whoever's they are."""
+        with self.database.reading() as connection:
+            return channels.troubled(connection, limit)
+
+    def delivery_figures(self) -> list[DeliveryFigures]:
+        """By kind of channel."""
+        with self.database.reading() as connection:
+            return parcels.figures(connection)
+
+    def sweep(self, before: Instant, limit: int = 500) -> int:
+        """Removes some of the parcels delivered before a time. Answers how many; 0: there are no more."""
+        return retention.sweep(self.database, before, self._clock(), limit)
+
+    # For the outbox
+
+    def take_lease(self, holder: str, until: Instant, now: Instant) -> bool:
+        """Whether this outbox may send until then. A time not after now gives the lease back."""
+        return lease.take_lease(self.database, holder, until, now)
+
+    def unspread(self, now: Instant) -> bool:
+        """Whether `spread` would find something to do."""
+        with self.database.reading() as connection:
+            return spreading.unspread(connection, now)
+
+    def spread(self, holder: str, now: Instant, limit: int, rhythms: Rhythms) -> int:
+        """Makes parcels of up to so many notifications; 0: all is done. Raises LeaseLost."""
+        return spreading.spread(self.database, holder, now, limit, rhythms)
+
+    def due(self, now: Instant, limit: int, after: tuple[int, int] = (0, 0)) -> list[DueParcel]:
+        """What is to be sent by now, by time and number, from after such a pair on."""
+        with self.database.reading() as connection:
+            return parcels.due(connection, self.database.dialect, now, limit, after)
+
+    def due_of(self, subscription: str, owner: str, first: bool, now: Instant, limit: int) -> list[DueParcel]:
+        """The same of one channel, by number: what was never tried, or only the rest."""
+        with self.database.reading() as connection:
+            return parcels.due_of(connection, self.database.dialect, subscription, owner, first, now, limit)
+
+    def contents(self, numbers: Sequence[int]) -> list[Contents]:
+        """What these parcels hold; those that are not to be sent any more, or not now, are left out."""
+        with self.database.reading() as connection:
+            return parcels.contents(connection, self.database.dialect, numbers)
+
+    def settle(self, holder: str, results: Sequence[Result], now: Instant, gives_up: GivesUp) -> None:
+        """Notes what came of attempts. Raises LeaseLost, and then nothing is changed."""
+        settling.settle(self.database, holder, results, now, gives_up)
+
+    def owed_from(self) -> int | None:
+        """The first position that is needed for what is owed; `trim` leaves all from there on."""
+        with self.database.reading() as connection:
+            return retention.owed_from(connection, self.database.dialect)

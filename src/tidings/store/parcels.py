@@ -1,0 +1,249 @@
+"""Parcels: what one attempt sends, and what came of it. Owners read and replay them, the outbox takes those due."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+from sqlalchemy import Connection, Select, bindparam, func, select, update
+
+from tidings.schema import Instant
+from tidings.store.channels import DUE, StoredChannel, read_channel
+from tidings.store.database import Database, Dialect, Row
+from tidings.store.errors import NoSuchChannel
+from tidings.store.journal import events_at
+from tidings.store.retention import complete_from
+from tidings.store.tables import OWNED, attempts, channels, deliveries, outbox, parcels, spans
+
+ParcelState = Literal["due", "delivered", "dead"]
+
+_TAKEN = (
+    "SELECT due, number, subscription, owner, attempts FROM parcels WHERE state = 'due' AND held = 0 AND open = 0 "
+    "AND due <= ? AND due >= ? AND (due > ? OR number > ?) ORDER BY due, number LIMIT ?"
+)
+# The signs keep SQLite from the index by time, in which it would walk over what everybody else is owed.
+_WAITING = (
+    "SELECT due, number, subscription, owner, attempts FROM parcels WHERE state = 'due' AND +held = 0 AND +open = 0 "
+    "AND subscription = ? AND owner = ? AND +due <= ? AND (attempts = 0) = (? = 0) ORDER BY number LIMIT ?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One notification in a parcel; `matched_at` is when it was stored."""
+
+    sequence: int
+    position: int
+    matched_at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class StoredParcel:
+    """`attempts` since it was last replayed, `tried` in all. `held`: its channel is not active."""
+
+    number: int
+    subscription: str
+    owner: str
+    items: tuple[Item, ...]
+    open: bool
+    held: bool
+    state: ParcelState
+    attempts: int
+    tried: int
+    due: Instant
+    created: Instant
+    done: Instant | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAttempt:
+    parcel: int
+    attempt: int
+    started: Instant
+    seconds: float
+    ok: bool
+    status: int | None
+    request: str
+    response: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class DueParcel:
+    """What the outbox must know to choose; `attempts` of 0 is a first one, which keeps its turn."""
+
+    due: Instant
+    number: int
+    subscription: str
+    owner: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """All that is needed to send a parcel, as it is at one moment. `events` are JSON, one for each item; None stands
+    for one that was removed, which `trim` never does to what is owed."""
+
+    parcel: StoredParcel
+    channel: StoredChannel
+    filter: str
+    events: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryFigures:
+    """Of one kind of channel: `due` now, the rest ever. `seconds` is the sum over all attempts."""
+
+    kind: str
+    due: int
+    delivered: int
+    dead: int
+    attempts: int
+    failures: int
+    seconds: float
+
+
+def parcels_of(
+    connection: Connection,
+    subscription: str,
+    owner: str,
+    after: int,
+    limit: int,
+    state: ParcelState | None,
+    newest: bool,
+) -> list[StoredParcel]:
+    query = _mine(subscription, owner)
+    if after:
+        query = query.where(parcels.c.number < after if newest else parcels.c.number > after)
+    if state is not None:
+        query = query.where(parcels.c.state == state)
+    query = query.order_by(parcels.c.number.desc() if newest else parcels.c.number).limit(limit)
+    return [read_parcel(row) for row in connection.execute(query)]
+
+
+def parcel(connection: Connection, number: int, owner: str) -> StoredParcel | None:
+    row = connection.execute(select(parcels).where(parcels.c.number == number, parcels.c.owner == owner)).first()
+    return None if row is None else read_parcel(row)
+
+
+def attempts_of(connection: Connection, number: int) -> list[StoredAttempt]:
+    query = select(attempts).where(attempts.c.parcel == number).order_by(attempts.c.attempt)
+    return [
+        StoredAttempt(at, attempt, Instant(started), seconds, bool(ok), status, request, response, problem)
+        for at, attempt, started, seconds, ok, status, request, response, problem in connection.execute(query)
+    ]
+
+
+def replay(
+    database: Database,
+    subscription: str,
+    owner: str,
+    numbers: Collection[int] | None,
+    failed: bool,
+    sequences: tuple[int, int] | None,
+    now: Instant,
+) -> int:
+    """Due again, as if never tried; the outbox finds their time. Without its events there is nothing to send."""
+    with database.writing("outbox") as connection:
+        mine = (channels.c.subscription == subscription) & (channels.c.owner == owner)
+        if connection.execute(select(channels.c.kind).where(mine)).first() is None:
+            raise NoSuchChannel(subscription)
+        connection.execute(select(outbox.c.cursor).with_for_update())  # no event is removed meanwhile
+        whole = parcels.c.first_position >= complete_from(connection)
+        query = _mine(subscription, owner).where(parcels.c.open == 0, whole)
+        if failed:
+            query = query.where(parcels.c.state == "dead")
+        if numbers is not None:
+            query = query.where(parcels.c.number.between(min(numbers, default=1), max(numbers, default=0)))
+        chosen = [
+            {"mark": row.number}
+            for row in connection.execute(query)
+            if (numbers is None or row.number in numbers) and (sequences is None or _within(row.items, *sequences))
+        ]
+        if chosen:
+            fresh = {"state": "due", "held": 1, "attempts": 0, "due": int(now), "done": None}
+            connection.execute(update(parcels).where(parcels.c.number == bindparam("mark")).values(fresh), chosen)
+            connection.execute(update(channels).where(mine, channels.c.state == "active").values(released=0))
+        return len(chosen)
+
+
+def due(connection: Connection, dialect: Dialect, now: Instant, limit: int, after: tuple[int, int]) -> list[DueParcel]:
+    """Those of active channels, by time and number, from after this pair on; (time, 0) begins with that time."""
+    bounds = (int(now), after[0], after[0], after[1], limit)
+    return [_due_parcel(row) for row in dialect.page(connection, _TAKEN, bounds)]
+
+
+def due_of(
+    connection: Connection, dialect: Dialect, subscription: str, owner: str, first: bool, now: Instant, limit: int
+) -> list[DueParcel]:
+    bounds = (subscription, owner, int(now), 0 if first else 1, limit)
+    return [_due_parcel(row) for row in dialect.page(connection, _WAITING, bounds)]
+
+
+def contents(connection: Connection, dialect: Dialect, numbers: Sequence[int]) -> list[Contents]:
+    """Of those that are still due and whose channel is active; the others are left out."""
+    found = [read_parcel(row) for row in dialect.find(connection, parcels.c.number, numbers)]
+    found = [one for one in found if one.state == "due" and not one.held and not one.open]
+    ids = sorted({one.subscription for one in found})
+    by_key = {(row[0], row[1]): row for row in dialect.find(connection, channels.c.subscription, ids)}
+    using = {key: read_channel(row) for key, row in by_key.items() if row[4] == "active"}
+    events = events_at(connection, dialect, (item.position for one in found for item in one.items))
+    filters = _filters(connection, dialect, found)
+    full = []
+    for one in found:
+        channel = using.get((one.subscription, one.owner))
+        if channel is not None:
+            sent = tuple(events.get(item.position) for item in one.items)
+            full.append(Contents(one, channel, filters[one.number], sent))
+    return full
+
+
+def figures(connection: Connection) -> list[DeliveryFigures]:
+    by_kind = select(channels.c.kind, func.count()).select_from(parcels)
+    of_channel = (channels.c.subscription == parcels.c.subscription) & (channels.c.owner == parcels.c.owner)
+    waiting = by_kind.join(channels, of_channel).where(parcels.c.state == DUE).group_by(channels.c.kind)
+    now_due: dict[str, int] = dict(connection.execute(waiting).all())
+    ever = {row.kind: row for row in connection.execute(select(deliveries))}
+    return [
+        DeliveryFigures(kind, now_due.get(kind, 0), *(tuple(ever[kind])[1:] if kind in ever else (0, 0, 0, 0, 0.0)))
+        for kind in sorted(now_due.keys() | ever.keys())
+    ]
+
+
+def read_parcel(row: Row) -> StoredParcel:
+    number, subscription, owner, items, open, held, state, tries, tried, due, created, done, _ = row
+    inside = tuple(Item(sequence, at, Instant(stored)) for sequence, at, stored in msgspec.json.decode(items))
+    ended = None if done is None else Instant(done)
+    times = (Instant(due), Instant(created), ended)
+    return StoredParcel(number, subscription, owner, inside, bool(open), bool(held), state, tries, tried, *times)
+
+
+def _mine(subscription: str, owner: str) -> Select[Any]:
+    return select(parcels).where(parcels.c.subscription == subscription, parcels.c.owner == owner)
+
+
+def _within(items: str, first: int, last: int) -> bool:
+    return any(first <= sequence <= last for sequence, _, _ in msgspec.json.decode(items))
+
+
+def _due_parcel(row: Row) -> DueParcel:
+    due, number, subscription, owner, tries = row
+    return DueParcel(Instant(due), number, subscription, owner, tries)
+
+
+def _filters(connection: Connection, dialect: Dialect, found: Sequence[StoredParcel]) -> dict[int, str]:
+    """By number: the filter under which the newest of its notifications was found."""
+    opened: dict[str, list[Row]] = {}
+    owned = sorted({one.subscription for one in found if one.owner})
+    nobodys = sorted({one.subscription for one in found if not one.owner})
+    for ids, among in ((owned, OWNED), (nobodys, None)):
+        for row in dialect.find(connection, spans.c.subscription, ids, among) if ids else ():
+            opened.setdefault(row[2], []).append(row)
+    filters = {}
+    for one in found:
+        position = one.items[-1].position
+        known = [(start, filter) for start, _, _, filter, _ in opened.get(one.subscription, ()) if start <= position]
+        filters[one.number] = max(known)[1] if known else ""
+    return filters

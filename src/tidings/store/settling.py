@@ -1,0 +1,197 @@
+"""What came of attempts, many at once in one transaction: parcels are done, due again or dead, channels well or ill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, select, update
+
+from tidings.schema import Instant
+from tidings.store.channels import hold
+from tidings.store.database import Database, Dialect
+from tidings.store.lease import check_lease
+from tidings.store.tables import attempts, channels, deliveries, notices, outbox, parcels
+
+LONGEST_REQUEST = 8_192  # characters that are kept
+LONGEST_RESPONSE = 2_048
+LONGEST_PROBLEM = 1_000
+_NEWEST_WEIGHS = 0.2  # in the average of a channel's seconds
+_NOTED = 0.2  # a change of that average by less is not written
+
+GivesUp = Callable[[Instant | None, int, Instant], str]  # failing since, dead letters in a row, now -> why, or ''
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One attempt. `attempts` is what the parcel had before; `due` is when to try again, None: never; `gone` disables
+    the channel at once."""
+
+    number: int
+    attempts: int
+    started: Instant
+    seconds: float
+    ok: bool
+    request: str
+    status: int | None = None
+    response: str = ""
+    problem: str = ""
+    due: Instant | None = None
+    gone: bool = False
+
+
+class _Health:
+    """A channel while results come in."""
+
+    def __init__(self, row: Any) -> None:
+        self.key, self.kind = (row[0], row[1]), row[2]
+        self.was_active = self.active = row[4] == "active"
+        self.reason = ""
+        self.failing_since = None if row[13] is None else Instant(row[13])
+        self.dead_in_a_row, self.seconds, self.problem = row[14], row[15], row[16]
+        self._before = (self.failing_since, self.dead_in_a_row, self.problem)
+        self._seconds_before = self.seconds
+
+    def take(self, result: Result, now: Instant, gives_up: GivesUp) -> None:
+        self.seconds += _NEWEST_WEIGHS * (result.seconds - self.seconds) if self.seconds else result.seconds
+        if result.ok:
+            self.failing_since, self.dead_in_a_row, self.problem = None, 0, ""
+            return
+        self.failing_since = self.failing_since or result.started
+        self.dead_in_a_row += result.due is None
+        self.problem = _kept(result.problem, LONGEST_PROBLEM)
+        reason = self.problem if result.gone else gives_up(self.failing_since, self.dead_in_a_row, now)
+        if reason and self.active:
+            self.active, self.reason = False, reason
+
+    @property
+    def was_disabled(self) -> bool:
+        return self.was_active and not self.active
+
+    @property
+    def has_changed(self) -> bool:
+        after = (self.failing_since, self.dead_in_a_row, self.problem)
+        return after != self._before or abs(self.seconds - self._seconds_before) > _NOTED * self._seconds_before
+
+
+def settle(database: Database, holder: str, results: Sequence[Result], now: Instant, gives_up: GivesUp) -> None:
+    """Raises LeaseLost, and then nothing is changed."""
+    with database.writing("outbox") as connection:
+        check_lease(connection, holder)
+        dialect = database.dialect
+        rows = {
+            row[0]: list(row) for row in dialect.find(connection, parcels.c.number, [one.number for one in results])
+        }
+        ids = sorted({row[1] for row in rows.values()})
+        health = {one.key: one for one in map(_Health, dialect.find(connection, channels.c.subscription, ids))}
+        logged: list[tuple[Any, ...]] = []
+        totals: dict[str, list[float]] = {}
+        for result in results:
+            row = rows.get(result.number)
+            channel = None if row is None else health.get((row[1], row[2]))
+            if row is None or channel is None:  # removed by hand; there is nothing to note it at
+                continue
+            row[8] += 1
+            logged.append(_attempt(result, row[8]))
+            channel.take(result, now, gives_up)
+            _apply(row, result, now)
+            if not channel.active:
+                row[5] = 1
+            _count(totals.setdefault(channel.kind, [0, 0, 0, 0, 0.0]), result)
+        dialect.insert(connection, attempts, logged)
+        _write_parcels(connection, rows.values())
+        _write_health(connection, [one for one in health.values() if one.has_changed])
+        _write_totals(connection, dialect, totals)
+        for channel in health.values():
+            if channel.was_disabled:
+                _disable(connection, channel, now)
+
+
+def _apply(row: list[Any], result: Result, now: Instant) -> None:
+    if row[6] != "due" or row[7] != result.attempts:  # replayed meanwhile: it is sent again, and looked for from now on
+        row[9] = max(row[9], int(now))
+        return
+    row[7] += 1
+    if result.ok:
+        row[6], row[11] = "delivered", int(now)
+    elif result.due is None:
+        row[6], row[11] = "dead", int(now)
+    else:
+        row[9] = int(result.due)
+
+
+def _attempt(result: Result, attempt: int) -> tuple[Any, ...]:
+    texts = (
+        _kept(result.request, LONGEST_REQUEST),
+        _kept(result.response, LONGEST_RESPONSE),
+        _kept(result.problem, LONGEST_PROBLEM),
+    )
+    values = (int(result.started), result.seconds, int(result.ok), result.status)
+    return (result.number, attempt, *values, *texts)
+
+
+def _kept(text: str, longest: int) -> str:
+    """What both databases can hold: without zero characters and halves of surrogate pairs."""
+    short = text[:longest]
+    return (
+        short if short.isascii() and "\0" not in short else short.replace("\0", "�").encode(errors="replace").decode()
+    )
+
+
+def _count(total: list[float], result: Result) -> None:
+    for place, more in enumerate((result.ok, not result.ok and result.due is None, 1, not result.ok, result.seconds)):
+        total[place] += more
+
+
+def _write_parcels(connection: Connection, rows: Any) -> None:
+    values = [
+        {"mark": row[0], "held": row[5], "state": row[6], "attempts": row[7], "tried": row[8], "due": row[9]}
+        | {"done": row[11]}
+        for row in rows
+    ]
+    if values:
+        connection.execute(update(parcels).where(parcels.c.number == bindparam("mark")), values)
+
+
+def _write_health(connection: Connection, changed: Sequence[_Health]) -> None:
+    if not changed:
+        return
+    values = [
+        {
+            "mark": one.key[0],
+            "whose": one.key[1],
+            "failing_since": None if one.failing_since is None else int(one.failing_since),
+            "dead_in_a_row": one.dead_in_a_row,
+            "seconds": one.seconds,
+            "problem": one.problem,
+        }
+        for one in changed
+    ]
+    mine = (channels.c.subscription == bindparam("mark")) & (channels.c.owner == bindparam("whose"))
+    connection.execute(update(channels).where(mine), values)
+
+
+def _write_totals(connection: Connection, dialect: Dialect, totals: dict[str, list[float]]) -> None:
+    names = ("delivered", "dead", "attempts", "failures", "seconds")
+    for kind, total in totals.items():
+        more = {name: deliveries.c[name] + value for name, value in zip(names, total, strict=True)}
+        if not connection.execute(update(deliveries).where(deliveries.c.kind == kind).values(more)).rowcount:
+            dialect.insert(connection, deliveries, [(kind, *map(int, total[:4]), total[4])])
+
+
+def _disable(connection: Connection, channel: _Health, now: Instant) -> None:
+    """With a notice to its owner. What it owes is held until the owner resumes it."""
+    subscription, owner = channel.key
+    mine = (channels.c.subscription == subscription) & (channels.c.owner == owner)
+    state = {"state": "disabled", "reason": channel.reason, "released": 1, "changed": int(now)}
+    connection.execute(update(channels).where(mine).values(state))
+    hold(connection, subscription, owner, False, now)
+    number = connection.execute(select(outbox.c.notice)).scalar_one() + 1
+    connection.execute(update(outbox).values(notice=number))
+    text = (
+        f"the {channel.kind} channel of subscription {subscription!r} was disabled: {channel.reason}. "
+        "What it is owed is kept; resume the channel to have it sent"
+    )
+    row = (number, owner, subscription, text, int(now), 0)
+    connection.execute(notices.insert().values(row))

@@ -1,0 +1,249 @@
+"""Notifications become parcels, in one transaction with the cursor that says how far: nothing is owed twice or lost.
+
+    notifications after the cursor  ──>  a parcel each, or items of an open digest  ──>  due by the channel's rhythm
+
+The outbox calls this; the rhythm is its business and comes as an argument. Only here, and in `settling`, does a parcel
+become due, so whoever has read all that was due up to a time need not look there again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+import msgspec
+from sqlalchemy import Connection, bindparam, func, select, update
+
+from tidings.schema import Instant
+from tidings.store.channels import DUE
+from tidings.store.database import Database, Dialect, Row
+from tidings.store.lease import check_lease
+from tidings.store.tables import UNRELEASED, channels, outbox, parcels, pipeline
+
+# CROSS JOIN keeps SQLite from walking over the channels and, for each, over all notifications.
+_OWED = (
+    "SELECT n.cursor, n.position, n.subscription, n.owner, n.stored FROM notifications n CROSS JOIN channels c "
+    "WHERE n.cursor > ? AND n.cursor <= ? AND c.subscription = n.subscription AND c.owner = n.owner "
+    "AND n.cursor > c.since AND (c.until IS NULL OR n.cursor <= c.until) ORDER BY n.cursor"
+)
+_HELD = (
+    "SELECT number, open, attempts, due FROM parcels WHERE state = 'due' AND held = 1 AND subscription = ? "
+    "AND owner = ? ORDER BY number LIMIT ?"
+)
+_CLOSING = "SELECT * FROM parcels WHERE state = 'due' AND held = 0 AND open = 1 AND due <= ? ORDER BY due LIMIT ?"
+_MARK: Any = bindparam("mark")  # not a column's name, which an update of many rows may not use
+
+
+class Rhythm(Protocol):
+    """When a channel may send."""
+
+    @property
+    def most(self) -> int:
+        """Notifications in one parcel; 1: there is no digest."""
+
+    @property
+    def longest(self) -> int:
+        """Microseconds for which a digest collects."""
+
+    def due(self, now: Instant, recent: Sequence[int]) -> tuple[Instant, list[int]]:
+        """The time of a first attempt, and the recent ones with it; the times asked for never decrease."""
+
+    def awake(self, now: Instant) -> Instant:
+        """That time, or the end of the quiet hours it falls into."""
+
+
+Rhythms = Callable[[str], Rhythm]  # from a channel's settings, as JSON
+
+
+class _Channel:
+    """A row while it is worked on."""
+
+    def __init__(self, row: Row, rhythms: Rhythms) -> None:
+        self.key = (row[0], row[1])
+        self.active = row[4] == "active"
+        self.sequence, self.collecting, self.released = row[9], row[10], row[11]
+        self.recent: list[int] = msgspec.json.decode(row[12])
+        self.rhythm = rhythms(row[3])
+
+    @property
+    def held(self) -> int:
+        """New ones must not pass those that are still held."""
+        return int(not (self.active and self.released))
+
+    def due(self, now: Instant) -> int:
+        due, self.recent = self.rhythm.due(now, self.recent)
+        return int(due)
+
+
+class _Parcel:
+    def __init__(self, row: Row) -> None:
+        self.number, self.key = row[0], (row[1], row[2])
+        self.items: list[list[int]] = msgspec.json.decode(row[3])
+        self.open, self.due = row[4], row[9]
+
+
+def unspread(connection: Connection, now: Instant) -> bool:
+    """Whether there is something to spread, to close or to let go; asked many times a second."""
+    behind = select(pipeline.c.cursor > outbox.c.cursor).select_from(pipeline).join(outbox, pipeline.c.one == 1)
+    if connection.execute(behind).scalar():
+        return True
+    closing = select(parcels.c.number).where(parcels.c.state == DUE, parcels.c.held == 0, parcels.c.open == 1)
+    if connection.execute(closing.where(parcels.c.due <= int(now)).limit(1)).first() is not None:
+        return True
+    return connection.execute(_to_release(1)).first() is not None
+
+
+def spread(database: Database, holder: str, now: Instant, limit: int, rhythms: Rhythms) -> int:
+    """How many cursors, digests and held parcels it worked on; 0: there is nothing more to do now."""
+    with database.writing("outbox") as connection:
+        check_lease(connection, holder)
+        work = _Work(connection, database.dialect, now, rhythms)
+        done = work.release(limit) + work.close(limit) + work.spread(limit)
+        work.write()
+        return done
+
+
+class _Work:
+    """One transaction's changes, written at its end."""
+
+    def __init__(self, connection: Connection, dialect: Dialect, now: Instant, rhythms: Rhythms) -> None:
+        self._connection, self._dialect = connection, dialect
+        self._now, self._rhythms = now, rhythms
+        row: Any = connection.execute(select(outbox.c.cursor, outbox.c.parcel)).one()
+        self._cursor, self._number = row.cursor, row.parcel
+        self._channels: dict[tuple[str, str], _Channel] = {}
+        self._digests: dict[int, _Parcel] = {}
+        self._fresh: set[int] = set()
+        self._new: list[Row] = []
+
+    def release(self, limit: int) -> int:
+        """Lets go what was held of channels that are active again, oldest first, by the rhythm they have now."""
+        done = 0
+        for subscription, owner in self._connection.execute(_to_release(limit)).all():
+            channel = self._load([subscription])[subscription, owner]
+            channel.released = 1
+            if not channel.active:
+                continue
+            channel.recent = [time for time in channel.recent if time <= self._now]
+            found = self._dialect.page(self._connection, _HELD, (subscription, owner, limit - done))
+            changes = []
+            for number, open, attempts, due in found:
+                if attempts == 0 and not open:
+                    due = channel.due(self._now)
+                elif not open:
+                    due = channel.rhythm.awake(Instant(max(due, self._now)))
+                changes.append({"mark": number, "due": int(due)})
+            _many(self._connection, update(parcels).where(parcels.c.number == _MARK).values(held=0), changes)
+            done += len(found)
+            if done >= limit:
+                channel.released = 0  # there may be more
+                break
+        return done
+
+    def close(self, limit: int) -> int:
+        """Digests whose time has come."""
+        rows = self._dialect.page(self._connection, _CLOSING, (int(self._now), limit))
+        self._load({row[1] for row in rows})
+        for row in rows:
+            parcel = self._digests[row[0]] = _Parcel(row)
+            self._close(parcel, self._channels[parcel.key])
+        return len(rows)
+
+    def spread(self, limit: int) -> int:
+        begin, end = self._cursor, self._connection.execute(select(pipeline.c.cursor)).scalar_one()
+        if end - begin > limit:  # perhaps nobody wants what is between; an outbox may start years after the journal
+            first = self._connection.execute(select(func.min(channels.c.since))).scalar()
+            begin = end if first is None else min(end, max(begin, first))
+        end = min(end, begin + limit)
+        done, self._cursor = end - self._cursor, end
+        rows = self._dialect.page(self._connection, _OWED, (begin, end))
+        self._load({row[2] for row in rows})
+        self._load_digests(self._channels[row[2], row[3]].collecting for row in rows)
+        for _, position, subscription, owner, stored in rows:
+            channel = self._channels[subscription, owner]
+            channel.sequence += 1
+            self._add(channel, [channel.sequence, position, stored])
+        return int(done)
+
+    def write(self) -> None:
+        connection = self._connection
+        for digest in self._digests.values():
+            if digest.number in self._fresh:
+                self._new.append(self._row(digest, self._channels[digest.key]))
+        self._dialect.insert(connection, parcels, self._new)
+        values = [
+            {"mark": one.number, "items": _json(one.items), "open": one.open, "due": one.due}
+            for one in self._digests.values()
+            if one.number not in self._fresh
+        ]
+        _many(connection, update(parcels).where(parcels.c.number == _MARK), values)
+        statement = update(channels).where(channels.c.subscription == _MARK, channels.c.owner == bindparam("whose"))
+        changed = [
+            {
+                "mark": one.key[0],
+                "whose": one.key[1],
+                "sequence": one.sequence,
+                "collecting": one.collecting,
+                "released": one.released,
+                "recent": _json(one.recent),
+            }
+            for one in self._channels.values()
+        ]
+        _many(connection, statement, changed)
+        connection.execute(update(outbox).values(cursor=self._cursor, parcel=self._number))
+
+    def _add(self, channel: _Channel, item: list[int]) -> None:
+        if channel.rhythm.most <= 1 and channel.collecting is None:
+            self._number += 1
+            self._new.append(self._single(channel, item))
+            return
+        if channel.collecting is None:
+            self._number += 1
+            channel.collecting = self._number
+            self._fresh.add(self._number)
+            due = int(self._now) + channel.rhythm.longest
+            self._digests[self._number] = _Parcel((self._number, *channel.key, "[]", 1, 0, "", 0, 0, due))
+        digest = self._digests[channel.collecting]
+        digest.items.append(item)
+        if len(digest.items) >= channel.rhythm.most:
+            self._close(digest, channel)
+
+    def _close(self, digest: _Parcel, channel: _Channel) -> None:
+        digest.open, digest.due = 0, channel.due(self._now)
+        channel.collecting = None
+
+    def _single(self, channel: _Channel, item: list[int]) -> Row:
+        now, due = int(self._now), channel.due(self._now)
+        return (self._number, *channel.key, _json([item]), 0, channel.held, "due", 0, 0, due, now, None, item[1])
+
+    def _row(self, one: _Parcel, channel: _Channel) -> Row:
+        state = (one.open, channel.held, "due", 0, 0, one.due, int(self._now), None)
+        return (one.number, *one.key, _json(one.items), *state, one.items[0][1])
+
+    def _load(self, subscriptions: Iterable[str]) -> dict[tuple[str, str], _Channel]:
+        known = {subscription for subscription, _ in self._channels}
+        missing = sorted(set(subscriptions) - known)
+        for row in self._dialect.find(self._connection, channels.c.subscription, missing):
+            channel = _Channel(row, self._rhythms)
+            self._channels[channel.key] = channel
+        return self._channels
+
+    def _load_digests(self, numbers: Iterable[int | None]) -> None:
+        missing = {number for number in numbers if number is not None} - self._digests.keys()
+        for row in self._dialect.find(self._connection, parcels.c.number, sorted(missing)):
+            self._digests[row[0]] = _Parcel(row)
+
+
+def _to_release(limit: int) -> Any:
+    """Of those that are not active there is nothing to let go: they come again when they are."""
+    active = channels.c.state == "active"
+    return select(channels.c.subscription, channels.c.owner).where(UNRELEASED, active).limit(limit)
+
+
+def _many(connection: Connection, statement: Any, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        connection.execute(statement, rows)
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,162 @@
+"""`tidings feed`, as a user types it."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from tests.cli.conftest import Tidings, lines, tidings  # noqa: F401  # a fixture
+from tests.feeds.conftest import EXAMPLES
+from tests.service.conftest import Service
+from tidings.cli.main import app
+from tidings.cli.server import save_token
+from tidings.client import Client
+
+ALONE = [sys.executable, "-m", "tidings.cli.main", "feed"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the examples, and no server by default."""
+    shutil.copytree(EXAMPLES, tmp_path / "feeds")
+    monkeypatch.chdir(tmp_path / "feeds")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.delenv("TIDINGS_SERVER", raising=False)
+    monkeypatch.delenv("TIDINGS_TOKEN", raising=False)
+    return tmp_path / "feeds"
+
+
+@pytest.fixture
+def server(service: Service, ann: Client, monkeypatch: pytest.MonkeyPatch) -> Service:
+    monkeypatch.setenv("TIDINGS_SERVER", service.address)
+    save_token(service.address, ann.token or "")
+    return service
+
+
+def test_a_preview_without_any_server(tidings: Tidings) -> None:  # noqa: F811
+    done = tidings("feed", "preview", "cars.toml", "--limit", "2")
+    assert done.exit_code == 0, done.stderr
+    first, second = lines(done.stdout)
+    assert first["event"]["attributes"]["asked"] == 1299  # type: ignore[index]
+    assert second.keys() == {"event"}
+    assert "2 records, 0 would be refused" in done.stderr
+
+
+def test_a_preview_says_what_would_be_refused_and_what_appended(tidings: Tidings) -> None:  # noqa: F811
+    Path("m.toml").write_text(
+        'file = "d.csv"\nevent_type = "car"\n[fields]\nbrand = { from = "b", grow = true }\nyear = "y"\n'
+    )
+    Path("d.csv").write_text("b,y\nmini,1990\ntrabant,1985\nmini,old\nmini,\n")
+    schema = str(EXAMPLES.parent / "schema.json")
+    done = tidings("feed", "preview", "m.toml", "--schema", schema)
+    good, new, wrong, without = lines(done.stdout)
+    assert good.keys() == {"event"}
+    assert new["appends"] == {"brand": "trabant"}
+    assert "errors" not in new
+    assert {error["rule"] for error in wrong["errors"]} == {"domain", "mandatory"}  # type: ignore[attr-defined]
+    assert [error["attribute"] for error in without["errors"]] == ["year"]  # type: ignore[attr-defined]
+    assert "4 records, 2 would be refused" in done.stderr
+
+
+def test_infer_prints_changes_and_changes_nothing(server: Service, tidings: Tidings) -> None:  # noqa: F811
+    before = server.store.catalog().version
+    done = tidings("feed", "infer", "cars.csv", "--event-type", "used_car", "--mapping", "own.toml")
+    assert done.exit_code == 0, done.stderr
+    assert [one["change"] for one in lines(done.stdout)][-1] == "create_event_type"
+    assert "nothing was changed" in done.stderr
+    assert server.store.catalog().version == before
+    assert 'decimal = ","' in Path("own.toml").read_text()
+
+
+def test_infer_apply_and_run(server: Service, tidings: Tidings) -> None:  # noqa: F811
+    lacking = tidings("feed", "run", "cars.toml", "--once")
+    assert lacking.exit_code == 1
+    assert "no event type 'used_car'" in lacking.stderr
+    assert "tidings feed infer cars.toml" in lacking.stderr
+    applied = tidings("feed", "infer", "cars.toml", "--apply")
+    assert applied.exit_code == 0, applied.stderr
+    assert "became" in applied.stderr
+    assert tidings("feed", "infer", "cars.toml").stdout == ""  # nothing is missing now
+    done = tidings("feed", "run", "cars.toml", "--once", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["published"] == 4
+    again = tidings("feed", "run", "cars.toml", "--once")
+    assert "cars: 4 records, 4 duplicates" in again.stderr
+    found = tidings("query", "event.source = 'dealer' and asked < 1000", "--count")
+    assert found.stdout == "2\n"
+
+
+def test_the_changes_can_be_made_by_schema_grow(server: Service, tidings: Tidings) -> None:  # noqa: F811
+    Path("changes.jsonl").write_text(tidings("feed", "infer", "notices.toml").stdout)
+    grown = tidings("schema", "grow", "changes.jsonl", "--server", server.address)
+    assert grown.exit_code == 0, grown.stderr
+    done = tidings("feed", "run", "notices.toml", "--once", "--json")
+    told = json.loads(done.stdout)
+    # They happened in May 2026, whatever the year is where this runs: late is fine, ahead is refused.
+    assert told["published"] + told["refused"] == 2
+
+
+def test_a_refused_record_ends_once_with_1(server: Service, tidings: Tidings) -> None:  # noqa: F811
+    Path("m.toml").write_text('file = "d.csv"\nevent_type = "car"\n[fields]\nbrand = "b"\nyear = "y"\n')
+    Path("d.csv").write_text("b,y\nmini,1990\n\x1b[31m,1985\n")
+    done = tidings("feed", "run", "m.toml", "--once")
+    assert done.exit_code == 1
+    assert "1 published, 1 refused" in done.stderr
+    assert "\x1b[31m,1985" not in done.stderr
+
+
+def test_usage(tidings: Tidings) -> None:  # noqa: F811
+    assert tidings("feed", "infer", "none.csv").exit_code == 2
+    assert tidings("feed", "infer", "cars.toml", "--event-type", "x").exit_code == 2
+    assert tidings("feed", "run", "none.toml").exit_code == 2
+    assert tidings("feed", "flights", "--start", "soon").exit_code == 2
+    Path("m.toml").write_text('fil = "d.csv"\n')
+    wrong = tidings("feed", "preview", "m.toml")
+    assert wrong.exit_code == 1
+    assert "m.toml: fil: there is no such key; did you mean 'file'?" in wrong.stderr
+
+
+def test_no_server_is_3(tidings: Tidings) -> None:  # noqa: F811
+    assert tidings("feed", "run", "cars.toml", "--once", "--server", "http://127.0.0.1:1").exit_code == 3
+
+
+@pytest.mark.parametrize("command", ["run", "preview", "infer", "auctions", "flights"])
+def test_help_has_an_example(command: str) -> None:
+    assert f"Example: tidings feed {command}" in CliRunner().invoke(app, ["feed", command, "--help"]).stdout
+
+
+def test_flights(server: Service, tidings: Tidings) -> None:  # noqa: F811
+    lacking = tidings("feed", "flights", "--limit", "5", "--speed", "100000")
+    assert lacking.exit_code == 1
+    assert "--apply adds" in lacking.stderr
+    done = tidings("feed", "flights", "--limit", "5", "--speed", "100000", "--apply", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout) == {"published": 5, "refused": 0}
+
+
+def test_the_site_and_a_feed_as_processes_stop_when_asked(server: Service, tidings: Tidings) -> None:  # noqa: F811
+    with subprocess.Popen([*ALONE, "auctions", "--port", "0"], stdout=subprocess.PIPE, text=True) as site:
+        assert site.stdout is not None
+        address = site.stdout.readline().split()[4].removesuffix("/cars;")
+        assert httpx.get(f"{address}/cars").status_code == 200
+        text = Path("auctions.toml").read_text().replace("http://127.0.0.1:8181", address)
+        Path("auctions.toml").write_text(text)
+        assert tidings("feed", "infer", "auctions.toml", "--apply").exit_code == 0
+        command = [*ALONE, "run", "auctions.toml", "--json"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as feed:
+            client = server.client
+            while not client.get("/events", params={"filter": "asked > 0", "limit": 1}).json()["events"]:
+                assert feed.poll() is None
+            feed.send_signal(signal.SIGTERM)
+            out, errors = feed.communicate(timeout=60)
+        site.send_signal(signal.SIGINT)
+        assert site.wait(60) == 0
+    assert feed.returncode == 0, errors
+    assert json.loads(out)["published"] >= 100
+    assert "Traceback" not in errors

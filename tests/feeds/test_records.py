@@ -1,0 +1,127 @@
+"""Bytes as records, also of bytes that mean harm."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tidings.feeds import UnreadableFeed
+from tidings.feeds.mapping import Layout
+from tidings.feeds.records import LARGEST, Content, Record, read_records
+
+
+def read(body: bytes | str, layout: Layout, *paths: str, encoding: str = "") -> list[Record]:
+    content = Content("there", body.encode() if isinstance(body, str) else body, encoding)
+    return list(read_records(content, layout, paths))
+
+
+def values(records: list[Record]) -> list[list[Any]]:
+    return [[value for one in record.values() for value in one] for record in records]
+
+
+CSV = Layout("csv")
+
+
+def test_csv() -> None:
+    found = read('\ufeff a ,b\r\n1,"x, ""y""\nz"\r\n\r\n2\r\n', CSV, "a", "b")
+    assert found == [{"a": ("1",), "b": ('x, "y"\nz',)}, {"a": ("2",)}]
+    assert read("a;b\n1;2", Layout("csv", delimiter=";"), "b") == [{"b": ("2",)}]
+    assert read("", CSV) == []
+
+
+def test_csv_that_is_none() -> None:
+    with pytest.raises(UnreadableFeed, match="there is no column 'c'"):
+        read("a,b\n1,2", CSV, "c")
+    with pytest.raises(UnreadableFeed, match="byte 2"):
+        read(b"a\n\xff", CSV, "a")
+    with pytest.raises(UnreadableFeed, match="no CSV"):
+        read("a\n" + "x" * 200_000, CSV, "a")
+    with pytest.raises(UnreadableFeed, match="columns"):
+        read("a" + ",a" * 2_000, CSV, "a")
+
+
+def test_json() -> None:
+    document = {"data": {"items": [{"a": {"b": [1, 2]}}, {"a": 5}, 7]}}
+    found = read(json.dumps(document), Layout("json", "/data/items"), "a/b", "a")
+    assert values(found) == [[[1, 2], {"b": [1, 2]}], [5], []]
+    assert values(read('{"a": 1}', Layout("json"), "a")) == [[1]]
+    assert values(read('[{"a": 1}, {"a": 2}]', Layout("json"), "a")) == [[1], [2]]
+    assert values(read('{"a": 1}\n\n{"a": 2}\n', Layout("json"), "a")) == [[1], [2]]
+
+
+@pytest.mark.parametrize(
+    "body", ["", "{", "nope", '{"a": 1} x', '{"a":1}\n{', "[" * 100_000, '{"a":1}\n' + "[" * 100_000, "1" * 5_000]
+)
+def test_json_that_is_none(body: str) -> None:
+    with pytest.raises(UnreadableFeed, match="there: "):
+        read(body, Layout("json"), "a")
+
+
+def test_xml() -> None:
+    rss = "<rss><item><t>a</t><c>1</c><c>2</c></item><item><t>b &amp; <![CDATA[<c>]]></t></item></rss>"
+    assert values(read(rss, Layout("xml", "item"), "t", "c")) == [["a", "1", "2"], ["b & <c>"]]
+    assert values(read("<item><t>alone</t></item>", Layout("xml", "item"), "t")) == [["alone"]]
+    greek = '<?xml version="1.0" encoding="iso-8859-7"?><r><i>αβγ</i></r>'.encode("iso-8859-7")
+    assert values(read(greek, Layout("xml", "i"), ".")) == [["αβγ"]]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><r><i>&x;</i></r>',
+        '<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><r><i>&b;</i></r>',
+        "<r><i>&unknown;</i></r>",
+        "<i>" * 1_000,
+        "<r>" + "<i>" * 300 + "</i>" * 300 + "</r>",
+        "no markup",
+        "",
+    ],
+)
+def test_harmful_xml_is_refused(body: str) -> None:
+    with pytest.raises(UnreadableFeed):
+        read(body, Layout("xml", "i"), ".")
+
+
+def test_html() -> None:
+    page = "<ul><li class=item>1 &lt; 2<br>x<li class=item>US&nbsp;$1,<b>299</b><script>alert(1)</script></ul>"
+    assert values(read(page, Layout("html", "li.item"), ".")) == [["1 < 2 x"], ["US $1,299"]]
+
+
+def test_hostile_html_stays_text() -> None:
+    page = (
+        "<div class=r><p class=t>&lt;script&gt;alert(1)&lt;/script&gt;</p><a href='javascript:alert(1)'>x</a>"
+        "<style>p{}</style><template><p class=t>hidden</p></template><!-- <p class=t>no</p> --></div>"
+    )
+    (found,) = read(page, Layout("html", "div.r"), "p.t", "a@href", ".")
+    assert found["p.t"][0] == "<script>alert(1)</script>"
+    assert found["a@href"] == ("javascript:alert(1)",)
+    assert found["."] == ("<script>alert(1)</script> x",)
+
+
+def test_html_of_great_depth_or_none() -> None:
+    assert read("<div>" * 50_000 + "x", Layout("html", "p"), ".") == []
+    with pytest.raises(UnreadableFeed):
+        read("", Layout("html", "p"), ".")
+    assert read("\x00<p>a\x00b</p>", Layout("html", "p"), ".") == [{".": ("ab",)}]
+
+
+def test_encodings() -> None:
+    page = "<meta charset=iso-8859-7><p>αβγ</p>".encode("iso-8859-7")
+    assert values(read(page, Layout("html", "p"), ".")) == [["αβγ"]]
+    assert values(read("<p>αβγ</p>", Layout("html", "p"), ".")) == [["αβγ"]]
+    assert values(read("<p>é</p>".encode("latin-1"), Layout("html", "p"), ".", encoding="latin-1")) == [["é"]]
+    assert values(read("a\né".encode("cp1252"), Layout("csv", encoding="cp1252"), "a")) == [["é"]]
+    assert values(read(b"<p>\xff</p>", Layout("html", "p"), ".")) == [["\ufffd"]]
+    for name in ("rot13", "zlib", "idna", "unicode_escape", "no such", "\x00"):
+        with pytest.raises(UnreadableFeed, match="encoding"):
+            read("a\n1", CSV, "a", encoding=name)
+
+
+def test_what_is_too_large_is_not_parsed() -> None:
+    with pytest.raises(UnreadableFeed, match="at most"):
+        read(b" " * (LARGEST + 1), CSV, "a")
+
+
+def test_values_of_one_path_are_bounded() -> None:
+    (record,) = read("<r>" + "<i/>" * 5_000 + "</r>", Layout("xml", "r"), "i")
+    assert len(record["i"]) == 1_000

@@ -1,0 +1,40 @@
+"""The outbox's part, done in the test: what is owed becomes parcels, and is sent by the channels of the settings."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.service.conftest import Service
+from tidings.notifying.kinds import Kinds
+from tidings.notifying.outbox import Outbox
+from tidings.notifying.sending import rhythm_of_text
+from tidings.schema import Instant
+from tidings.store.clock import now
+
+
+def deliver(service: Service) -> None:
+    """Only the parcels are made; nothing is sent."""
+    moment = now()
+    assert service.store.take_lease("test", Instant(moment + 10_000_000), moment)
+    while service.store.spread("test", moment, 1_000, rhythm_of_text):
+        pass
+    assert service.store.take_lease("test", moment, moment)  # gives it back
+
+
+def send(service: Service) -> None:
+    """A real outbox, until nothing is left to do now."""
+
+    async def run() -> None:
+        kinds = Kinds(service.settings)
+        outbox = Outbox(service.store, kinds.by_name)
+        try:
+            idle = 0
+            while idle < 3:
+                busy = await outbox.turn()
+                idle = 0 if busy or outbox.under_way else idle + 1
+                await asyncio.sleep(0.01)
+        finally:
+            await outbox.close()
+            await kinds.close()
+
+    asyncio.run(run())

@@ -1,0 +1,374 @@
+"""Channels over HTTP: asked for, agreed to, paused, rotated; with a real receiver and a real mail server."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.notifying.test_email import Sink
+from tests.service.conftest import PASSWORD, SETTINGS, Service, car, on_sqlite
+from tests.service.delivering import deliver, send
+from tests.service.receiver import Receiver, mail_sink, receiver
+from tidings.notifying.signatures import WrongSignature, verify
+from tidings.settings import Settings
+
+FILTER = "brand = mini"
+
+
+@pytest.fixture
+def hook() -> Iterator[Receiver]:
+    with receiver() as running:
+        yield running
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return replace(SETTINGS, allow_loopback_webhooks=True, host="127.0.0.1", public_url="https://tidings.example")
+
+
+def subscribed(client: httpx.Client, **channel: Any) -> dict[str, Any]:
+    answer = client.post("/subscriptions", json={"filter": FILTER, "channel": channel})
+    assert answer.status_code == 201, answer.text
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+def find(service: Service, *ids: str, name: str = "e1") -> None:
+    """One event that these subscriptions match."""
+    first = service.store.committed() + 1
+    position = service.client.post("/events", json=car(name)).json()["position"]
+    service.commit(first, position, [(position, sorted(ids))])
+
+
+def test_a_webhook_from_its_making_to_the_signed_notification(
+    service: Service, client: httpx.Client, hook: Receiver
+) -> None:
+    made = subscribed(client, kind="webhook", url=hook.url, rate={"count": 10, "seconds": 1})
+    assert made["channel"] == {"kind": "webhook", "url": hook.url, "rate": {"count": 10, "seconds": 1}}
+    assert made["channel_state"] == "active"
+    assert made["secret"].startswith("whsec_")
+    assert hook.origins == ["tidings.example"]
+    again = client.get(f"/subscriptions/{made['id']}").json()
+    assert "secret" not in again  # shown once
+    assert again["channel"] == made["channel"]
+    assert service.store.subscription(made["id"]).delivery == "webhook"  # no address in the journal
+    find(service, made["id"])
+    send(service)
+    (received,) = hook.wait(1)
+    verify(made["secret"], received.headers, received.body)
+    assert received.json["subscription"] == made["id"]
+    assert received.json["sequence"] == 1
+    assert received.json["event"]["id"] == "e1"
+    (listed,) = client.get("/subscriptions").json()["subscriptions"]
+    assert listed == again
+
+
+@on_sqlite
+def test_a_receiver_that_does_not_agree_gets_nothing_until_it_does(
+    service: Service, client: httpx.Client, hook: Receiver
+) -> None:
+    hook.consents = ""
+    made = subscribed(client, kind="webhook", url=hook.url)
+    assert made["channel_state"] == "unconfirmed"
+    assert "WebHook-Allowed-Origin" in made["confirm"]
+    find(service, made["id"])
+    send(service)
+    assert hook.received == []
+    path = f"/subscriptions/{made['id']}"
+    refused = client.post(f"{path}/test-delivery")
+    assert (refused.status_code, refused.json()["type"]) == (409, "/problems/channel-unconfirmed")
+    paused = client.post(f"{path}/channel/pause")  # else to resume would be a way around
+    assert (paused.status_code, paused.json()["type"]) == (409, "/problems/channel-unconfirmed")
+    assert client.post(f"{path}/channel/resume").json()["state"] == "unconfirmed"
+    hook.consents = "tidings.example"
+    assert client.post(f"{path}/channel/resume").json()["state"] == "active"
+    send(service)
+    assert len(hook.wait(1)) == 1
+
+
+@on_sqlite
+def test_without_a_handshake_nobody_is_asked(service: Service, client: httpx.Client, hook: Receiver) -> None:
+    hook.consents = ""
+    service.gateway.settings = replace(service.settings, webhook_handshake="none")
+    assert subscribed(client, kind="webhook", url=hook.url)["channel_state"] == "active"
+    assert hook.origins == []
+
+
+@on_sqlite
+@pytest.mark.parametrize(
+    ("channel", "kind"),
+    [
+        ({"kind": "webhook", "url": "https://10.0.0.1/hook"}, "unsafe-address"),
+        ({"kind": "webhook", "url": "https://[::ffff:127.0.0.1]/hook"}, "unsafe-address"),
+        ({"kind": "webhook", "url": "http://2130706433/"}, "invalid-url"),
+        ({"kind": "webhook", "url": "ftp://example.org"}, "invalid-url"),
+        ({"kind": "webhook", "url": "https://127.0.0.1", "address": "a@example.org"}, "invalid-webhook"),
+        ({"kind": "webhook", "url": 5}, "wrong-body"),
+        ({"kind": "webhook", "url": "https://127.0.0.1", "secret": "x"}, "wrong-body"),
+        ({"kind": "email", "address": "ann@example.org"}, "email-not-offered"),
+        ({"kind": "apprise", "url": "file:///etc/passwd"}, "scheme-not-allowed"),
+        ({"kind": "stored", "quiet": {"from": "22:00", "to": "07:00", "zone": "Nowhere"}}, "unknown-time-zone"),
+        ({"kind": "stored", "digest": {"count": 1}}, "invalid-rhythm"),
+        ({"kind": "webhok"}, "unknown-channel"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_stands(
+    service: Service, client: httpx.Client, channel: dict[str, Any], kind: str
+) -> None:
+    tail = service.store.tail()
+    answer = client.post("/subscriptions", json={"filter": FILTER, "channel": channel})
+    assert (answer.status_code, answer.json()["type"]) == (422, f"/problems/{kind}"), answer.text
+    path = client.post("/subscriptions", json={"filter": FILTER}).headers["location"]
+    assert client.patch(path, json={"channel": channel}).status_code == 422
+    assert client.get(path).json()["channel"] == {"kind": "stored"}
+    assert service.store.tail() == tail + 1
+
+
+class TestWithoutTheOptIn:
+    @pytest.fixture
+    def settings(self) -> Settings:
+        return SETTINGS
+
+    @on_sqlite
+    def test_loopback_is_refused(self, service: Service, client: httpx.Client, hook: Receiver) -> None:
+        for url in (hook.url, hook.url.replace("http:", "https:"), f"https://localhost:{hook.port}/"):
+            answer = client.post("/subscriptions", json={"filter": FILTER, "channel": {"kind": "webhook", "url": url}})
+            assert answer.status_code == 422, answer.text
+        assert hook.origins == []
+
+
+@on_sqlite
+def test_an_edit_keeps_what_it_does_not_change(service: Service, client: httpx.Client, hook: Receiver) -> None:
+    made = subscribed(client, kind="webhook", url=hook.url)
+    path = f"/subscriptions/{made['id']}"
+    client.post(f"{path}/channel/pause")
+    new = {"kind": "webhook", "url": hook.url, "digest": {"count": 2, "seconds": 60}}
+    changed = client.patch(path, json={"channel": new}).json()
+    assert (changed["channel"], changed["channel_state"]) == (new, "paused")
+    assert "secret" not in changed
+    assert hook.origins == ["tidings.example"]  # the same place is not asked again
+    client.post(f"{path}/channel/resume")
+    for name in ("e1", "e2"):
+        find(service, made["id"], name=name)
+    send(service)
+    (received,) = hook.wait(1)
+    verify(made["secret"], received.headers, received.body)
+    assert [one["sequence"] for one in received.json["notifications"]] == [1, 2]
+    elsewhere = client.patch(path, json={"channel": {"kind": "webhook", "url": f"{hook.url}/2"}}).json()
+    assert hook.origins == ["tidings.example"] * 2
+    assert elsewhere["channel"] == {"kind": "webhook", "url": f"{hook.url}/2"}
+    assert client.patch(path, json={"channel": {"kind": "stored"}}).json()["channel"] == {"kind": "stored"}
+    assert client.get(f"{path}/channel").json() == {"kind": "stored", "state": "active"}
+    find(service, made["id"], name="e3")
+    send(service)
+    assert len(hook.received) == 1
+    for what in ("pause", "resume", "rotate-secret"):
+        assert client.post(f"{path}/channel/{what}").json()["type"] == "/problems/no-such-channel"
+
+
+@on_sqlite
+def test_both_secrets_sign_for_a_day(service: Service, client: httpx.Client, hook: Receiver) -> None:
+    made = subscribed(client, kind="webhook", url=hook.url)
+    rotated = client.post(f"/subscriptions/{made['id']}/channel/rotate-secret").json()
+    assert rotated["secret"].startswith("whsec_")
+    assert rotated["secret"] != made["secret"]
+    find(service, made["id"])
+    send(service)
+    (received,) = hook.wait(1)
+    for secret in (made["secret"], rotated["secret"]):
+        verify(secret, received.headers, received.body)
+    channel = service.store.channel(made["id"], "tester")
+    assert channel is not None
+    ((_, newest), (_, old)) = channel.secrets
+    assert (newest, str(old)) == (None, rotated["old_until"])
+    for _ in range(9):
+        last = client.post(f"/subscriptions/{made['id']}/channel/rotate-secret").json()
+    find(service, made["id"], name="e2")
+    send(service)
+    received = hook.wait(2)[-1]
+    verify(last["secret"], received.headers, received.body)
+    with pytest.raises(WrongSignature):
+        verify(made["secret"], received.headers, received.body)  # more than five at once are too many
+
+
+@on_sqlite
+def test_pausing_keeps_and_resuming_sends(service: Service, client: httpx.Client, hook: Receiver) -> None:
+    made = subscribed(client, kind="webhook", url=hook.url)
+    path = f"/subscriptions/{made['id']}/channel"
+    assert client.post(f"{path}/pause").json()["state"] == "paused"
+    assert client.post(f"{path}/pause").status_code == 200
+    find(service, made["id"])
+    send(service)
+    assert hook.received == []
+    assert client.post(f"{path}/resume").json()["state"] == "active"
+    send(service)
+    assert len(hook.wait(1)) == 1
+
+
+@on_sqlite
+def test_what_is_owed_when_a_subscription_is_withdrawn_is_sent(
+    service: Service, client: httpx.Client, hook: Receiver
+) -> None:
+    made = subscribed(client, kind="webhook", url=hook.url)
+    find(service, made["id"])
+    deliver(service)
+    assert client.delete(f"/subscriptions/{made['id']}").status_code == 204
+    send(service)
+    assert len(hook.wait(1)) == 1
+    listed = client.get(f"/subscriptions/{made['id']}/deliveries").json()["deliveries"]
+    assert [one["state"] for one in listed] == ["delivered"]
+
+
+@on_sqlite
+def test_a_repeat_under_the_same_key_is_told_the_same_secret(
+    service: Service, client: httpx.Client, hook: Receiver
+) -> None:
+    body = {"filter": FILTER, "channel": {"kind": "webhook", "url": hook.url}}
+    answers = [client.post("/subscriptions", json=body, headers={"Idempotency-Key": "k1"}) for _ in range(2)]
+    assert answers[0].json() == answers[1].json()
+    with service.store.database.writing() as connection:  # as after a crash before the answer was kept
+        connection.exec_driver_sql("DELETE FROM answers")
+    repeated = client.post("/subscriptions", json=body, headers={"Idempotency-Key": "k1"}).json()
+    assert repeated == answers[0].json()
+    assert len(client.get("/subscriptions").json()["subscriptions"]) == 1
+
+
+@on_sqlite
+def test_one_that_is_gone_is_disabled_with_a_notice_and_seen_by_operators(
+    service: Service, client: httpx.Client, hook: Receiver
+) -> None:
+    hook.status = 410
+    made = subscribed(client, kind="webhook", url=hook.url)
+    find(service, made["id"])
+    send(service)
+    channel = client.get(f"/subscriptions/{made['id']}/channel").json()
+    assert (channel["state"], channel["sequence"]) == ("disabled", 1)
+    assert "410" in channel["reason"]
+    page = client.get("/notices").json()
+    assert [one["subscription"] for one in page["notices"]] == [made["id"]]
+    assert page["notices"][0]["seen"] is False
+    assert client.post("/notices/seen", json={"upto": page["next"]}).status_code == 204
+    assert client.get("/notices").json()["notices"][0]["seen"] is True
+    assert client.get("/notices", params={"after": page["next"]}).json()["notices"] == []
+    ann = service.joined("ann")
+    assert ann.get("/notices").json()["notices"] == []
+    assert client.get("/operator/channels").status_code == 403
+    service.store.change_account("ann", scopes=frozenset({"operate", "subscribe"}))
+    log_in = {"username": "ann", "password": PASSWORD}
+    token = service.anonymous().post("/tokens", json=log_in).json()["token"]
+    (troubled,) = ann.get("/operator/channels", headers={"Authorization": f"Bearer {token}"}).json()["channels"]
+    assert (troubled["owner"], troubled["state"]) == ("tester", "disabled")
+    assert troubled["destination"] == f"127.0.0.1:{hook.port}"
+    hook.status = 200
+    assert client.post(f"/subscriptions/{made['id']}/channel/resume").json()["state"] == "active"
+    send(service)
+    assert len(hook.wait(2)) == 2
+
+
+class TestMail:
+    @pytest.fixture
+    def mail(self) -> Iterator[tuple[Sink, int]]:
+        with mail_sink() as running:
+            yield running
+
+    @pytest.fixture
+    def settings(self, mail: tuple[Sink, int]) -> Settings:
+        return replace(SETTINGS, smtp_host="127.0.0.1", smtp_port=mail[1], mail_from="tidings@example.org")
+
+    def link(self, sink: Sink, purpose: str) -> str:
+        """The path of the last mail's link."""
+        body = sink.last.get_body(("plain",))
+        assert body is not None
+        found = re.search(rf"https?://\S+?(/{purpose}/\S+)", body.get_content())
+        assert found, body.get_content()
+        return found[1]
+
+    @on_sqlite
+    def test_from_the_mail_that_asks_to_the_one_click_that_ends_it(
+        self, service: Service, client: httpx.Client, mail: tuple[Sink, int]
+    ) -> None:
+        sink, _ = mail
+        made = subscribed(client, kind="email", address="bob@EXAMPLE.org")
+        assert made["channel"] == {"kind": "email", "address": "bob@example.org"}
+        assert made["channel_state"] == "unconfirmed"
+        assert "bob@example.org" in made["confirm"]
+        find(service, made["id"])
+        send(service)
+        assert len(sink.mails) == 1  # only the one that asks
+        assert client.post(f"/subscriptions/{made['id']}/test-delivery").status_code == 409
+        anybody = service.anonymous()
+        path = self.link(sink, "confirm")
+        page = anybody.get(path)
+        assert page.headers["content-type"] == "text/html; charset=utf-8"
+        assert "<button" in page.text
+        assert "form-action 'self'" in page.headers["content-security-policy"]
+        send(service)
+        assert len(sink.mails) == 1  # a scanner that follows links confirms nothing
+        assert anybody.post(path).status_code == 200
+        send(service)
+        assert len(sink.mails) == 2
+        assert sink.last["To"] == "bob@example.org"
+        path = self.link(sink, "unsubscribe")
+        assert "<button" in anybody.get(path).text
+        one_click = {"Content-Type": "application/x-www-form-urlencoded"}
+        for _ in range(2):
+            done = anybody.post(path, content="List-Unsubscribe=One-Click", headers=one_click)
+            assert done.status_code == 200
+        assert client.get(f"/subscriptions/{made['id']}/channel").json()["state"] == "disabled"
+        find(service, made["id"], name="e2")
+        send(service)
+        assert len(sink.mails) == 2
+        assert client.post(f"/subscriptions/{made['id']}/test-delivery").status_code == 409
+        # The owner cannot start it again alone: whoever reads the mails is asked.
+        assert client.post(f"/subscriptions/{made['id']}/channel/resume").json()["state"] == "unconfirmed"
+        assert len(sink.mails) == 3
+        anybody.post(self.link(sink, "confirm"))
+        send(service)
+        assert len(sink.mails) == 4
+
+    @on_sqlite
+    def test_links_that_do_not_hold(self, service: Service, client: httpx.Client, mail: tuple[Sink, int]) -> None:
+        sink, _ = mail
+        anybody = service.anonymous()
+        assert anybody.get("/confirm/x.y").status_code == 404  # before any key was made
+        made = subscribed(client, kind="email", address="bob@example.org")
+        path = self.link(sink, "confirm")
+        forged = path[:-3] + ("AAA" if not path.endswith("AAA") else "BBB")
+        for method in ("GET", "POST"):
+            answer = anybody.request(method, forged)
+            assert (answer.status_code, answer.json()["type"]) == (404, "/problems/forged-link")
+            other = anybody.request(method, path.replace("/confirm/", "/unsubscribe/"))
+            assert (other.status_code, other.json()["type"]) == (404, "/problems/other-link")
+        shown = anybody.get(forged, headers={"Accept": "text/html"})
+        assert (shown.status_code, shown.headers["content-type"]) == (404, "text/html; charset=utf-8")
+        client.patch(f"/subscriptions/{made['id']}", json={"channel": {"kind": "email", "address": "c@example.org"}})
+        for method in ("GET", "POST"):
+            outdated = anybody.request(method, path)
+            assert (outdated.status_code, outdated.json()["type"]) == (410, "/problems/link-outdated")
+        assert client.get(f"/subscriptions/{made['id']}/channel").json()["state"] == "unconfirmed"
+
+    @on_sqlite
+    def test_nobody_can_be_flooded_with_questions(
+        self, service: Service, client: httpx.Client, mail: tuple[Sink, int]
+    ) -> None:
+        sink, _ = mail
+        body = {"filter": FILTER, "channel": {"kind": "email", "address": "bob@example.org"}}
+        statuses = [client.post("/subscriptions", json=body).status_code for _ in range(5)]
+        assert statuses == [201, 201, 201, 429, 429]
+        assert len(sink.mails) == 3
+        assert len(client.get("/subscriptions").json()["subscriptions"]) == 3
+
+    @on_sqlite
+    def test_a_mail_server_that_refuses_is_told_and_tried_again(
+        self, service: Service, client: httpx.Client, mail: tuple[Sink, int]
+    ) -> None:
+        sink, _ = mail
+        sink.answers["RCPT"] = ["451 later"]
+        made = subscribed(client, kind="email", address="bob@example.org")
+        assert "451" in made["confirm"]
+        sink.answers.clear()
+        assert client.post(f"/subscriptions/{made['id']}/channel/resume").json()["state"] == "unconfirmed"
+        assert len(sink.mails) == 1

@@ -1,0 +1,117 @@
+"""What holds for every request: problems, headers, limits, who calls."""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+
+import httpx
+import pytest
+
+from tests.service.conftest import SETTINGS, Service, car, on_sqlite
+from tidings.service.requests import SESSION
+from tidings.settings import Settings
+
+
+@on_sqlite
+def test_what_is_not_there_is_a_problem_too(client: httpx.Client) -> None:
+    answer = client.get("/nowhere")
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
+    assert answer.json()["type"] == "/problems/not-found"
+    answer = client.put("/subscriptions")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, POST")
+    assert answer.json()["type"] == "/problems/method-not-allowed"
+
+
+@on_sqlite
+def test_browsers_are_told_to_be_careful(client: httpx.Client) -> None:
+    for path in ("/schema", "/nowhere", "/subscriptions"):
+        headers = client.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers.get("cache-control") in ("no-store", "no-cache")
+
+
+@on_sqlite
+@pytest.mark.parametrize("path", ["/events", "/subscriptions"])
+def test_what_nobody_foresaw_is_noted_and_not_told(
+    client: httpx.Client, service: Service, caplog: pytest.LogCaptureFixture, path: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("the inside of things")
+
+    service.store.append = fail  # type: ignore[method-assign, assignment]
+    body = car() if path == "/events" else {"filter": "price > 1"}
+    with caplog.at_level(logging.ERROR, "tidings.service"):
+        answer = client.post(path, json=body)
+    assert (answer.status_code, answer.json()["type"]) == (500, "/problems/failed")
+    assert "inside" not in answer.text
+    assert "the inside of things" in caplog.text
+    assert client.get("/schema").status_code == 200
+
+
+@on_sqlite
+def test_a_body_that_is_too_large_is_refused_before_it_is_read(client: httpx.Client, service: Service) -> None:
+    service.gateway.settings = replace(service.settings, largest_body=10_000)
+    for path in ("/events", "/subscriptions", "/schema/domains", "/accounts"):
+        answer = client.post(path, content=b"x" * 10_001, headers={"Content-Type": "application/json"})
+        assert (answer.status_code, answer.json()["type"]) == (413, "/problems/body-too-large")
+
+        def pieces() -> Iterator[bytes]:
+            for _ in range(11):
+                yield b" " * 1_000
+
+        answer = client.post(path, content=pieces(), headers={"Content-Type": "application/json"})
+        assert (answer.status_code, answer.json()["type"]) == (413, "/problems/body-too-large")
+
+
+@on_sqlite
+@pytest.mark.parametrize("path", ["/subscriptions", "/schema/domains", "/accounts", "/tokens"])
+def test_deep_nesting_is_refused(client: httpx.Client, path: str) -> None:
+    for body in (b"[" * 50_000, b'{"filter":' * 50_000, b'{"tree":{"a":' * 300 + b"{}" + b"}}" * 300):
+        answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code == 422, answer.text
+
+
+@on_sqlite
+@pytest.mark.parametrize("authorization", ["Bearer nope", "Bearer tid_\xff", "bearer  x"])
+def test_a_token_that_nobody_has_is_refused(service: Service, authorization: str) -> None:
+    headers = {"Authorization": authorization.encode("latin-1")}
+    answer = service.anonymous().get("/subscriptions", headers=headers)  # type: ignore[arg-type]
+    assert (answer.status_code, answer.json()["type"]) == (401, "/problems/unknown-token")
+    assert answer.headers["www-authenticate"].startswith("Bearer")
+    assert service.anonymous().get("/schema", headers=headers).status_code == 200  # type: ignore[arg-type]
+
+
+@on_sqlite
+def test_a_cookie_counts_but_not_from_another_site(service: Service) -> None:
+    client = service.anonymous()
+    client.cookies.set(SESSION, service.client.headers["Authorization"].removeprefix("Bearer "))
+    assert client.get("/subscriptions").status_code == 200
+    body = {"filter": "price > 1"}
+    for headers in ({}, {"Origin": "https://elsewhere.example"}, {"Sec-Fetch-Site": "cross-site"}):
+        answer = client.post("/subscriptions", json=body, headers=headers)
+        assert (answer.status_code, answer.json()["type"]) == (403, "/problems/foreign-origin")
+    assert client.post("/subscriptions", json=body, headers={"Origin": service.address}).status_code == 201
+
+
+class TestRates:
+    @pytest.fixture
+    def settings(self) -> Settings:
+        return replace(SETTINGS, requests_per_second=20, guest_requests_per_second=5)
+
+    @on_sqlite
+    def test_who_asks_too_often_is_sent_away_and_others_are_not(self, service: Service) -> None:
+        ann = service.joined("ann")
+        answers = [service.client.get("/accounts/me") for _ in range(200)]
+        assert {answer.status_code for answer in answers} == {200, 429}
+        refused = next(answer for answer in answers if answer.status_code == 429)
+        assert refused.json()["type"] == "/problems/too-many-requests"
+        assert int(refused.headers["retry-after"]) >= 1
+        assert ann.get("/accounts/me").status_code == 200
+        guests = [service.anonymous().get("/schema").status_code for _ in range(30)]
+        assert 429 in guests
+        assert ann.get("/accounts/me").status_code == 200
+        assert service.anonymous().get("/healthz").status_code == 200
+        wrong = [service.anonymous().get("/schema", headers={"Authorization": f"Bearer {n}"}) for n in range(30)]
+        assert 429 in {answer.status_code for answer in wrong}

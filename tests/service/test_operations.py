@@ -1,0 +1,77 @@
+"""Health, readiness and metrics."""
+
+import httpx
+
+from tests.service.conftest import Service, car, on_sqlite
+from tidings.service.operations import Figuring
+from tidings.service.status import ChildStatus
+from tidings.store import StoreFailed
+
+
+def test_ready_tells_how_far_the_pipeline_is(client: httpx.Client, service: Service) -> None:
+    client.post("/events", json=car())
+    tail = service.store.tail()
+    service.commit(1, tail - 1, [])
+    service.app.state.figuring = Figuring(service.gateway)
+    answer = service.anonymous().get("/readyz")
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "ready": True,
+        "pipeline": {"state": "elsewhere", "restarts": 0},
+        "outbox": {"state": "elsewhere", "restarts": 0},
+        "journal": tail,
+        "committed": tail - 1,
+        "lag": 1,
+    }
+
+
+@on_sqlite
+def test_a_failed_pipeline_is_not_ready_but_alive(service: Service) -> None:
+    service.gateway.pipeline = ChildStatus("failed", "there is no Java", restarts=5)
+    answer = service.anonymous().get("/readyz")
+    assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
+    assert answer.json()["reasons"] == ["the pipeline failed: there is no Java"]
+    assert answer.json()["pipeline"] == {"state": "failed", "restarts": 5}
+    assert service.anonymous().get("/healthz").json() == {"alive": True}
+    assert service.client.post("/events", json=car()).status_code == 202
+
+
+@on_sqlite
+def test_a_store_that_fails_is_not_told_in_detail(service: Service) -> None:
+    def fail(*_: object) -> None:
+        raise StoreFailed("/secret/place/tidings.db", "disk I/O error")
+
+    service.store.figures = fail  # type: ignore[method-assign, assignment]
+    service.store.append = fail  # type: ignore[method-assign, assignment]
+    ready = service.anonymous().get("/readyz")
+    assert (ready.status_code, ready.json()["reasons"]) == (503, ["the store cannot be read"])
+    refused = service.client.post("/events", json=car())
+    assert (refused.status_code, refused.json()["type"]) == (503, "/problems/store-failed")
+    assert refused.headers["retry-after"] == "1"
+    assert "tidings_store_readable 0" in service.anonymous().get("/metrics").text
+    assert "secret" not in ready.text + refused.text
+
+
+def test_the_metrics_count(client: httpx.Client, service: Service) -> None:
+    client.post("/events", json=[car("a"), car("a"), car("b", brand="x")])
+    client.post("/events", json=car("c"))
+    client.post("/subscriptions", json={"filter": "price > 1"})
+    client.get("/subscriptions/s-nope")
+    client.get("/nowhere/at/all")
+    service.app.state.figuring = Figuring(service.gateway)
+    text = service.anonymous().get("/metrics").text
+    for line in (
+        'tidings_events_total{outcome="accepted"} 2',
+        'tidings_events_total{outcome="duplicate"} 1',
+        'tidings_events_total{outcome="refused"} 1',
+        'tidings_http_requests_total{method="POST",route="/events",status="202"} 2',
+        'tidings_http_requests_total{method="GET",route="/subscriptions/{id}",status="404"} 1',
+        'tidings_http_requests_total{method="GET",route="none",status="404"} 1',
+        'tidings_http_request_seconds_bucket{method="POST",route="/events",le="+Inf"} 2',
+        'tidings_subscriptions{state="active"} 1',
+        f"tidings_journal_position {service.store.tail()}",
+        "tidings_stored_events 2",
+        'tidings_pipeline_state{state="elsewhere"} 1',
+        "tidings_pipeline_restarts_total 0",
+    ):
+        assert line in text.splitlines(), line

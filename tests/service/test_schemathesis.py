@@ -1,0 +1,45 @@
+"""Schemathesis reads the OpenAPI document of a running service and asks all that it allows, and what it forbids."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.service.conftest import Service, on_sqlite
+
+# A request of the right shape may still be refused for its meaning: a filter must parse, a name must exist. No JSON
+# schema can say so, which this check expects.
+_BEYOND_SCHEMAS = "positive_data_acceptance"
+# Nobody should wait half a minute for notifications here, and no example should start a job on Spark.
+_SETTINGS = """
+[parameters]
+"query.wait" = 0.1
+"header.Prefer" = "handling=strict"
+"""
+_OWN_TOKEN = "DELETE /tokens/{id}"  # which takes away the token that the others are asked with
+
+
+def _ask(service: Service, folder: Path, examples: int, *options: str) -> None:
+    program = Path(sys.executable).parent / "st"
+    settings = folder / "schemathesis.toml"
+    settings.write_text(_SETTINGS)
+    command = [str(program), "--config-file", str(settings), "run", f"{service.address}/openapi.json", "--no-color"]
+    command += ["--seed", "7", "--generation-database", "none"]
+    command += ["-H", f"Authorization: {service.client.headers['Authorization']}", "--request-timeout", "60"]
+    command += ["--max-examples", str(examples), "--checks", "all", "--exclude-checks", _BEYOND_SCHEMAS, *options]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@on_sqlite
+@pytest.mark.parametrize("examples", [20, 200])
+def test_nothing_is_answered_that_the_document_does_not_say(service: Service, tmp_path: Path, examples: int) -> None:
+    _ask(service, tmp_path, examples, "--exclude-name", _OWN_TOKEN)
+    _ask(service, tmp_path, examples, "--include-name", _OWN_TOKEN)
+
+
+@on_sqlite
+def test_no_generated_request_breaks_the_service(service: Service, tmp_path: Path) -> None:
+    _ask(service, tmp_path, 3, "--exclude-name", _OWN_TOKEN, "--phases", "fuzzing")

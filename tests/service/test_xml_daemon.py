@@ -1,0 +1,485 @@
+"""The thesis's six requests and the three further ones, over a real socket."""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.service.conftest import on_sqlite
+from tests.service.xml_served import ALL, CAR, Served, served
+from tidings.events import RefusedEvent
+from tidings.schema import AttributeUse, Catalog, EventType
+from tidings.schema.dtd import FILES, dtd
+from tidings.schema.growth import CreateEventType
+from tidings.service.xml_framing import Document
+from tidings.service.xml_requests import SCOPES, Publication, read_request
+from tidings.service.xml_validity import Validity, parse
+from tidings.store import Grow
+
+
+@pytest.fixture
+def daemon(url: str) -> Iterator[Served]:
+    with served(url) as running:
+        yield running
+
+
+class Speaker:
+    """A connection of somebody with a token. Every request that is accepted must be valid by its DTD."""
+
+    def __init__(self, daemon: Served, username: str, scopes: frozenset[str] = ALL) -> None:
+        self.daemon = daemon
+        self.username = username
+        self.token = daemon.join(username, scopes)
+        self.client = daemon.client()
+
+    def ask(self, text: str) -> Any:
+        text = text.replace("{token}", self.token)
+        validity = Validity(self.daemon.store.catalog())
+        answer = self.client.ask(text)
+        if answer.tag != "ERROR":
+            assert validity.problem(parse(Document(text.encode(), "utf-8"))) is None
+        return answer
+
+    def ok(self, text: str) -> dict[str, str]:
+        answer = self.ask(text)
+        assert answer.tag == "OK", answer.text
+        return dict(answer.attrib)
+
+    def refused(self, text: str) -> str:
+        answer = self.ask(text)
+        assert answer.tag == "ERROR"
+        assert answer.text
+        return str(answer.get("name"))
+
+
+@pytest.fixture
+def ann(daemon: Served) -> Speaker:
+    return Speaker(daemon, "ann")
+
+
+def posted(ann: Speaker, content: str) -> str:
+    return ann.ok(f'<PUBLISH_SUB username="{ann.username}" token="{{token}}">{content}</PUBLISH_SUB>')["id"]
+
+
+CARS = (
+    '<EVENT_TYPE><VALUE type="car" oper="contains"/></EVENT_TYPE>'
+    '<ATTRIBUTES><ATTR type="year" oper="gteq">1960</ATTR><ATTR type="brand" oper="eq">opel</ATTR></ATTRIBUTES>'
+)
+
+
+def test_a_whole_day(daemon: Served, ann: Speaker) -> None:
+    """A schema, a subscription, events, what matched, and the end of the subscription: on one connection."""
+    made = ann.ok(
+        '<ADD_DOMAIN token="{token}"><DOMAIN type="enum" attr="wood ,carbon ,epox">'
+        '<OPER type="eq"/><OPER type="noteq"/></DOMAIN></ADD_DOMAIN>'
+    )
+    assert made["name"] == "8"  # examples/schema.json has seven
+    assert int(made["version"]) == daemon.store.catalog().version
+    ann.ok('<ADD_ATTRIBUTE token="{token}"><ATTR_DOM name="material" type="8"/></ADD_ATTRIBUTE>')
+    ann.ok('<ADD_ATTRIBUTE token="{token}"><ATTR_DOM name="size" type="money"/></ADD_ATTRIBUTE>')
+    ann.ok(
+        '<ADD_EVENT token="{token}"><E_TYPE type="surf-board">'
+        '<E_ATTR mandatory="true" unique="true" domid="1" type="price"/>'
+        '<E_ATTR mandatory="false" unique="true" domid="8" type="material"/></E_TYPE></ADD_EVENT>'
+    )
+    ann.ok('<EXTENT_SCHEMA type="surf-board" token="{token}"><E_ATTR unique="true" type="size"/></EXTENT_SCHEMA>')
+    id = posted(
+        ann,
+        '<EVENT_TYPE><VALUE type="surf-board" oper="contains"/></EVENT_TYPE><ATTRIBUTES>'
+        '<ATTR type="price" oper="lt">6.5</ATTR><ATTR type="material" oper="noteq">epox</ATTR></ATTRIBUTES>',
+    )
+    standing = daemon.store.subscription(id, "ann")
+    assert standing.filter == "event_type contains 'surf-board' and price < 6.5 and material != 'epox'"
+    event = (
+        '<PUBLISH_EVENT contact="sbile@intelligence.tuc.gr" id="e1" source="shop" token="{token}"><EVENT_TYPE>'
+        '<VALUE type="surf-board"/></EVENT_TYPE><ATTRIBUTES><ATTR type="price">5</ATTR>'
+        '<ATTR type="material">wood</ATTR></ATTRIBUTES></PUBLISH_EVENT>'
+    )
+    first = ann.ok(event)
+    assert (first["id"], first["duplicate"]) == ("e1", "false")
+    again = ann.ok(event)
+    assert (again["position"], again["duplicate"]) == (first["position"], "true")
+    daemon.commit([(int(first["position"]), [id])])
+
+    log = ann.ask('<LIST_EVENTS username="ann" token="{token}"/>')
+    assert log.tag == "USER_LOG"
+    (sub,) = log.findall("USER[@username='ann']/SUBSCRIPTIONS/PUBLISH_SUB")
+    assert sub.get("id") == id
+    assert [(e.get("type"), e.get("oper"), e.text) for e in sub.iterfind("ATTRIBUTES/ATTR")] == [
+        ("price", "lt", "6.5"),
+        ("material", "noteq", "epox"),
+    ]
+    (found,) = sub.findall("EVENTS/PUBLISH_EVENT")
+    assert (found.get("contact"), found.get("id"), found.get("source")) == ("sbile@intelligence.tuc.gr", "e1", "shop")
+    assert {e.get("type"): e.text for e in found.iterfind("ATTRIBUTES/ATTR")} == {"price": "5", "material": "wood"}
+    assert "password" not in log.find("USER").attrib
+    after = log.get("next")
+    assert ann.ask(f'<LIST_EVENTS token="{{token}}" after="{after}"/>').find(".//PUBLISH_EVENT") is None
+
+    assert ann.ok(f'<DELETE_SUB username="ann" token="{{token}}" id="{id}"/>')["id"] == id
+    assert ann.refused(f'<DELETE_SUB username="ann" token="{{token}}" id="{id}"/>') == "NoSuchSubscription"
+    assert ann.ask('<LIST_SUBS token="{token}"/>').find(".//PUBLISH_SUB") is None
+    (former,) = ann.ask('<LIST_EVENTS token="{token}"/>').iterfind(".//PUBLISH_SUB")
+    assert (former.get("id"), former.get("state")) == (id, "withdrawn")
+
+
+def test_the_thesiss_own_requests_with_their_document_types(daemon: Served, ann: Speaker) -> None:  # appendix C
+    answer = ann.client.ask(
+        '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE ADD_DOMAIN SYSTEM\n'
+        '  "intellix.intelligence.tuc.gr:8090/dtds/add_dom.dtd">\n'
+        f'<ADD_DOMAIN token="{ann.token}">\n'
+        '  <DOMAIN type="numeric">\n    <OPER type="eq" />\n    <OPER type="noteq" />\n    </DOMAIN>\n</ADD_DOMAIN>\n'
+    )
+    assert answer.get("name") == "8"
+    assert daemon.store.catalog().domain("8").operators == ("=", "!=")  # type: ignore[union-attr]
+
+
+@on_sqlite
+def test_errors_have_the_thesiss_names(ann: Speaker) -> None:
+    use = '<E_ATTR mandatory="{}" unique="true" type="{}"/>'
+    extend = '<EXTENT_SCHEMA type="{}" token="{{token}}">{}</EXTENT_SCHEMA>'
+    add = '<ADD_EVENT token="{{token}}"><E_TYPE type="{}">{}</E_TYPE></ADD_EVENT>'
+    attribute = '<ADD_ATTRIBUTE token="{{token}}"><ATTR_DOM name="{}" type="{}"/></ADD_ATTRIBUTE>'
+    assert ann.refused(attribute.format("price", "money")) == "SameAttributeInSchema"
+    assert ann.refused(attribute.format("weight", "mony")) == "UnknownName"
+    assert ann.refused(extend.format("car", use.format("false", "brand"))) == "SameAttributeInSchema"
+    assert ann.refused(extend.format("car", use.format("false", "wings"))) == "NoSuchAttribute"
+    assert ann.refused(extend.format("boat", use.format("false", "price"))) == "EventTypeNotFound"
+    assert ann.refused(extend.format("car", use.format("true", "price"))) == "MandatoryExtension"
+    assert ann.refused(extend.format("car", "")) == "InvalidRequest"
+    assert ann.refused(add.format("car", "")) == "SameEventInSchema"
+    assert ann.refused(add.format("boat", use.format("true", "wings"))) == "NoSuchAttribute"
+    assert ann.refused(add.format("boat", '<E_ATTR unique="true" type="price"/>')) == "InvalidRequest"
+    assert ann.refused('<DELETE_SUB id="s-1" token="{token}"/>') == "NoSuchSubscription"
+    assert ann.refused('<LIST_EVENTS id="s-1" token="{token}"/>') == "NoSuchSubscription"
+    post = '<PUBLISH_SUB username="ann" token="{token}">'
+    assert ann.refused(post + "<FILTER>pric &lt; 3</FILTER></PUBLISH_SUB>") == "NoSuchAttribute"
+    assert ann.refused(post + "<FILTER>price &lt; </FILTER></PUBLISH_SUB>") == "UnexpectedToken"
+    one = '<ATTRIBUTES><ATTR type="{}" oper="{}">{}</ATTR></ATTRIBUTES></PUBLISH_SUB>'
+    assert ann.refused(post + one.format("wings", "eq", "2")) == "NoSuchAttribute"
+    assert ann.refused(post + one.format("price", "eq", "two")) == "OutsideDomain"
+    assert ann.refused(post + one.format("price", "similar", "2")) == "InvalidRequest"
+    assert ann.refused(post + one.format("title", "contains", "?!")) == "UnclearWords"
+    assert ann.refused(post + '<EVENT_TYPE><VALUE type="boat"/></EVENT_TYPE></PUBLISH_SUB>') == "EventTypeNotFound"
+    assert ann.refused(CAR.replace('"car"', '"boat"').replace("{more}", "")) == "EventTypeNotFound"
+    assert ann.refused("<HELLO/>") == "UnknownRequest"
+
+
+@on_sqlite
+def test_who_may(daemon: Served, ann: Speaker) -> None:
+    bob = Speaker(daemon, "bob", frozenset({"publish"}))
+    post = '<PUBLISH_SUB username="{}" token="{}"><FILTER>price &lt; 3</FILTER></PUBLISH_SUB>'
+    assert bob.refused(post.format("bob", bob.token)) == "OutOfScope"
+    assert bob.refused(post.format("ann", bob.token)) == "NoSuchUser"
+    assert ann.refused(post.format("bob", ann.token)) == "NoSuchUser"
+    assert ann.refused(post.format("ann", "tid_wrong")) == "NoSuchUser"
+    assert ann.refused('<PUBLISH_SUB username="ann"><FILTER>price &lt; 3</FILTER></PUBLISH_SUB>') == "NoToken"
+    assert ann.refused('<LIST_SUBS token="tid_wrong"/>') == "UnknownToken"
+    assert ann.refused("<LIST_SUBS/>") == "NoToken"
+    assert ann.refused(CAR.replace(' token="{token}"', "").replace("{more}", "")) == "NoToken"
+    assert bob.refused('<ADD_ATTRIBUTE token="{token}"><ATTR_DOM name="x" type="1"/></ADD_ATTRIBUTE>') == "OutOfScope"
+
+
+def test_anothers_subscriptions_are_not_there(daemon: Served, ann: Speaker) -> None:
+    eve = Speaker(daemon, "eve")
+    id = posted(ann, CARS)
+    event = ann.ok(CAR.replace("{more}", ""))
+    daemon.commit([(int(event["position"]), [id])])
+    assert eve.refused(f'<DELETE_SUB id="{id}" token="{{token}}"/>') == "NoSuchSubscription"
+    assert eve.refused(f'<LIST_EVENTS id="{id}" token="{{token}}"/>') == "NoSuchSubscription"
+    for request in ("LIST_SUBS", "LIST_EVENTS"):
+        assert eve.ask(f'<{request} token="{{token}}"/>').find(".//PUBLISH_SUB") is None
+        assert ann.ask(f'<{request} token="{{token}}"/>').find(".//PUBLISH_SUB").get("id") == id
+
+
+@on_sqlite
+def test_guests_where_the_setting_allows_it(url: str) -> None:  # thesis 5.4
+    with served(url, guests=True) as daemon:
+        client = daemon.client()
+        assert client.ask(CAR.replace(' token="{token}"', "").replace("{more}", "")).tag == "OK"
+        assert client.ask('<ADD_ATTRIBUTE><ATTR_DOM name="wings" type="2"/></ADD_ATTRIBUTE>').tag == "OK"
+        refused = client.ask('<PUBLISH_SUB username="ann"><FILTER>price &lt; 3</FILTER></PUBLISH_SUB>')
+        assert refused.get("name") == "NoToken"
+
+
+@on_sqlite
+def test_an_event_that_breaks_rules_names_them_all(ann: Speaker) -> None:
+    answer = ann.ask(
+        '<PUBLISH_EVENT contact="x" token="{token}"><EVENT_TYPE><VALUE type="car"/></EVENT_TYPE><ATTRIBUTES>'
+        '<ATTR type="brand">cooper</ATTR><ATTR type="price">3</ATTR></ATTRIBUTES></PUBLISH_EVENT>'
+    )
+    assert answer.get("name") == "RefusedEvent"
+    broken = {(one.get("rule"), one.get("attribute")) for one in answer.iterfind("BROKEN")}
+    assert broken == {("domain", "brand"), ("view", "price"), ("mandatory", "year")}
+    assert all(one.text for one in answer.iterfind("BROKEN"))
+
+
+@on_sqlite
+def test_several_values_and_several_types(daemon: Served, ann: Speaker) -> None:
+    ann.ok(
+        '<PUBLISH_EVENT token="{token}" id="e" time="2026-05-01T10:00:00+02:00"><EVENT_TYPE><VALUE type="car"/>'
+        '<VALUE type="auction"/></EVENT_TYPE><ATTRIBUTES><ATTR type="paint">red</ATTR><ATTR type="paint">blue</ATTR>'
+        '<ATTR type="paint">42</ATTR><ATTR type="brand">mini</ATTR><ATTR type="year"> 1970 </ATTR>'
+        '<ATTR type="price">1.3e3</ATTR><ATTR type="title">a &lt;b&gt; <![CDATA[& c]]></ATTR>'
+        '<ATTR type="category">car</ATTR><ATTR type="ends">2026-05-02</ATTR></ATTRIBUTES></PUBLISH_EVENT>'
+    )
+    *_, entry = daemon.store.entries()
+    assert '"paint":["red","blue","42"]' in entry.body
+    assert '"year":1970' in entry.body
+    assert '"price":1300' in entry.body
+    assert '"title":"a <b> & c"' in entry.body
+    assert '"time":"2026-05-01T08:00:00Z"' in entry.body
+
+
+@on_sqlite
+def test_contains_means_any_of_the_words(daemon: Served, ann: Speaker) -> None:  # semantics 6
+    contains = '<ATTRIBUTES><ATTR type="{}" oper="contains">{}</ATTR></ATTRIBUTES>'
+    assert daemon.store.subscription(posted(ann, contains.format("title", "Red mini"))).filter == (
+        "title contains any 'red mini'"
+    )
+    assert daemon.store.subscription(posted(ann, contains.format("title", "Red!"))).filter == "title contains 'red'"
+    assert daemon.store.subscription(posted(ann, contains.format("year", "1970"))).filter == "year contains 1970"
+
+
+@on_sqlite
+def test_a_filter_in_our_language_with_an_expiry_and_warnings(daemon: Served, ann: Speaker) -> None:
+    answer = ann.ask(
+        '<PUBLISH_SUB username="ann" token="{token}" expiry="2999-01-01T00:00:00Z">'
+        "<FILTER>not (paint = 'red') or price between 3 and 5</FILTER></PUBLISH_SUB>"
+    )
+    assert answer.findtext("WARNING")
+    (sub,) = ann.ask('<LIST_SUBS token="{token}"/>').iterfind(".//PUBLISH_SUB")
+    assert sub.findtext("FILTER") == "not (paint = 'red') or price between 3 and 5"
+    assert (sub.get("id"), sub.get("expiry")) == (answer.get("id"), "2999-01-01T00:00:00Z")
+
+
+@on_sqlite
+def test_subscriptions_by_pages(ann: Speaker) -> None:
+    ids = {posted(ann, CARS) for _ in range(5)}
+    found: list[str] = []
+    after: str | None = ""
+    while after is not None:
+        page = ann.ask(f'<LIST_SUBS token="{{token}}" limit="2" after="{after}"/>')
+        found += [sub.get("id") for sub in page.iterfind(".//PUBLISH_SUB")]
+        after = page.get("next")
+    assert len(found) == 5
+    assert set(found) == ids
+    for limit in ("0", "1001", "two"):
+        assert ann.refused(f'<LIST_SUBS token="{{token}}" limit="{limit}"/>') == "InvalidRequest"
+
+
+@on_sqlite
+def test_matched_events_by_pages(daemon: Served, ann: Speaker) -> None:
+    one, other = posted(ann, CARS), posted(ann, CARS)
+    positions = [int(ann.ok(CAR.replace("{more}", ""))["position"]) for _ in range(5)]
+    daemon.commit([(position, [one, other]) for position in positions])
+    seen: list[tuple[str, int]] = []
+    after = "0"
+    while True:
+        page = ann.ask(f'<LIST_EVENTS token="{{token}}" limit="3" after="{after}"/>')
+        got = [
+            (sub.get("id"), int(event.get("position")))
+            for sub in page.iterfind(".//PUBLISH_SUB")
+            for event in sub.iterfind("EVENTS/PUBLISH_EVENT")
+        ]
+        if not got:
+            break
+        assert len(got) <= 3
+        seen += got
+        after = page.get("next")
+    assert sorted(seen) == sorted((id, position) for id in (one, other) for position in positions)
+    alone = ann.ask(f'<LIST_EVENTS token="{{token}}" id="{one}"/>')
+    assert [sub.get("id") for sub in alone.iterfind(".//PUBLISH_SUB")] == [one]
+    assert len(alone.findall(".//PUBLISH_EVENT")) == 5
+
+
+@on_sqlite
+def test_extending_by_several_is_all_or_nothing(daemon: Served, ann: Speaker) -> None:
+    before = daemon.store.catalog()
+    wrong = '<E_ATTR unique="true" type="price"/><E_ATTR unique="true" type="brand"/>'
+    assert (
+        ann.refused(f'<EXTENT_SCHEMA type="car" token="{{token}}">{wrong}</EXTENT_SCHEMA>') == "SameAttributeInSchema"
+    )
+    assert daemon.store.catalog() == before
+    twice = '<E_ATTR unique="true" type="price"/><E_ATTR unique="true" type="price"/>'
+    assert (
+        ann.refused(f'<EXTENT_SCHEMA type="car" token="{{token}}">{twice}</EXTENT_SCHEMA>') == "SameAttributeInSchema"
+    )
+    right = '<E_ATTR unique="true" type="price"/><E_ATTR unique="false" type="title"/>'
+    ann.ok(f'<EXTENT_SCHEMA type="car" token="{{token}}">{right}</EXTENT_SCHEMA>')
+    added = daemon.store.catalog().event_type("car").attributes[-2:]  # type: ignore[union-attr]
+    assert [(use.name, use.mandatory, use.unique) for use in added] == [("price", False, True), ("title", False, False)]
+
+
+@on_sqlite
+def test_domains_by_number_and_by_name(daemon: Served, ann: Speaker) -> None:
+    ann.ok('<ADD_DOMAIN token="{token}"><DOMAIN name="2" type="time"/></ADD_DOMAIN>')
+    attribute = '<ADD_ATTRIBUTE token="{{token}}"><ATTR_DOM name="{}" type="{}"/></ADD_ATTRIBUTE>'
+    ann.ok(attribute.format("a", "1"))
+    ann.ok(attribute.format("b", "2"))
+    catalog = daemon.store.catalog()
+    assert catalog.domain_of("a").name == "money"  # type: ignore[union-attr]
+    assert catalog.domain_of("b").name == "2"  # type: ignore[union-attr]  # a name wins
+    assert ann.refused(attribute.format("c", "9")) == "UnknownName"
+    wrong = '<E_ATTR mandatory="true" unique="true" domid="3" type="price"/>'
+    assert (
+        ann.refused(f'<ADD_EVENT token="{{token}}"><E_TYPE type="t">{wrong}</E_TYPE></ADD_EVENT>') == "InvalidRequest"
+    )
+
+
+@on_sqlite
+def test_domains_of_our_own_kinds(daemon: Served, ann: Speaker) -> None:
+    add = '<ADD_DOMAIN token="{{token}}"><DOMAIN name="{}" {}</DOMAIN></ADD_DOMAIN>'
+    ann.ok(add.format("h", 'type="hierarchical"><NODE name="a"><NODE name="b"/></NODE><NODE name="c"/>'))
+    ann.ok(add.format("e", 'type="enum" ordered="true"><OPER type="lt"/><VALUE>a, b</VALUE><VALUE>c</VALUE>'))
+    ann.ok(add.format("t", 'type="text"><OPER type="similar"/><OPER type="contains"/>'))
+    catalog = daemon.store.catalog()
+    h, e, t = (catalog.domain(name) for name in "het")
+    assert h is not None
+    assert e is not None
+    assert t is not None
+    assert h.hierarchy.nodes == ("a", "b", "c")
+    assert (e.values, e.ordered, e.operators) == (("a, b", "c"), True, ("<",))
+    assert t.operators == ("contains", "~")
+    assert ann.refused(add.format("x", 'type="numeric" attr="a, b">')) == "PartOutsideKind"
+    assert ann.refused(add.format("x", 'type="string"><NODE name="a"/>')) == "PartOutsideKind"
+    assert ann.refused(add.format("x", 'type="enum" attr="a"><VALUE>b</VALUE>')) == "InvalidRequest"
+    assert ann.refused(add.format("x", 'type="numeric"><OPER type="contains"/>')) == "OperatorOutsideKind"
+
+
+@on_sqlite
+def test_the_dtds_follow_the_schema(daemon: Served, ann: Speaker) -> None:
+    glider = CAR.replace('"car"', '"glider"').replace("{more}", "")
+    assert ann.refused(glider) == "EventTypeNotFound"
+    old = dtd(daemon.store.catalog(), "PUBLISH_EVENT")
+    uses = "".join(f'<E_ATTR mandatory="true" unique="true" type="{name}"/>' for name in ("brand", "year"))
+    ann.ok(f'<ADD_EVENT token="{{token}}"><E_TYPE type="glider">{uses}</E_TYPE></ADD_EVENT>')
+    new = dtd(daemon.store.catalog(), "PUBLISH_EVENT")
+    assert "| glider )" in new
+    assert "glider" not in old
+    ann.ok(glider)
+
+
+@on_sqlite
+def test_growth_by_somebody_else_is_noticed(daemon: Served, ann: Speaker) -> None:
+    """Another gateway over the same store: the daemon's catalog is old until a request needs the new one."""
+    ann.ok(CAR.replace("{more}", ""))
+    daemon.store.append([Grow(CreateEventType(EventType("raft", (AttributeUse("brand"), AttributeUse("year")))))])
+    ann.ok(CAR.replace('"car"', '"raft"').replace("{more}", ""))
+
+
+def test_a_schema_with_thousands_of_names() -> None:
+    """Too many to enumerate for the validator; our own checks know them all the same."""
+    types = tuple(EventType(f"type-{number}") for number in range(2_000))
+    validity = Validity(Catalog((), (), types))
+    event = '<PUBLISH_EVENT><EVENT_TYPE><VALUE type="{}"/></EVENT_TYPE><ATTRIBUTES/></PUBLISH_EVENT>'
+    known, unknown = (parse(Document(event.format(name).encode(), "utf-8")) for name in ("type-1999", "type-2000"))
+    assert validity.problem(known) is None
+    assert validity.problem(unknown) is None
+    assert isinstance(read_request(known, validity.catalog), Publication)
+    with pytest.raises(RefusedEvent, match="type-2000"):
+        read_request(unknown, validity.catalog)
+
+
+@on_sqlite
+def test_requests_in_other_encodings(daemon: Served, ann: Speaker) -> None:
+    text = (
+        '<?xml version="1.0" encoding="ISO-8859-1"?><PUBLISH_EVENT token="' + ann.token + '"><EVENT_TYPE>'
+        '<VALUE type="car"/></EVENT_TYPE><ATTRIBUTES><ATTR type="brand">opel</ATTR><ATTR type="year">1</ATTR>'
+        '<ATTR type="paint">café</ATTR></ATTRIBUTES></PUBLISH_EVENT>'
+    )
+    assert ann.client.ask(text.encode("iso-8859-1")).tag == "OK"
+    *_, entry = daemon.store.entries()
+    assert "café" in entry.body
+    refused = ann.client.ask(text.replace("ISO-8859-1", "us-ascii").encode("iso-8859-1"))
+    assert refused.get("name") == "MalformedRequest"
+    assert ann.client.answer() is None
+
+
+def test_pipelining_a_thousand(daemon: Served, ann: Speaker) -> None:
+    texts = [CAR.format(token=ann.token, more=f' id="e{number}"') for number in range(1000)]
+    texts[500] = texts[500].replace("opel", "ople")
+    texts[600] = texts[1]
+    ann.client.send("\n".join(texts))
+    answers = [ann.client.answer() for _ in range(1000)]
+    assert [answer.get("id") for answer in answers if answer.tag == "OK"] == [
+        "e1" if number == 600 else f"e{number}" for number in range(1000) if number != 500
+    ]
+    assert answers[500].get("name") == "RefusedEvent"
+    assert answers[600].get("duplicate") == "true"
+    positions = [int(a.get("position")) for n, a in enumerate(answers) if n not in (500, 600)]
+    assert positions == sorted(positions)
+    assert daemon.store.tail() == positions[-1]
+
+
+@on_sqlite
+def test_requests_in_one_piece_see_what_those_before_did(ann: Speaker) -> None:
+    uses = "".join(f'<E_ATTR mandatory="true" unique="true" type="{name}"/>' for name in ("brand", "year"))
+    ann.client.send(
+        CAR.format(token=ann.token, more="")
+        + f'<ADD_ATTRIBUTE token="{ann.token}"><ATTR_DOM name="keel" type="1"/></ADD_ATTRIBUTE>'
+        + f'<ADD_EVENT token="{ann.token}"><E_TYPE type="boat">{uses}'
+        + '<E_ATTR mandatory="false" unique="true" type="keel"/></E_TYPE></ADD_EVENT>'
+        + CAR.format(token=ann.token, more="").replace('"car"', '"boat"')
+        + f'<PUBLISH_SUB username="ann" token="{ann.token}"><FILTER>keel &gt; 1</FILTER></PUBLISH_SUB>'
+        + f'<LIST_SUBS token="{ann.token}"/>'
+    )
+    answers = [ann.client.answer() for _ in range(6)]
+    assert [answer.get("request") for answer in answers] == [
+        "PUBLISH_EVENT", "ADD_ATTRIBUTE", "ADD_EVENT", "PUBLISH_EVENT", "PUBLISH_SUB", "LIST_SUBS",
+    ]  # fmt: skip
+    assert [answer.tag for answer in answers] == ["OK"] * 5 + ["USER_LOG"]
+    assert answers[5].find(".//PUBLISH_SUB").get("id") == answers[4].get("id")
+
+
+@on_sqlite
+def test_a_wrong_request_is_answered_and_the_connection_goes_on(ann: Speaker) -> None:
+    assert ann.refused("<PUBLISH_EVENT/>") == "NoToken"
+    assert ann.refused('<PUBLISH_EVENT token="{token}"/>') in ("RefusedEvent", "InvalidRequest")
+    assert ann.refused('<LIST_SUBS token="{token}" colour="red"/>') == "InvalidRequest"
+    assert ann.refused('<LIST_SUBS token="{token}"><X/></LIST_SUBS>') == "InvalidRequest"
+    ann.ok(CAR.replace("{more}", ""))
+
+
+@on_sqlite
+def test_after_what_is_no_xml_the_connection_is_closed(ann: Speaker) -> None:
+    ann.client.send(CAR.format(token=ann.token, more=' id="before"') + "<A><B></A></B>" + "<LIST_SUBS/>")
+    assert ann.client.answer().get("id") == "before"
+    assert ann.client.answer().get("name") == "MalformedRequest"
+    assert ann.client.answer() is None
+
+
+@on_sqlite
+def test_closing_answers_what_was_asked(daemon: Served, ann: Speaker) -> None:
+    ann.ok(CAR.replace("{more}", ""))
+    ann.client.send("".join(CAR.format(token=ann.token, more=f' id="c{n}"') for n in range(300)))
+    first = ann.client.answer()
+    daemon.stop_soon()
+    answered = 1 if first.tag == "OK" else 0
+    while (answer := ann.client.answer()) is not None:
+        assert answer.tag == "OK"
+        answered += 1
+    daemon.stop()
+    kept = sum(1 for entry in daemon.store.entries() if entry.kind == "event")
+    assert kept == answered + 1
+    assert answered > 1
+
+
+@on_sqlite
+@pytest.mark.skipif(shutil.which("nc") is None, reason="there is no nc")
+def test_with_nc(daemon: Served, ann: Speaker) -> None:
+    text = CAR.format(token=ann.token, more=' id="by-nc"')
+    ran = subprocess.run(
+        ["nc", "-w", "2", "127.0.0.1", str(daemon.port)],
+        input=text.encode(),
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    assert b'id="by-nc"' in ran.stdout
+
+
+def test_every_request_has_its_dtd() -> None:
+    assert set(SCOPES) == set(FILES)

@@ -1,0 +1,142 @@
+"""A running XML daemon with a store of its own, and a client that speaks to it over a real socket."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import uvloop
+from lxml import etree
+
+from tidings.schema import Instant, growth, json_form
+from tidings.service import Gateway
+from tidings.service.callers import digest_of, new_token
+from tidings.service.xml_daemon import XmlDaemon
+from tidings.settings import Settings
+from tidings.store import Grow, Store
+from tidings.store.accounts import Account, Token
+
+SCHEMA = Path(__file__).parents[2] / "examples" / "schema.json"
+SETTINGS = Settings(pipeline=False, guest_requests_per_second=100_000, requests_per_second=1_000_000)
+ALL = frozenset({"publish", "subscribe", "schema"})
+CAR = (
+    '<PUBLISH_EVENT contact="sbile@hotmail.com" token="{token}"{more}><EVENT_TYPE><VALUE type="car"/></EVENT_TYPE>'
+    '<ATTRIBUTES><ATTR type="brand">opel</ATTR><ATTR type="year">1970</ATTR></ATTRIBUTES></PUBLISH_EVENT>'
+)
+
+
+class Client:
+    """One connection. Answers are read a line at a time."""
+
+    def __init__(self, port: int, timeout: float = 30.0) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout)
+        self._read = self.socket.makefile("rb")
+
+    def send(self, text: str | bytes) -> None:
+        self.socket.sendall(text.encode() if isinstance(text, str) else text)
+
+    def answer(self) -> Any:
+        """None when the daemon has closed the connection."""
+        try:
+            line = self._read.readline()
+        except ConnectionResetError:
+            return None
+        return etree.fromstring(line) if line else None
+
+    def ask(self, text: str | bytes) -> Any:
+        self.send(text)
+        answer = self.answer()
+        assert answer is not None, "closed without an answer"
+        return answer
+
+    def close(self) -> None:
+        self._read.close()
+        self.socket.close()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@dataclass
+class Served:
+    store: Store
+    settings: Settings
+    clients: list[Client] = field(default_factory=list)
+    daemon: XmlDaemon = field(init=False)
+    gateway: Gateway = field(init=False)
+    loop: asyncio.AbstractEventLoop = field(init=False)
+    port: int = field(init=False)
+
+    def start(self) -> None:
+        if self.store.tail() == 0:
+            catalog = json_form.read(SCHEMA.read_bytes())
+            self.store.append([Grow(change) for change in growth.changes_to_make(catalog)])
+        started = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(started,), name="tests-xml")
+        self._thread.start()
+        assert started.wait(30)
+
+    def _run(self, started: threading.Event) -> None:
+        async def serving() -> None:
+            self.loop = asyncio.get_running_loop()
+            self._stop = asyncio.Event()
+            self.gateway = Gateway(self.store, self.settings)
+            self.daemon = XmlDaemon(self.gateway)
+            await self.daemon.start("127.0.0.1", 0)
+            self.port = self.daemon.port
+            started.set()
+            await self._stop.wait()
+            await self.daemon.close()
+            await self.gateway.close()
+
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(serving())
+
+    def stop_soon(self) -> None:
+        self.loop.call_soon_threadsafe(self._stop.set)
+
+    def stop(self) -> None:
+        for client in self.clients:
+            client.close()
+        if self._thread.is_alive():
+            self.stop_soon()
+            self._thread.join(60)
+        assert not self._thread.is_alive()
+
+    def client(self, timeout: float = 30.0) -> Client:
+        made = Client(self.port, timeout)
+        self.clients.append(made)
+        return made
+
+    def join(self, username: str, scopes: frozenset[str] = ALL) -> str:
+        """The token of a new account."""
+        token = new_token()
+        self.store.add_account(Account(username, "", scopes, Instant(0)))
+        self.store.add_token(Token(digest_of(token), username, "token", "", scopes, Instant(0), None))
+        return token
+
+    def commit(self, matches: list[tuple[int, list[str]]]) -> None:
+        """What the pipeline would store: for each position the ids of the subscriptions that match."""
+        schema = pa.schema({"position": pa.int64(), "subscriptions": pa.list_(pa.string())})
+        table = pa.table([[one for one, _ in matches], [ids for _, ids in matches]], schema=schema)
+        self.store.commit_batch(self.store.committed() + 1, self.store.tail(), table)
+
+
+@contextmanager
+def served(url: str, settings: Settings = SETTINGS, **different: Any) -> Iterator[Served]:
+    """`different` are settings."""
+    with Store.open(url) as store:
+        running = Served(store, replace(settings, **different))
+        running.start()
+        try:
+            yield running
+        finally:
+            running.stop()

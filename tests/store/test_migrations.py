@@ -1,0 +1,109 @@
+"""A store that an older release made is brought up to date, and loses nothing."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic import command
+from alembic.config import Config
+
+from tests.store.samples import Clock, positions, projections, publish
+from tests.store.test_notifications import table
+from tidings.store import Duplicate, Store, Subscribe, migrating, rebuild
+from tidings.store.database import Database
+from tidings.store.tables import metadata
+
+# Written by the code of that revision: a and x are ann's, n is nobody's, b is bob's, then ann's, then nobody's.
+RECORDED: dict[str, list[list[Any]]] = json.loads(Path(__file__).with_name("revision_0001.json").read_text())
+
+
+def make_0001(url: str, recorded: dict[str, list[list[Any]]]) -> None:
+    """The tables as migration 0001 leaves them, with these rows."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrating.__file__).parent / "migrations"))
+    database = Database(url)
+    with database.writing() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        for name, rows in recorded.items():
+            connection.exec_driver_sql(f"DELETE FROM {name}")
+            columns = [
+                column.name for column in metadata.tables[name].columns if column.name != "owner" or _owned(name)
+            ]
+            for row in rows:
+                values = [one["bytes"].encode() if isinstance(one, dict) else one for one in row]
+                connection.execute(metadata.tables[name].insert().values(dict(zip(columns, values, strict=True))))
+    database.close()
+
+
+def _owned(table: str) -> bool:
+    """Whether it had the column in 0001."""
+    return table == "subscriptions"
+
+
+def of(store: Store, owner: str) -> list[tuple[int, str]]:
+    return [(one.position, one.subscription) for one in store.notifications(owner=owner)]
+
+
+@pytest.fixture
+def old(url: str) -> str:
+    make_0001(url, RECORDED)
+    return url
+
+
+def test_nothing_is_lost(old: str, clock: Clock) -> None:
+    with Store.open(old, clock) as store:
+        ((_, id, tail, *_),) = RECORDED["about"]
+        assert (store.id, store.tail(), store.committed()) == (id, tail, 19)
+        entries = [[e.position, int(e.accepted), e.kind, e.schema_version, e.body] for e in store.entries()]
+        assert entries == RECORDED["journal"]
+        standing = [
+            [s.id, s.owner, s.filter, s.state, s.expiry, s.delivery, s.since, s.span] for s in store.subscriptions()
+        ]
+        assert standing == sorted(RECORDED["subscriptions"])
+        spans = [[span.start, span.stop, span.subscription, span.filter] for span in store.spans()]
+        assert spans == RECORDED["spans"]
+        notified = [[one.cursor, one.position, one.subscription, int(one.stored)] for one in store.notifications()]
+        assert notified == RECORDED["notifications"]
+        assert len(store.dead_letters()) == 1
+        assert store.append([publish("e9")]) == [Duplicate(9)]
+
+
+def test_the_owners_are_those_of_the_journal(old: str, clock: Clock) -> None:
+    with Store.open(old, clock) as store:
+        owners = [(span.start, span.owner) for span in store.spans()]
+        assert owners == [(6, "ann"), (7, "bob"), (8, ""), (12, "ann"), (15, "ann"), (18, ""), (20, "ann")]
+        assert of(store, "ann") == [(9, "a"), (13, "a"), (16, "a"), (16, "b"), (19, "a")]
+        assert of(store, "bob") == [(9, "b"), (13, "b")]
+        assert of(store, "") == [(9, "n"), (13, "n"), (16, "n"), (19, "b"), (19, "n")]
+        before = projections(store)
+        rebuild(store)
+        assert projections(store) == before
+
+
+def test_it_goes_on_as_a_new_one(old: str, clock: Clock) -> None:
+    with Store.open(old, clock) as store:
+        assert store.commit_batch(20, 21, table((21, ["a", "n", "x"]))) == 3
+        assert of(store, "ann")[-2:] == [(21, "a"), (21, "x")]
+        assert positions(store.append([Subscribe("c", "price < 3", "cyd")])) == [22]
+    with Store.open(old, clock) as again:
+        assert again.count_subscriptions("cyd") == 1
+        assert again.account("ann") is None
+
+
+def test_where_nobody_owned_anything(url: str, clock: Clock) -> None:
+    nobodys = RECORDED | {
+        "journal": [
+            [*row[:4], row[4].replace(',"owner":"ann"', "").replace(',"owner":"bob"', "")]
+            for row in RECORDED["journal"]
+        ],
+        "subscriptions": [[row[0], "", *row[2:]] for row in RECORDED["subscriptions"]],
+    }
+    make_0001(url, nobodys)
+    with Store.open(url, clock) as store:
+        assert {span.owner for span in store.spans()} == {""}
+        assert len(of(store, "")) == len(store.notifications()) == 12
+        before = projections(store)
+        rebuild(store)
+        assert projections(store) == before
