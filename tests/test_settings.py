@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tidings.settings import InvalidSetting, Settings, read_settings
+from tidings.settings import InvalidSetting, Settings, read_settings, written_settings
 
 
 @pytest.fixture
@@ -152,3 +152,28 @@ def test_an_error_keeps_its_parts() -> None:
     problem = pickle.loads(pickle.dumps(InvalidSetting("flag", "port", "is wrong")))
     assert problem.args == ("flag", "port", "is wrong")
     assert str(problem) == "flag: 'port' is wrong"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(),
+        Settings(
+            data=Path("some where"),
+            outbox=False,
+            extra_scopes=("schema", "operate"),
+            apprise_schemes=(),
+            idle_seconds=0.5,
+            smtp_password="p=w \u00e9",
+            webhook_handshake="none",
+            allow_loopback_webhooks=True,
+        ),
+    ],
+)
+def test_another_process_can_have_the_same(settings: Settings) -> None:
+    assert read_settings({}, written_settings(settings)) == settings
+
+
+def test_what_no_handshake_is() -> None:
+    with pytest.raises(InvalidSetting, match="one of ask, none"):
+        read_settings({}, {"TIDINGS_WEBHOOK_HANDSHAKE": "maybe"})

@@ -1,6 +1,7 @@
 """`tidings journal`: files in, figures and copies out."""
 
 import json
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +186,10 @@ def test_a_journal_that_is_not_there_is_not_made(tidings: Tidings, where: tuple[
     done = tidings("journal", "show", *where)
     assert (done.exit_code, "there is no journal at none" in done.stderr) == (1, True)
     assert not [path for path in folder.iterdir() if path.name.startswith("none")]
+
+
+def test_the_data_folder_is_its_owners_alone(loaded: Tidings, folder: Path) -> None:
+    assert stat.S_IMODE((folder / "data").stat().st_mode) == 0o700
 
 
 def test_a_server_that_is_not_there(tidings: Tidings) -> None:

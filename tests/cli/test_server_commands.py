@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from tests.cli.conftest import Tidings, lines
 from tests.client.conftest import settings  # noqa: F401  # a fixture
 from tests.client.matched import match_all
+from tests.client.peers import answer, peer
 from tests.service.conftest import Service, service  # noqa: F401  # a fixture
 from tidings.cli.main import app
 from tidings.cli.server import save_token, saved_token, token_file
@@ -153,6 +154,30 @@ def test_publishing_a_file_twice(server: Service, tidings: Tidings) -> None:
     assert again.exit_code == 1
     assert "0 events, 3 duplicates, 1 refused" in again.stderr
     assert again.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("first", "advice"),
+    [
+        (CAR, "publish all of it again"),
+        ({**CAR, "id": None}, "these are the first 5,000 lines"),
+    ],
+)
+def test_what_was_accepted_before_something_went_wrong(
+    first: dict[str, object], advice: str, tidings: Tidings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    rest = (json.dumps({**CAR, "id": f"r{number}"}) for number in range(5_000))
+    file = tmp_path / "many.jsonl"
+    file.write_text("\n".join((json.dumps(first), *rest)))
+    done = b'{"accepted": 4999, "duplicates": 0, "refused": [], "refused_total": 1}'
+    with peer(answer("202 Accepted", done), answer("413 Content Too Large", b'{"detail": "too large"}')) as other:
+        told = tidings("publish", str(file), "--server", other.url)
+    assert told.exit_code == 1
+    said = " ".join(told.stderr.split())
+    assert "before this, 4,999 events, 1 refused" in said
+    assert advice in said
+    assert ("publish all of it again" in said) == (first is CAR)
 
 
 def test_publishing_standard_input(server: Service) -> None:

@@ -45,6 +45,13 @@ def test_lines_without_an_id_get_one(line: bytes) -> None:
     assert str(read) == str(rest)
 
 
+@pytest.mark.parametrize("line", [b'\xef\xbb\xbf{"event_type": "car"}', '\ufeff{"id": "e1", "event_type": "car"}\n'])
+def test_a_byte_order_mark_is_no_part_of_the_first_event(line: bytes | str) -> None:
+    (made,) = lines_of([line])
+    assert json.loads(made.decode())["event_type"] == "car"
+    assert json.loads(made.decode())["id"]
+
+
 def test_a_text_over_several_lines_is_one_line() -> None:
     (made,) = lines_of(['{\n  "id": "e1",\n  "event_type": "car"\n}'])
     assert b"\n" not in made

@@ -10,6 +10,7 @@ from tests.client.conftest import QUICK
 from tests.client.peers import answer, peer
 from tidings.client import Client, NotAllowed, NotFound, Patience, ServerRefused, ServerUnreachable, TooMany
 from tidings.client.answers import Answer
+from tidings.client.event_requests import events
 from tidings.client.flows import Pause, call
 from tidings.client.requests import register, schema
 
@@ -164,3 +165,24 @@ def test_nobody_is_sent_elsewhere_with_the_token() -> None:
 def test_an_address_must_be_one(address: str) -> None:
     with pytest.raises(ServerUnreachable, match="an address looks like"):
         Client(address)
+
+
+def test_what_the_server_still_works_on_is_asked_for_again() -> None:
+    busy = answer("409 Conflict", b'{"type": "/problems/idempotency-key-in-use"}', "retry-after: 0")
+    with peer(busy, busy, SUBSCRIBED) as server, Client(server.url, patience=QUICK) as client:
+        assert client.subscribe("price < 1").id == "s-1"
+    assert len(set(server.keys())) == 1
+    assert len(server.seen) == 3
+
+
+def test_a_question_that_may_become_a_job_is_not_repeated() -> None:
+    assert [
+        events(None, None, None, limit, after).idempotent for limit, after in ((None, None), (5, None), (None, "7"))
+    ] == [False, True, True]
+    with (
+        peer(b"") as server,
+        Client(server.url, patience=QUICK) as client,
+        pytest.raises(ServerUnreachable),
+    ):
+        list(client.query("price < 1"))
+    assert len(server.seen) == 1

@@ -14,6 +14,7 @@ import json
 import tempfile
 import threading
 import time
+from datetime import datetime
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -39,16 +40,17 @@ def main() -> None:
         for token in tokens:
             assert served.ask("POST", "/subscriptions", {"filter": between(0, 10)}, token)[0] == 201
         served.wait_until_running()
-        latencies = measure_latencies(served, tokens[0], chosen.events, chosen.rate)
-        shown = ", ".join(f"p{part} {quantile(latencies, part / 100):.3f}" for part in (50, 90, 99))
-        print(f"seconds from publish to server-sent event, {len(latencies)} events at {chosen.rate:g}/s: {shown}")
+        whole, last_part = measure_latencies(served, tokens[0], chosen.events, chosen.rate)
+        print(f"seconds from publish to server-sent event, {len(whole)} events at {chosen.rate:g}/s: {_shown(whole)}")
+        print(f"of that, after the pipeline began to store the notification: {_shown(last_part)}")
         asyncio.run(measure_memory(served, tokens, chosen.streams, chosen.notifications))
         assert served.stop() == 0
 
 
-def measure_latencies(served: Served, token: str, events: int, rate: float) -> list[float]:
-    """The first few do not count."""
+def measure_latencies(served: Served, token: str, events: int, rate: float) -> tuple[list[float], list[float]]:
+    """From publishing on, and from `matched_at` on. The first few do not count."""
     sent: dict[str, float] = {}
+    stored: dict[str, float] = {}
     seen: dict[str, float] = {}
 
     def read() -> None:
@@ -56,6 +58,7 @@ def measure_latencies(served: Served, token: str, events: int, rate: float) -> l
             opened.set()
             for message in source:
                 seen[message.name] = time.monotonic()
+                stored[message.name] = time.time() - datetime.fromisoformat(message.data["matched_at"]).timestamp()
                 if len(seen) == _WARM_UP + events:
                     return
 
@@ -74,15 +77,23 @@ def measure_latencies(served: Served, token: str, events: int, rate: float) -> l
         sent[id] = time.monotonic()
         assert served.ask("POST", "/events", sample(id, 5), token)[0] == 202
     reader.join()
-    return sorted(seen[id] - sent[id] for id in list(sent)[_WARM_UP:])
+    counted = list(sent)[_WARM_UP:]
+    return sorted(seen[id] - sent[id] for id in counted), sorted(stored[id] for id in counted)
+
+
+def _shown(ordered: list[float]) -> str:
+    return ", ".join(f"p{part} {quantile(ordered, part / 100):.3f}" for part in (50, 90, 99))
 
 
 async def measure_memory(served: Served, tokens: list[str], streams: int, notifications: int) -> None:
     counts = [0] * streams
+    opened = asyncio.Semaphore(0)
     readers = [
-        asyncio.create_task(_count(served.port, tokens[number // _PER_ACCOUNT], counts, number))
+        asyncio.create_task(_count(served.port, tokens[number // _PER_ACCOUNT], counts, number, opened))
         for number in range(streams)
     ]
+    for _ in readers:
+        await opened.acquire()
     events = -(-notifications // len(tokens))
     await _publish_and_wait(served, tokens[0], counts, "warm", events // 10)
     before = _memory(served.process.pid)
@@ -115,11 +126,12 @@ def _publish(port: int, token: str, name: str, events: int) -> None:
     connection.close()
 
 
-async def _count(port: int, token: str, counts: list[int], number: int) -> None:
+async def _count(port: int, token: str, counts: list[int], number: int, opened: asyncio.Semaphore) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     head = f"GET /notifications/stream?after=now HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n"
     writer.write(head.encode())
     assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
+    opened.release()
     rest = b""
     try:
         while data := await reader.read(1 << 16):

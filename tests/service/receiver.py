@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from tests.notifying.test_email import Sink
+from tidings.notifying.signatures import verify
 
 
 @dataclass
@@ -23,6 +25,10 @@ class Received:
     def json(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.body)
         return found
+
+    def verify(self, secret: str) -> None:
+        """Raises SignatureError."""
+        verify(self.headers, self.body, secret, time.time())
 
 
 @dataclass

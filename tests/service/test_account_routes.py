@@ -1,13 +1,17 @@
 """Accounts and tokens over HTTP."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import httpx
 import pytest
 
 from tests.service.conftest import PASSWORD, Service, on_sqlite
+from tidings.service import accounts
 from tidings.service.accounts import Accounts
 from tidings.service.callers import digest_of, new_token
+from tidings.store import Account
 
 
 def test_register_log_in_and_out(service: Service) -> None:

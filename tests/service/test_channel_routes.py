@@ -12,7 +12,7 @@ from tests.notifying.test_email import Sink
 from tests.service.conftest import PASSWORD, SETTINGS, Service, car, on_sqlite
 from tests.service.delivering import deliver, send
 from tests.service.receiver import Receiver, mail_sink, receiver
-from tidings.notifying.signatures import WrongSignature, verify
+from tidings.notifying.signatures import WrongSignature
 from tidings.settings import Settings
 
 FILTER = "brand = mini"
@@ -58,7 +58,7 @@ def test_a_webhook_from_its_making_to_the_signed_notification(
     find(service, made["id"])
     send(service)
     (received,) = hook.wait(1)
-    verify(made["secret"], received.headers, received.body)
+    received.verify(made["secret"])
     assert received.json["subscription"] == made["id"]
     assert received.json["sequence"] == 1
     assert received.json["event"]["id"] == "e1"
@@ -102,8 +102,8 @@ def test_without_a_handshake_nobody_is_asked(service: Service, client: httpx.Cli
     ("channel", "kind"),
     [
         ({"kind": "webhook", "url": "https://10.0.0.1/hook"}, "unsafe-address"),
-        ({"kind": "webhook", "url": "https://[::ffff:127.0.0.1]/hook"}, "unsafe-address"),
-        ({"kind": "webhook", "url": "http://2130706433/"}, "invalid-url"),
+        ({"kind": "webhook", "url": "https://[::ffff:10.0.0.1]/hook"}, "unsafe-address"),
+        ({"kind": "webhook", "url": "https://167772161/"}, "unsafe-address"),
         ({"kind": "webhook", "url": "ftp://example.org"}, "invalid-url"),
         ({"kind": "webhook", "url": "https://127.0.0.1", "address": "a@example.org"}, "invalid-webhook"),
         ({"kind": "webhook", "url": 5}, "wrong-body"),
@@ -155,7 +155,7 @@ def test_an_edit_keeps_what_it_does_not_change(service: Service, client: httpx.C
         find(service, made["id"], name=name)
     send(service)
     (received,) = hook.wait(1)
-    verify(made["secret"], received.headers, received.body)
+    received.verify(made["secret"])
     assert [one["sequence"] for one in received.json["notifications"]] == [1, 2]
     elsewhere = client.patch(path, json={"channel": {"kind": "webhook", "url": f"{hook.url}/2"}}).json()
     assert hook.origins == ["tidings.example"] * 2
@@ -179,7 +179,7 @@ def test_both_secrets_sign_for_a_day(service: Service, client: httpx.Client, hoo
     send(service)
     (received,) = hook.wait(1)
     for secret in (made["secret"], rotated["secret"]):
-        verify(secret, received.headers, received.body)
+        received.verify(secret)
     channel = service.store.channel(made["id"], "tester")
     assert channel is not None
     ((_, newest), (_, old)) = channel.secrets
@@ -189,9 +189,9 @@ def test_both_secrets_sign_for_a_day(service: Service, client: httpx.Client, hoo
     find(service, made["id"], name="e2")
     send(service)
     received = hook.wait(2)[-1]
-    verify(last["secret"], received.headers, received.body)
+    received.verify(last["secret"])
     with pytest.raises(WrongSignature):
-        verify(made["secret"], received.headers, received.body)  # more than five at once are too many
+        received.verify(made["secret"])  # more than five at once are too many
 
 
 @on_sqlite
@@ -264,8 +264,9 @@ def test_one_that_is_gone_is_disabled_with_a_notice_and_seen_by_operators(
     assert troubled["destination"] == f"127.0.0.1:{hook.port}"
     hook.status = 200
     assert client.post(f"/subscriptions/{made['id']}/channel/resume").json()["state"] == "active"
+    find(service, made["id"], name="e2")
     send(service)
-    assert len(hook.wait(2)) == 2
+    assert hook.wait(2)[1].json["event"]["id"] == "e2"
 
 
 class TestMail:

@@ -10,7 +10,6 @@ from tests.service.conftest import SETTINGS, Service, on_sqlite
 from tests.service.delivering import deliver, send
 from tests.service.receiver import Receiver, receiver
 from tests.service.test_channel_routes import find, subscribed
-from tidings.notifying.signatures import verify
 from tidings.service.operations import Figuring
 from tidings.settings import Settings
 
@@ -101,7 +100,7 @@ def test_a_test_is_sent_at_once(service: Service, client: httpx.Client, hook: Re
     tried = client.post(path).json()
     assert (tried["ok"], tried["status"]) == (True, 200)
     received = hook.wait(1)[0]
-    verify(made["secret"], received.headers, received.body)
+    received.verify(made["secret"])
     assert received.headers["ce-test"] == "true"
     assert received.json["event"]["event_type"] == ["auction"]  # made up, of the first type of the schema
     find(service, made["id"], name="real")

@@ -1,6 +1,8 @@
 """What holds for every request: problems, headers, limits, who calls."""
 
 import logging
+import socket
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -68,7 +70,7 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(client: httpx.Cli
 @on_sqlite
 @pytest.mark.parametrize("path", ["/subscriptions", "/schema/domains", "/accounts", "/tokens"])
 def test_deep_nesting_is_refused(client: httpx.Client, path: str) -> None:
-    for body in (b"[" * 50_000, b'{"filter":' * 50_000, b'{"tree":{"a":' * 300 + b"{}" + b"}}" * 300):
+    for body in (b"[" * 50_000, b'{"filter":' * 6_000, b'{"tree":{"a":' * 300 + b"{}" + b"}}" * 300):
         answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
         assert answer.status_code == 422, answer.text
 
@@ -115,3 +117,18 @@ class TestRates:
         assert service.anonymous().get("/healthz").status_code == 200
         wrong = [service.anonymous().get("/schema", headers={"Authorization": f"Bearer {n}"}) for n in range(30)]
         assert 429 in {answer.status_code for answer in wrong}
+
+
+@on_sqlite
+@pytest.mark.parametrize("path", ["/subscriptions", "/schema/domains", "/events"])
+def test_a_client_that_goes_away_is_no_defect(service: Service, caplog: pytest.LogCaptureFixture, path: str) -> None:
+    token = service.client.headers["Authorization"]
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: {token}\r\nContent-Type: application/json\r\n"
+    metrics = service.app.state.metrics.requests
+    with caplog.at_level(logging.WARNING), socket.create_connection(("127.0.0.1", service.port)) as half:
+        half.sendall(f"{head}Content-Length: 1000\r\n\r\n{{".encode())
+        half.shutdown(socket.SHUT_RDWR)
+        while not any(status == 499 for _, _, status in list(metrics)):
+            assert not any(status == 500 for _, _, status in list(metrics))
+            time.sleep(0.01)
+    assert caplog.text == ""

@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from tests.service.conftest import PASSWORD, Service, car, on_sqlite
+from tidings.service.idempotency import _digest
 
 KEY = {"Idempotency-Key": "7d1f"}
 
@@ -104,3 +105,11 @@ def test_a_key_that_is_none_is_refused(client: httpx.Client, key: str) -> None:
 def test_a_key_needs_a_token(service: Service) -> None:
     answer = service.anonymous().post("/subscriptions", json={"filter": "price > 5"}, headers=KEY)
     assert answer.status_code == 401
+
+
+@on_sqlite
+def test_a_key_that_is_in_use_is_told_when_to_come_back(client: httpx.Client, service: Service) -> None:
+    service.app.state.under_way.add(_digest("tester", KEY["Idempotency-Key"]))
+    answer = client.post("/subscriptions", json={"filter": "price > 5"}, headers=KEY)
+    assert (answer.status_code, answer.json()["type"]) == (409, "/problems/idempotency-key-in-use")
+    assert answer.headers["retry-after"] == "1"

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from tests.service.conftest import Service, car, on_sqlite
+from tidings.service import notification_routes
 
 
 def _subscribe(client: httpx.Client) -> str:
@@ -111,3 +112,24 @@ def test_wrong_parameters_are_refused(client: httpx.Client, parameters: dict[str
     answer = client.get("/notifications", params=parameters)
     assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+@on_sqlite
+def test_a_page_of_large_events_ends_early(
+    client: httpx.Client, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notification_routes, "_LARGEST_PAGE", 5_000)
+    id = _subscribe(client)
+    large = [
+        {**car(f"e{number}"), "contact": "x" * size} for number, size in enumerate((9_000, 10, 2_000, 2_000, 2_000))
+    ]
+    positions = [int(client.post("/events", json=event).json()["position"]) for event in large]
+    service.commit(1, positions[-1], [(position, [id]) for position in positions])
+    pages, after = [], ""
+    while True:
+        page = client.get("/notifications", params={"after": after}).json()
+        if not page["notifications"]:
+            break
+        pages.append([one["event"]["id"] for one in page["notifications"]])
+        after = page["next"]
+    assert pages == [["e0"], ["e1", "e2", "e3"], ["e4"]]

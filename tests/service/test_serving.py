@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -42,6 +43,7 @@ def test_it_starts_answers_and_stops(tmp_path: Path) -> None:
         assert str(data) in served.lines[0]
         assert served.stop() == 0
         assert served.errors == ""
+    assert stat.S_IMODE(data.stat().st_mode) == 0o700
     with Store.open(data / "tidings.db") as store:
         assert store.tail() == 0
 

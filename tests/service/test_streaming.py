@@ -1,5 +1,6 @@
 """The live stream, read by a plain reader of server-sent events; the pipeline's part is done by `service.commit`."""
 
+import asyncio
 import shutil
 import socket
 import subprocess
@@ -7,13 +8,16 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
+from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.service.conftest import SETTINGS, Service, car, on_sqlite
 from tests.service.event_source import EventSource
-from tidings.service import streaming
+from tests.service.numbers import register
+from tests.service.served import Served
+from tidings.service import stream, streaming
 from tidings.settings import Settings
 
 
@@ -131,7 +135,7 @@ def test_whoever_has_no_token_or_a_wrong_cursor_is_refused(service: Service, cli
 def test_one_that_fell_behind_misses_nothing(
     service: Service, client: httpx.Client, find: Finder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming, "_KEPT", 3)
+    monkeypatch.setattr(stream, "_KEPT", 3)
     monkeypatch.setattr(streaming, "_PAGE", 4)
     id = subscribe(client)
     with EventSource(service.port, token_of(client)) as source:
@@ -143,7 +147,7 @@ def test_one_that_fell_behind_misses_nothing(
 def test_a_reader_that_does_not_read_holds_up_nobody(
     service: Service, client: httpx.Client, find: Finder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming, "_KEPT", 20)
+    monkeypatch.setattr(stream, "_KEPT", 20)
     id = subscribe(client)
     token = token_of(client)
     with (
@@ -156,7 +160,7 @@ def test_a_reader_that_does_not_read_holds_up_nobody(
             assert quick.take(25)[-1].name == names[-1]
         (stuck,) = (one for one in service.app.state.streams._streams() if one.cursor < 100)
         assert len(stuck._kept) <= 20
-        assert stuck._bytes <= streaming._KEPT_BYTES
+        assert stuck._bytes <= stream._KEPT_BYTES
         assert [one.name for one in slow.take(100)] == names
 
 
@@ -213,13 +217,19 @@ def test_silence_is_broken_now_and_then(
 
 @on_sqlite
 def test_a_service_that_stops_ends_its_streams(service: Service, client: httpx.Client) -> None:
-    import asyncio
-
     with EventSource(service.port, token_of(client)) as source:
         asyncio.run_coroutine_threadsafe(service.app.state.streams.close(), service.loop).result(30)
         assert list(source) == []
     with EventSource(service.port, token_of(client)) as late:  # it ends at once, and its reader comes back
         assert list(late) == []
+
+
+def test_a_process_that_is_asked_to_stop_does_not_wait_for_its_streams(tmp_path: Path) -> None:
+    with Served(tmp_path, "--no-pipeline", "--no-outbox") as served:
+        with EventSource(served.port, register(served, "ann")) as source:
+            assert served.stop() == 0
+            assert list(source) == []
+        assert served.errors == ""
 
 
 @on_sqlite

@@ -15,7 +15,7 @@ import pytest
 
 from tidings.pipeline.folder import DataFolder
 from tidings.service import supervising
-from tidings.service.children import pipeline_child, pipeline_command
+from tidings.service.children import outbox_child, outbox_command, pipeline_child, pipeline_command
 from tidings.service.status import ChildStatus
 from tidings.service.supervising import Failures, Supervisor, last_words
 from tidings.settings import Settings
@@ -157,13 +157,21 @@ def test_one_that_had_nothing_left_to_do_is_started_ever_again(
 
 def test_the_pause_doubles_up_to_a_minute_and_begins_anew_after_a_good_run() -> None:
     failures, pauses = Failures(), []
-    for committed in range(9):  # each time one further: none is on the same batch
-        failures.add(committed, caught_up=False)
+    for _ in range(9):
+        failures.add(None, caught_up=False)
         pauses.append(failures.pause)
         assert not failures.hopeless
     assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
     failures.add(9, caught_up=True)
     assert failures.pause == 1
+
+
+def test_one_that_gets_on_does_not_wait_longer_each_time() -> None:
+    failures = Failures()
+    for progress in range(9):
+        failures.add(progress, caught_up=False)
+        assert failures.pause == 1
+        assert not failures.hopeless
 
 
 def test_five_failures_at_one_position_are_hopeless() -> None:
@@ -261,6 +269,28 @@ def test_the_child_gets_the_store_by_its_environment(tmp_path: Path, store: Stor
     waiting = told.wait(lambda status: status.state == "waiting")
     supervisor.stop()
     assert waiting.reason == "ended with code 1: error: postgresql://somewhere/tidings"
+
+
+@pytest.mark.usefixtures("impatient")
+def test_an_outbox_that_never_sends_stays_down_too(tmp_path: Path, store: Store, told: Told) -> None:
+    supervisor = Supervisor(outbox_child(Settings(data=tmp_path), store, [sys.executable, "-c", FAILING]), told)
+    supervisor.start()
+    failed = told.wait(lambda status: status.state == "failed")
+    supervisor.stop()
+    assert "5 times without sending anything" in failed.reason
+    assert "error: the batch cannot be matched" in (tmp_path / "outbox.log").read_text()
+
+
+def test_the_outbox_gets_all_settings_by_its_environment(tmp_path: Path, store: Store, told: Told) -> None:
+    settings = Settings(data=tmp_path, store="postgresql://me:secret@somewhere/tidings", smtp_password="secret too")
+    assert "secret" not in " ".join(outbox_command())
+    assert "secret" not in repr(outbox_child(settings, store))
+    program = "import os, sys; sys.stderr.write('error: ' + os.environ['TIDINGS_SMTP_PASSWORD']); sys.exit(1)"
+    supervisor = Supervisor(outbox_child(settings, store, [sys.executable, "-c", program]), told)
+    supervisor.start()
+    waiting = told.wait(lambda status: status.state == "waiting")
+    supervisor.stop()
+    assert waiting.reason == "ended with code 1: error: secret too"
 
 
 def test_a_program_whose_parent_was_killed_stops_by_itself(tmp_path: Path) -> None:

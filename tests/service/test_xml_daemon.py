@@ -296,6 +296,27 @@ def test_matched_events_by_pages(daemon: Served, ann: Speaker) -> None:
 
 
 @on_sqlite
+def test_what_a_withdrawn_subscription_found_stays(daemon: Served, ann: Speaker) -> None:
+    id, silent = posted(ann, CARS), posted(ann, CARS)
+    position = int(ann.ok(CAR.replace("{more}", ""))["position"])
+    daemon.commit([(position, [id])])
+    for one in (id, silent):
+        ann.ok(f'<DELETE_SUB token="{{token}}" id="{one}"/>')
+    listed = ann.ask(f'<LIST_EVENTS token="{{token}}" id="{id}"/>')
+    assert [one.get("position") for one in listed.iterfind(".//PUBLISH_EVENT")] == [str(position)]
+    assert ann.refused(f'<LIST_EVENTS token="{{token}}" id="{silent}"/>') == "NoSuchSubscription"
+    assert Speaker(daemon, "bob").refused(f'<LIST_EVENTS token="{{token}}" id="{id}"/>') == "NoSuchSubscription"
+
+
+@on_sqlite
+def test_events_are_counted(daemon: Served, ann: Speaker) -> None:
+    for more in (' id="e1"', ' id="e1"', ' colour="red"'):
+        ann.ask(CAR.replace("{more}", more))
+    assert ann.refused(CAR.replace("{more}", "").replace("year", "yeer"))
+    assert daemon.gateway.published == {"accepted": 1, "duplicate": 1, "refused": 2}
+
+
+@on_sqlite
 def test_extending_by_several_is_all_or_nothing(daemon: Served, ann: Speaker) -> None:
     before = daemon.store.catalog()
     wrong = '<E_ATTR unique="true" type="price"/><E_ATTR unique="true" type="brand"/>'

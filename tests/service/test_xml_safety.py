@@ -50,6 +50,7 @@ def others(daemon: Served) -> Callable[[], None]:
     """Asserts that somebody else is served now."""
     token = daemon.join("bystander")
     client = daemon.client()
+    assert client.ask(f'<LIST_SUBS token="{token}"/>').tag == "USER_LOG"  # or it would be let go soon
 
     def are_served() -> None:
         assert client.ask(CAR.format(token=token, more="")).tag == "OK"
@@ -158,6 +159,17 @@ def test_silent_connections_are_let_go(url: str) -> None:
         for one in silent:
             assert one.answer() is None
         served_again(daemon, token)
+
+
+def test_whoever_never_asked_anything_valid_is_let_go_first(url: str) -> None:
+    with served(url, idle_seconds=0.5) as daemon:
+        token = daemon.join("ann")
+        known, unknown, wrong = (daemon.client() for _ in range(3))
+        assert known.ask(f'<LIST_SUBS token="{token}"/>').tag == "USER_LOG"
+        assert wrong.ask('<LIST_SUBS token="no"/>').tag == "ERROR"
+        for one in (unknown, wrong):
+            assert one.answer() is None
+        assert known.ask(f'<LIST_SUBS token="{token}"/>').tag == "USER_LOG"
 
 
 def served_again(daemon: Served, token: str) -> None:

@@ -35,6 +35,7 @@ HOMES = {
     "workload": "workload:workload",
     "journal": "journal:app",
     "bench": "bench:app",
+    "torture": "torture:torture",
 }
 
 

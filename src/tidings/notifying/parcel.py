@@ -1,6 +1,6 @@
 """What is sent and what came of it: the values that the outbox hands to a channel and gets back.
 
-    owed notifications ──> Parcel ──> Channel.send ──> Attempt
+owed notifications ──> Parcel ──> Channel.send ──> Attempt
 """
 
 from __future__ import annotations

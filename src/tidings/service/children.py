@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import token_hex
 
 from tidings.pipeline.folder import DataFolder
 from tidings.pipeline.session import check_java
@@ -75,9 +76,9 @@ def pipeline_command(settings: Settings) -> list[str]:
 
 
 def outbox_command() -> list[str]:
-    """All that is started by one service have one name: the next need not wait until the lease of one that was killed
-    has run out."""
-    return [*_own("outbox"), "--holder", f"{socket.gethostname()}:{os.getpid()}", "--json"]
+    """All that one service starts, one after the other, have one name: the next need not wait until the lease of one
+    that was killed has run out. Another service has another, even where host and process look the same."""
+    return [*_own("outbox"), "--holder", f"{socket.gethostname()}:{os.getpid()}:{token_hex(4)}", "--json"]
 
 
 def _own(command: str) -> list[str]:

@@ -30,6 +30,7 @@ from tidings.service import (
     inquiry_routes,
     notification_routes,
     operations,
+    pages,
     problems,
     publishing,
     schema_routes,
@@ -58,6 +59,7 @@ _ROUTES = (
     account_routes,
     document_routes,
     operations,
+    pages,
 )
 
 

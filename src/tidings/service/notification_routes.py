@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from tidings.service.bodies import Shape, says
 from tidings.service.gateway import Gateway
+from tidings.service.notification_form import notification_json, raw_events
 from tidings.service.requests import After, GatewayOf, Limit, Subscriber, answered, check_id, read_cursor
-from tidings.service.streaming import notification_json, raw_events
 from tidings.store import NoSuchSubscription
 
 router = APIRouter(tags=["notifications"])

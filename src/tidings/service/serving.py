@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import resource
 import signal
 import socket
 from collections.abc import Callable, Coroutine, Iterator, Sequence
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _BACKLOG = 2_048  # connections that wait to be accepted
 _KEEP_ALIVE = 60  # seconds that a connection may stay open between two requests
+_OTHER_FILES = 1_000  # beside connections of peers
 _PATIENCE = 10  # seconds for the requests under way when the service stops
 
 
@@ -71,9 +73,12 @@ class CannotListen(ServiceError):
 def serve(settings: Settings, say: Callable[[str], None]) -> None:
     """Until SIGINT or SIGTERM; a second one ends it at once.
 
-    Raises AlreadyServed, PortTaken, CannotListen, LocalStoreOnly or StoreError before anything is accepted.
+    Raises AlreadyServed, PortTaken, CannotListen, LocalStoreOnly, InvalidSetting or StoreError before anything is
+    accepted.
     """
     _check_master(settings)
+    _check_mail(settings)
+    _make_room(2 * settings.connections + _OTHER_FILES)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)  # with everybody's events and token digests
     with (
         locked(settings.data / "serve.lock", lambda holder: AlreadyServed(str(settings.data), holder)),
@@ -188,6 +193,22 @@ def _check_master(settings: Settings) -> None:
         from tidings.pipeline.pipeline import LocalStoreOnly  # with Spark and numba, which start slowly
 
         raise LocalStoreOnly(settings.spark_master)
+
+
+def _check_mail(settings: Settings) -> None:
+    """Before anybody asks for a mail; raises InvalidSetting."""
+    if settings.smtp_host:
+        from tidings.notifying.email_channel import EmailChannel  # with TLS, which loads slowly
+
+        EmailChannel(settings, bytes(32)).close()
+
+
+def _make_room(files: int) -> None:
+    """Every connection is an open file, of which a process may have 1,024 unless it asks for more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < files:
+        most = files if hard == resource.RLIM_INFINITY else min(files, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 @contextmanager

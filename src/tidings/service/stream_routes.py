@@ -11,7 +11,8 @@ from starlette.types import Receive, Scope, Send
 
 from tidings.service.notification_routes import check_owned
 from tidings.service.requests import GatewayOf, Subscriber, read_cursor
-from tidings.service.streaming import Stream, Streams
+from tidings.service.stream import Stream
+from tidings.service.streaming import Streams
 
 router = APIRouter(tags=["notifications"])
 

@@ -10,31 +10,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import AsyncIterator, Iterable
 from time import monotonic
-
-import msgspec
 
 from tidings.errors import ServiceError, StoreError
 from tidings.service.callers import Caller, UnknownToken
 from tidings.service.gateway import Gateway
+from tidings.service.notification_form import raw_events, server_sent
+from tidings.service.stream import Stream
 from tidings.service.watching import Watching
-from tidings.store import Notification, Store
+from tidings.store import Notification
 
 HEARTBEAT = 15.0  # seconds of silence after which a line says that the stream lives
 RETRY = 2_000  # milliseconds after which a reader whose connection broke should come back
 _PAGE = 100  # notifications that one stream reads at once
 _READ = 1_000  # that are read at once for all
-_KEPT = 256  # notifications that wait for one stream
-_KEPT_BYTES = 256 << 10
-_CHUNK = 64 << 10  # bytes that are sent at once
+_PAGE_BYTES = 256 << 10
 _CHECK = 5.0  # seconds between two looks whether tokens are still valid
 _PATIENCE = 1.0  # seconds before a store that failed is asked again
 _BEAT = b": still here\n\n"
 
 log = logging.getLogger("tidings.service")
-_encode = msgspec.json.Encoder().encode
 
 
 class TooManyStreams(ServiceError):
@@ -61,84 +57,6 @@ class NoMoreStreams(ServiceError):
 
     def __str__(self) -> str:
         return f"the service has {self.args[0]:,} streams open, and takes no more now; try again, or read in pages"
-
-
-def notification_json(one: Notification, event: msgspec.Raw | None) -> dict[str, object]:
-    """As every route shows it."""
-    return {
-        "id": f"{one.position}.{one.subscription}",
-        "subscription": one.subscription,
-        "event": event,
-        "matched_at": str(one.stored),
-    }
-
-
-def raw_events(store: Store, found: Iterable[Notification]) -> dict[int, msgspec.Raw]:
-    """By position; one that was removed has none."""
-    texts = store.events_at({one.position for one in found})
-    return {position: msgspec.Raw(text.encode()) for position, text in texts.items()}
-
-
-def _written(one: Notification, event: msgspec.Raw | None) -> bytes:
-    """One server-sent event. A line break can stand in JSON only as white space."""
-    body = _encode(notification_json(one, event)).replace(b"\n", b" ").replace(b"\r", b" ")
-    return b"id: %d\nevent: notification\ndata: %b\n\n" % (one.cursor, body)
-
-
-class Stream:
-    """What waits for one connection. `cursor` is that of the last notification which was handed to it."""
-
-    def __init__(self, caller: Caller, subscription: str | None, cursor: int) -> None:
-        self.owner = caller.owner
-        self.digest = caller.digest
-        self.subscription = subscription
-        self.cursor = cursor
-        self.behind = True  # what comes is not kept: it reads from the store first
-        self.ended = False
-        self._kept: deque[tuple[int, bytes]] = deque()
-        self._bytes = 0
-        self._woken = asyncio.Event()
-
-    def hand(self, cursor: int, text: bytes) -> None:
-        if self.behind or self.ended:
-            return
-        if len(self._kept) >= _KEPT or self._bytes + len(text) > _KEPT_BYTES:
-            self.fall_behind()
-            return
-        self._kept.append((cursor, text))
-        self._bytes += len(text)
-        self._woken.set()
-
-    def fall_behind(self) -> None:
-        self.behind = True
-        self._kept.clear()
-        self._bytes = 0
-        self._woken.set()
-
-    def end(self) -> None:
-        self.ended = True
-        self._woken.set()
-
-    def take(self) -> bytes:
-        """Some of what waits; nothing where nothing does."""
-        taken = bytearray()
-        while self._kept and len(taken) < _CHUNK:
-            cursor, text = self._kept.popleft()
-            self._bytes -= len(text)
-            if cursor > self.cursor:  # else it was in the page that the stream read meanwhile
-                self.cursor = cursor
-                taken += text
-        return bytes(taken)
-
-    async def wait(self, seconds: float) -> bool:
-        """Whether something happened before the time was over."""
-        try:
-            async with asyncio.timeout(seconds):
-                await self._woken.wait()
-        except TimeoutError:
-            return False
-        self._woken.clear()
-        return True
 
 
 class Streams:
@@ -228,9 +146,9 @@ class Streams:
         events = raw_events(store, found)
         text, cursor = bytearray(), stream.cursor
         for one in found:
-            if len(text) > _KEPT_BYTES:
+            if len(text) > _PAGE_BYTES:
                 return bytes(text), cursor, False
-            text += _written(one, events.get(one.position))
+            text += server_sent(one, events.get(one.position))
             cursor = one.cursor
         return bytes(text), cursor, len(found) < _PAGE
 
@@ -269,7 +187,7 @@ class Streams:
             if wanted or after == after_before:
                 break
         events = raw_events(store, (one for _, one in wanted))
-        return after, [(owner, one, _written(one, events.get(one.position))) for owner, one in wanted]
+        return after, [(owner, one, server_sent(one, events.get(one.position))) for owner, one in wanted]
 
     async def _look_at_tokens(self) -> None:
         """A stream must not outlive its token."""

@@ -48,11 +48,10 @@ class Failures:
 
     def add(self, progress: int | None, caught_up: bool) -> None:
         """`progress` is None where the store cannot be asked: then the child is not to blame."""
-        first = self.pause == 0 or caught_up
-        self.pause = _FIRST_PAUSE if first else min(2 * self.pause, _LONGEST_PAUSE)
+        moved = caught_up or progress not in (None, self._progress)
+        self.pause = _FIRST_PAUSE if moved or not self.pause else min(2 * self.pause, _LONGEST_PAUSE)
         if progress is None:
             return
-        moved = caught_up or progress != self._progress
         self.without_progress = 1 if moved else self.without_progress + 1
         self._progress = progress
 

@@ -1,0 +1,113 @@
+"""`tidings torture`: a service of its own under load and blows, and whether it kept every promise."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from tidings.cli.terminal import INPUT_WAS_WRONG, counted, note, output, plain, plain_errors, progress, warn
+
+if TYPE_CHECKING:
+    from tidings.torture.checking import Verdict
+    from tidings.torture.record import Record
+
+_SHOWN = 5
+_INTERRUPTED = 130
+
+
+def torture(
+    seconds: Annotated[float, typer.Option(min=1, help="For how long there are blows.")] = 60.0,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same.")] = 1,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="A new folder for the service's data; else one that goes if all is well."),
+    ] = None,
+    clients: Annotated[int, typer.Option(min=1, max=50, help="Accounts that publish and subscribe.")] = 4,
+    rate: Annotated[float, typer.Option(min=0.1, help="Events a second, of all clients.")] = 20.0,
+    as_json: Annotated[bool, typer.Option("--json", help="The verdict as JSON.")] = False,
+) -> None:
+    """Start a service, use it from several clients while its processes are killed at random, and check every promise.
+
+    Gateway, pipeline and outbox are killed with SIGKILL, and the webhooks go to a receiver that is slow, fails, resets
+    and lies. What must have arrived is computed from what the clients were told. Exits with 1 when anything was lost,
+    doubled or made up. All of it stays on this machine, and nothing is left running. Linux only.
+
+    Example: tidings torture --seconds 60
+    """
+    with plain_errors():
+        folder = data if data is not None else Path(tempfile.mkdtemp(prefix="tidings-torture-"))
+        verdict = None
+        try:
+            verdict = _run(seconds, seed, clients, rate, folder)
+        except KeyboardInterrupt:
+            note("stopped; nothing of it runs any more, and there is no verdict")
+            raise typer.Exit(_INTERRUPTED) from None
+        finally:
+            if data is None and (verdict is None or verdict.holds):
+                shutil.rmtree(folder, ignore_errors=True)
+        if as_json:
+            typer.echo(json.dumps(verdict.as_json()))
+        else:
+            _report(verdict)
+    if not verdict.holds:
+        note(f"the service's data and what it wrote are in {folder}")
+        raise typer.Exit(INPUT_WAS_WRONG)
+
+
+def _run(seconds: float, seed: int, clients: int, rate: float, folder: Path) -> Verdict:
+    from tidings.torture import running  # with httpx, which other commands do without
+
+    with progress() as bar:
+        task = bar.add_task("", total=None)
+
+        def tell(doing: str, record: Record) -> None:
+            bar.update(task, description=f"{doing} · {_so_far(record)}")
+
+        return running.torture(running.Plan(seconds, seed, clients, rate), folder, tell)
+
+
+def _so_far(record: Record) -> str:
+    kills = sum(record.kills.values())
+    done = f"{counted(len(record.published), 'event')}, {counted(len(record.delivered), 'delivery', 'deliveries')}"
+    return f"{done}, {counted(kills, 'kill')}"
+
+
+def _report(verdict: Verdict) -> None:
+    table = Table("told by", box=None, pad_edge=False)
+    figures = verdict.as_json()
+    names = [name for name in figures["ways"]["stored"] if name != "examples"]
+    for name in names:
+        table.add_column(name.replace("_", " "), justify="right")
+    for name, way in figures["ways"].items():
+        table.add_row(name, *(_figure(way[figure]) for figure in names))
+    output.print(table)
+    rest = Table("beside that", "", box=None, pad_edge=False)
+    for name in ("events", "subscriptions", "changes", "restarts", "sent_again", "unanswered", "refused"):
+        rest.add_row(name.replace("_", " "), _figure(figures[name]))
+    rest.add_row("kills", ", ".join(f"{name} {count}" for name, count in sorted(figures["kills"].items())) or "0")
+    told = sorted(figures["receiver"].items(), key=lambda item: -item[1])
+    rest.add_row("receiver", ", ".join(f"{how} {count:,}" for how, count in told) or "nothing came")
+    for name in ("sequence_gaps", "unsigned", "left_behind"):
+        rest.add_row(name.replace("_", " "), _figure(figures[name]))
+    rest.add_row("seconds", f"{figures['seconds']:,.1f}")
+    output.print()
+    output.print(rest)
+    for way in verdict.ways:
+        for what, found in (("lost", way.lost), ("doubled", way.doubled), ("phantom", way.phantom)):
+            for event, subscription in found[:_SHOWN]:
+                warn(f"{what} ({way.name}): event {event} for subscription {subscription}")
+    for refusal in verdict.record.refused[:_SHOWN]:
+        warn(f"refused: {refusal}")
+    if not verdict.quiet:
+        warn("the service was not done with its work when patience ended")
+    output.print(f"\n{plain('every promise was kept' if verdict.holds else 'promises were broken')}")
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:,}"

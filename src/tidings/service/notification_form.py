@@ -1,0 +1,33 @@
+"""A notification as answers and streams have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from tidings.store import Notification, Store
+
+_encode = msgspec.json.Encoder().encode
+
+
+def notification_json(one: Notification, event: msgspec.Raw | None) -> dict[str, object]:
+    """As every route shows it."""
+    return {
+        "id": f"{one.position}.{one.subscription}",
+        "subscription": one.subscription,
+        "event": event,
+        "matched_at": str(one.stored),
+    }
+
+
+def raw_events(store: Store, found: Iterable[Notification]) -> dict[int, msgspec.Raw]:
+    """By position; one that was removed has none."""
+    texts = store.events_at({one.position for one in found})
+    return {position: msgspec.Raw(text.encode()) for position, text in texts.items()}
+
+
+def server_sent(one: Notification, event: msgspec.Raw | None) -> bytes:
+    """One server-sent event. A line break can stand in JSON only as white space."""
+    body = _encode(notification_json(one, event)).replace(b"\n", b" ").replace(b"\r", b" ")
+    return b"id: %d\nevent: notification\ndata: %b\n\n" % (one.cursor, body)

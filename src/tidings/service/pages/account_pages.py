@@ -1,0 +1,110 @@
+"""/pages/account: who you are, your tokens and sessions, your password."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from tidings.errors import TidingsError
+from tidings.service.account_routes import WrongTime, read_time
+from tidings.service.accounts import IllegalPassword, WrongPassword, token_id
+from tidings.service.pages.form import Form, read_form
+from tidings.service.pages.joining_pages import accounts_of, address_of
+from tidings.service.pages.page_route import PageRoute
+from tidings.service.pages.rendering import render
+from tidings.service.pages.visiting import begin_session, gateway_of, member
+from tidings.service.problems import status_of
+from tidings.settings import SCOPES
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+ACCOUNT = "/pages/account"
+_LONGEST_NAME = 200
+_DONE = {"removed": "The token works no more.", "password": "Your password is changed; all other sessions have ended."}
+
+
+@router.get(ACCOUNT)
+async def account(request: Request, done: str = "") -> Response:
+    return await _page(request, done=_DONE.get(done, ""))
+
+
+@router.post(f"{ACCOUNT}/tokens")
+async def make_token(request: Request) -> Response:
+    """For programs. The password is asked for once more: a session alone must not outlive itself."""
+    caller = member(request)
+    form = await read_form(request)
+    name = form.one("name")
+    if len(name) > _LONGEST_NAME or not name.isprintable():
+        return await _page(
+            request, form, {"name": f"a name has at most {_LONGEST_NAME} printable characters"}, status=422
+        )
+    try:
+        expires = read_time("expires", form.one("expires")) if form.one("expires") else None
+        secret, _ = await accounts_of(request).log_in(
+            caller.owner,
+            form.exactly("password"),
+            address_of(request),
+            name,
+            frozenset(form.filled("scope")),
+            expires,
+        )
+    except TidingsError as error:
+        places: dict[type[TidingsError], str] = {WrongPassword: "token_password", WrongTime: "expires"}
+        return await _page(request, form, {places.get(type(error), "token"): str(error)}, status=status_of(error))
+    return await _page(request, secret=secret)
+
+
+@router.post(f"{ACCOUNT}/tokens/{{id}}/remove")
+async def remove_token(id: str, request: Request) -> Response:
+    """Raises NoSuchToken, also for another's."""
+    caller = member(request)
+    await read_form(request)
+    await accounts_of(request).remove_token(caller, id)
+    return RedirectResponse(f"{ACCOUNT}?done=removed", 303)
+
+
+@router.post(f"{ACCOUNT}/password")
+async def change_password(request: Request) -> Response:
+    """All other sessions and tokens end, and this session is changed for a new one."""
+    caller = member(request)
+    form = await read_form(request)
+    new = form.exactly("new")
+    if new != form.exactly("again"):
+        return await _page(request, form, {"again": "the two passwords differ"}, status=422)
+    accounts, gateway = accounts_of(request), gateway_of(request)
+    try:
+        await accounts.change_password(caller, form.exactly("old"), new, address_of(request))
+    except TidingsError as error:
+        places: dict[type[TidingsError], str] = {WrongPassword: "old", IllegalPassword: "new"}
+        return await _page(request, form, {places.get(type(error), "old"): str(error)}, status=status_of(error))
+    answer = RedirectResponse(f"{ACCOUNT}?done=password", 303)
+    changed = await gateway.read(gateway.store.account, caller.owner)
+    assert changed is not None
+    await begin_session(request, answer, changed)
+    return answer
+
+
+async def _page(
+    request: Request,
+    form: Form | None = None,
+    errors: dict[str, str] | None = None,
+    secret: str = "",
+    done: str = "",
+    status: int = 200,
+) -> Response:
+    caller, gateway = member(request), gateway_of(request)
+    tokens = await accounts_of(request).tokens(caller)
+    found = await gateway.read(gateway.store.account, caller.owner)
+    assert found is not None
+    return render(
+        request,
+        "account.html",
+        status,
+        account=found,
+        has_password=bool(found.password),
+        tokens=[(token_id(token), token, token.digest == caller.digest) for token in reversed(tokens)],
+        all_scopes=[scope for scope in SCOPES if scope in found.scopes],
+        form=form or Form([]),
+        errors=errors or {},
+        secret=secret,
+        done=done,
+    )

@@ -1,0 +1,160 @@
+"""/pages/filter…: what the builder asks while somebody writes a filter. JSON, for the page's own script."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from tidings.errors import LanguageError, TidingsError
+from tidings.schema import Catalog, Domain
+from tidings.schema.catalog import RESERVED
+from tidings.schema.domain import Kind
+from tidings.service import problems
+from tidings.service.bodies import Shape, read_body
+from tidings.service.gateway import Gateway
+from tidings.service.inquiry_routes import inquiries_of
+from tidings.service.pages import trial
+from tidings.service.pages.builder import Row, Rows, choices, rows_of, text_of
+from tidings.service.pages.publish_pages import MOST_LISTED
+from tidings.service.pages.visiting import PROOF_HEADER, check_proof, gateway_of, member
+from tidings.service.requests import answered
+from tidings.service.subscription_routes import read_filter
+
+router = APIRouter(include_in_schema=False)  # problems stay JSON: a script reads them
+
+LAST = 10_000  # events that a filter is tried on while it is written
+_MOST_FOUND = 50  # values that a search answers
+_MOST_ROWS = 500
+
+
+class RowGiven(Shape, frozen=True):
+    attribute: str = ""
+    operator: str = ""
+    values: Annotated[tuple[str, ...], msgspec.Meta(max_length=1_000)] = ()
+
+
+class RowsGiven(Shape, frozen=True):
+    join: str = "or"
+    groups: Annotated[
+        tuple[Annotated[tuple[RowGiven, ...], msgspec.Meta(max_length=_MOST_ROWS)], ...], msgspec.Meta(max_length=100)
+    ] = ()
+
+
+class FilterGiven(Shape, frozen=True):
+    """As text or as rows."""
+
+    text: str | None = None
+    rows: RowsGiven | None = None
+
+
+@router.post("/pages/filter")
+async def check(request: Request) -> Response:
+    """The canonical text and the rows, or what is wrong and where."""
+    _asked_by_us(request)
+    gateway = gateway_of(request)
+    given = await read_body(request, FilterGiven)
+    return answered(await gateway.read(_checked, given, gateway))
+
+
+@router.post("/pages/filter/count")
+async def count(request: Request) -> Response:
+    """How many of the last events it matches, and what its author should know of his other subscriptions."""
+    owner = _asked_by_us(request)
+    given = await read_body(request, FilterGiven)
+    inquiries = await inquiries_of(request)
+    try:
+        tried = await inquiries.ask(owner, trial.tried, owner, given.text or "", LAST)
+    except LanguageError as error:
+        return answered({"error": _place(error)})
+    except TidingsError as error:
+        return problems.answer(error)
+    covered = tried.covered_by
+    return answered({"matched": tried.matched, "scanned": tried.scanned, "covered_by": covered[:5]})
+
+
+@router.get("/pages/attributes")
+async def attributes(request: Request) -> Response:
+    """What the builder can offer: each attribute, its operators, its values where they are not too many."""
+    member(request)
+    gateway = gateway_of(request)
+    return answered(await gateway.read(lambda: _attributes(gateway.store.catalog())))
+
+
+@router.get("/pages/values")
+async def values(request: Request, attribute: str = "", q: str = "") -> Response:
+    """Values of an attribute that has too many to offer at once."""
+    member(request)
+    gateway = gateway_of(request)
+    domain = (await gateway.read(gateway.store.catalog)).domain_of(attribute)
+    return answered({"values": [] if domain is None else await gateway.read(_found, domain, q)})
+
+
+def _asked_by_us(request: Request) -> str:
+    owner = member(request, "subscribe").owner
+    check_proof(request, request.headers.get(PROOF_HEADER, ""))
+    return owner
+
+
+def _checked(given: FilterGiven, gateway: Gateway) -> dict[str, Any]:
+    catalog = gateway.store.catalog()
+    places: list[tuple[int, int, int, int]] = []
+    text = given.text or ""
+    if given.rows is not None:
+        join = "and" if given.rows.join == "and" else "or"
+        groups = tuple(
+            tuple(Row(row.attribute, row.operator, row.values) for row in group) for group in given.rows.groups
+        )
+        text, places = text_of(Rows(join, groups), catalog)  # type: ignore[arg-type]
+    if not text.strip():
+        return {"empty": True, "text": ""}
+    try:
+        filter, warnings = read_filter(text, gateway)
+    except LanguageError as error:
+        at = next(([group, row] for start, stop, group, row in places if start <= error.offset < stop), None)
+        return {"text": text, "error": _place(error) | {"row": at}}
+    rows = rows_of(filter.tree)
+    return {"text": filter.text, "rows": None if rows is None else rows.as_json(), "warnings": list(warnings)}
+
+
+def _place(error: LanguageError) -> dict[str, Any]:
+    """What is wrong, where, and the picture of the line with its caret."""
+    _, _, picture = str(error).partition("\n")
+    return {
+        "told": problems.legible(error.problem()),
+        "offset": error.offset,
+        "line": error.line,
+        "column": error.column,
+        "picture": problems.legible(picture),
+    }
+
+
+def _attributes(catalog: Catalog) -> dict[str, Any]:
+    """Those of event types first, in the order of the schema; then the envelope's."""
+    names = [attribute.name for attribute in catalog.attributes if catalog.is_used(attribute.name)]
+    return {"attributes": [_attribute(name, catalog) for name in (*names, *RESERVED)], "last": LAST}
+
+
+def _attribute(name: str, catalog: Catalog) -> dict[str, Any]:
+    domain = catalog.domain_of(name)
+    assert domain is not None
+    multiple = catalog.may_be_multiple(name)
+    few = len(domain.vocabulary) <= MOST_LISTED
+    return {
+        "name": name,
+        "kind": str(domain.kind),
+        "choices": [choice.as_json() for choice in choices(domain, multiple)],
+        "values": list(domain.vocabulary) if few else [],
+        "search": not few,
+        "select": domain.kind is Kind.ENUMERATED and few,
+    }
+
+
+def _found(domain: Domain, text: str) -> list[str]:
+    sought = text.casefold()
+    first = [value for value in domain.vocabulary if value.casefold().startswith(sought)][:_MOST_FOUND]
+    if len(first) < _MOST_FOUND:
+        first += [value for value in domain.vocabulary if sought in value.casefold() and value not in first]
+    return first[:_MOST_FOUND]

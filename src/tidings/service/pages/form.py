@@ -1,0 +1,53 @@
+"""A form that a browser sent: the values of its fields, in the order in which they stood on the page."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+
+from tidings.service.bodies import WrongBody, check_media_type
+from tidings.service.pages.visiting import PROOF, check_proof
+
+_FORM = ("application/x-www-form-urlencoded",)
+_MOST_FIELDS = 5_000
+_LARGEST = 1 << 20  # bytes
+
+
+class Form:
+    def __init__(self, pairs: list[tuple[str, str]]) -> None:
+        self._pairs = pairs
+
+    def one(self, name: str) -> str:
+        """The first value, '' where there is none; without the blanks around it."""
+        return next((value.strip() for key, value in self._pairs if key == name), "")
+
+    def exactly(self, name: str) -> str:
+        """As it was typed: a password may begin with a blank."""
+        return next((value for key, value in self._pairs if key == name), "")
+
+    def all(self, name: str) -> list[str]:
+        return [value.strip() for key, value in self._pairs if key == name]
+
+    def filled(self, name: str) -> list[str]:
+        return [value for value in self.all(name) if value]
+
+    def has(self, name: str) -> bool:
+        return any(key == name for key, _ in self._pairs)
+
+
+async def read_form(request: Request) -> Form:
+    """Raises WrongContentType, WrongBody or ForgedForm."""
+    check_media_type(request, _FORM)
+    body = await request.body()
+    if len(body) > _LARGEST:
+        raise WrongBody(f"a form has at most {_LARGEST:,} bytes; publish large events by the API")
+    try:
+        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+    except ValueError:  # UnicodeDecodeError is one
+        raise WrongBody("this is no form of ours") from None
+    if any("\0" in name or "\0" in value for name, value in pairs):
+        raise WrongBody("a zero character stands in a field")
+    form = Form([(name, value.replace("\r\n", "\n")) for name, value in pairs])
+    check_proof(request, form.one(PROOF))
+    return form

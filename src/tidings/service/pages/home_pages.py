@@ -1,0 +1,64 @@
+"""/: what is happening now."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from tidings.errors import StoreError
+from tidings.service.pages import reading
+from tidings.service.pages.charts import Chart, chart
+from tidings.service.pages.page_route import PageRoute
+from tidings.service.pages.pulse import EVERY, Pulse
+from tidings.service.pages.rendering import render
+from tidings.service.pages.visiting import gateway_of, has_ended, visitor
+from tidings.service.pages.wording import rate
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+_SHOWN = 8
+
+
+@router.get("/")
+async def home(request: Request) -> Response:
+    return render(request, "home.html", **await _now(request), ended=has_ended(request))
+
+
+@router.get("/pages/now")
+async def now(request: Request) -> Response:
+    """The part of the home page that changes."""
+    return render(request, "now.html", **await _now(request))
+
+
+async def _now(request: Request) -> dict[str, Any]:
+    gateway, caller = gateway_of(request), visitor(request)
+    pulse: Pulse = request.app.state.pulse
+    figures = None
+    with suppress(StoreError, TimeoutError):  # the page says that the store does not answer
+        figures = await request.app.state.figuring.figures()
+    matches: list[reading.FoundEvent] = []
+    events: list[reading.Seen] = []
+    if figures is not None and caller.username:
+        events = await gateway.read(reading.newest_events, gateway.store, _SHOWN)
+        matches = await gateway.read(reading.found_events, gateway.store, caller.username, _SHOWN)
+    return {
+        "figures": figures,
+        "charts": _charts(pulse, 0 if figures is None else figures.lag),
+        "pipeline": gateway.pipeline,
+        "matches": matches,
+        "events": events,
+        "step": EVERY,
+    }
+
+
+def _charts(pulse: Pulse, lag: int) -> list[Chart]:
+    events, matches, lags = pulse.rates()
+    newest_events, newest_matches = pulse.now()
+    seconds = len(events) * EVERY
+    return [
+        chart("Events", "a second", rate(newest_events), events, seconds),
+        chart("Matches", "a second", rate(newest_matches), matches, seconds),
+        chart("Lag", "positions", f"{lag:,}", lags, seconds),
+    ]

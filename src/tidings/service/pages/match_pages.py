@@ -1,0 +1,110 @@
+"""/pages/subscriptions/{id}: what one subscription found, the newest first, live, and why each was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from tidings.errors import LanguageError
+from tidings.service.gateway import Gateway
+from tidings.service.inquiry_routes import inquiries_of
+from tidings.service.notification_routes import check_owned
+from tidings.service.pages import reading
+from tidings.service.pages.charts import spark
+from tidings.service.pages.page_route import PageRoute
+from tidings.service.pages.rendering import render
+from tidings.service.pages.subscription_pages import MINE
+from tidings.service.pages.visiting import gateway_of, member
+from tidings.service.questions import NoSuchEvent, explain_stored
+from tidings.service.requests import After, check_id, read_cursor
+from tidings.service.subscription_routes import read_filter
+from tidings.store import NoSuchSubscription, Standing
+from tidings.store.clock import now
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+_PAGE = 25
+_DONE = {"paused": "Paused.", "resumed": "It counts again.", "edited": "Saved."}
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """`standing` is None where it was withdrawn: what it found stays readable."""
+
+    standing: Standing | None
+    warnings: tuple[str, ...]
+    spark: list[int]
+    matches: list[reading.Match]
+    last: int
+
+
+@router.get(f"{MINE}/{{id}}")
+async def one(id: str, request: Request, before: After = "", made: str = "", done: str = "") -> Response:
+    owner = member(request, "subscribe").owner
+    gateway = gateway_of(request)
+    start = read_cursor(before) or None
+    looked = await gateway.read(_look, gateway, id, owner, start)
+    shown, more = looked.matches[:_PAGE], len(looked.matches) > _PAGE
+    return render(
+        request,
+        "subscription.html",
+        id=id,
+        standing=looked.standing,
+        warnings=looked.warnings,
+        chart=spark(looked.spark, "hour"),
+        matches=shown,
+        last=looked.last,
+        next=f"{MINE}/{id}?before={shown[-1].notification.cursor}" if more else None,
+        first=start is None,
+        made=bool(made),
+        done=_DONE.get(done, ""),
+    )
+
+
+@router.get(f"{MINE}/{{id}}/newer")
+async def newer(id: str, request: Request, after: After = "") -> Response:
+    """What was found since a cursor, as a piece of the page."""
+    owner = member(request, "subscribe").owner
+    gateway = gateway_of(request)
+    start = read_cursor(after)
+    await gateway.read(check_owned, gateway, id, owner)
+    found = await gateway.read(reading.matches, gateway.store, owner, id, None, _PAGE, start)
+    return render(request, "matches.html", id=id, matches=found, fresh=True)
+
+
+@router.get(f"{MINE}/{{id}}/why/{{position}}")
+async def why(id: str, position: int, request: Request, piece: str = "") -> Response:
+    """Each predicate of the filter that counted then, with the event's values."""
+    owner = member(request, "subscribe").owner
+    check_id(id)
+    if not 0 < position < 2**62:
+        raise NoSuchEvent(f"at position {position:,}")
+    gateway = gateway_of(request)
+    filter = await gateway.read(reading.filter_at, gateway.store, id, owner, position)
+    if filter is None:
+        raise NoSuchSubscription(id)
+    inquiries = await inquiries_of(request)
+    explained: dict[str, Any] = await inquiries.ask(owner, explain_stored, filter, position)
+    template = "why_piece.html" if piece else "why.html"
+    return render(request, template, id=id, position=position, explained=explained)
+
+
+def _look(gateway: Gateway, id: str, owner: str, before: int | None) -> Looked:
+    store = gateway.store
+    check_owned(gateway, id, owner)
+    try:
+        standing = store.subscription(id, owner)
+    except NoSuchSubscription:
+        standing = None
+    warnings: tuple[str, ...] = ()
+    if standing is not None:
+        try:
+            _, warnings = read_filter(standing.filter, gateway)
+        except LanguageError as problem:  # the journal holds it, so it was once right
+            warnings = (problem.problem(),)
+    last = store.last_cursor()  # before reading: what comes in between is shown twice rather than not at all
+    found = reading.matches(store, owner, id, before, _PAGE + 1)
+    last = max(last, found[0].notification.cursor) if found and before is None else last
+    return Looked(standing, warnings, reading.sparks(store, owner, [id], now())[id], found, last)

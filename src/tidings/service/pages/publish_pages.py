@@ -1,0 +1,179 @@
+"""/pages/publish: first the event types, then a form made from their view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+from uuid import uuid4
+
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from tidings.events import BrokenRule, RefusedEvent
+from tidings.schema import Catalog, Domain
+from tidings.schema.catalog import AttributeUse, UnknownName
+from tidings.schema.domain import Kind
+from tidings.service.event_stream import too_large
+from tidings.service.pages.form import Form, read_form
+from tidings.service.pages.page_route import PageRoute
+from tidings.service.pages.rendering import render
+from tidings.service.pages.visiting import allowed, gateway_of
+from tidings.store import Accepted, Duplicate, Refused
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+MOST_LISTED = 1_000  # values that are offered by the page itself
+_MOST_CHECKED = 30  # values that are ticked instead of chosen, where there may be several
+_PLACE = "value:"  # before the attribute, in the names of fields: no attribute can be taken for another field
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One attribute of the form. `control` says how its value is asked for."""
+
+    name: str
+    place: str
+    use: AttributeUse
+    domain: Domain
+    control: str
+    options: tuple[str, ...]
+    values: tuple[str, ...]
+    errors: tuple[str, ...]
+
+
+@router.get("/pages/publish")
+async def choosing(request: Request, published: int | None = None) -> Response:
+    """Without `type` the types are asked for."""
+    allowed(request, "publish")
+    gateway = gateway_of(request)
+    catalog = await gateway.read(gateway.store.catalog)
+    types = request.query_params.getlist("type")
+    known = [name for name in types if catalog.event_type(name) is not None]
+    if not known or len(known) != len(types) or "change" in request.query_params:
+        return render(request, "publish_types.html", catalog=catalog, chosen=known, published=published)
+    return _form_page(request, catalog, known, Form([]), published=published)
+
+
+@router.post("/pages/publish")
+async def publish(request: Request) -> Response:
+    allowed(request, "publish")
+    gateway = gateway_of(request)
+    form = await read_form(request)
+    catalog = await gateway.read(gateway.store.catalog)
+    types = form.filled("type")
+    if form.has("more"):
+        return _form_page(request, catalog, types, form, more=form.one("more"))
+    raw = _raw(form, catalog, types)
+    counts = request.app.state.metrics.events
+    try:
+        size = len(msgspec.json.encode(raw))
+        if size > gateway.settings.largest_event:
+            raise too_large(size, gateway.settings.largest_event)
+        (outcome,) = await gateway.append((await gateway.draft(raw, size),))
+        if isinstance(outcome, Refused):
+            raise outcome.error
+    except RefusedEvent as refused:
+        counts["refused"] += 1
+        return _form_page(request, catalog, types, form, refused.errors, status=422)
+    assert isinstance(outcome, Accepted | Duplicate)
+    counts["duplicate" if isinstance(outcome, Duplicate) else "accepted"] += 1
+    query = urlencode([*(("type", name) for name in types), ("published", outcome.position)])
+    return RedirectResponse(f"/pages/publish?{query}", 303)
+
+
+def _raw(form: Form, catalog: Catalog, types: list[str]) -> dict[str, Any]:
+    """What was filled in, as the raw event that the API would take: only validation says what is wrong with it."""
+    raw: dict[str, Any] = {"id": form.one("id") or uuid4().hex, "event_type": types}
+    for member in ("source", "contact", "time"):
+        if form.one(member):
+            raw[member] = form.one(member)
+    attributes: dict[str, Any] = {}
+    for attribute in catalog.attributes:
+        domain = catalog.domain_of(attribute.name)
+        values = [_value(text, domain) for text in form.filled(_PLACE + attribute.name)]
+        if values:
+            attributes[attribute.name] = values[0] if len(values) == 1 else values
+    return raw | {"attributes": attributes}
+
+
+def _value(text: str, domain: Domain | None) -> Any:
+    if domain is not None and domain.kind is Kind.NUMERIC:
+        for read in (int, float):
+            try:
+                return read(text)
+            except ValueError:
+                continue
+    return text
+
+
+def _form_page(
+    request: Request,
+    catalog: Catalog,
+    types: list[str],
+    form: Form,
+    broken: tuple[BrokenRule, ...] = (),
+    more: str = "",
+    published: int | None = None,
+    status: int = 200,
+) -> Response:
+    try:
+        view = catalog.view(types)
+    except UnknownName as unknown:
+        return render(
+            request, "publish_types.html", 422, catalog=catalog, chosen=[], published=None, problem=str(unknown)
+        )
+    fields = [_field(use, catalog, form, broken, more) for use in view.uses.values()]
+    placed = {field.name for field in fields if field.errors}
+    members = ("id", "source", "time", "contact")
+    return render(
+        request,
+        "publish.html",
+        status,
+        types=types,
+        fields=fields,
+        form=form,
+        member_errors={rule.attribute: rule.message for rule in broken if rule.attribute in members},
+        others=[rule.message for rule in broken if rule.attribute not in placed and rule.attribute not in members],
+        refused=bool(broken),
+        published=published,
+    )
+
+
+def _field(use: AttributeUse, catalog: Catalog, form: Form, broken: tuple[BrokenRule, ...], more: str) -> Field:
+    domain = catalog.domain_of(use.name)
+    assert domain is not None
+    place = _PLACE + use.name
+    control = _control(domain, use)
+    values = form.filled(place)
+    if control not in ("ticks", "select"):
+        empty = 0 if use.unique else 1
+        if more == use.name:
+            empty += 1
+        values = values[:1] if use.unique else values
+        values += [""] * (empty if values else max(1, empty))
+    errors = tuple(rule.message for rule in broken if rule.attribute == use.name)
+    return Field(use.name, place, use, domain, control, _options(domain), tuple(values), errors)
+
+
+def _control(domain: Domain, use: AttributeUse) -> str:
+    match domain.kind:
+        case Kind.ENUMERATED if use.unique and len(domain.values) <= MOST_LISTED:
+            return "select"
+        case Kind.ENUMERATED if len(domain.values) <= _MOST_CHECKED:
+            return "ticks"
+        case Kind.ENUMERATED | Kind.HIERARCHICAL:
+            return "search"
+        case Kind.NUMERIC:
+            return "number"
+        case Kind.TIME:
+            return "time"
+        case Kind.TEXT:
+            return "area"
+        case _:
+            return "line"
+
+
+def _options(domain: Domain) -> tuple[str, ...]:
+    return domain.vocabulary if len(domain.vocabulary) <= MOST_LISTED else ()

@@ -1,0 +1,179 @@
+"""What pages read from the store and the API does not: the newest first, a page at a time, always of one owner."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from tidings.schema import Instant
+from tidings.store import Notification, Standing, Store, StoredLetter
+from tidings.store.journal import events_at
+from tidings.store.tables import OWNED, journal, notifications, pipeline, spans, subscriptions
+
+BINS = 24
+PERIOD = 3_600_000_000  # microseconds that a sparkline shows
+_MOST_DRAWN = 2_000  # notifications of one subscription that a sparkline counts
+_TABLE = notifications
+_NOTIFICATION = (_TABLE.c.cursor, _TABLE.c.position, _TABLE.c.subscription, _TABLE.c.stored)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An event as a page shows it; `event` is None where it was removed since."""
+
+    position: int
+    event: dict[str, Any] | None
+    accepted: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    notification: Notification
+    seen: Seen
+
+
+def matches(
+    store: Store, owner: str, subscription: str | None, before: int | None, limit: int, after: int = 0
+) -> list[Match]:
+    """Of one owner, or of one subscription of his, newest first; below the one cursor, above the other."""
+    query = select(*_NOTIFICATION).where(_TABLE.c.owner == owner, OWNED, _TABLE.c.cursor > after)
+    index = "notifications_of_owner"
+    if subscription is not None:
+        query = query.where(_TABLE.c.subscription == subscription)
+        index = "notifications_of_subscription"
+    if before is not None:
+        query = query.where(_TABLE.c.cursor < before)
+    query = query.order_by(_TABLE.c.cursor.desc()).limit(limit).with_hint(_TABLE, f"INDEXED BY {index}", "sqlite")
+    with store.database.reading() as connection:
+        rows = connection.execute(query).all()
+        found = [Notification(cursor, at, id, Instant(stored)) for cursor, at, id, stored in rows]
+        events = events_at(connection, store.database.dialect, {one.position for one in found})
+    return [Match(one, Seen(one.position, _decoded(events.get(one.position)))) for one in found]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEvent:
+    """One event with all of the owner's subscriptions that found it: id and filter."""
+
+    seen: Seen
+    stored: Instant
+    found_by: tuple[tuple[str, str], ...]
+
+
+def found_events(store: Store, owner: str, limit: int) -> list[FoundEvent]:
+    """The newest; an event that several subscriptions found stands once."""
+    by_position: dict[int, list[Match]] = {}
+    for match in matches(store, owner, None, None, limit * 4):
+        by_position.setdefault(match.seen.position, []).append(match)
+    shown = list(by_position.values())[:limit]
+    ids = {match.notification.subscription for group in shown for match in group}
+    query = select(subscriptions.c.id, subscriptions.c.filter).where(
+        subscriptions.c.id.in_(sorted(ids)), subscriptions.c.owner == owner
+    )
+    with store.database.reading() as connection:
+        filters: dict[str, str] = dict(connection.execute(query).all())
+    return [
+        FoundEvent(
+            group[0].seen,
+            group[0].notification.stored,
+            tuple(
+                (one.notification.subscription, filters.get(one.notification.subscription, "withdrawn"))
+                for one in group
+            ),
+        )
+        for group in shown
+    ]
+
+
+def matched_at(store: Store, owner: str, position: int) -> list[str]:
+    """The owner's subscriptions that the event at this position matched."""
+    query = select(_TABLE.c.subscription).where(_TABLE.c.position == position, _TABLE.c.owner == owner)
+    with store.database.reading() as connection:
+        return list(connection.execute(query.order_by(_TABLE.c.subscription).limit(100)).scalars())
+
+
+def newest_events(store: Store, limit: int) -> list[Seen]:
+    query = select(journal.c.position, journal.c.accepted, journal.c.body).where(journal.c.kind == "event")
+    with store.database.reading() as connection:
+        rows = connection.execute(query.order_by(journal.c.position.desc()).limit(limit)).all()
+    return [Seen(position, _decoded(body), Instant(accepted)) for position, accepted, body in rows]
+
+
+def owned(store: Store, owner: str, before: int | None, limit: int, state: str = "", text: str = "") -> list[Standing]:
+    """Subscriptions that stand, the youngest first; `before` is the `since` of the last one seen."""
+    query = select(subscriptions).where(subscriptions.c.owner == owner)
+    if before is not None:
+        query = query.where(subscriptions.c.since < before)
+    if state:
+        query = query.where(subscriptions.c.state == state)
+    if text:
+        query = query.where(subscriptions.c.filter.contains(text, autoescape=True))
+    with store.database.reading() as connection:
+        rows = connection.execute(query.order_by(subscriptions.c.since.desc()).limit(limit)).all()
+    return [
+        Standing(id, by, filter, now, None if expiry is None else Instant(expiry), delivery, since, span)
+        for id, by, filter, now, expiry, delivery, since, span in rows
+    ]
+
+
+def filter_at(store: Store, subscription: str, owner: str, position: int) -> str | None:
+    """The filter that counted when the event at this position was matched."""
+    query = select(spans.c.filter).where(
+        spans.c.subscription == subscription, spans.c.owner == owner, OWNED, spans.c.start <= position
+    )
+    with store.database.reading() as connection:
+        found: str | None = connection.execute(query.order_by(spans.c.start.desc()).limit(1)).scalar()
+    return found
+
+
+def sparks(store: Store, owner: str, ids: Iterable[str], now: Instant) -> dict[str, list[int]]:
+    """For each subscription its matches of the last hour, in equal parts of it."""
+    width = PERIOD // BINS
+    with store.database.reading() as connection:
+        last = int(connection.execute(select(pipeline.c.cursor)).scalar_one())
+        edges = _edges(connection, [int(now) - PERIOD + width * place for place in range(BINS)], last)
+        return {id: _binned(connection, id, owner, edges) for id in ids}
+
+
+def _edges(connection: Connection, times: Sequence[int], last: int) -> list[int]:
+    """For each time, ascending, the first cursor stored at or after it: by halving, for times grow with cursors."""
+    found: list[int] = []
+    low = 1
+    for time in times:
+        high = last + 1
+        while low < high:
+            middle = (low + high) // 2
+            stored = connection.execute(select(_TABLE.c.stored).where(_TABLE.c.cursor == middle)).scalar()
+            if stored is None or stored >= time:
+                high = middle
+            else:
+                low = middle + 1
+        found.append(low)
+        if low > last:
+            return found + [low] * (len(times) - len(found))
+    return found
+
+
+def _binned(connection: Connection, id: str, owner: str, edges: list[int]) -> list[int]:
+    query = select(_TABLE.c.cursor).where(_TABLE.c.subscription == id, _TABLE.c.owner == owner, OWNED)
+    query = query.where(_TABLE.c.cursor >= edges[0]).order_by(_TABLE.c.cursor.desc()).limit(_MOST_DRAWN)
+    query = query.with_hint(_TABLE, "INDEXED BY notifications_of_subscription", "sqlite")
+    cursors = sorted(connection.execute(query).scalars())
+    starts = [bisect_left(cursors, edge) for edge in edges] + [len(cursors)]
+    return [after - before for before, after in pairwise(starts)]
+
+
+def newest_letters(store: Store, limit: int) -> list[StoredLetter]:
+    """Dead letters, the last one first; their numbers are dense."""
+    last = store.figures().dead_letters
+    return store.dead_letters(max(0, last - limit), limit)[::-1]
+
+
+def _decoded(body: str | None) -> dict[str, Any] | None:
+    return None if body is None else msgspec.json.decode(body, type=dict[str, Any])

@@ -1,0 +1,69 @@
+"""The pages' modules as one router, with the pulse that beats as long as the service lives."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import APIRouter, FastAPI, Request
+from starlette.responses import Response
+
+from tidings.errors import ServiceError
+from tidings.service.pages import (
+    account_pages,
+    event_pages,
+    filter_pages,
+    growth_pages,
+    home_pages,
+    joining_pages,
+    match_pages,
+    operator_pages,
+    publish_pages,
+    schema_pages,
+    static_files,
+    subscription_pages,
+)
+from tidings.service.pages.page_route import PageRoute
+from tidings.service.pages.pulse import Pulse
+
+_PAGES = (
+    home_pages,
+    static_files,
+    joining_pages,
+    schema_pages,
+    growth_pages,
+    publish_pages,
+    event_pages,
+    filter_pages,
+    subscription_pages,
+    match_pages,
+    account_pages,
+    operator_pages,
+)
+
+
+class NoSuchPage(ServiceError):
+    status = 404
+
+    def __str__(self) -> str:
+        return "there is no such page; the links above lead to all there are"
+
+
+@asynccontextmanager
+async def _beating(app: FastAPI) -> AsyncIterator[None]:
+    app.state.pulse = Pulse(app.state.gateway)
+    app.state.pulse.start()
+    try:
+        yield
+    finally:
+        await app.state.pulse.close()
+
+
+router = APIRouter(lifespan=_beating, include_in_schema=False, route_class=PageRoute)
+for _module in _PAGES:
+    router.routes.extend(_module.router.routes)  # one flat list, as every other module of routes has
+
+
+@router.get("/pages/{rest:path}")
+async def nothing(rest: str, request: Request) -> Response:
+    raise NoSuchPage

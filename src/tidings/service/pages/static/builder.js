@@ -1,0 +1,274 @@
+// The builder of filters: rows and text, kept in step. The server reads and prints; here is only what is on the screen.
+
+const proof = document.body.dataset.proof;
+const byId = (id) => document.getElementById(id);
+const [text, groups, builder] = [byId("text"), byId("groups"), byId("builder")];
+const [wrong, warnings, count, onlyText] = [byId("wrong"), byId("warnings"), byId("count"), byId("only-text")];
+
+let offered = new Map(); // attribute -> what the server says of it
+let rows = { join: "or", groups: [[{}]] };
+let turn = 0; // only the newest question's answer counts
+let counting = null;
+let waiting = 0;
+let unread = false; // rows were changed and their text has not come back yet
+let sendAfter = false; // somebody wants to save meanwhile
+
+async function ask(address, body, signal) {
+  const headers = { "Content-Type": "application/json", "X-Form-Proof": proof };
+  const answer = await fetch(address, { method: "POST", headers, body: JSON.stringify(body), signal });
+  const told = await answer.json();
+  if (!answer.ok) throw new Error(answer.status === 401 ? "Your session has ended; log in again." : told.detail);
+  return told;
+}
+
+function make(tag, properties = {}, ...children) {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...children);
+  return node;
+}
+
+// What is on the screen
+
+function draw() {
+  const parts = [];
+  rows.groups.forEach((group, number) => {
+    if (number) parts.push(drawBetween());
+    parts.push(drawGroup(group, number));
+  });
+  groups.replaceChildren(...parts);
+  byId("add-group").textContent = rows.join === "or" ? "Or else …" : "And also …";
+}
+
+function drawBetween() {
+  const select = make("select", { ariaLabel: "Between the groups" }, new Option("or", "or"), new Option("and", "and"));
+  select.value = rows.join;
+  select.addEventListener("change", () => { rows.join = select.value; draw(); rowsChanged(); });
+  return make("div", { className: "between" }, select);
+}
+
+function drawGroup(group, number) {
+  const all = rows.join === "or";
+  const title = group.length < 2 ? "This" : all ? "All of these" : "Any of these";
+  const box = make("fieldset", { className: "group" }, make("legend", { textContent: title }));
+  group.forEach((row, place) => box.append(drawRow(row, number, place)));
+  const more = make("button", { type: "button", className: "plain small", textContent: all ? "And …" : "Or …" });
+  more.addEventListener("click", () => { group.push({}); draw(); focusRow(number, group.length - 1); });
+  box.append(more);
+  return box;
+}
+
+function focusRow(group, place) {
+  groups.querySelectorAll(".group")[group]?.querySelectorAll(".brow")[place]?.querySelector("select").focus();
+}
+
+function drawRow(row, group, place) {
+  const box = make("div", { className: "brow" });
+  const name = make("select", { ariaLabel: "Attribute" }, new Option("choose…", ""));
+  for (const one of offered.keys()) name.append(new Option(one, one));
+  name.value = row.attribute ?? "";
+  const operator = make("select", { ariaLabel: "Operator" });
+  const values = make("div", { className: "vals" });
+  const drop = make("button", { type: "button", className: "plain drop", textContent: "✕", ariaLabel: "Remove this row" });
+
+  const choose = () => {
+    const known = offered.get(row.attribute);
+    operator.replaceChildren(...(known?.choices ?? []).map((one) => new Option(one.label, one.operator)));
+    operator.disabled = !known;
+    if (known && !known.choices.some((one) => one.operator === row.operator)) row.operator = known.choices[0].operator;
+    operator.value = row.operator ?? "";
+    drawValues(row, known, values);
+  };
+  name.addEventListener("change", () => { row.attribute = name.value; row.values = []; choose(); rowsChanged(); });
+  operator.addEventListener("change", () => { row.operator = operator.value; choose(); rowsChanged(); });
+  drop.addEventListener("click", () => {
+    rows.groups[group].splice(place, 1);
+    if (!rows.groups[group].length) rows.groups.splice(group, 1);
+    if (!rows.groups.length) rows.groups = [[{}]];
+    draw();
+    rowsChanged();
+    focusRow(Math.min(group, rows.groups.length - 1), 0);
+  });
+  choose();
+  box.append(name, operator, drop, values);
+  return box;
+}
+
+function drawValues(row, known, box) {
+  const takes = known?.choices.find((one) => one.operator === row.operator)?.takes ?? "none";
+  row.values ??= [];
+  const number = { none: 0, one: 1, words: 1, two: 2, many: Math.max(1, row.values.length) }[takes];
+  row.values.length = Math.min(row.values.length, number);
+  box.className = takes === "two" ? "vals pair" : "vals";
+  const inputs = [];
+  for (let place = 0; place < number; place++) inputs.push(drawValue(row, known, place, number, takes));
+  if (takes === "many") {
+    const more = make("button", { type: "button", className: "plain small", textContent: "Another value" });
+    more.addEventListener("click", () => {
+      row.values.push("");
+      if (row.values.length === 1) row.values.push("");
+      drawValues(row, known, box);
+      [...box.querySelectorAll("input, select")].at(-1).focus();
+    });
+    inputs.push(more);
+  }
+  box.replaceChildren(...inputs.flat());
+}
+
+let lists = 0;
+
+function drawValue(row, known, place, number, takes) {
+  const given = row.values[place] ?? "";
+  const label = number > 1 ? `Value ${place + 1} of ${row.attribute}` : `Value of ${row.attribute}`;
+  let input;
+  const made = [];
+  if (known.select && takes !== "words") {
+    input = make("select", { ariaLabel: label }, new Option("choose…", ""), ...known.values.map((one) => new Option(one, one)));
+  } else {
+    input = make("input", { ariaLabel: label, autocomplete: "off" });
+    if (known.kind === "numeric") input.inputMode = "decimal";
+    if (known.kind === "time" && (!given || /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?Z?$/.test(given))) {
+      input.type = "datetime-local";
+      input.step = "1";
+      input.title = "UTC";
+    }
+    if (takes === "words") input.placeholder = "words";
+    if (known.values.length || known.search) {
+      const list = make("datalist", { id: `values-${++lists}` }, ...known.values.map((one) => new Option(one, one)));
+      input.setAttribute("list", list.id);
+      input.placeholder = "type to search";
+      if (known.search) input.dataset.search = row.attribute;
+      made.push(list);
+    }
+  }
+  input.value = input.type === "datetime-local" ? given.replace(/Z$/, "") : given;
+  input.addEventListener("input", () => { row.values[place] = input.value; rowsChanged(); });
+  return [input, ...made];
+}
+
+// What is asked of the server
+
+function rowsChanged() {
+  unread = true;
+  later(async (mine) => {
+    const told = await ask("/pages/filter", { rows });
+    if (mine !== turn) return;
+    unread = false;
+    if (told.text !== undefined) text.value = told.text;
+    say(told, true);
+    if (sendAfter && !told.error && !told.empty) text.form.requestSubmit();
+    sendAfter = false;
+  }, 150);
+}
+
+function textChanged() {
+  unread = false;
+  later(async (mine) => {
+    const told = await ask("/pages/filter", { text: text.value });
+    if (mine !== turn) return;
+    say(told, false);
+    if (told.empty) { rows = { join: "or", groups: [[{}]] }; shown(true); draw(); }
+    else if (!told.error) {
+      shown(told.rows !== null);
+      if (told.rows) { rows = told.rows; draw(); }
+    }
+  }, 300);
+}
+
+function later(work, pause) {
+  const mine = ++turn;
+  clearTimeout(waiting);
+  counting?.abort();
+  waiting = setTimeout(() => work(mine).catch((problem) => failed(problem)), pause);
+}
+
+function shown(asRows) {
+  onlyText.hidden = asRows;
+  groups.hidden = byId("adding").hidden = !asRows;
+}
+
+function failed(problem) {
+  if (problem.name === "AbortError") return;
+  unread = sendAfter = false;
+  count.textContent = problem.message;
+}
+
+function say(told, fromRows) {
+  const places = groups.querySelectorAll(".brow .wrong");
+  places.forEach((place) => place.remove());
+  text.removeAttribute("aria-invalid");
+  wrong.replaceChildren();
+  warnings.replaceChildren();
+  if (told.empty) { count.textContent = ""; return; }
+  if (told.error) {
+    count.textContent = "";
+    const at = told.error.row;
+    if (fromRows && at) {
+      const row = groups.querySelectorAll(".group")[at[0]]?.querySelectorAll(".brow")[at[1]];
+      row?.append(make("p", { className: "wrong", role: "alert", textContent: told.error.told }));
+      return;
+    }
+    text.setAttribute("aria-invalid", "true");
+    const go = make("button", { type: "button", className: "link", textContent: `line ${told.error.line}, column ${told.error.column}` });
+    go.addEventListener("click", () => {
+      const offset = [...text.value].slice(0, told.error.offset).join("").length; // the server counts whole characters
+      text.focus();
+      text.setSelectionRange(offset, offset + 1);
+    });
+    wrong.append(make("p", { className: "wrong" }, go, `: ${told.error.told}`));
+    if (told.error.picture) wrong.append(make("pre", { className: "caret", textContent: told.error.picture }));
+    return;
+  }
+  warnings.append(...told.warnings.map((one) => make("p", { className: "notice", textContent: one })));
+  tally(told.text);
+}
+
+function tally(filter) {
+  count.textContent = "Counting …";
+  counting = new AbortController();
+  const { signal } = counting;
+  setTimeout(async () => {
+    if (signal.aborted) return;
+    try {
+      const told = await ask("/pages/filter/count", { text: filter }, signal);
+      if (signal.aborted || told.error) return;
+      const number = (value) => value.toLocaleString("en");
+      const events = told.scanned === 1 ? "event" : "events";
+      if (told.scanned) {
+        count.replaceChildren("Matches ", make("strong", { textContent: number(told.matched) }), ` of the last ${number(told.scanned)} ${events}.`);
+      } else {
+        count.textContent = "There are no events yet to try it on.";
+      }
+      if (told.covered_by.length) {
+        const link = make("a", { href: `/pages/subscriptions/${encodeURIComponent(told.covered_by[0])}`, textContent: "one you have" });
+        warnings.append(make("p", { className: "notice" }, "All of this is found already by ", link, "."));
+      }
+    } catch (problem) {
+      failed(problem);
+    }
+  }, 250);
+}
+
+async function begin() {
+  const answer = await fetch("/pages/attributes");
+  if (!answer.ok) return; // the text alone is enough
+  offered = new Map((await answer.json()).attributes.map((one) => [one.name, one]));
+  builder.hidden = false;
+  draw();
+  byId("add-group").addEventListener("click", () => {
+    rows.groups.push([{}]);
+    draw();
+    focusRow(rows.groups.length - 1, 0);
+  });
+  text.addEventListener("input", textChanged);
+  text.form.addEventListener("submit", (event) => {
+    if (!unread) return;
+    sendAfter = true; // once the text says what the rows say
+    event.preventDefault();
+  });
+  builder.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target.tagName === "INPUT") event.preventDefault(); // a row is not yet the filter
+  });
+  if (text.value.trim()) textChanged();
+}
+
+begin();

@@ -1,0 +1,223 @@
+"""/pages/subscriptions: yours; a new one; edit, pause, resume, delete."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from tidings.errors import LanguageError, ServiceError, TidingsError
+from tidings.schema import Instant
+from tidings.service.account_routes import read_time
+from tidings.service.accounts import QuotaReached
+from tidings.service.callers import Caller
+from tidings.service.idempotency import subscription_id
+from tidings.service.inquiries import Inquiries
+from tidings.service.inquiry_routes import inquiries_of
+from tidings.service.pages import reading, trial
+from tidings.service.pages.charts import spark
+from tidings.service.pages.filter_pages import LAST
+from tidings.service.pages.form import Form, read_form
+from tidings.service.pages.page_route import PageRoute
+from tidings.service.pages.rendering import render
+from tidings.service.pages.visiting import gateway_of, member
+from tidings.service.problems import status_of
+from tidings.service.requests import After, check_id, read_cursor
+from tidings.service.subscription_routes import read_filter
+from tidings.store import (
+    Edit,
+    NoSuchSubscription,
+    Pause,
+    Resume,
+    Standing,
+    Subscribe,
+    SubscriptionActive,
+    SubscriptionExists,
+    SubscriptionPaused,
+    Withdraw,
+)
+from tidings.store.clock import now
+from tidings.store.entries import KEEP, Draft
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+MINE = "/pages/subscriptions"
+_PAGE = 20
+_LONGEST_SEARCH = 200
+_DONE = {"deleted": "Deleted.", "paused": "Paused.", "resumed": "It counts again.", "edited": "Saved."}
+
+
+@router.get(MINE)
+async def mine(request: Request, before: After = "", state: str = "", q: str = "", done: str = "") -> Response:
+    owner = member(request, "subscribe").owner
+    gateway = gateway_of(request)
+    state = state if state in ("active", "paused") else ""
+    text = q.strip().replace("\0", "")[:_LONGEST_SEARCH]
+    start = read_cursor(before) or None
+    found = await gateway.read(reading.owned, gateway.store, owner, start, _PAGE + 1, state, text)
+    shown, more = found[:_PAGE], len(found) > _PAGE
+    counts = await gateway.read(reading.sparks, gateway.store, owner, [one.id for one in shown], now())
+    kept = {name: value for name, value in (("state", state), ("q", text)) if value}
+    return render(
+        request,
+        "subscriptions.html",
+        subscriptions=[(one, spark(counts[one.id], "hour")) for one in shown],
+        total=await gateway.read(gateway.store.count_subscriptions, owner),
+        next=f"{MINE}?{urlencode(kept | {'before': shown[-1].since})}" if more else None,
+        first=start is None,
+        state_chosen=state,
+        q=text,
+        done=_DONE.get(done, ""),
+    )
+
+
+@router.get(f"{MINE}/new")
+async def making(request: Request, filter: str = "") -> Response:
+    member(request, "subscribe")
+    return _editor(request, None, {"text": filter, "expiry": ""}, key=secrets.token_urlsafe(16))
+
+
+@router.post(f"{MINE}/new")
+async def make(request: Request) -> Response:
+    """`key` makes the id, so that a form sent twice makes one subscription."""
+    caller = member(request, "subscribe")
+    form = await read_form(request)
+    key = form.one("key") or secrets.token_urlsafe(16)
+    if form.has("check"):
+        return await _checked(request, caller, None, form, key)
+    gateway = gateway_of(request)
+    try:
+        filter, _ = await gateway.read(read_filter, form.one("text"), gateway)
+        expiry = _expiry(form)
+        most = gateway.settings.subscriptions_per_owner
+        if await gateway.read(gateway.store.count_subscriptions, caller.owner) >= most:
+            raise QuotaReached("subscriptions", most)
+        id = subscription_id(caller.owner, key)
+        with suppress(SubscriptionExists):
+            await gateway.append_one(Subscribe(id, filter.text, caller.owner, expiry))
+    except TidingsError as error:
+        return _wrong(request, None, form, error, key)
+    return RedirectResponse(f"{MINE}/{id}?made=1", 303)
+
+
+@router.get(f"{MINE}/{{id}}/edit")
+async def editing(id: str, request: Request) -> Response:
+    standing = await _own(request, id)
+    expiry = "" if standing.expiry is None else str(standing.expiry)[:19]
+    return _editor(request, standing, {"text": standing.filter, "expiry": expiry})
+
+
+@router.post(f"{MINE}/{{id}}/edit")
+async def edit(id: str, request: Request) -> Response:
+    standing = await _own(request, id)
+    form = await read_form(request)
+    if form.has("check"):
+        return await _checked(request, member(request), standing, form)
+    gateway = gateway_of(request)
+    try:
+        filter, _ = await gateway.read(read_filter, form.one("text"), gateway)
+        expiry = standing.expiry if _unchanged(form, standing) else _expiry(form)
+        text = filter.text if filter.text != standing.filter else None
+        if text is not None or expiry != standing.expiry:
+            await gateway.append_one(Edit(id, text, KEEP if expiry == standing.expiry else expiry))
+    except TidingsError as error:
+        return _wrong(request, standing, form, error)
+    return RedirectResponse(f"{MINE}/{id}?done=edited", 303)
+
+
+@router.post(f"{MINE}/{{id}}/pause")
+async def pause(id: str, request: Request) -> Response:
+    return await _change(request, id, Pause(id), "paused")
+
+
+@router.post(f"{MINE}/{{id}}/resume")
+async def resume(id: str, request: Request) -> Response:
+    return await _change(request, id, Resume(id), "resumed")
+
+
+@router.post(f"{MINE}/{{id}}/delete")
+async def delete(id: str, request: Request) -> Response:
+    return await _change(request, id, Withdraw(id), "deleted")
+
+
+async def _change(request: Request, id: str, draft: Draft, done: str) -> Response:
+    await _own(request, id)
+    form = await read_form(request)
+    with suppress(SubscriptionPaused, SubscriptionActive):  # another window may have been quicker
+        await gateway_of(request).append_one(draft)
+    stays = form.one("back") == "one" and done != "deleted"
+    return RedirectResponse(f"{MINE}/{id}?done={done}" if stays else f"{MINE}?done={done}", 303)
+
+
+async def _own(request: Request, id: str) -> Standing:
+    """Raises NoSuchSubscription, also for another's."""
+    owner = member(request, "subscribe").owner
+    check_id(id)
+    gateway = gateway_of(request)
+    return await gateway.read(gateway.store.subscription, id, owner)
+
+
+def _expiry(form: Form) -> Instant | None:
+    return read_time("expiry", form.one("expiry")) if form.one("expiry") else None
+
+
+def _unchanged(form: Form, standing: Standing) -> bool:
+    """The field has no microseconds."""
+    return standing.expiry is not None and str(standing.expiry)[:19] == form.one("expiry")[:19]
+
+
+async def _checked(request: Request, caller: Caller, standing: Standing | None, form: Form, key: str = "") -> Response:
+    """For a browser without scripts: the same page, with what the filter means and would have matched."""
+    gateway = gateway_of(request)
+    inquiries: Inquiries = await inquiries_of(request)
+    text = form.one("text")
+    try:
+        filter, warnings = await gateway.read(read_filter, text, gateway)
+        tried = await inquiries.ask(caller.owner, trial.tried, caller.owner, text, LAST)
+    except (LanguageError, ServiceError) as error:
+        return _wrong(request, standing, form, error, key)
+    shown = {"text": filter.text, "expiry": form.one("expiry")}
+    return _editor(request, standing, shown, key, warnings=warnings, tried=tried)
+
+
+def _wrong(request: Request, standing: Standing | None, form: Form, error: TidingsError, key: str = "") -> Response:
+    if isinstance(error, NoSuchSubscription):
+        raise error
+    place, told, picture = "", str(error), ""
+    if isinstance(error, LanguageError):
+        place, told = "text", error.problem()
+        _, _, picture = str(error).partition("\n")
+    elif type(error).__name__ == "WrongTime":
+        place = "expiry"
+    shown = {"text": form.one("text"), "expiry": form.one("expiry")}
+    status = status_of(error)
+    return _editor(request, standing, shown, key, {place: told}, picture, status=status)
+
+
+def _editor(
+    request: Request,
+    standing: Standing | None,
+    shown: dict[str, Any],
+    key: str = "",
+    errors: dict[str, str] | None = None,
+    picture: str = "",
+    warnings: tuple[str, ...] = (),
+    tried: Any = None,
+    status: int = 200,
+) -> Response:
+    return render(
+        request,
+        "subscribe.html",
+        status,
+        standing=standing,
+        shown=shown,
+        key=key,
+        errors=errors or {},
+        picture=picture,
+        warnings=warnings,
+        tried=tried,
+        last=LAST,
+    )

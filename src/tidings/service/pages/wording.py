@@ -1,0 +1,71 @@
+"""How numbers, times and values are written on a page. Text only: escaping is the templates' work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tidings.schema import Instant
+from tidings.store.clock import now
+
+_SECOND = 1_000_000
+_STEPS = ((60, "second", 1), (3_600, "minute", 60), (86_400, "hour", 3_600), (30 * 86_400, "day", 86_400))
+_LONGEST_VALUE = 200
+
+
+def ago(time: Instant) -> str:
+    """How long ago, roughly; for a time to come, how far off."""
+    seconds = (now() - time) // _SECOND
+    if -2 < seconds < 2:
+        return "just now"
+    distance = abs(seconds)
+    for below, unit, size in _STEPS:
+        if distance < below:
+            count = distance // size
+            text = f"{count} {unit}{'s' if count != 1 else ''}"
+            return f"{text} ago" if seconds > 0 else f"in {text}"
+    return str(time)[:10]
+
+
+def moment(time: Instant) -> str:
+    """To the second, for people; UTC."""
+    return str(time)[:19].replace("T", " ") + " UTC"
+
+
+def rate(value: float) -> str:
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value else "0"
+
+
+def size(count: int) -> str:
+    value = float(count)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if value < 1024 or unit == "GiB":
+            return f"{value:,.0f} {unit}" if unit == "bytes" else f"{value:,.1f} {unit}"
+        value /= 1024
+    raise AssertionError
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def value(one: Any) -> str:
+    text = f"{one:,}" if isinstance(one, int) and abs(one) >= 10_000 else str(one)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+
+
+def number(count: int) -> str:
+    return f"{count:,}"
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "ago": ago,
+    "moment": moment,
+    "rate": rate,
+    "size": size,
+    "counted": counted,
+    "value": value,
+    "number": number,
+}

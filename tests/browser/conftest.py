@@ -1,0 +1,99 @@
+"""A real Chromium on a real service. What it complains of, and whatever it asks of another host, fails the test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.service.conftest import PASSWORD, Service, server, service, settings, url  # noqa: F401  (fixtures)
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, ConsoleMessage, Page
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+PATIENCE = 60_000  # milliseconds; the machine may be busy
+DESKTOP, PHONE = (1280, 860), (360, 740)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed (pip install playwright)"
+    )
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium here (Debian: apt-get install chromium)")
+    with playwright.sync_playwright() as running:
+        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+        playwright.expect.set_options(timeout=PATIENCE)
+        launched = running.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield launched
+        launched.close()
+
+
+Opened = Callable[..., "Page"]
+
+
+@pytest.fixture
+def opened(browser: Browser, service: Service) -> Iterator[Opened]:  # noqa: F811
+    """`opened(size=…, scheme=…)` gives a new page, as of another person."""
+    complaints: list[str] = []
+    contexts = []
+
+    def asked(address: str) -> None:
+        if urlsplit(address).netloc != urlsplit(service.address).netloc:
+            complaints.append(f"asked of another host: {address}")
+
+    def said(message: ConsoleMessage) -> None:
+        refused = message.text.startswith("Failed to load resource") and any(s in message.text for s in ("409", "422"))
+        if message.type in ("error", "warning") and not refused:  # a refused form is an answer, and no defect
+            complaints.append(message.text)
+
+    def open(size: tuple[int, int] = DESKTOP, scheme: str = "light", script: bool = True) -> Page:
+        context = browser.new_context(
+            viewport={"width": size[0], "height": size[1]},
+            color_scheme=scheme,  # type: ignore[arg-type]
+            base_url=service.address,
+            java_script_enabled=script,
+        )
+        contexts.append(context)
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        page.on("request", lambda request: asked(request.url))
+        page.on("console", said)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(f"a dialog: {dialog.message}"))
+        return page
+
+    yield open
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def page(opened: Opened) -> Page:
+    return opened()
+
+
+def register(page: Page, username: str) -> Page:
+    page.goto("/pages/register")
+    page.fill("#username", username)
+    page.fill("#password", PASSWORD)
+    page.fill("#again", PASSWORD)
+    page.click("button:has-text('Register')")
+    page.wait_for_url("**/pages/subscriptions/new")
+    return page
+
+
+def log_in(page: Page, username: str) -> Page:
+    page.goto("/pages/login")
+    page.fill("#username", username)
+    page.fill("#password", PASSWORD)
+    page.press("#password", "Enter")
+    page.wait_for_selector("text=Log out")
+    return page

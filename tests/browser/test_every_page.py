@@ -1,0 +1,79 @@
+"""Every page at the width of a phone and of a desk, light and dark: nothing sticks out, nothing is unreadable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.browser.conftest import DESKTOP, PHONE, Opened, log_in, register
+from tests.service.conftest import Service, car, on_sqlite
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = on_sqlite
+_LONG = "unbroken" * 40
+
+
+def _furnished(service: Service, page: Page) -> list[str]:
+    """The addresses of all pages, with long things on them."""
+    register(page, "ann")
+    service.store.change_account("ann", None, frozenset({"publish", "subscribe", "schema", "operate"}))
+    page.context.clear_cookies()
+    log_in(page, "ann")
+    page.goto("/pages/subscriptions/new")
+    page.fill("#text", f"brand = mini and (paint = '{_LONG}' or year < 1980 and price > 3)")
+    page.click("#save")
+    page.wait_for_selector("text=It stands")
+    id = page.url.rpartition("/")[2].partition("?")[0]
+    position = service.client.post("/events", json=car(paint=[_LONG, "<b>red</b>"])).json()["position"]
+    service.commit(1, position, [(position, [id])])
+    ways = ("domain", "attribute", "event-type", "extension", "value")
+    return [
+        "/",
+        "/pages/schema",
+        "/pages/schema/history",
+        *(f"/pages/schema/grow/{way}" for way in ways),
+        "/pages/publish",
+        "/pages/publish?type=car&type=auction",
+        f"/pages/events/{position}",
+        "/pages/subscriptions",
+        "/pages/subscriptions/new",
+        f"/pages/subscriptions/{id}",
+        f"/pages/subscriptions/{id}/edit",
+        f"/pages/subscriptions/{id}/why/{position}",
+        "/pages/account",
+        "/pages/operator",
+    ]
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_nothing_scrolls_sideways(service: Service, opened: Opened, size: tuple[int, int]) -> None:
+    page = opened(size)
+    for address in ("/", "/pages/login", "/pages/register"):
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0], address
+    for address in _furnished(service, page):
+        page.goto(address)
+        page.wait_for_load_state("networkidle") if "new" in address else None
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0], address
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_serious_barrier(service: Service, opened: Opened, scheme: str) -> None:
+    """By axe-core: names, labels, contrast, structure."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    page = opened(scheme=scheme)
+    barriers: list[Any] = []
+    for address in ("/", "/pages/login", "/pages/register", *_furnished(service, page)):
+        page.goto(address)
+        page.wait_for_timeout(300)
+        found = axe.Axe().run(page).response["violations"]
+        barriers += [
+            (address, one["id"], one["nodes"][0]["html"][:200], one["nodes"][0].get("failureSummary", "")[:300])
+            for one in found
+            if one["impact"] in ("serious", "critical")
+        ]
+    assert barriers == []

@@ -1,0 +1,77 @@
+"""The account's page: tokens for programs, sessions, the password. And the operator's."""
+
+from tests.service.conftest import PASSWORD, Service, on_sqlite
+from tests.service.pages.visitor import Visitor
+from tidings.events import BrokenRule
+from tidings.service.callers import digest_of
+from tidings.service.requests import SESSION
+from tidings.store import DeadLetter
+
+pytestmark = on_sqlite
+ACCOUNT = "/pages/account"
+
+
+def test_a_token_is_made_with_the_password_and_shown_once(service: Service, ann: Visitor) -> None:
+    ann.get(ACCOUNT)
+    ann.submit(f"{ACCOUNT}/tokens", name="a program", password="wrong wrong", scope=["publish"])
+    assert "password" in ann.errors()
+    ann.submit(f"{ACCOUNT}/tokens", name="a program", password=PASSWORD, scope=["publish"])
+    secret = next(node for node in ann.tree.iter("code") if node.get("class") == "secret").text
+    token = service.store.token(digest_of(secret))
+    assert token is not None
+    assert (token.name, token.scopes, token.kind) == ("a program", frozenset({"publish"}), "token")
+    ann.get(ACCOUNT)
+    assert secret not in ann.page.text
+    form = next(form for form in ann.tree.iter("form") if form.get("action", "").endswith("/remove"))
+    ann.submit(form.get("action"))
+    assert "works no more" in ann.text
+    assert service.store.token(digest_of(secret)) is None
+
+
+def test_a_session_may_give_no_more_than_the_account_has(service: Service, ann: Visitor) -> None:
+    ann.get(ACCOUNT)
+    ann.submit(f"{ACCOUNT}/tokens", name="x", password=PASSWORD, scope=["operate"])
+    assert ann.page.status_code == 403
+    assert [token.kind for token in service.store.tokens_of("ann")] == ["session"]
+
+
+def test_anothers_token_is_not_there(service: Service, ann: Visitor) -> None:
+    id = service.client.get("/tokens").json()["tokens"][0]["id"]
+    ann.get("/")
+    proof = ann.tree.find("body").get("data-proof")
+    assert ann.client.post(f"{ACCOUNT}/tokens/{id}/remove", data={"proof": proof}).status_code == 404
+    assert len(service.client.get("/tokens").json()["tokens"]) == 1
+
+
+def test_a_new_password_ends_all_other_sessions_and_rotates_this_one(service: Service, ann: Visitor) -> None:
+    other = Visitor(service).log_in("ann")
+    before = ann.client.cookies[SESSION]
+    ann.get(ACCOUNT)
+    ann.submit(f"{ACCOUNT}/password", old="wrong wrong", new="another one", again="another one")
+    assert "old" in ann.errors()
+    ann.submit(f"{ACCOUNT}/password", old=PASSWORD, new="short", again="short")
+    assert "new" in ann.errors()
+    ann.submit(f"{ACCOUNT}/password", old=PASSWORD, new="another one", again="another two")
+    assert "again" in ann.errors()
+    ann.submit(f"{ACCOUNT}/password", old=PASSWORD, new="another one", again="another one")
+    assert "Your password is changed" in ann.text
+    assert ann.client.cookies[SESSION] != before
+    assert service.store.token(digest_of(before)) is None
+    other.get(ACCOUNT)
+    assert other.page.url.path == "/pages/login"
+    assert Visitor(service).log_in("ann", "another one").page.status_code == 200
+
+
+def test_the_operators_page_is_for_operators(service: Service, ann: Visitor) -> None:
+    assert ann.get("/pages/operator").status_code == 404
+    assert "Operator" not in ann.text
+    service.store.change_account("ann", None, frozenset({"publish", "subscribe", "operate"}))
+    service.gateway.callers.forget()
+    rule = BrokenRule("domain", "year", "<b>old</b>", "'<b>old</b>' is no number")
+    service.store.bury([DeadLetter("cars.csv", "line 3", None, "<script>alert(1)</script>", (rule,))])
+    ann = Visitor(service).log_in("ann")
+    ann.get("/pages/operator")
+    assert ann.page.status_code == 200
+    assert "cars.csv" in ann.text
+    assert "<script>alert(1)</script>" not in ann.page.text
+    assert "'<b>old</b>' is no number" in ann.text

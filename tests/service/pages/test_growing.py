@@ -1,0 +1,102 @@
+"""The schema's pages: what there is, how it grew, and one form for each way to grow."""
+
+from tests.service.conftest import Service, on_sqlite
+from tests.service.pages.visitor import Visitor
+
+pytestmark = on_sqlite
+GROW = "/pages/schema/grow"
+
+
+def test_the_schema_shows_types_attributes_domains_and_trees(visitor: Visitor) -> None:
+    visitor.get("/pages/schema")
+    for word in ("auction", "mandatory", "several", "condition", "enumerated, ordered", "convertible", "4 below"):
+        assert word in visitor.text, word
+    assert "Add a domain" not in visitor.text, "a guest may not grow it"
+    visitor.get("/pages/schema/history")
+    assert "event type car with brand, year, paint" in visitor.text
+
+
+def test_a_guest_is_led_to_the_log_in(visitor: Visitor) -> None:
+    visitor.get(f"{GROW}/domain")
+    assert visitor.page.url.path == "/pages/login"
+
+
+def test_each_way_to_grow(service: Service, ann: Visitor) -> None:
+    ann.get(f"{GROW}/domain")
+    ann.submit(f"{GROW}/domain", name="wood", kind="enumerated", values="oak\nash\nelm", ordered="1")
+    assert "Added: domain wood" in ann.text
+    tree = "seat\n  chair\n    stool\nbed\n"
+    ann.get(f"{GROW}/domain")
+    ann.submit(f"{GROW}/domain", name="furnishing", kind="hierarchical", tree=tree)
+    ann.get(f"{GROW}/domain")
+    ann.submit(f"{GROW}/domain", name="length", kind="numeric", operator=["=", "<"])
+    ann.get(f"{GROW}/attribute")
+    ann.submit(f"{GROW}/attribute", name="made of", domain="wood")
+    ann.get(f"{GROW}/event-type")
+    filled = {"name": "find", "attribute0": "made of", "mandatory0": "1", "attribute2": "price", "several2": "1"}
+    ann.submit(f"{GROW}/event-type", **filled)
+    ann.get(f"{GROW}/extension")
+    ann.submit(f"{GROW}/extension", event_type="find", attribute="title")
+    ann.get(f"{GROW}/value?domain=wood")
+    ann.submit(f"{GROW}/value", value="yew")
+    ann.get(f"{GROW}/value")
+    ann.submit(f"{GROW}/value", domain="furnishing", value="bench", parent="seat")
+    catalog = service.store.catalog()
+    wood, furnishing, length = (catalog.domain(name) for name in ("wood", "furnishing", "length"))
+    assert wood is not None
+    assert (wood.values, wood.ordered) == (("oak", "ash", "elm", "yew"), True)
+    assert furnishing is not None
+    assert furnishing.hierarchy.tree() == {"seat": {"chair": {"stool": {}}, "bench": {}}, "bed": {}}
+    assert length is not None
+    assert length.operators == ("=", "<")
+    find = catalog.event_type("find")
+    assert find is not None
+    uses = [(use.name, use.mandatory, use.unique) for use in find.attributes]
+    assert uses == [("made of", True, True), ("price", False, False), ("title", False, True)]
+
+
+def test_what_is_wrong_stands_at_its_field(service: Service, ann: Visitor) -> None:
+    version = service.store.catalog().version
+    ann.get(f"{GROW}/domain")
+    ann.submit(f"{GROW}/domain", name="brand", kind="numeric")
+    assert ann.page.status_code == 409
+    assert "exists already" in ann.errors()["name"]
+    ann.submit(f"{GROW}/domain", name="wood", kind="enumerated", values="oak, oak")
+    assert "twice" in ann.errors()["values"]
+    ann.submit(f"{GROW}/domain", name="rooms", kind="hierarchical", tree="a\n  a")
+    assert "tree" in ann.errors()
+    ann.get(f"{GROW}/attribute")
+    ann.submit(f"{GROW}/attribute", name="", domain="brand")
+    assert ann.errors() == {"name": "give it a name"}
+    ann.submit(f"{GROW}/attribute", name="x", domain="")
+    assert ann.errors() == {"domain": "choose the domain of its values"}
+    ann.get(f"{GROW}/value")
+    ann.submit(f"{GROW}/value", domain="brand", value="mini")
+    assert "exists already" in ann.errors()["value"]
+    ann.submit(f"{GROW}/value", domain="category", value="boat", parent="vehical")
+    assert "did you mean 'vehicle'?" in ann.errors()["parent"]
+    assert service.store.catalog().version == version
+
+
+def test_two_people_may_grow_it_at_once_and_the_second_is_told(service: Service, ann: Visitor) -> None:
+    bob = Visitor(service).join("bob")
+    ann.get(f"{GROW}/domain")
+    bob.get(f"{GROW}/domain")
+    ann.submit(f"{GROW}/domain", name="wood", kind="string")
+    bob.submit(f"{GROW}/domain", name="wood", kind="numeric")
+    assert "exists already" in bob.errors()["name"]
+    bob.submit(f"{GROW}/domain", name="metal")
+    assert "Added: domain metal" in bob.text
+
+
+def test_the_form_of_an_event_type_grows(ann: Visitor) -> None:
+    ann.get(f"{GROW}/event-type")
+    rows = len([name for name in ann.form(f"{GROW}/event-type") if name.startswith("attribute")])
+    ann.submit(f"{GROW}/event-type", name="find", attribute0="price", more="1")
+    fields = ann.form(f"{GROW}/event-type")
+    assert len([name for name in fields if name.startswith("attribute")]) > rows
+    assert fields["attribute0"] == ["price"]
+
+
+def test_no_such_form(ann: Visitor) -> None:
+    assert ann.get(f"{GROW}/nothing").status_code == 404

@@ -1,0 +1,165 @@
+"""Subscriptions by the pages: make, read, edit, pause, resume, delete; what they found, and why."""
+
+import re
+
+import pytest
+
+from tests.service.conftest import Service, car, on_sqlite
+from tests.service.pages.visitor import Visitor
+
+MINE = "/pages/subscriptions"
+
+
+def _published(service: Service, visitor: Visitor, **values: str) -> int:
+    visitor.get("/pages/publish?type=car")
+    visitor.submit("/pages/publish", **{f"value:{name}": value for name, value in values.items()})
+    return int(visitor.page.url.params["published"])
+
+
+def test_the_whole_life_of_a_subscription(service: Service, ann: Visitor) -> None:
+    id = ann.subscribe("brand = mini and year<1980")
+    assert "It stands" in ann.text
+    assert "brand = 'mini' and year < 1980" in ann.text
+    position = _published(service, ann, brand="mini", year="1971")
+    service.commit(1, position, [(position, [id])])
+    ann.get(f"{MINE}/{id}")
+    assert "1971" in ann.text
+    assert "1 match in the last hour" in ann.page.text
+    why = next(link.get("href") for link in ann.tree.iter("a") if link.get("data-why") is not None)
+    ann.get(why)
+    assert f"Why event {position} matched" in ann.text
+    assert "year < 1980 year is 1971" in ann.text
+    ann.get(MINE)
+    ann.submit(f"{MINE}/{id}/pause")
+    assert "Paused." in ann.text
+    assert service.store.subscription(id).state == "paused"
+    ann.submit(f"{MINE}/{id}/resume")
+    assert service.store.subscription(id).state == "active"
+    ann.get(f"{MINE}/{id}/edit")
+    assert ann.form(f"{MINE}/{id}/edit")["text"] == ["brand = 'mini' and year < 1980"]
+    ann.submit(f"{MINE}/{id}/edit", text="year > 2000", expiry="2099-01-01T10:00:00")
+    assert "year > 2000" in ann.text
+    assert "ends 2099-01-01 10:00:00 UTC" in ann.text
+    ann.get(why)
+    assert "year < 1980" in ann.text, "the filter that counted then"
+    ann.get(f"{MINE}/{id}")
+    ann.submit(f"{MINE}/{id}/delete")
+    assert "Deleted." in ann.text
+    assert service.store.subscriptions("ann") == []
+    ann.get(f"{MINE}/{id}")
+    assert "was withdrawn" in ann.text
+    assert "1971" in ann.text, "what it found stays readable"
+
+
+@on_sqlite
+def test_a_wrong_filter_is_shown_at_its_place(service: Service, ann: Visitor) -> None:
+    ann.get(f"{MINE}/new")
+    ann.submit(f"{MINE}/new", text="brand = mini and prise < 10")
+    assert ann.page.status_code == 422
+    assert "no attribute 'prise'; did you mean 'price'?" in ann.text
+    picture = next(node for node in ann.tree.iter("pre") if node.get("class") == "caret").text_content()
+    line, caret = picture.split("\n")[:2]
+    assert line[caret.index("^") :].startswith("prise")
+    assert ann.form(f"{MINE}/new")["text"][0].strip() == "brand = mini and prise < 10"
+    assert service.store.subscriptions("ann") == []
+
+
+@on_sqlite
+def test_an_expiry_in_the_past_is_shown_at_its_field(ann: Visitor) -> None:
+    ann.get(f"{MINE}/new")
+    ann.submit(f"{MINE}/new", text="brand = mini", expiry="2001-01-01T00:00:00")
+    assert "has passed already" in ann.errors()["expiry"]
+
+
+@on_sqlite
+def test_a_form_that_is_sent_twice_makes_one_subscription(service: Service, ann: Visitor) -> None:
+    ann.get(f"{MINE}/new")
+    fields = ann.form(f"{MINE}/new") | {"text": ["brand = mini"]}
+    first = ann.client.post(f"{MINE}/new", data=fields)
+    assert first.headers["location"] == ann.client.post(f"{MINE}/new", data=fields).headers["location"]
+    assert len(service.store.subscriptions("ann")) == 1
+
+
+@on_sqlite
+def test_warnings_are_told_on_its_page(ann: Visitor) -> None:
+    ann.subscribe("price < 10 and price > 20")
+    assert "this filter can never match" in ann.text
+    ann.subscribe("event_type exists")
+    assert "this filter matches every event" in ann.text
+
+
+@on_sqlite
+def test_without_a_script_a_filter_can_be_checked(service: Service, ann: Visitor) -> None:
+    for number in range(3):
+        service.client.post("/events", json=car(f"e{number}", year=1990 + number))
+    ann.get(f"{MINE}/new")
+    ann.submit(f"{MINE}/new", text="year > 1990", check="1")
+    assert "Matches 2 of the last 3 events." in ann.text
+    assert service.store.subscriptions("ann") == []
+
+
+def test_paging_searching_and_states(service: Service, ann: Visitor) -> None:
+    ids = [ann.subscribe(f"year = {1900 + number}") for number in range(23)]
+    ann.get(MINE)
+    assert "23 subscriptions" in ann.text
+    first = re.findall(r"year = (\d+)", ann.text)
+    assert first == [str(1900 + number) for number in range(22, 2, -1)], "the youngest first"
+    ann.get(next(link.get("href") for link in ann.tree.iter("a") if link.get("rel") == "next"))
+    assert re.findall(r"year = (\d+)", ann.text) == ["1902", "1901", "1900"]
+    ann.get(MINE, q="1907")
+    assert re.findall(r"year = (\d+)", ann.text) == ["1907"]
+    ann.get(MINE)
+    ann.submit(f"{MINE}/{ids[22]}/pause")
+    ann.get(MINE, state="paused")
+    assert re.findall(r"year = (\d+)", ann.text) == ["1922"]
+    ann.get(MINE, q="%")
+    assert "None of them fits" in ann.text
+
+
+def test_matches_come_in_pages_newest_first_and_newer_ones_as_a_piece(service: Service, ann: Visitor) -> None:
+    id = ann.subscribe("brand = mini")
+    start = service.store.tail()
+    service.client.post("/events", json=[car(f"e{number}", year=1900 + number) for number in range(60)])
+    positions = range(start + 1, start + 61)
+    service.commit(1, positions[-1], [(position, [id]) for position in positions])
+    ann.get(f"{MINE}/{id}")
+    years = re.findall(r"year (19\d\d)", ann.text)
+    assert years == [str(year) for year in range(1959, 1934, -1)]
+    cursors = [int(node.get("data-cursor")) for node in ann.tree.iter("li") if node.get("data-cursor")]
+    ann.get(next(link.get("href") for link in ann.tree.iter("a") if link.get("rel") == "next"))
+    assert re.findall(r"year (19\d\d)", ann.text)[0] == "1934"
+    piece = ann.get(f"{MINE}/{id}/newer", after=cursors[2])
+    assert re.findall(r"data-cursor=\"(\d+)\"", piece.text) == [str(cursor) for cursor in cursors[:2]]
+    assert "<html" not in piece.text
+
+
+@pytest.mark.parametrize("page", ["", "/edit", "/newer", "/why/1", "/pause", "/resume", "/delete", "/edit!"])
+@on_sqlite
+def test_anothers_subscription_is_not_there(service: Service, ann: Visitor, page: str) -> None:
+    id = service.client.post("/subscriptions", json={"filter": "brand = mini"}).json()["id"]
+    position = service.client.post("/events", json=car()).json()["position"]
+    service.commit(1, position, [(position, [id])])
+    ann.get("/")
+    proof = ann.tree.find("body").get("data-proof")
+    if page in ("/pause", "/resume", "/delete", "/edit!"):
+        answer = ann.client.post(f"{MINE}/{id}{page.rstrip('!')}", data={"proof": proof, "text": "year = 1"})
+    else:
+        answer = ann.client.get(f"{MINE}/{id}{page.replace('/1', f'/{position}')}")
+    assert answer.status_code == 404
+    assert "mini" not in answer.text
+    assert service.store.subscription(id).state == "active"
+    assert service.store.subscription(id).filter == "brand = 'mini'"
+
+
+def test_home_shows_rates_and_the_latest(service: Service, ann: Visitor) -> None:
+    id = ann.subscribe("brand = mini")
+    other = ann.subscribe("year = 1971")
+    position = _published(service, ann, brand="mini", year="1971")
+    service.commit(1, position, [(position, [id, other])])
+    ann.get("/")
+    assert ann.text.count("found by brand = 'mini'") == 1
+    assert ann.text.count("found by year = 1971") == 1
+    assert len([node for node in ann.tree.iter("svg") if node.get("role") == "img"]) == 3
+    piece = ann.get("/pages/now")
+    assert "<html" not in piece.text
+    assert "Events stored" in ann.text

@@ -1,0 +1,74 @@
+"""The receiver notes what it took and what not, and does all that it may do to whoever delivers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+
+import httpx
+
+from tidings.notifying.signatures import new_secret, sign
+from tidings.torture.receiver import Receiver
+from tidings.torture.record import Record
+
+
+async def deliver(http: httpx.AsyncClient, url: str, number: int, secret: str) -> int | None:
+    told = {"id": f"{number}.s", "subscription": "s", "sequence": number, "event": {"id": f"e{number}"}}
+    body = json.dumps(told).encode()
+    timestamp = int(time.time())
+    headers = {
+        "webhook-id": told["id"],
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": sign(secret, str(told["id"]), timestamp, body),
+    }
+    try:
+        return (await http.post(url, content=body, headers=headers)).status_code
+    except httpx.HTTPError:
+        return None
+
+
+def receive(calm: bool, count: int, signing: str, known: str) -> tuple[Record, list[int | None]]:
+    record = Record()
+
+    async def run() -> list[int | None]:
+        async with (
+            Receiver(record, random.Random(1)) as receiver,
+            httpx.AsyncClient(trust_env=False, timeout=3) as http,
+        ):
+            receiver.calm = calm
+            url = receiver.url("hook")
+            statuses = await asyncio.gather(*(deliver(http, url, number, signing) for number in range(1, count + 1)))
+            receiver.secrets["s"] = [known]
+            receiver.verify_rest()
+            return list(statuses)
+
+    return record, asyncio.run(run())
+
+
+def test_in_calm_everything_is_taken() -> None:
+    secret = new_secret()
+    record, statuses = receive(True, 30, secret, secret)
+    assert statuses == [200] * 30
+    assert sorted(one.sequence for one in record.delivered) == list(range(1, 31))
+    assert all(one.taken and one.id == f"{one.sequence}.s" for one in record.delivered)
+    assert record.unsigned == 0
+
+
+def test_else_it_does_all_sorts_of_things() -> None:
+    secret = new_secret()
+    record, statuses = receive(False, 300, secret, secret)
+    assert {200, 204, 301, 429, 500, 503, None} <= set(statuses)
+    assert {"reset", "reset unread", "too short", "too long", "slow"} <= set(record.answers)
+    taken = {one.sequence for one in record.delivered if one.taken}
+    refused = {number for number, status in enumerate(statuses, 1) if status is not None and status >= 300}
+    assert taken
+    assert refused
+    assert not taken & refused
+    assert {number for number, status in enumerate(statuses, 1) if status in (200, 204)} <= taken
+
+
+def test_another_secret_is_noticed() -> None:
+    record, _ = receive(True, 5, new_secret(), new_secret())
+    assert record.unsigned == 5
