@@ -20,7 +20,9 @@ PATIENCE = 60_000  # milliseconds; the machine may be busy
 DESKTOP, PHONE = (1280, 860), (360, 740)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(
+    scope="module"
+)  # not longer: while Playwright is open, no test of this process can run a loop of its own
 def browser() -> Iterator[Browser]:
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="playwright is not installed (pip install playwright)"

@@ -43,6 +43,8 @@ def _furnished(service: Service, page: Page) -> list[str]:
         f"/pages/subscriptions/{id}",
         f"/pages/subscriptions/{id}/edit",
         f"/pages/subscriptions/{id}/why/{position}",
+        f"/pages/subscriptions/{id}/channel",
+        f"/pages/subscriptions/{id}/deliveries",
         "/pages/account",
         "/pages/operator",
     ]

@@ -125,7 +125,8 @@ def server() -> Iterator[Server]:
         yield running
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+# The store's own tests run on both databases in the quick suite; these do so in the slow one.
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """Where a store may be made."""
     if request.param == "sqlite":

@@ -9,13 +9,13 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from tidings.errors import SchemaError, ServiceError, shown
+from tidings.errors import SchemaError
 from tidings.schema import Catalog, Domain, growth
 from tidings.schema.catalog import Attribute, AttributeUse, EventType, IllegalName, NameTaken, UnknownName
 from tidings.schema.domain import KIND_OPERATORS, Kind, RepeatedValue
 from tidings.schema.hierarchy import Hierarchy, RepeatedNode, TooDeep, UnknownNode
 from tidings.service.pages.form import Form, read_form
-from tidings.service.pages.page_route import PageRoute
+from tidings.service.pages.page_route import NoSuchPage, PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import allowed, gateway_of
 from tidings.service.problems import status_of
@@ -25,16 +25,6 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 ROWS = 6  # attributes that the form of an event type offers at once
 _MOST_ROWS = 200
-
-
-class NoSuchGrowth(ServiceError):
-    status = 404
-
-    def __init__(self, way: str) -> None:
-        super().__init__(way)
-
-    def __str__(self) -> str:
-        return f"there is no form {shown(self.args[0])}; the schema's page lists those there are"
 
 
 class WrongField(SchemaError):
@@ -173,7 +163,7 @@ _KINDS = {
 
 def _way(name: str) -> Way:
     if name not in WAYS:
-        raise NoSuchGrowth(name)
+        raise NoSuchPage
     return WAYS[name]
 
 

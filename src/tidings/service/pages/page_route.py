@@ -13,12 +13,21 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from tidings.errors import TidingsError
+from tidings.errors import ServiceError, TidingsError
 from tidings.service import problems
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import LogInFirst, has_ended
 
 log = logging.getLogger("tidings.service")
+
+
+class NoSuchPage(ServiceError):
+    """Or none for this visitor, who is not told what there would be for others."""
+
+    status = 404
+
+    def __str__(self) -> str:
+        return "there is no such page; the links above lead to all there are"
 
 
 class PageRoute(APIRoute):

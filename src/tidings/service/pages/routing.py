@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
-from tidings.errors import ServiceError
 from tidings.service.pages import (
     account_pages,
+    delivery_pages,
     event_pages,
     filter_pages,
     growth_pages,
@@ -23,7 +23,7 @@ from tidings.service.pages import (
     static_files,
     subscription_pages,
 )
-from tidings.service.pages.page_route import PageRoute
+from tidings.service.pages.page_route import NoSuchPage, PageRoute
 from tidings.service.pages.pulse import Pulse
 
 _PAGES = (
@@ -37,16 +37,10 @@ _PAGES = (
     filter_pages,
     subscription_pages,
     match_pages,
+    delivery_pages,
     account_pages,
     operator_pages,
 )
-
-
-class NoSuchPage(ServiceError):
-    status = 404
-
-    def __str__(self) -> str:
-        return "there is no such page; the links above lead to all there are"
 
 
 @asynccontextmanager

@@ -2,10 +2,13 @@
 
 const proof = document.body.dataset.proof;
 
-/** The text of a page's piece, or null where it cannot be had now. */
+const ENDED = Symbol("the session has ended"); // whoever has none is led to the log-in
+
+/** The text of a page's piece, null where it cannot be had now, or ENDED. */
 async function piece(address) {
   try {
-    const answer = await fetch(address, { headers: { "X-Form-Proof": proof }, redirect: "error" });
+    const answer = await fetch(address, { headers: { "X-Form-Proof": proof }, redirect: "manual" });
+    if (answer.type === "opaqueredirect") return ENDED;
     return answer.ok ? await answer.text() : null;
   } catch {
     return null;
@@ -25,7 +28,7 @@ function refreshing(place) {
     waiting = true;
     const text = await piece(place.dataset.refresh);
     waiting = false;
-    if (text !== null) place.replaceChildren(...nodes(text));
+    if (typeof text === "string") place.replaceChildren(...nodes(text));
   }, Number(place.dataset.every));
 }
 
@@ -41,6 +44,11 @@ function streaming(sign) {
     if (asking) { again = true; return; }
     asking = true;
     const text = await piece(`/pages/subscriptions/${encodeURIComponent(sign.dataset.stream)}/newer?after=${cursor}`);
+    if (text === ENDED) {
+      clearInterval(polling);
+      say("your session has ended; reload the page", false);
+      return;
+    }
     if (text !== null) {
       const found = [...nodes(text)].filter((node) => node.nodeType === Node.ELEMENT_NODE);
       if (found.length) {
@@ -80,9 +88,8 @@ function streaming(sign) {
 
 async function reason(link) {
   const text = await piece(`${link.getAttribute("href")}?piece=1`);
-  if (text === null) { location.href = link.href; return; }
+  if (typeof text !== "string") { location.href = link.href; return; }
   const box = document.createElement("div");
-  box.className = "notice-free";
   box.append(...nodes(text));
   link.closest(".why").replaceWith(box);
   box.tabIndex = -1;
@@ -130,14 +137,14 @@ function search(input) {
   searching = setTimeout(async () => {
     const query = new URLSearchParams({ attribute: input.dataset.search, q: input.value });
     const text = await piece(`/pages/values?${query}`);
-    if (text === null) return;
+    if (typeof text !== "string") return;
     input.list.replaceChildren(...JSON.parse(text).values.map((value) => new Option(value, value)));
   }, 200);
 }
 
 /** Only the fields that belong to the chosen kind. */
 function showing(select) {
-  for (const part of document.querySelectorAll("[data-when]")) part.hidden = part.dataset.when !== select.value;
+  for (const part of document.querySelectorAll("[data-when]")) part.hidden = !part.dataset.when.split(" ").includes(select.value);
 }
 
 for (const place of document.querySelectorAll("[data-refresh]")) refreshing(place);
