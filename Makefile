@@ -34,7 +34,7 @@ test: setup  ## all that is quick
 	@$(BIN)/python -m pytest -n 2 -m 'not slow'
 
 test-slow: setup  ## what takes long
-	@$(BIN)/python -m pytest -m slow
+	@$(BIN)/python -m pytest -n 2 -m slow
 
 check: setup  ## format, lint, types, import rules between the rooms
 	@$(BIN)/ruff format --check .

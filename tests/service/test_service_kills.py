@@ -184,7 +184,7 @@ def all_notifications(served: Served, token: str) -> list[tuple[str, str]]:
         cursor = page["next"]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1])
 def test_whatever_is_killed_every_acknowledged_event_is_matched_once(tmp_path: Path, seed: int) -> None:
     draw = random.Random(seed)
     blows = ["pipeline", "serve", "stop", "pipeline", "serve", "serve at once"]
