@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidings.schema.moments import moment
 from tidings.schema.values import LARGEST_INTEGER, Instant, is_text, number
 
 
@@ -85,3 +86,17 @@ def test_half_a_surrogate_pair_is_no_text():
     assert is_text("plain")
     assert is_text("名前 😀")
     assert not is_text("a\ud800")
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [("7d", "2026-04-24T10:00:00Z"), ("1.5 h", "2026-05-01T08:30:00Z"), ("2026-04-30", "2026-04-30T00:00:00Z")],
+)
+def test_moments_as_people_write_them(text, meant):
+    assert moment(text, Instant.parse("2026-05-01T10:00:00Z")) == Instant.parse(meant)
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "7", "7 days", "999999999999d", "-1d"])
+def test_what_is_no_moment(text):
+    with pytest.raises(ValueError):  # noqa: PT011  (whoever asks says it in his own words)
+        moment(text, Instant.parse("2026-05-01T10:00:00Z"))

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 import typer
 
 from tidings.cli.terminal import note, plain, warn
-from tidings.schema import Instant
+from tidings.schema import Instant, moments
+from tidings.schema.moments import WHEN
 
 if TYPE_CHECKING:  # neither is quick to load
     from pyspark.sql import SparkSession
 
     from tidings.store import Store
 
-WHEN = "2026-05-01, 2026-05-01T10:00:00Z, or 7d for so long ago"
 MANY = 100_000  # positions; for fewer Spark would take longer to start than this process to read them
 _PROBLEMS_SHOWN = 5
-_SECONDS = {"s": 1, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 FilterText = Annotated[str, typer.Argument(metavar="FILTER", help="The filter's text.", show_default=False)]
 Since = Annotated[str, typer.Option(metavar="WHEN", help=f"Only events accepted at or after it: {WHEN}.")]
@@ -34,13 +31,9 @@ Master = Annotated[str, typer.Option(metavar="URL", help="Spark's master.")]
 
 def moment(text: str, option: str, now: Instant) -> Instant:
     """The instant that a date, a time or an age means."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([a-z]+)", text.strip())
     try:
-        if found is not None and found[2] in _SECONDS:
-            ago = timedelta(seconds=float(found[1]) * _SECONDS[found[2]])
-            return Instant.of(datetime.fromisoformat(str(now)) - ago)
-        return Instant.parse(text)
-    except (ValueError, OverflowError):  # no time, or one before the year 1
+        return moments.moment(text, now)
+    except ValueError:
         raise typer.BadParameter(f"{text!r} is no time; write it like {WHEN}.", param_hint=f"'{option}'") from None
 
 

@@ -25,7 +25,7 @@ FILES = {
     "LIST_SUBS": "list_subs.dtd",
     "LIST_EVENTS": "list_events.dtd",
 }
-# What the requests call the operators and the kinds of domains, as `xml_form` does.
+# What requests and the schema's XML form call the operators and the kinds of domains.
 OPERATORS = {
     "eq": "=",
     "noteq": "!=",

@@ -38,6 +38,7 @@ from tidings.schema.catalog import (
     UnknownName,
 )
 from tidings.schema.domain import Domain, Kind
+from tidings.schema.dtd import OPERATORS, TYPES
 from tidings.schema.hierarchy import NO_PARENT, Hierarchy
 from tidings.schema.json_form import SchemaForm
 
@@ -57,19 +58,8 @@ _FORM: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "E_TYPE": (("E_ATTR",), ("type",), ()),
     "E_ATTR": ((), ("mandatory", "unique", "type"), ("domid",)),
 }
-_OPERATORS = {
-    "gt": ">",
-    "lt": "<",
-    "gteq": ">=",
-    "lteq": "<=",
-    "eq": "=",
-    "noteq": "!=",
-    "contains": "contains",
-    "similar": "~",
-}
-_OPERATOR_NAMES = {operator: name for name, operator in _OPERATORS.items()}
-_TYPES = {str(kind): kind for kind in Kind if kind is not Kind.ENUMERATED} | {"enum": Kind.ENUMERATED}
-_TYPE_NAMES = {kind: name for name, kind in _TYPES.items()}
+_OPERATOR_NAMES = {operator: name for name, operator in OPERATORS.items()}
+_TYPE_NAMES = {kind: name for name, kind in TYPES.items()}
 _BLANKS = " \t\r\n"
 _LONGEST_ATTR = 10_000  # characters; a longer list reads better, and within libxml2's limits, as elements
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -209,9 +199,9 @@ class _Reader:
 
     def _domain(self, element: etree._Element, name: str) -> Domain:
         type_name = _attribute(element, "type")
-        kind = _TYPES.get(type_name)
+        kind = TYPES.get(type_name)
         if kind is None:
-            raise SchemaForm(_place(element), f"no type {type_name!r}{suggestion(type_name, tuple(_TYPES))}")
+            raise SchemaForm(_place(element), f"no type {type_name!r}{suggestion(type_name, tuple(TYPES))}")
         listed = element.get("attr", "").strip(_BLANKS)
         values = [value.text or "" for value in element.findall("VALUE")]
         parts = (("attr", listed), ("VALUE", values), ("ordered", element.get("ordered")))
@@ -228,15 +218,15 @@ class _Reader:
                 self._note(element, f"a comma too many in attr={shown(listed)}; no empty value was taken")
                 values = [value for value in values if value]
         ordered = "ordered" in element.attrib and self._flag(element, "ordered")
-        return Domain(name, kind, self._operators(element), tuple(values), ordered, _hierarchy(element))
+        return Domain(name, kind, self._operators(element), tuple(values), ordered, hierarchy_of(element))
 
     def _operators(self, element: etree._Element) -> tuple[str, ...]:
         operators = []
         for listed in element.findall("OPER"):
             name = _attribute(listed, "type")
-            if name not in _OPERATORS:
-                raise SchemaForm(_place(listed), f"no operator {name!r}{suggestion(name, tuple(_OPERATORS))}")
-            operators.append(_OPERATORS[name])
+            if name not in OPERATORS:
+                raise SchemaForm(_place(listed), f"no operator {name!r}{suggestion(name, tuple(OPERATORS))}")
+            operators.append(OPERATORS[name])
         return tuple(operators)
 
     def _attributes(self) -> tuple[Attribute, ...]:
@@ -335,7 +325,7 @@ class _Reader:
         self.problems.append(SchemaForm(_place(element), problem))
 
 
-def _hierarchy(element: etree._Element) -> Hierarchy:
+def hierarchy_of(element: etree._Element) -> Hierarchy:
     """The NODE elements within; document order is pre-order."""
     nodes: list[str] = []
     parents: list[int] = []

@@ -14,6 +14,7 @@ from msgspec import UNSET
 from starlette.responses import Response
 
 from tidings.schema import Instant
+from tidings.schema.moments import WHEN
 from tidings.service import query_files, questions
 from tidings.service.bodies import WrongBody, read_body, says, says_nothing, takes
 from tidings.service.callers import Caller
@@ -33,7 +34,7 @@ from tidings.service.inquiry_shapes import (
     TestSeen,
 )
 from tidings.service.jobs import Jobs
-from tidings.service.moments import WHEN, moment
+from tidings.service.moments import moment
 from tidings.service.problems import PROBLEM
 from tidings.service.questions import StoredEvent
 from tidings.service.requests import After, Calling, GatewayOf, Limit, Subscriber, answered, read_cursor

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from tidings.schema.moments import WHEN
 from tidings.service.bodies import Shape
-from tidings.service.moments import WHEN
 
 LAST_POSITION = 2**62
 

@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Any
 
 import msgspec
-from sqlalchemy import select
 
 from tidings.errors import ServiceError
 from tidings.events import validate
@@ -21,8 +20,6 @@ from tidings.language.covering import covers
 from tidings.language.satisfiability import never_matches
 from tidings.schema import Catalog, Instant
 from tidings.store import Store
-from tidings.store.projections import event_key
-from tidings.store.tables import event_keys
 
 SCANNED = 200_000  # events that one question goes through at most: some seconds
 EVERYTHING = "event_type exists"
@@ -97,12 +94,10 @@ def stored(store: Store, position: int) -> StoredEvent:
 
 def published(store: Store, source: str, id: str) -> StoredEvent:
     """Raises NoSuchEvent."""
-    query = select(event_keys.c.position).where(event_keys.c.key == event_key(source, id))
-    with store.database.reading() as connection:
-        position = connection.execute(query).scalar()
+    position = store.position_of(source, id)
     if position is None:
         raise NoSuchEvent(f"{id!r} of the source {source!r}")
-    return stored(store, int(position))
+    return stored(store, position)
 
 
 def explain(store: Store, filter: str, raw: object) -> dict[str, Any]:

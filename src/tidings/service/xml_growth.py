@@ -11,7 +11,8 @@ from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, 
 from tidings.schema.catalog import UnknownName
 from tidings.schema.dtd import FLAGS, OPERATORS, TYPES
 from tidings.schema.growth import Change, CreateAttribute, CreateDomain, CreateEventType, ExtendEventType, grow
-from tidings.schema.hierarchy import NO_PARENT, Hierarchy
+from tidings.schema.hierarchy import Hierarchy
+from tidings.schema.xml_form import hierarchy_of
 from tidings.service.xml_validity import InvalidRequest, attribute_of, request_of
 
 _BLANKS = " \t\r\n"
@@ -86,18 +87,9 @@ def _next_number(catalog: Catalog) -> str:
 
 
 def _hierarchy(element: etree._Element) -> Hierarchy:
-    """The NODE elements within; document order is pre-order."""
-    nodes: list[str] = []
-    parents: list[int] = []
-    path = [NO_PARENT]
-    for event, node in etree.iterwalk(element, events=("start", "end"), tag="NODE"):
-        if event == "start":
-            parents.append(path[-1])
-            path.append(len(nodes))
-            nodes.append(attribute_of(node, "name"))
-        else:
-            path.pop()
-    return Hierarchy(tuple(nodes), tuple(parents))
+    for node in element.iter("NODE"):
+        attribute_of(node, "name")
+    return hierarchy_of(element)
 
 
 def _domain_name(written: str, catalog: Catalog, where: str) -> str:

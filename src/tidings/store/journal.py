@@ -14,7 +14,8 @@ from sqlalchemy import Connection, Select, select
 from tidings.schema import Instant
 from tidings.store.database import Database, Dialect
 from tidings.store.entries import Entry
-from tidings.store.tables import A_CHANGE, about, journal
+from tidings.store.projections import event_key
+from tidings.store.tables import A_CHANGE, about, event_keys, journal
 
 _ENTRIES_AT_ONCE = 10_000
 _BEYOND = 2**62
@@ -27,6 +28,11 @@ _EVENT_ROWS = (
 
 def tail(connection: Connection) -> int:
     return int(connection.execute(select(about.c.tail)).scalar_one())
+
+
+def position_of(connection: Connection, source: str, id: str) -> int | None:
+    query = select(event_keys.c.position).where(event_keys.c.key == event_key(source, id))
+    return connection.execute(query).scalar()
 
 
 def next_change(connection: Connection, after: int) -> int | None:

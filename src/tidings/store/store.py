@@ -114,6 +114,11 @@ class Store(Deliveries):
         with self.database.reading() as connection:
             return journal.events_at(connection, self.database.dialect, positions)
 
+    def position_of(self, source: str, id: str) -> int | None:
+        """Where the event of this source and id was accepted, also when it was removed since."""
+        with self.database.reading() as connection:
+            return journal.position_of(connection, source, id)
+
     def position_at(self, time: Instant) -> int:
         """The first position accepted at or after the time; one beyond the tail when there is none."""
         with self.database.reading() as connection:

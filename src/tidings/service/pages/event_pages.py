@@ -6,11 +6,11 @@ import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from tidings.service.pages import reading
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.questions import NoSuchEvent, stored
+from tidings.store import browsing
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -28,7 +28,7 @@ async def event(position: int, request: Request) -> Response:
         "event.html",
         found=found,
         event=raw,
-        matched=await gateway.read(reading.matched_at, gateway.store, owner, position),
+        matched=await gateway.read(browsing.matched_at, gateway.store, owner, position),
         committed=await gateway.read(gateway.store.committed) >= position,
         source_text=msgspec.json.format(found.payload.encode(), indent=2).decode(),
     )

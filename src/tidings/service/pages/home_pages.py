@@ -9,13 +9,13 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from tidings.errors import StoreError
-from tidings.service.pages import reading
 from tidings.service.pages.charts import Chart, chart
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.pulse import EVERY, Pulse
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import gateway_of, has_ended, visitor
 from tidings.service.pages.wording import rate
+from tidings.store import browsing
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _SHOWN = 8
@@ -38,11 +38,11 @@ async def _now(request: Request) -> dict[str, Any]:
     figures = None
     with suppress(StoreError, TimeoutError):  # the page says that the store does not answer
         figures = await request.app.state.figuring.figures()
-    matches: list[reading.FoundEvent] = []
-    events: list[reading.Seen] = []
+    matches: list[browsing.FoundEvent] = []
+    events: list[browsing.Seen] = []
     if figures is not None and caller.username:
-        events = await gateway.read(reading.newest_events, gateway.store, _SHOWN)
-        matches = await gateway.read(reading.found_events, gateway.store, caller.username, _SHOWN)
+        events = await gateway.read(browsing.newest_events, gateway.store, _SHOWN)
+        matches = await gateway.read(browsing.found_events, gateway.store, caller.username, _SHOWN)
     return {
         "figures": figures,
         "charts": _charts(pulse, 0 if figures is None else figures.lag),

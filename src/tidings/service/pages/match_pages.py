@@ -12,7 +12,6 @@ from tidings.errors import LanguageError
 from tidings.service.gateway import Gateway
 from tidings.service.inquiry_routes import inquiries_of
 from tidings.service.notification_routes import check_owned
-from tidings.service.pages import reading
 from tidings.service.pages.charts import spark
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
@@ -21,7 +20,7 @@ from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.questions import NoSuchEvent, explain_stored
 from tidings.service.requests import After, check_id, read_cursor
 from tidings.service.subscription_routes import read_filter
-from tidings.store import NoSuchSubscription, Standing
+from tidings.store import NoSuchSubscription, Standing, browsing
 from tidings.store.clock import now
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -36,7 +35,7 @@ class Looked:
     standing: Standing | None
     warnings: tuple[str, ...]
     spark: list[int]
-    matches: list[reading.Match]
+    matches: list[browsing.Match]
     last: int
 
 
@@ -70,7 +69,7 @@ async def newer(id: str, request: Request, after: After = "") -> Response:
     gateway = gateway_of(request)
     start = read_cursor(after)
     await gateway.read(check_owned, gateway, id, owner)
-    found = await gateway.read(reading.matches, gateway.store, owner, id, None, _PAGE, start)
+    found = await gateway.read(browsing.matches, gateway.store, owner, id, None, _PAGE, start)
     return render(request, "matches.html", id=id, matches=found, fresh=True)
 
 
@@ -82,7 +81,7 @@ async def why(id: str, position: int, request: Request, piece: str = "") -> Resp
     if not 0 < position < 2**62:
         raise NoSuchEvent(f"at position {position:,}")
     gateway = gateway_of(request)
-    filter = await gateway.read(reading.filter_at, gateway.store, id, owner, position)
+    filter = await gateway.read(browsing.filter_at, gateway.store, id, owner, position)
     if filter is None:
         raise NoSuchSubscription(id)
     inquiries = await inquiries_of(request)
@@ -105,6 +104,6 @@ def _look(gateway: Gateway, id: str, owner: str, before: int | None) -> Looked:
         except LanguageError as problem:  # the journal holds it, so it was once right
             warnings = (problem.problem(),)
     last = store.last_cursor()  # before reading: what comes in between is shown twice rather than not at all
-    found = reading.matches(store, owner, id, before, _PAGE + 1)
+    found = browsing.matches(store, owner, id, before, _PAGE + 1)
     last = max(last, found[0].notification.cursor) if found and before is None else last
-    return Looked(standing, warnings, reading.sparks(store, owner, [id], now())[id], found, last)
+    return Looked(standing, warnings, browsing.sparks(store, owner, [id], now())[id], found, last)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from tidings.service.pages import reading
 from tidings.service.pages.page_route import NoSuchPage, PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import gateway_of, member
+from tidings.store import browsing
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _LETTERS = 20
@@ -29,6 +29,6 @@ async def operator(request: Request) -> Response:
         children=(("Pipeline", gateway.pipeline), ("Outbox", gateway.outbox)),
         streams=state.streams.count,
         requests=state.metrics.events,
-        letters=await gateway.read(reading.newest_letters, gateway.store, _LETTERS),
+        letters=await gateway.read(browsing.newest_letters, gateway.store, _LETTERS),
         store=gateway.store.url.partition(":")[0],
     )

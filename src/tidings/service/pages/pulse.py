@@ -10,12 +10,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from time import monotonic
 
-from sqlalchemy import select
-
 from tidings.errors import StoreError
 from tidings.service.gateway import Gateway
-from tidings.store import Store
-from tidings.store.tables import about, pipeline
+from tidings.store import browsing
 
 log = logging.getLogger("tidings.service")
 
@@ -26,14 +23,8 @@ _RATE_OVER = 5  # beats
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """What there was at a moment; `removed` is up to where old events are gone."""
-
     at: float
-    tail: int
-    events: int
-    removed: int
-    matches: int
-    lag: int
+    seen: browsing.Growth
 
 
 class Pulse:
@@ -60,8 +51,8 @@ class Pulse:
         for before, after in pairwise(beats):
             seconds = max(after.at - before.at, 1e-3)
             events.append(_new_events(before, after) / seconds)
-            matches.append(max(0, after.matches - before.matches) / seconds)
-        return events, matches, [beat.lag for beat in beats[1:]]
+            matches.append(max(0, after.seen.matches - before.seen.matches) / seconds)
+        return events, matches, [beat.seen.lag for beat in beats[1:]]
 
     def now(self) -> tuple[float, float]:
         """Events and matches a second of late."""
@@ -70,12 +61,13 @@ class Pulse:
             return 0.0, 0.0
         first, last = beats[0], beats[-1]
         seconds = max(last.at - first.at, 1e-3)
-        return _new_events(first, last) / seconds, max(0, last.matches - first.matches) / seconds
+        return _new_events(first, last) / seconds, max(0, last.seen.matches - first.seen.matches) / seconds
 
     async def _beat(self) -> None:
         while True:
             try:
-                self.beats.append(await self._gateway.read(_look, self._gateway.store))
+                seen = await self._gateway.read(browsing.growth, self._gateway.store)
+                self.beats.append(Beat(monotonic(), seen))
             except StoreError as problem:
                 log.warning("cannot take the pulse: %s", problem)
             await asyncio.sleep(EVERY)
@@ -83,12 +75,6 @@ class Pulse:
 
 def _new_events(before: Beat, after: Beat) -> int:
     """By their number, unless some were removed in between: then by the journal's length."""
-    new = after.events - before.events if after.removed == before.removed else after.tail - before.tail
+    then, now = before.seen, after.seen
+    new = now.events - then.events if now.complete_from == then.complete_from else now.tail - then.tail
     return max(0, new)
-
-
-def _look(store: Store) -> Beat:
-    with store.database.reading() as connection:
-        tail, events, removed = connection.execute(select(about.c.tail, about.c.events, about.c.complete_from)).one()
-        committed, cursor = connection.execute(select(pipeline.c.committed, pipeline.c.cursor)).one()
-    return Beat(monotonic(), tail, events, removed, cursor, max(0, tail - committed))

@@ -18,7 +18,7 @@ from tidings.service.callers import Caller
 from tidings.service.idempotency import subscription_id
 from tidings.service.inquiries import Inquiries
 from tidings.service.inquiry_routes import inquiries_of
-from tidings.service.pages import reading, trial
+from tidings.service.pages import trial
 from tidings.service.pages.charts import spark
 from tidings.service.pages.filter_pages import LAST
 from tidings.service.pages.form import Form, read_form
@@ -39,6 +39,7 @@ from tidings.store import (
     SubscriptionExists,
     SubscriptionPaused,
     Withdraw,
+    browsing,
 )
 from tidings.store.clock import now
 from tidings.store.entries import KEEP, Draft
@@ -57,9 +58,9 @@ async def mine(request: Request, before: After = "", state: str = "", q: str = "
     state = state if state in ("active", "paused") else ""
     text = q.strip().replace("\0", "")[:_LONGEST_SEARCH]
     start = read_cursor(before) or None
-    found = await gateway.read(reading.owned, gateway.store, owner, start, _PAGE + 1, state, text)
+    found = await gateway.read(browsing.owned, gateway.store, owner, start, _PAGE + 1, state, text)
     shown, more = found[:_PAGE], len(found) > _PAGE
-    counts = await gateway.read(reading.sparks, gateway.store, owner, [one.id for one in shown], now())
+    counts = await gateway.read(browsing.sparks, gateway.store, owner, [one.id for one in shown], now())
     kept = {name: value for name, value in (("state", state), ("q", text)) if value}
     return render(
         request,

@@ -1,4 +1,4 @@
-"""What pages read from the store and the API does not: the newest first, a page at a time, always of one owner."""
+"""What people look at and programs do not ask for: the newest first, a page at a time, of one owner; and the pulse."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from tidings.schema import Instant
-from tidings.store import Notification, Standing, Store, StoredLetter
+from tidings.store.entries import Notification, Standing, StoredLetter
 from tidings.store.journal import events_at
-from tidings.store.tables import OWNED, journal, notifications, pipeline, spans, subscriptions
+from tidings.store.notifications import last_cursor
+from tidings.store.store import Store
+from tidings.store.tables import OWNED, about, journal, notifications, pipeline, spans, subscriptions
 
 BINS = 24
 PERIOD = 3_600_000_000  # microseconds that a sparkline shows
@@ -136,7 +138,7 @@ def sparks(store: Store, owner: str, ids: Iterable[str], now: Instant) -> dict[s
     """For each subscription its matches of the last hour, in equal parts of it."""
     width = PERIOD // BINS
     with store.database.reading() as connection:
-        last = int(connection.execute(select(pipeline.c.cursor)).scalar_one())
+        last = last_cursor(connection)
         edges = _edges(connection, [int(now) - PERIOD + width * place for place in range(BINS)], last)
         return {id: _binned(connection, id, owner, edges) for id in ids}
 
@@ -167,6 +169,25 @@ def _binned(connection: Connection, id: str, owner: str, edges: list[int]) -> li
     cursors = sorted(connection.execute(query).scalars())
     starts = [bisect_left(cursors, edge) for edge in edges] + [len(cursors)]
     return [after - before for before, after in pairwise(starts)]
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How far everything is; `complete_from` moves when old events are removed."""
+
+    tail: int
+    events: int
+    complete_from: int
+    matches: int
+    lag: int
+
+
+def growth(store: Store) -> Growth:
+    """Of `figures` what can be asked every other second: nothing is counted."""
+    with store.database.reading() as connection:
+        tail, events, first = connection.execute(select(about.c.tail, about.c.events, about.c.complete_from)).one()
+        committed, cursor = connection.execute(select(pipeline.c.committed, pipeline.c.cursor)).one()
+    return Growth(tail, events, first, cursor, max(0, tail - committed))
 
 
 def newest_letters(store: Store, limit: int) -> list[StoredLetter]:
