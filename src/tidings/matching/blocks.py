@@ -13,10 +13,11 @@ import numpy as np
 from tidings.matching import bitmaps as bitmaps_module
 from tidings.matching.access import MIXED
 from tidings.matching.bitmaps import Bitmaps
-from tidings.matching.box_kernel import ASKED, CANDIDATES, tidy, trailing_zeros, within
+from tidings.matching.box_kernel import ASKED, CANDIDATES, tidy, trailing_zeros
 from tidings.matching.compiling import inlined, kernel
 from tidings.matching.index import Index
 from tidings.matching.residuals import ASK, NO, YES, inside, verdict_of
+from tidings.matching.slices import within
 
 BLOCK = 64  # words of a row that are looked at together: 4,096 boxes
 SEVERAL = -1  # in place of a row: the event has several ordinals there

@@ -15,6 +15,7 @@ from tidings.matching.access import ALL, BOTH, BOUND, LOWER, MIXED, PREFIX, SUFF
 from tidings.matching.box_table import IN_RANGES
 from tidings.matching.compiling import inlined, kernel
 from tidings.matching.residuals import ASK, NO, YES, inside, verdict_of
+from tidings.matching.slices import copy, copy_inside, copy_inside_both, first_above, within
 
 CANDIDATES, TESTED, ASKED = 0, 1, 2  # places in `counts`
 MOST_COMBINATIONS = 256  # keys of one event that are looked up in a group
@@ -103,10 +104,16 @@ def find_matches(
                     n = copy(number, start, stop, out, n)
                     continue
                 plain = not has_residuals or (start < stop and residual_set[start] == 0)  # a group's boxes are alike
-                if width == 2 and how != BOTH and how != BOUND and plain and stop > start:
+                if (width == 2 or width == 3) and how != BOTH and how != BOUND and plain and stop > start:
                     d = side_dimension[base + 1]
-                    if least[e, d] == greatest[e, d] and least[e, d] >= 0:
-                        n = copy_inside(number, low, high, base - origin * 2 + 1, start, stop, least[e, d], out, n)
+                    f = side_dimension[base + width - 1]
+                    second, third = least[e, d], least[e, f]
+                    if second == greatest[e, d] and second >= 0 and third == greatest[e, f] and third >= 0:
+                        first_sides = base - origin * width
+                        if width == 2:
+                            n = copy_inside(number, low, high, first_sides, start, stop, second, out, n)
+                        else:
+                            n = copy_inside_both(number, low, high, first_sides, start, stop, second, third, out, n)
                         counts[CANDIDATES] += stop - start
                         continue
                 words = 0
@@ -253,48 +260,6 @@ def find_cluster(
                 return cluster
         slot = (slot + np.uint64(1)) & last
     return np.int64(-1)
-
-
-@inlined
-def within(ordinal: Any, low: Any, high: Any) -> Any:
-    """Whether low <= ordinal < high; where low > high, whether ordinal < high or low <= ordinal. In arithmetic modulo
-    2^32 both are one comparison."""
-    return np.uint32(ordinal - low) < np.uint32(high - low)
-
-
-@inlined
-def first_above(bounds: Any, base: Any, width: Any, left: Any, right: Any, ordinal: Any) -> Any:
-    """Of the boxes [left, right), sorted by bound, the first whose bound is greater."""
-    while left < right:
-        middle = (left + right) >> 1
-        if bounds[base + middle * width] <= ordinal:
-            left = middle + 1
-        else:
-            right = middle
-    return left
-
-
-@inlined
-def copy(number: Any, start: Any, stop: Any, out: Any, n: Any) -> Any:
-    """Through views of both sides the loop becomes a block copy (measured: 0.08 ns a number instead of 0.45)."""
-    source, target = number[start:stop], out[n : n + stop - start]
-    for i in range(len(source)):
-        target[i] = source[i]
-    return n + stop - start
-
-
-@inlined
-def copy_inside(
-    number: Any, low: Any, high: Any, base: Any, start: Any, stop: Any, ordinal: Any, out: Any, n: Any
-) -> Any:
-    """Copies those whose second of two sides holds the ordinal, without a branch (0.8 ns each)."""
-    source, target = number[start:stop], out[n : n + stop - start]
-    lows, highs = low[base + start * 2 :], high[base + start * 2 :]
-    taken = np.uint64(0)
-    for i in range(len(source)):
-        target[taken] = source[i]
-        taken += np.uint64(within(ordinal, lows[2 * i], highs[2 * i]))
-    return n + np.int64(taken)
 
 
 @inlined
