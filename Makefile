@@ -1,6 +1,6 @@
 # The front door. Every target sets up what it needs in .venv and is quick when nothing changed.
 .DEFAULT_GOAL := help
-.PHONY: help setup run tour test test-slow check format bench clean
+.PHONY: help setup run tour test test-slow check format docs bench clean
 
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
@@ -23,9 +23,8 @@ $(READY): pyproject.toml constraints.txt
 
 setup: $(READY)  ## make .venv and install everything into it
 
-run: setup  ## the service at http://127.0.0.1:8080, with the schema of the examples
-	@test -e data/tidings.db || $(BIN)/tidings journal load --data data --schema examples/schema.json
-	@$(BIN)/tidings serve --data data
+run: setup  ## the service at http://127.0.0.1:8080, with auctions, flights and subscriptions; it says how to log in
+	@$(BIN)/tidings demo --data data
 
 tour: setup  ## without a service: a schema, filters, events, matches, an explanation
 	@$(BIN)/python examples/tour.py
@@ -45,6 +44,9 @@ check: setup  ## format, lint, types, import rules between the rooms
 format: setup  ## put the code into shape
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
+
+docs: setup  ## write the parts of docs/ that follow from the code
+	@$(BIN)/python scripts/reference
 
 bench: setup  ## how fast is it here
 	@$(BIN)/python -m tidings.bench

@@ -37,7 +37,7 @@ def main() -> None:
                 print((HERE / "subscriptions.jsonl").read_text(encoding="utf-8"), end="")
                 continue
             print("$ tidings " + " ".join(f"'{a}'" if " " in a else a for a in arguments), flush=True)
-            subprocess.run([sys.executable, "-m", "tidings.cli.main", *arguments], cwd=folder, check=True)
+            subprocess.run([sys.executable, "-m", "tidings", *arguments], cwd=folder, check=True)
     print("\nNext: README.md, docs/language.md, and .venv/bin/tidings --help")
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.service.conftest import PASSWORD, Service, server, service, settings, url  # noqa: F401  (fixtures)
+from tests.service.conftest import PASSWORD, SETTINGS, Service, server, service, settings, url  # noqa: F401  (fixtures)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PATIENCE = 60_000  # milliseconds; the machine may be busy
 DESKTOP, PHONE = (1280, 860), (360, 740)
+_ANSWERS = ("401", "409", "422")  # a refused form, or a session that has ended, is an answer and no defect
 
 
 @pytest.fixture(
@@ -40,6 +42,21 @@ def browser() -> Iterator[Browser]:
 Opened = Callable[..., "Page"]
 
 
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One service for many modules, each test with people of its own: starting one, with the processes that count what
+    a filter would match, takes longer than most tests."""
+    folder = tmp_path_factory.mktemp("shared")
+    store = str(folder / "tidings.db")
+    allowed = replace(SETTINGS, allow_loopback_webhooks=True, webhook_handshake="none")
+    running = Service(store, replace(allowed, store=store, data=folder))
+    running.start()
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
 @pytest.fixture
 def opened(browser: Browser, service: Service) -> Iterator[Opened]:  # noqa: F811
     """`opened(size=…, scheme=…)` gives a new page, as of another person."""
@@ -51,8 +68,8 @@ def opened(browser: Browser, service: Service) -> Iterator[Opened]:  # noqa: F81
             complaints.append(f"asked of another host: {address}")
 
     def said(message: ConsoleMessage) -> None:
-        refused = message.text.startswith("Failed to load resource") and any(s in message.text for s in ("409", "422"))
-        if message.type in ("error", "warning") and not refused:  # a refused form is an answer, and no defect
+        refused = message.text.startswith("Failed to load resource") and any(s in message.text for s in _ANSWERS)
+        if message.type in ("error", "warning") and not refused:
             complaints.append(message.text)
 
     def open(size: tuple[int, int] = DESKTOP, scheme: str = "light", script: bool = True) -> Page:
@@ -99,3 +116,29 @@ def log_in(page: Page, username: str) -> Page:
     page.press("#password", "Enter")
     page.wait_for_selector("text=Log out")
     return page
+
+
+def end_sessions(service: Service, username: str) -> None:  # noqa: F811
+    """As when they had become too old."""
+    for token in service.store.tokens_of(username):
+        service.store.remove_token(token.digest)
+    service.gateway.callers.forget()
+
+
+def subscribe(page: Page, filter: str) -> str:
+    """The id."""
+    page.goto("/pages/subscriptions/new")
+    page.wait_for_selector(".brow")
+    page.fill("#text", filter)
+    page.click("#save")
+    page.wait_for_selector("text=It stands")
+    return page.url.rpartition("/")[2].partition("?")[0]
+
+
+def matched(service: Service, id: str, event: dict[str, Any]) -> int:  # noqa: F811
+    """The position of the event, which was published and has matched this subscription."""
+    answer = service.client.post("/events", json=event)
+    assert answer.status_code == 202, answer.text
+    position = int(answer.json()["position"])
+    service.commit(service.store.committed() + 1, position, [(position, [id])])
+    return position

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.conftest import Opened, register
-from tests.service.conftest import PASSWORD, Service, on_sqlite
+from tests.service.conftest import Service, on_sqlite
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -99,51 +99,6 @@ def test_text_and_rows_are_kept_in_step(service: Service, page: Page) -> None:
     page.wait_for_selector(".brow .wrong:has-text('year')")
 
 
-def test_by_keyboard_alone(service: Service, page: Page) -> None:
-    page.goto("/pages/register")
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
-    page.keyboard.press("Enter")
-    for text in ("ann", PASSWORD, PASSWORD):
-        page.keyboard.press("Tab")
-        page.keyboard.type(text)
-    page.keyboard.press("Enter")
-    page.wait_for_selector(".brow")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")  # past the bar
-    for _ in range(30):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.getAttribute('aria-label')") == "Attribute":
-            break
-    page.keyboard.type("brand")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
-    page.keyboard.type("mini")
-    expect(page.locator("#text")).to_have_value("brand = 'mini'")
-    for _ in range(30):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.id") == "save":
-            break
-    page.keyboard.press("Enter")
-    page.wait_for_selector("text=It stands")
-    assert [one.filter for one in service.store.subscriptions("ann")] == ["brand = 'mini'"]
-
-
-def test_a_session_that_ends_while_somebody_writes(service: Service, page: Page, opened: Opened) -> None:
-    register(page, "ann")
-    page.wait_for_selector(".brow")
-    for token in service.store.tokens_of("ann"):
-        service.store.remove_token(token.digest)
-    service.gateway.callers.forget()
-    page.goto("/pages/subscriptions")
-    page.wait_for_selector("text=Your session has ended")
-    page.fill("#username", "ann")
-    page.fill("#password", PASSWORD)
-    page.press("#password", "Enter")
-    page.wait_for_url("**/pages/subscriptions")
-
-
 def test_the_home_page_goes_on_by_itself(service: Service, page: Page) -> None:
     page.goto("/")
     page.wait_for_selector("text=Events stored")
@@ -166,21 +121,3 @@ def test_without_any_script(service: Service, opened: Opened) -> None:
     page.get_by_label("year").fill("1971")
     page.click("button:has-text('Publish')")
     page.wait_for_selector("text=Published at position")
-
-
-def test_two_people_grow_the_schema_at_once(page: Page, opened: Opened) -> None:
-    register(page, "ann")
-    other = register(opened(), "bob")
-    for one in (page, other):
-        one.goto("/pages/schema/grow/domain")
-        one.fill("#name", "wood")
-        one.select_option("#kind", "enumerated")
-        one.fill("#values", "oak\nash")
-    page.click("button:has-text('Add a domain')")
-    page.wait_for_selector("text=Added: domain wood")
-    status: list[int] = []
-    other.on("response", lambda answer: status.append(answer.status))
-    other.click("button:has-text('Add a domain')")
-    other.wait_for_selector("#wrong-name:has-text('exists already')")
-    assert status[0] == 409
-    assert other.input_value("#values") == "oak\nash"

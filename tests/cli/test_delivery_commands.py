@@ -100,3 +100,28 @@ def test_what_is_refused_is_told_plainly(server: Service, tidings: Tidings) -> N
     assert refused.exit_code == 1
     assert "sends no mail" in refused.stderr
     assert tidings("deliveries", "s-nobody").exit_code == 1
+
+
+def test_a_channel_that_was_disabled_is_noticed(
+    server: Service,  # noqa: F811
+    tidings: Tidings,
+    hook: Receiver,
+    tmp_path: Path,
+) -> None:
+    hook.status = 410
+    id = tidings("subscribe", FILTER, "--webhook", hook.url).stdout.strip()
+    assert "0 notices" in tidings("notices").stderr
+    (tmp_path / "event.jsonl").write_text(json.dumps(CAR) + "\n")
+    assert tidings("publish", "event.jsonl").exit_code == 0
+    match_all(server.store)
+    send(server)
+    (notice,) = lines(tidings("notices", "--json").stdout)
+    assert (notice["subscription"], notice["seen"]) == (id, False)
+    shown = tidings("notices", "--new", "--seen")
+    assert f"the webhook channel of subscription '{id}' was disabled: it answered 410" in shown.stdout
+    assert "1 notice" in shown.stderr
+    assert tidings("notices", "--new").stdout == ""
+    assert lines(tidings("notices", "--json").stdout) == [notice | {"seen": True}]
+    assert tidings("notices", "--after", str(notice["number"]), "--json").stdout == ""
+    withdrawn = json.loads(tidings("unsubscribe", id, "--json").stdout)
+    assert withdrawn == {"withdrawn": id, "position": server.store.tail()}

@@ -202,7 +202,9 @@ def test_subscribe_list_and_unsubscribe(server: Service, tidings: Tidings) -> No
     assert (listed["id"], listed["filter"], listed["expiry"]) == (id, "brand = 'mini'", "2099-01-01T00:00:00Z")
     assert id in tidings("subscriptions", "--state", "active").stdout
     assert tidings("subscriptions", "--state", "paused").stdout == ""
-    assert tidings("unsubscribe", id, "--json").stdout == json.dumps({"withdrawn": id}) + "\n"
+    withdrawn = json.loads(tidings("unsubscribe", id, "--json").stdout)
+    assert withdrawn.keys() == {"withdrawn", "position"}
+    assert withdrawn["withdrawn"] == id
     assert tidings("unsubscribe", id).exit_code == 1
 
 

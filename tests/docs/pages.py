@@ -7,6 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 PAGES += sorted((ROOT / "docs").rglob("*.md"))
+LINKED = [*PAGES, *sorted((ROOT / "bench").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`([^`]+)`")
@@ -23,22 +24,22 @@ class Block:
 
     @property
     def name(self) -> str:
-        return f"{self.page.name}:{self.line}"
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
 
 
 def read(page: Path | str) -> str:
     return (ROOT / page).read_text(encoding="utf-8")
 
 
+def page_blocks(page: Path) -> list[Block]:
+    """All fenced blocks of a page, in their order."""
+    text = read(page)
+    return [Block(page, text.count("\n", 0, fence.start()) + 1, fence[1], fence[2]) for fence in _FENCE.finditer(text)]
+
+
 def blocks(language: str) -> list[Block]:
     """All fenced blocks of this language, on all pages."""
-    found = []
-    for page in PAGES:
-        text = read(page)
-        for fence in _FENCE.finditer(text):
-            if fence[1] == language:
-                found.append(Block(page, text.count("\n", 0, fence.start()) + 1, language, fence[2]))
-    return found
+    return [block for page in PAGES for block in page_blocks(page) if block.language == language]
 
 
 def prose(page: Path | str) -> str:
@@ -74,3 +75,17 @@ def links(page: Path) -> list[str]:
 def anchors(page: Path) -> set[str]:
     """The names by which a page's headings can be linked to."""
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in _HEADING.findall(prose(page))}
+
+
+def first_missing(shown: str, printed: str) -> str | None:
+    """The first line of a `text` block that was not printed, after those before it; `…` stands for anything."""
+    place = 0
+    for line in shown.splitlines():
+        if not (wanted := line.strip()):
+            continue
+        pattern = ".*?".join(re.sub(r"(\\ )+", r"\\s+", re.escape(part.strip())) for part in wanted.split("…"))
+        found = re.compile(pattern).search(printed, place)
+        if found is None:
+            return wanted
+        place = found.end()
+    return None

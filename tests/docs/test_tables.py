@@ -3,6 +3,7 @@
 import json
 from typing import get_args
 
+import msgspec
 import pytest
 
 from tests.docs.pages import ROOT, blocks, code, read, rows
@@ -16,29 +17,31 @@ from tidings.schema import Catalog, json_form
 from tidings.schema.domain import KIND_OPERATORS, Kind
 from tidings.schema.files import read_catalog
 from tidings.schema.growth import grow
+from tidings.service.delivery_routes import Replay, _chosen
 
 CATALOG: Catalog = read_catalog(ROOT / "examples" / "schema.json")[0]
 LANGUAGE = "docs/language.md"
 
 
-def readme_event() -> Event:
-    raw = next(json.loads(block.text) for block in blocks("json") if block.page.name == "README.md")
+def shown_event() -> Event:
+    """The event at the top of the language's page."""
+    raw = next(json.loads(block.text) for block in blocks("json") if block.page == ROOT / LANGUAGE)
     return validate(raw, CATALOG)
 
 
 def matches(text: str) -> bool:
-    return explain(Filter.parse(text, CATALOG), readme_event(), CATALOG).matches
+    return explain(Filter.parse(text, CATALOG), shown_event(), CATALOG).matches
 
 
-README_FILTERS = [code(row[0]) or "" for row in rows("README.md", "filter")]
+FILTERS = [code(row[0]) or "" for row in rows(LANGUAGE, "a filter that matches it")]
 
 
-def test_the_readme_has_six_filters() -> None:
-    assert len(README_FILTERS) == 6
+def test_there_are_six_filters() -> None:
+    assert len(FILTERS) == 6
 
 
-@pytest.mark.parametrize("text", README_FILTERS)
-def test_the_readmes_event_matches_its_filters(text: str) -> None:
+@pytest.mark.parametrize("text", FILTERS)
+def test_the_event_matches_its_filters(text: str) -> None:
     assert matches(text)
 
 
@@ -53,7 +56,7 @@ WORDS = [(text, verdict) for text, verdict in WORDS if text and text.startswith(
 
 @pytest.mark.parametrize(("text", "verdict"), WORDS)
 def test_words_of_text(text: str, verdict: str) -> None:
-    """The README's event has the title that the table speaks of."""
+    """The event has the title that the table speaks of."""
     assert matches(text) is verdict.startswith("yes")
 
 
@@ -104,3 +107,10 @@ def test_every_decision_is_listed() -> None:
         text = read(page)
         for part in ("**Question.**", "**Choice.**", "**Refused.**", "**What would change our mind.**"):
             assert part in text, f"{page.name} lacks {part}"
+
+
+def test_bodies_of_replays() -> None:
+    for row in rows("docs/how-to/replay-deliveries.md", "to send again"):
+        body = row[2].rpartition("with ")[2].strip("`")
+        asked = msgspec.json.decode(body, type=Replay)
+        assert len(_chosen(asked)) == 1, body

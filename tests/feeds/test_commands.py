@@ -86,10 +86,35 @@ def test_infer_apply_and_run(server: Service, tidings: Tidings) -> None:  # noqa
     done = tidings("feed", "run", "cars.toml", "--once", "--json")
     assert done.exit_code == 0, done.stderr
     assert json.loads(done.stdout)["published"] == 4
-    again = tidings("feed", "run", "cars.toml", "--once")
+    assert "cars: 0 records, nothing new" in tidings("feed", "run", "cars.toml", "--once").stderr
+    Path("kept").mkdir()
+    again = tidings("feed", "run", "cars.toml", "--once", "--state", "kept")
     assert "cars: 4 records, 4 duplicates" in again.stderr
+    assert len(list(Path("kept").iterdir())) == 1
+    Path(".cars.toml.state").unlink()
+    assert "cars: 4 records, 4 duplicates" in tidings("feed", "run", "cars.toml", "--once").stderr
     found = tidings("query", "event.source = 'dealer' and asked < 1000", "--count")
     assert found.stdout == "2\n"
+
+
+def test_infer_is_told_the_encoding_and_says_what_it_leaves_out(tidings: Tidings) -> None:  # noqa: F811
+    Path("d.csv").write_bytes("Stück;Stück;Preis\n1;2;1,50\n".encode("cp1252"))
+    without = tidings("feed", "infer", "d.csv", "--mapping", "m.toml")
+    assert without.exit_code == 1
+    assert "no UTF-8 text" in without.stderr
+    assert tidings("feed", "infer", "d.csv", "--encoding", "nothing").exit_code == 2
+    done = tidings("feed", "infer", "d.csv", "--encoding", "cp1252", "--mapping", "m.toml")
+    assert done.exit_code == 0, done.stderr
+    assert "note: there are 2 columns 'Stück'; only the first is read" in done.stderr
+    (event,) = lines(tidings("feed", "preview", "m.toml").stdout)
+    assert event["event"]["attributes"] == {"stück": 1, "preis": 1.5}  # type: ignore[index]
+
+
+def test_a_file_with_a_byte_order_mark_is_known_by_what_follows_it(tidings: Tidings) -> None:  # noqa: F811
+    Path("d").write_bytes(b'\xef\xbb\xbf[{"a": 1}]')
+    done = tidings("feed", "infer", "d", "--mapping", "m.toml")
+    assert done.exit_code == 0, done.stderr
+    assert 'format = "json"' in Path("m.toml").read_text()
 
 
 def test_the_changes_can_be_made_by_schema_grow(server: Service, tidings: Tidings) -> None:  # noqa: F811
@@ -115,6 +140,7 @@ def test_usage(tidings: Tidings) -> None:  # noqa: F811
     assert tidings("feed", "infer", "none.csv").exit_code == 2
     assert tidings("feed", "infer", "cars.toml", "--event-type", "x").exit_code == 2
     assert tidings("feed", "run", "none.toml").exit_code == 2
+    assert tidings("feed", "run", "cars.toml", "--state", "none").exit_code == 2
     assert tidings("feed", "flights", "--start", "soon").exit_code == 2
     Path("m.toml").write_text('fil = "d.csv"\n')
     wrong = tidings("feed", "preview", "m.toml")

@@ -32,13 +32,29 @@ def test_numbers(text: Any, value: float) -> None:
     assert number(text) == value
 
 
+def test_what_says_that_there_is_no_value() -> None:
+    reading = Reading("a", missing=("NA", "-"), split=";")
+    assert list(converted(("NA", " - ", "5;NA;6", "-7"), reading, Kind.NUMERIC)) == [5, 6, -7]
+
+
+def test_iso_times_are_read_beside_a_form() -> None:
+    told = {str(instant(text, "%m/%d/%Y")) for text in ("05/30/2026", "2026-05-30", "2026-05-30T02:00:00+02:00")}
+    assert told == {"2026-05-30T00:00:00Z"}
+
+
 def test_a_decimal_comma() -> None:
+    assert number("0,125", ",") == 0.125
+    assert number("10.250,125", ",") == 10250.125
     assert number("1.234,50 €", ",") == 1234.5
     assert number("12,5", ",") == 12.5
 
 
 @pytest.mark.parametrize(
-    "text", ["", "none", "1,29", "1.2.3", "2026-05-01", "12 of 30", "part-5", "9" * 20, "9" * 200, True, None, "1e999"]
+    "text",
+    [
+        *("", "none", "1,29", "1.2.3", "2026-05-01", "12 of 30", "part-5", "9" * 20, "9" * 200, True, None, "1e999"),
+        *("0,125", "-0,125", "$0,125 each", "(5)", "($1,250.00)", "12.50-"),
+    ],
 )
 def test_no_numbers(text: Any) -> None:
     with pytest.raises(Unconvertible):

@@ -1,5 +1,8 @@
 """A schema and a mapping from what is there."""
 
+import gzip
+import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +10,7 @@ import pytest
 
 from tests.feeds.conftest import EXAMPLES, Map
 from tidings.events import validate
-from tidings.feeds import NothingToInfer, Proposal, SchemaClash, infer, propose, read_mapping
+from tidings.feeds import NothingToInfer, Proposal, SchemaClash, UnreadableFeed, infer, propose, read_mapping
 from tidings.feeds.auction_site import AuctionSite
 from tidings.feeds.changes import changes
 from tidings.feeds.making import EventMaker
@@ -44,6 +47,17 @@ MANY = list(range(12))
         ([1.5 * n for n in MANY], "numeric"),
         ([f"US ${n},000.00" for n in range(1, 13)], "numeric"),
         ([f"{n} km" for n in MANY], "numeric"),
+        ([f"M{n}" for n in MANY], "string"),
+        ([f"({n})" for n in MANY], "string"),  # a count, or below zero
+        (["NA", *(f"{n}.5" for n in range(11))], "numeric"),
+        (["n/a", "-", *(f"2026-05-{n:02}" for n in range(1, 11))], "time"),
+        (["NA"] * 12, "enumerated"),
+        ([f"{n + 1:02}/05/2026" for n in MANY], "string"),  # the fifth of January, or the first of May
+        ([f"{n + 10:02}/05/2026" for n in MANY], "time"),
+        ([f"05/{n + 10:02}/2026 09:30 PM" for n in MANY], "time"),
+        ([f"May {n + 1}, 2026" for n in MANY], "time"),
+        ([f"{n + 1:02}-May-2026 10:00:01" for n in MANY], "time"),
+        (["05/30/2026", "2026-05-30T10:00:00Z"] * 6, "time"),
         ([f"00{n}" for n in MANY], "string"),
         ([f"/cars/{n}" for n in MANY], "string"),
         ([f"part {n} of 12" for n in MANY], "string"),
@@ -90,6 +104,115 @@ def test_an_id_is_a_column_that_is_called_so_and_tells_records_apart() -> None:
     assert inferred(csv(("car_id", [1] * 12), ("b", MANY)), "csv").mapping.id == ()
 
 
+def test_what_a_column_says_of_missing_values_and_dates_is_kept() -> None:
+    found = inferred(csv(("a", ["NA", "?", "1.5", "2"] * 3), ("d", ["05/30/2026", "2026-05-30"] * 6)), "csv")
+    a, d = found.mapping.fields
+    assert a.reading.missing == ("?", "NA")
+    assert d.reading.time_format == "%m/%d/%Y"
+    catalog, mapping = found.catalog, mapping_of(tomllib.loads(write_mapping(found.mapping)), "m", Path())
+    made = EventMaker(mapping, catalog).make({"a": ("NA",), "d": ("2026-05-30",)})
+    assert made.raw["attributes"] == {"d": "2026-05-30T00:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "delimiter", "values"),
+    [
+        ([("a", "1,5"), ("b", "1.250"), ("c", "7")], ";", [1.5, 1250, 7]),  # the one column says it for the other
+        ([("a", "0,125"), ("b", "1,250")], ";", [0.125, 1.25]),
+        ([("a", "1,250")], ";", [1.25]),  # semicolons stand where commas are taken
+        ([("a", "1.250")], ";", [1.25]),
+        ([("a", "1.5"), ("b", "1,250")], ";", [1.5, 1250]),
+        ([("a", '"1,250"')], ",", [1250]),
+        ([("a", '"1,250"'), ("b", '"1,2"')], ",", [1.25, 1.2]),
+        ([("a", "38.82216"), ("b", '"1,250"')], ",", [38.82216, 1250]),
+    ],
+)
+def test_decimal_commas(columns: list[tuple[str, str]], delimiter: str, values: list[float]) -> None:
+    text = "\n".join(delimiter.join(line) for line in zip(*columns, strict=True))
+    mapping = inferred(text + "\n", "csv").mapping if len(columns) > 1 or delimiter == "," else None
+    if mapping is None:  # of one column the delimiter cannot be seen
+        layout = Layout("csv", delimiter=delimiter)
+        mapping = infer(Content("there", text.encode()), layout, Origin(file=Path("x")), "thing").mapping
+    (record,) = read_records(Content("there", text.encode()), mapping.layout, mapping.paths)
+    made = EventMaker(mapping, Catalog()).make(record)
+    assert list(made.raw["attributes"].values()) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "delimiter", "names"),
+    [
+        ('\ufeff"a,b,c";d\n1;2\n', ";", ["a_b_c", "d"]),
+        ('"pri\nce";d;e\n"x\ny;z";2;3\n', ";", ["pri_ce", "d", "e"]),
+        ("a\tb\r1\t2\r", "\t", ["a", "b"]),
+        ("sep=;\na;b\n1;2\n", ";", ["a", "b"]),
+        ("id,source,time,contact,event_type\n1,2,3,4,5\n", ",", ["id", "source", "time", "contact", "event_type_"]),
+        ("Not,in,and,under\n1,2,3,4\n", ",", ["not_", "in_", "and_", "under_"]),
+        (",".join(f"c{n}" for n in range(150)) + "\n1\n", ",", [f"c{n}" for n in range(150)]),
+    ],
+)
+def test_headers(text: str, delimiter: str, names: list[str]) -> None:
+    found = inferred(text, "csv")
+    assert found.mapping.layout.delimiter == delimiter
+    assert [one.attribute for one in found.mapping.fields] == names
+    assert found.remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "remark"),
+    [
+        ("a,a,b\n1,2,3\n", "csv", "there are 2 columns 'a'; only the first is read"),
+        ("a,,\n1,2,3\n", "csv", "columns without a name are left out: 2"),
+        (json.dumps({f"k{n}": {"a": n} for n in range(150)}), "json", "50 of 150 paths are left out"),
+        (
+            "<table><tr><td>" + "<table>" + "<tr><td>a<td>b" * 5 + "</table></table>" + "<table><tr><td>x",
+            "html",
+            "stand within others: their values are mixed",
+        ),
+    ],
+)
+def test_what_is_left_out_is_told(text: str, format: str, remark: str) -> None:
+    (told,) = inferred(text, format).remarks
+    assert remark in told
+
+
+def test_too_wide_and_packed_and_otherwise_encoded_is_said() -> None:
+    with pytest.raises(UnreadableFeed, match="2,000 columns; at most 1,000 are read"):
+        inferred(",".join(f"c{n}" for n in range(2_000)), "csv")
+    for body, said in [(gzip.compress(b"a,b"), r"packed \(gzip\)"), ("a\nü".encode("cp1252"), "--encoding")]:
+        with pytest.raises(UnreadableFeed, match=said):
+            infer(Content("there", body), Layout("csv"), Origin(file=Path("x")), "thing")
+    german = infer(Content("t", "a\nü".encode("cp1252")), Layout("csv", encoding="cp1252"), Origin(url="u"), "thing")
+    assert german.mapping.layout.encoding == "cp1252"
+    sheet = infer(Content("t", "a\tb\nü\t1".encode("utf-16")), Layout("csv"), Origin(url="u"), "thing")
+    assert kinds(sheet) == {"a": "string", "b": "numeric"}
+
+
+@pytest.mark.parametrize("as_lines", [True, False])
+def test_lists_inside_records_are_no_records(as_lines: bool) -> None:
+    records = [{"a": n, "offers": [{"price": 1}, {"price": n}]} for n in MANY]
+    text = "\n".join(json.dumps(one) for one in records) if as_lines else json.dumps(records)
+    found = inferred(text, "json")
+    assert (found.records, found.mapping.layout.records) == (12, "")
+    assert [one.reading.path for one in found.mapping.fields] == ["a", "offers/*/price"]
+
+
+def test_geojson() -> None:
+    quakes = [
+        {"id": f"us{n}", "properties": {"mag": n / 10}, "geometry": {"type": "Point", "coordinates": [-120.5, 38, n]}}
+        for n in MANY
+    ]
+    found = inferred(json.dumps({"type": "FeatureCollection", "features": quakes, "bbox": [1, 2, 3]}), "json")
+    assert (found.mapping.layout.records, found.mapping.id) == ("/features", ("id",))
+    paths = [one.reading.path for one in found.mapping.fields]
+    assert paths[-3:] == [f"geometry/coordinates/{place}" for place in range(3)]
+    assert not any(one.several for one in found.mapping.fields)
+
+
+def test_names_that_are_no_path_are_left_out() -> None:
+    found = inferred(json.dumps([{"": n, "*": n, "a/b": n} for n in MANY]), "json")
+    assert [one.reading.path for one in found.mapping.fields] == ["*", "a~1b"]
+
+
 def test_json_records_are_found() -> None:
     found = inferred('{"meta": {"n": 2}, "d": {"l": [{"a": {"b": 1}, "t": ["x", "y"]}, {"a": {"b": 2}}]}}', "json")
     assert found.mapping.layout.records == "/d/l"
@@ -102,6 +225,20 @@ def test_a_table_is_read_by_its_headings() -> None:
     found = inferred(f"<table><tr><th>Name<th>Price (EUR)</tr>{rows}</table>", "html")
     assert kinds(found) == {"name": "string", "price_eur": "numeric"}
     assert [one.reading.path for one in found.mapping.fields] == ["td:1", "td:2"]
+
+
+def test_headings_over_several_columns_and_beside_rows() -> None:
+    rows = "".join(f"<tr><th>Row {n}<td>Mini<td>Cooper {n}<td>{n}" for n in MANY)
+    found = inferred(f"<table><tr><th>No<th colspan=2>Car<th>Price{rows}</table>", "html")
+    assert {one.reading.path: one.attribute for one in found.mapping.fields} == {
+        "th:1": "no",
+        "td:1": "car",
+        "td:2": "car_2",
+        "td:3": "price",
+    }
+    assert found.records == 12  # the headings are none
+    bare = inferred(f"<table>{rows}</table>", "html")
+    assert [one.attribute for one in bare.mapping.fields] == ["th_1", "td_1", "td_2", "td_3"]
 
 
 def test_the_auction_site_is_understood() -> None:

@@ -89,6 +89,7 @@ WRONG = [
     ({"fields": {"p": {"from": "a", "zone": "../../etc/passwd"}}}, "fields.p.zone", "expected a time zone"),
     ({"fields": {"p": {"from": "a", "split": ""}}}, "fields.p.split", "got nothing"),
     ({"fields": {"p": {"from": "a", "lower": "yes"}}}, "fields.p.lower", "true or false"),
+    ({"fields": {"p": {"from": "a", "missing": 5}}}, "fields.p.missing", "text or a list of texts"),
     ({"fields": {"p": {"from": "a", "kind": "numeric", "grow": True}}}, "fields.p.grow", "only enumerated"),
     ({"fields": {"p": {"from": "a", "kind": "enumerated", "parent": "b"}}}, "fields.p.parent", "only hierarchical"),
     ({"fields": {"two words": 5}}, 'fields."two words"', "expected a path"),

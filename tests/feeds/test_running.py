@@ -14,9 +14,9 @@ from tests.client.conftest import QUICK
 from tests.feeds.conftest import Map, Site
 from tests.service.conftest import Service
 from tidings.client import Client, NotAllowed, ServerUnreachable
-from tidings.feeds import Feed, SchemaClash, SchemaLacks, SourceUnreachable
-from tidings.feeds.running import BackOff
-from tidings.feeds.sources import FolderSource, UrlSource
+from tidings.feeds import Feed, SchemaClash, SchemaLacks, SourceUnreachable, records
+from tidings.feeds.back_off import BackOff
+from tidings.feeds.folder_source import FolderSource
 
 CARS = {"brand": {"from": "brand", "grow": True}, "year": "year", "paint": {"from": "paint", "split": ","}}
 SOON = BackOff(0.01, 0.05)
@@ -159,7 +159,7 @@ def test_a_folder_is_followed(ann: Client, mapped: Map, tmp_path: Path) -> None:
         looks = running.feed.counters.looks
         until(lambda: running.feed.counters.looks > looks + 2)
     assert len(heard) == 1  # a broken file is told once
-    assert "broken.csv: byte 0" in heard[0]
+    assert "broken.csv: byte 2" in heard[0]
     assert [event["id"] for event in stored(ann)] == ["c1", "c2"]
 
 
@@ -181,6 +181,20 @@ def test_a_file_is_left_alone_while_it_is_written(tmp_path: Path) -> None:
     assert len(list(source.look())) == 1
 
 
+def test_a_clock_that_was_set_back_does_not_open_a_file_that_is_written(tmp_path: Path) -> None:
+    now = 1_000_000.0
+    source = FolderSource(tmp_path, "*", 1.0, clock=lambda: now)
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"x")
+    os.utime(path, (now + 3_600, now + 3_600))
+    assert list(source.look()) == []
+    path.write_bytes(b"xy")
+    os.utime(path, (now + 3_601, now + 3_601))
+    assert list(source.look()) == []
+    (content,) = source.look()  # nobody wrote between two looks
+    assert content.body == b"xy"
+
+
 def test_what_is_not_there(ann: Client, mapped: Map, site: Site) -> None:
     def feed(**where: Any) -> Feed:
         return Feed(mapped(**where, format="csv", event_type="car", fields=CARS), ann)
@@ -193,13 +207,6 @@ def test_what_is_not_there(ann: Client, mapped: Map, site: Site) -> None:
     ]:
         with pytest.raises(SourceUnreachable, match=said):
             feed(**where).once()
-
-
-def test_a_page_without_end_is_not_read_to_its_end(site: Site) -> None:
-    site.pages["/zip"] = b"x" * 2_000_000
-    site.headers = {"Content-Type": "text/csv", "Content-Encoding": "gzip"}
-    with pytest.raises(SourceUnreachable, match="more than 100,000 bytes"):
-        list(UrlSource(f"{site.url}/zip", largest=100_000).look())
 
 
 def test_a_schema_that_lacks_something_is_said_before_anything_is_read(ann: Client, mapped: Map) -> None:
@@ -263,7 +270,38 @@ def test_the_ids_remembered_are_bounded(ann: Client, mapped: Map, tmp_path: Path
     (tmp_path / "cars.csv").write_bytes(rows(*((f"c{n}", "mini", 1990) for n in range(50))))
     feed = Feed(mapped(file="cars.csv", event_type="car", id="id", fields=CARS), ann, remembered=10)
     assert feed.once().published == 50
-    assert len(feed._known._versions) == 10
+    assert len(feed._memory.known) == 10
+
+
+def test_what_was_read_before_a_broken_line_is_published(ann: Client, mapped: Map, tmp_path: Path) -> None:
+    (tmp_path / "cars.csv").write_bytes(rows(("c1", "mini", 1990), ("c2", "mini", 1990)) + b"x" * 200_000 + b",mini\n")
+    heard: list[str] = []
+    feed = Feed(mapped(file="cars.csv", event_type="car", id="id", fields=CARS), ann, heard.append)
+    told = feed.once()
+    assert (told.records, told.published, told.failures) == (2, 2, 1)
+    assert "cars.csv: line 4: no CSV" in heard[0]
+
+
+def test_more_records_than_are_read_are_told(
+    ann: Client, mapped: Map, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "MOST_RECORDS", 7)
+    for cars, failures in [(7, 0), (8, 1)]:
+        (tmp_path / "cars.csv").write_bytes(rows(*((f"{cars}-{n}", "mini", 1990) for n in range(cars))))
+        heard: list[str] = []
+        told = Feed(mapped(file="cars.csv", event_type="car", id="id", fields=CARS), ann, heard.append).once()
+        assert (told.records, told.published, told.failures) == (7, 7, failures)
+    assert "cars.csv: only its first 7 records were read; divide it" in heard[0]
+
+
+def test_more_values_than_are_read_are_refused(ann: Client, mapped: Map, tmp_path: Path) -> None:
+    cars = [{"b": "mini", "y": 1990, "p": [{"c": f"{car} {n}"} for n in range(1_000 + car)]} for car in range(2)]
+    (tmp_path / "cars.json").write_text(json.dumps(cars))
+    fields = {"brand": "b", "year": "y", "paint": "p/*/c"}
+    heard: list[str] = []
+    told = Feed(mapped(file="cars.json", event_type="car", fields=fields), ann, heard.append).once()
+    assert (told.published, told.refused) == (1, 1)
+    assert "more than 1,000 values stand at 'p/*/c'" in heard[0]
 
 
 def test_a_server_that_goes_away_loses_nothing(service: Service, ann: Client, mapped: Map, site: Site) -> None:

@@ -1,19 +1,20 @@
 """A store in which something is owed, a channel that records what it is given, and turns of an outbox till it rests."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tests.store.samples import Clock, publish, with_schema
 from tests.store.test_notifications import table
-from tidings.notifying.lanes import Limits
+from tidings.notifying.limits import Limits
 from tidings.notifying.outbox import Outbox
 from tidings.notifying.parcel import Attempt, Parcel
 from tidings.schema import Instant
-from tidings.store import Accepted, Store, StoredChannel, Subscribe
+from tidings.store import Accepted, Store, StoredChannel, StoredParcel, Subscribe
 
 OWNER = "ann"
+DAY = 86_400
 OK = Attempt(True, 0.01, "POST somewhere", 200)
 FAILED = Attempt(False, 0.01, "POST somewhere", 500, "oh no", "it answered 500")
 GONE = Attempt(False, 0.01, "POST somewhere", 410, "", "it answered 410", gone=True)
@@ -87,3 +88,30 @@ async def settled(outbox: Outbox, hanging: int = 0) -> None:
         for _ in range(5):
             await asyncio.sleep(0)
         calm = 0 if busy or outbox.under_way > hanging else calm + 1
+
+
+def play(outbox: Outbox, *steps: Coroutine[Any, Any, Any]) -> None:
+    """These, one after the other, and then the end of the outbox."""
+
+    async def all_of_them() -> None:
+        try:
+            for step in steps:
+                await step
+        finally:
+            await outbox.close()
+
+    asyncio.run(all_of_them())
+
+
+def send_all(store: Store, channel: Recorder, clock: Clock, limits: Limits | None = None) -> None:
+    """Everything that is due now."""
+    outbox = outbox_of(store, channel, clock, limits)
+    play(outbox, settled(outbox))
+
+
+def parcels(store: Store, subscription: str = "s", owner: str = OWNER) -> list[StoredParcel]:
+    return store.parcels_of(subscription, owner, newest=False)
+
+
+def states(store: Store, subscription: str = "s") -> list[tuple[str, int]]:
+    return [(one.state, one.attempts) for one in parcels(store, subscription)]

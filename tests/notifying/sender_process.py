@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tidings.notifying.lanes import Limits
+from tidings.notifying.limits import Limits
 from tidings.notifying.outbox import Outbox
 from tidings.notifying.parcel import Attempt, Parcel
 from tidings.schema import Instant

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from tests.notifying.test_email import self_made_certificate, server_side
+from tests.notifying.smtp_sink import self_made_certificate, server_side
 from tidings.errors import ChannelError
 from tidings.notifying.apprise_channel import (
     AppriseChannel,

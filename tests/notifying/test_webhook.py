@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.notifying.test_http_sender import OK, Receiver, closing, endless, resetting, silent
+from tests.notifying.http_receiver import OK, Receiver, closing, endless, resetting, silent
 from tidings.errors import ChannelError
 from tidings.notifying.addresses import InvalidUrl, Resolver, UnsafeAddress
 from tidings.notifying.http_sender import HttpSender

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.notifying.test_email import Sink
+from tests.notifying.smtp_sink import Sink
 from tidings.notifying.signatures import verify
 
 

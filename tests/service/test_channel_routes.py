@@ -1,6 +1,7 @@
 """Channels over HTTP: asked for, agreed to, paused, rotated; with a real receiver and a real mail server."""
 
 import re
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -8,12 +9,13 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.notifying.test_email import Sink
+from tests.notifying.smtp_sink import Sink
 from tests.service.conftest import PASSWORD, SETTINGS, Service, car, on_sqlite
 from tests.service.delivering import deliver, send
 from tests.service.receiver import Receiver, mail_sink, receiver
 from tidings.notifying.signatures import WrongSignature
 from tidings.settings import Settings
+from tidings.store.database import Database
 
 FILTER = "brand = mini"
 
@@ -215,7 +217,7 @@ def test_what_is_owed_when_a_subscription_is_withdrawn_is_sent(
     made = subscribed(client, kind="webhook", url=hook.url)
     find(service, made["id"])
     deliver(service)
-    assert client.delete(f"/subscriptions/{made['id']}").status_code == 204
+    assert client.delete(f"/subscriptions/{made['id']}").status_code == 200
     send(service)
     assert len(hook.wait(1)) == 1
     listed = client.get(f"/subscriptions/{made['id']}/deliveries").json()["deliveries"]
@@ -373,3 +375,37 @@ class TestMail:
         sink.answers.clear()
         assert client.post(f"/subscriptions/{made['id']}/channel/resume").json()["state"] == "unconfirmed"
         assert len(sink.mails) == 1
+
+
+@on_sqlite
+def test_what_changes_channels_waits_with_the_writers(
+    service: Service, client: httpx.Client, hook: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lock of the database must not keep readers waiting."""
+    threads: set[str] = set()
+    writing = Database.writing
+
+    def noted(database: Database, *rest: Any) -> Any:
+        threads.add(threading.current_thread().name.rpartition("_")[0])
+        return writing(database, *rest)
+
+    made = subscribed(client, kind="webhook", url=hook.url)
+    path = f"/subscriptions/{made['id']}"
+    find(service, made["id"])
+    send(service)
+    monkeypatch.setattr(Database, "writing", noted)
+    steps: list[tuple[str, str, Any]] = [
+        ("POST", f"{path}/channel/pause", None),
+        ("POST", f"{path}/channel/resume", None),
+        ("POST", f"{path}/channel/rotate-secret", None),
+        ("POST", f"{path}/replay", {"from": 1}),
+        ("POST", "/notices/seen", {"upto": "1"}),
+        ("PATCH", path, {"channel": {"kind": "webhook", "url": f"{hook.url}/elsewhere"}}),
+        ("PATCH", path, {"channel": {"kind": "stored"}}),
+    ]
+    for method, where, body in steps:
+        threads.clear()
+        answer = client.request(method, where, json=body)
+        assert answer.status_code < 300, answer.text
+        assert "tidings-writing" in threads, (method, where)
+        assert not [name for name in threads if "reading" in name], (method, where)

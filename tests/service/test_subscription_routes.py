@@ -23,14 +23,18 @@ def test_the_whole_life_of_a_subscription(client: httpx.Client, service: Service
     assert service.store.subscription(made["id"]).owner == "tester"
     del made["warnings"]
     assert client.get(path).json() == made
-    assert client.patch(path, json={"state": "paused"}).json()["state"] == "paused"
+    paused = client.patch(path, json={"state": "paused"}).json()
     tail = service.store.tail()
-    assert client.patch(path, json={"state": "paused"}).status_code == 200  # it is so already
+    assert (paused["state"], paused["position"]) == ("paused", tail)
+    again = client.patch(path, json={"state": "paused"})  # it is so already
+    assert (again.status_code, again.json().get("position")) == (200, None)
     assert service.store.tail() == tail
     changed = client.patch(path, json={"filter": "price > 5", "expiry": "2999-01-01", "state": "active"}).json()
     assert (changed["filter"], changed["expiry"], changed["state"]) == ("price > 5", "2999-01-01T00:00:00Z", "active")
     assert client.patch(path, json={"expiry": None, "channel": {"kind": "stored"}}).json()["expiry"] is None
-    assert client.delete(path).status_code == 204
+    assert changed["position"] == tail + 2  # an edit, and then it is resumed
+    withdrawn = client.delete(path)
+    assert (withdrawn.status_code, withdrawn.json()) == (200, {"id": made["id"], "position": service.store.tail()})
     assert client.get(path).status_code == client.delete(path).status_code == 404
 
 

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 # In the order in which the help shows them.
 HOMES = {
+    "demo": "demo:demo",
     "serve": "serve:serve",
     "register": "accounts:register",
     "login": "accounts:login",
@@ -22,6 +23,7 @@ HOMES = {
     "notifications": "notifications:notifications",
     "deliveries": "deliveries:deliveries",
     "replay-deliveries": "deliveries:replay_deliveries",
+    "notices": "notices:notices",
     "simulate": "simulate:simulate",
     "feed": "feed:app",
     "match": "match:match",

@@ -25,8 +25,6 @@ app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Turn CSV, JSON, XML and HTML listings into events."
 )
 
-_RETRIES = 8  # a feed should outlive the restart of a server
-
 MappingFile = Annotated[
     Path, typer.Argument(metavar="MAPPING", help="A TOML file.", show_default=False, **ExistingFile)
 ]
@@ -40,21 +38,31 @@ def run(
     server: Server = DEFAULT_SERVER,
     token: Token = "",
     once: Annotated[bool, typer.Option("--once", help="Look once; exit with 1 if something was refused.")] = False,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            exists=True,
+            file_okay=False,
+            show_default=False,
+            help="Keep what is done there; else beside each mapping.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Publish what the mappings' sources have, now and whenever there is more, until Ctrl-C.
 
-    Nothing is published twice, also after a restart. What is refused is told and stops nothing; sources and servers
-    that fail are tried again with growing pauses.
+    Nothing is published twice, and what is done is kept for the next run. What is refused is told and stops nothing;
+    sources and servers that fail are tried again with growing pauses.
 
     Example: tidings feed run examples/feeds/auctions.toml
 
     Example: tidings feed run cars.toml prices.toml --once
     """
-    with connected(server, token, 2 if once else _RETRIES) as client:
-        from tidings.feeds import Feed, read_mapping
+    with connected(server, token) as client:
+        from tidings.feeds import Feed, read_mapping, state_path
 
-        feeds = [Feed(read_mapping(path), client, warn) for path in mappings]
+        feeds = [Feed(read_mapping(path), client, warn, state=state_path(path, state)) for path in mappings]
         try:
             if once:
                 for feed in feeds:
@@ -115,6 +123,9 @@ def infer(
         typer.Option("--format", help="Where neither the name nor the site says it."),
     ] = None,
     records: Annotated[str, typer.Option(metavar="PATH", help="Where the records are; else it is found.")] = "",
+    encoding: Annotated[
+        str, typer.Option(metavar="NAME", help="Of the text, such as cp1252; else what it says itself, else UTF-8.")
+    ] = "",
     mandatory: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="An attribute that every event must have.")
     ] = None,
@@ -140,7 +151,9 @@ def infer(
         from tidings.feeds.mapping_writing import write_mapping
 
         there = client.schema() if client is not None else Catalog()
-        proposal = inferred_from(source, event_type, form, records, mandatory or [], there)
+        proposal = inferred_from(source, event_type, form, records, encoding, mandatory or [], there)
+        for remark in proposal.remarks:
+            note(remark)
         wanted = changes(proposal.catalog, there)
         for change in wanted:
             typer.echo(json.dumps(json_form.write_change(change)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,12 +37,19 @@ def sampled(mapping: Mapping) -> list[Record]:
 
 
 def inferred_from(
-    source: str, event_type: str, form: str | None, records: str, mandatory: list[str], there: Catalog
+    source: str,
+    event_type: str,
+    form: str | None,
+    records: str,
+    encoding: str,
+    mandatory: list[str],
+    there: Catalog,
 ) -> Proposal:
     """Raises FeedError."""
     from tidings.feeds import SourceUnreachable, infer, propose, read_mapping
     from tidings.feeds.mapping import Layout, Origin
     from tidings.feeds.mapping_file import format_of
+    from tidings.feeds.records import codec_of
     from tidings.feeds.sources import open_source
 
     path = existing_file(source)
@@ -49,10 +57,12 @@ def inferred_from(
     if path is None and not is_url:
         raise typer.BadParameter(f"{source!r} is neither a file nor a URL.", param_hint="'SOURCE'")
     if path is not None and path.suffix == ".toml":
-        if event_type or form or records or mandatory:
+        if event_type or form or records or encoding or mandatory:
             raise typer.BadParameter("a mapping says all of that itself.", param_hint="'SOURCE'")
         mapping = read_mapping(path)
         return propose(mapping, sampled(mapping), there)
+    if encoding and codec_of(encoding) is None:
+        raise typer.BadParameter(f"no encoding {encoding!r} is known.", param_hint="'--encoding'")
     origin = Origin(file=path.absolute()) if path is not None else Origin(url=source)
     looked = open_source(origin, once=True)
     try:
@@ -63,11 +73,11 @@ def inferred_from(
         raise SourceUnreachable(source, "there is nothing to read")
     guessed = form or format_of(source) or _looks_like(contents[0])
     name = event_type or Path(urlsplit(source).path if is_url else source).stem or "event"
-    return infer(contents[0], Layout(guessed, records), origin, name, mandatory, there)
+    return infer(contents[0], Layout(guessed, records, encoding=encoding), origin, name, mandatory, there)
 
 
 def _looks_like(content: Content) -> str:
-    start = content.body[:1024].lstrip().lower()
+    start = content.body[:1024].removeprefix(BOM_UTF8).lstrip().lower()
     if start.startswith((b"{", b"[")):
         return "json"
     if start.startswith((b"<!doctype html", b"<html")):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # SQLAlchemy takes long to load, and other commands do withou
 _DEFAULT = Settings()
 _LOOK = 0.1  # seconds
 _SAY = 1.0  # seconds between lines of JSON
+_BUSIEST = 50  # destinations that a line names
 
 
 def outbox(
@@ -74,12 +75,20 @@ def outbox(
 
 async def _run(settings: Settings, store: Store, holder: str, stopped: threading.Event, as_json: bool) -> None:
     from tidings.notifying.kinds import Kinds
+    from tidings.notifying.limits import Limits
     from tidings.notifying.outbox import Outbox
-    from tidings.notifying.schedule import WAITS
+    from tidings.notifying.schedule import DAY, WAITS
 
     kinds = Kinds(settings)
     try:
-        sending = Outbox(store, kinds.by_name, holder=holder or None, waits=settings.retry_seconds or WAITS)
+        sending = Outbox(
+            store,
+            kinds.by_name,
+            limits=Limits(keep=settings.keep_deliveries_days * DAY),
+            holder=holder or None,
+            waits=settings.retry_seconds or WAITS,
+            tell=kinds.email.tell if settings.smtp_host else None,
+        )
         ending = asyncio.Event()
         running = asyncio.create_task(sending.run(ending))
         said = 0.0
@@ -95,6 +104,7 @@ async def _run(settings: Settings, store: Store, holder: str, stopped: threading
 
 
 def _say(sending: Outbox) -> None:
-    """`lag` is what is under way: whoever has nothing under way has nothing to do."""
-    sys.stdout.write(json.dumps({"leading": sending.is_leading, "lag": sending.under_way}) + "\n")
+    """`lag` is what is under way: whoever has nothing under way has nothing to do. `busiest` is where."""
+    look = {"leading": sending.is_leading, "lag": sending.under_way, "busiest": sending.busiest(_BUSIEST)}
+    sys.stdout.write(json.dumps(look) + "\n")
     sys.stdout.flush()

@@ -64,9 +64,9 @@ def unsubscribe(id: Id, server: Server = DEFAULT_SERVER, token: Token = "", as_j
     Example: tidings unsubscribe s-0123456789abcdefghij
     """
     with connected(server, token) as client:
-        client.unsubscribe(id)
+        position = client.unsubscribe(id)
     if as_json:
-        typer.echo(json.dumps({"withdrawn": id}))
+        typer.echo(json.dumps({"withdrawn": id, "position": position}))
     messages.print(plain(f"{id} is withdrawn"))
 
 

@@ -116,7 +116,8 @@ class PublishedMany:
 
 @dataclass(frozen=True, slots=True)
 class StoredSubscription:
-    """A subscription as the server has it. `since` is the journal position from which on it counts.
+    """A subscription as the server has it. `since` is the journal position from which on it counts, and `position`, in
+    the answer to a change, that of the change.
 
     Of a channel that sends, `channel_state` says how it is; once, when it is made, `secret` is what it signs with, and
     `confirm` says what must be done before it sends.
@@ -132,6 +133,7 @@ class StoredSubscription:
     channel_state: str | None = None
     secret: str | None = field(default=None, repr=False)
     confirm: str | None = None
+    position: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,8 +162,8 @@ class AsyncClient(AsyncSender):
     async def resume(self, id: str) -> StoredSubscription:
         return await self.edit(id, state="active")
 
-    async def unsubscribe(self, id: str) -> None:
-        await self._call(requests.unsubscribe(id))
+    async def unsubscribe(self, id: str) -> int:
+        return await self._call(requests.unsubscribe(id))
 
     async def test(self, filter: str, *, since: str | None = None, limit: int | None = None) -> dict[str, Any]:
         return await self._call(requests.test(filter, since, limit))
@@ -234,6 +234,9 @@ class AsyncClient(AsyncSender):
 
     async def notices(self, after: str | None = None) -> Page[dict[str, Any]]:
         return await self._call(delivery_requests.notices(after))
+
+    async def see_notices(self, upto: str) -> None:
+        await self._call(delivery_requests.see_notices(upto))
 
     # How the server is
 

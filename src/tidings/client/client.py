@@ -205,8 +205,9 @@ class Client(Sender):
     def resume(self, id: str) -> StoredSubscription:
         return self.edit(id, state="active")
 
-    def unsubscribe(self, id: str) -> None:
-        self._call(requests.unsubscribe(id))
+    def unsubscribe(self, id: str) -> int:
+        """Answers the journal position from which on it counts no more."""
+        return self._call(requests.unsubscribe(id))
 
     def test(self, filter: str, *, since: str | None = None, limit: int | None = None) -> dict[str, Any]:
         """What a filter means before it is left standing: warnings, and what it would have matched."""
@@ -297,6 +298,10 @@ class Client(Sender):
     def notices(self, after: str | None = None) -> Page[dict[str, Any]]:
         """What you must know of your channels, as that one was disabled; newer than a number."""
         return self._call(delivery_requests.notices(after))
+
+    def see_notices(self, upto: str) -> None:
+        """Marks them as seen, up to a page's `next`."""
+        self._call(delivery_requests.see_notices(upto))
 
     # How the server is
 

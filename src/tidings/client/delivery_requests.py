@@ -82,6 +82,10 @@ def notices(after: str | None) -> Request[Page[dict[str, Any]]]:
     return read_request("/notices", read, after=after)
 
 
+def see_notices(upto: str) -> Request[None]:
+    return change_request("POST", "/notices/seen", nothing, {"upto": upto})
+
+
 def _channel(id: str) -> str:
     return f"/subscriptions/{segment(id)}/channel"
 

@@ -98,8 +98,8 @@ def edit(id: str, **members: object) -> Request[StoredSubscription]:
     return change_request("PATCH", f"/subscriptions/{segment(id)}", _subscription, members)
 
 
-def unsubscribe(id: str) -> Request[None]:
-    return change_request("DELETE", f"/subscriptions/{segment(id)}", nothing)
+def unsubscribe(id: str) -> Request[int]:
+    return change_request("DELETE", f"/subscriptions/{segment(id)}", member("position"))
 
 
 def test(filter: str, since: str | None, limit: int | None) -> Request[dict[str, Any]]:
@@ -137,6 +137,7 @@ def _stored(one: Mapping[str, Any]) -> StoredSubscription:
         one.get("channel_state"),
         one.get("secret"),
         one.get("confirm"),
+        one.get("position"),
     )
 
 

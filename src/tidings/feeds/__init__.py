@@ -19,6 +19,7 @@ from tidings.feeds.inferring import Proposal, infer, propose
 from tidings.feeds.mapping import Mapping
 from tidings.feeds.mapping_file import read_mapping
 from tidings.feeds.running import Counters, Feed
+from tidings.feeds.state import state_path
 
 __all__ = [
     "Counters",
@@ -37,4 +38,5 @@ __all__ = [
     "infer",
     "propose",
     "read_mapping",
+    "state_path",
 ]

@@ -17,10 +17,11 @@ from tidings.schema import Instant, Kind
 from tidings.schema.values import number as canonical_number
 
 _LONGEST_NUMBER = 80  # characters, with the currency
-_SEPARATED = {
-    ".": re.compile(r"(?<=\d)[,'’_\s](?=\d{3}(?!\d))"),
-    ",": re.compile(r"(?<=\d)[.'’_\s](?=\d{3}(?!\d))"),
+_SEPARATED = {  # no thousands follow a lone zero: `0,125` is a decimal comma
+    ".": re.compile(r"(?<=\d)(?<!(?<![\d.,])0)[,'’_\s](?=\d{3}(?!\d))"),
+    ",": re.compile(r"(?<=\d)(?<!(?<![\d.,])0)[.'’_\s](?=\d{3}(?!\d))"),
 }
+_ISO = re.compile(r"\d{4}-\d\d-\d\d")
 _DIGITS = re.compile(r"(?P<digits>\d+(?:\.\d+)?|\.\d+)(?P<exponent>[eE][+-]?\d{1,3}(?![\w.]))?")
 
 
@@ -55,7 +56,7 @@ def _parts(raw: Any, reading: Reading) -> Iterator[Any]:
         return
     for part in raw.split(reading.split) if reading.split else (raw,):
         text = part.strip() if reading.strip else part
-        if text:
+        if text and text not in reading.missing:
             yield text.lower() if reading.lower else text
 
 
@@ -79,8 +80,11 @@ def _number_in(text: str, decimal: str) -> int | float:
     found = _DIGITS.search(plain)
     if found is None:
         raise ValueError("it has no digits")
-    if any(character.isdigit() for character in plain[found.end() :]):
+    after = plain[found.end() :]
+    if any(character.isdigit() for character in after):
         raise ValueError("it has several numbers, or separators at odd places")
+    if after.strip() == "-" or (plain.startswith("(") and plain.endswith(")")):
+        raise ValueError("whether it is below zero is not clear")  # bookkeepers write (5) and 5-
     sign = _sign(plain[: found.start()])
     digits = found["digits"] + (found["exponent"] or "")
     value = float(digits) if not digits.isdecimal() else int(digits)
@@ -100,14 +104,15 @@ def _sign(before: str) -> str:
 
 
 def instant(raw: Any, form: str = "", zone: str = "") -> Instant:
-    """By `strptime`'s form, `epoch` or `epoch-ms`, else ISO 8601; raises Unconvertible."""
+    """By `strptime`'s form or in ISO 8601, or by `epoch` or `epoch-ms`; raises Unconvertible."""
     try:
         if form in ("epoch", "epoch-ms"):
             seconds = float(raw) / (1_000 if form == "epoch-ms" else 1)
             return Instant.of(datetime.fromtimestamp(seconds, UTC))
         if not isinstance(raw, str):
             raise ValueError('it is no text; `time_format = "epoch"` reads seconds since 1970')
-        moment = datetime.strptime(raw, form) if form else datetime.fromisoformat(raw)
+        iso = not form or (_ISO.match(raw) and not form.startswith("%Y-"))  # which nothing else looks like
+        moment = datetime.fromisoformat(raw) if iso else datetime.strptime(raw, form)
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=_zone(zone))
         return Instant.of(moment)

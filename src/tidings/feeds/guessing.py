@@ -8,7 +8,7 @@ from typing import Any
 
 from tidings.feeds.conversion import Unconvertible, instant, number
 from tidings.feeds.mapping import Reading
-from tidings.schema import Kind
+from tidings.schema import Instant, Kind
 
 FEWEST_REPEATS = 3  # of an enumeration: each value stands so often on average
 MOST_VALUES = 200
@@ -19,18 +19,19 @@ _TIME_FORMS = (
     "%Y-%m-%d %H:%M:%S %z",
     "%a, %d %b %Y %H:%M:%S %z",
     "%a, %d %b %Y %H:%M:%S GMT",
-    "%d %b %Y %H:%M",
-    "%d %b %Y",
-    "%d.%m.%Y %H:%M",
-    "%d.%m.%Y",
-    "%d/%m/%Y %H:%M",
-    "%d/%m/%Y",
-    "%m/%d/%Y %H:%M",
-    "%m/%d/%Y",
+    *(
+        f"{day}{hour}"
+        for day in ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%d.%m.%Y", "%Y/%m/%d")
+        for hour in ("", " %H:%M", " %H:%M:%S")
+    ),
 )
+_EITHER_WAY = tuple(  # the day first, or the month
+    (f"%d/%m/%Y{hour}", f"%m/%d/%Y{hour}") for hour in ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+)
+_MISSING = frozenset(("NA", "N/A", "n/a", "NULL", "null", "None", "nan", "NaN", "-", "–", "—", "?"))
 _LOOKS_LIKE_TIME = re.compile(r"\d{4}-\d\d-\d\d")
-_COMMA_IS_DECIMAL = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d+,\d{1,2}(?!\d)")
-_POINT_IS_DECIMAL = re.compile(r"\d\.\d{1,2}(?!\d)|,\d{3}\.\d")
+_COMMA_IS_DECIMAL = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d+,(?:\d{1,2}|\d{4,})(?!\d)|(?<![\d.,])0,\d|\d{4,},\d")
+_POINT_IS_DECIMAL = re.compile(r"\d\.(?:\d{1,2}|\d{4,})(?![\d.])|,\d{3}\.\d|(?<![\d.,])0\.\d|\d{4,}\.\d")
 _OF_ADDRESSES = frozenset("/:#_@=&?")  # with which no amount is written
 _BETWEEN_VALUES = ("|", ";", ",")
 
@@ -46,9 +47,12 @@ def guess(values: list[Any], reading: Reading) -> Guess:
     texts = [str(value) for value in values]
     if not texts:
         return Guess(Kind.STRING, reading)
-    for found in (_numeric(texts, reading), _time(texts, reading)):
-        if found is not None:
-            return found
+    there = _there(texts)
+    if there:
+        missing = reading.missing or tuple(sorted(_MISSING.intersection(texts)))
+        for found in (_numeric(there, reading), _time(there, reading)):
+            if found is not None:
+                return replace(found, reading=replace(found.reading, missing=missing))
     for mark in () if reading.split else _BETWEEN_VALUES:
         parts = [[part.strip() for part in text.split(mark)] for text in texts]
         alone = {listed[0] for listed in parts if len(listed) == 1}
@@ -61,6 +65,16 @@ def guess(values: list[Any], reading: Reading) -> Guess:
     if sum(map(len, texts)) > LONG_TEXT * len(texts):
         return Guess(Kind.TEXT, reading)
     return Guess(Kind.STRING, reading)
+
+
+def is_numeric(texts: list[str]) -> bool:
+    """With one decimal sign or the other."""
+    there = _there(texts)
+    return bool(there) and any(_numeric(there, Reading(decimal=sign)) for sign in (".", ","))
+
+
+def _there(texts: list[str]) -> list[str]:
+    return [text for text in texts if text not in _MISSING]
 
 
 def _repeat(texts: list[str]) -> bool:
@@ -78,9 +92,8 @@ def _numeric(texts: list[str], reading: Reading) -> Guess | None:
         return None
     if any(re.match(r"0\d", text) for text in texts) or not _is_currency(texts[0]):
         return None
-    commas = sum(bool(_COMMA_IS_DECIMAL.search(text)) for text in texts)
-    points = sum(bool(_POINT_IS_DECIMAL.search(text)) for text in texts)
-    chosen = replace(reading, decimal="," if commas > points else reading.decimal)
+    commas, points = signs(texts)
+    chosen = reading if commas == points else replace(reading, decimal="," if commas > points else ".")
     try:
         for text in texts:
             number(text, chosen.decimal)
@@ -89,11 +102,17 @@ def _numeric(texts: list[str], reading: Reading) -> Guess | None:
     return Guess(Kind.NUMERIC, chosen)
 
 
+def signs(texts: list[str]) -> tuple[int, int]:
+    """In how many a comma, and in how many a point, must be the decimal one."""
+    commas = sum(bool(_COMMA_IS_DECIMAL.search(text)) for text in texts)
+    return commas, sum(bool(_POINT_IS_DECIMAL.search(text)) for text in texts)
+
+
 def _is_currency(text: str) -> bool:
-    """Whether the words before the digits, which all texts share, may be: `US $`, `EUR`, but not `Car`."""
+    """Whether the words before the digits, which all texts share, may be: `US $`, `EUR`, but not `Car` or `M1`."""
     before = re.match(r"\D*", text)
     words = re.findall(r"[^\W\d_]+", before[0]) if before else []
-    return all(len(word) <= 3 and word.isupper() for word in words)
+    return all(len(word) <= 3 and word.isupper() for word in words) and not (before and before[0][-1:].isalpha())
 
 
 def _time(texts: list[str], reading: Reading) -> Guess | None:
@@ -101,10 +120,18 @@ def _time(texts: list[str], reading: Reading) -> Guess | None:
     if not reading.time_format and all(_LOOKS_LIKE_TIME.match(text) for text in texts):
         forms.insert(0, "")
     for form in forms:
-        try:
-            for text in texts:
-                instant(text, form, reading.zone)
-        except Unconvertible:
-            continue
-        return Guess(Kind.TIME, replace(reading, time_format=form))
+        if _instants(texts, form, reading.zone) is not None:
+            return Guess(Kind.TIME, replace(reading, time_format=form))
+    for day_first, month_first in () if reading.time_format else _EITHER_WAY:
+        one, other = (_instants(texts, form, reading.zone) for form in (day_first, month_first))
+        if (one is None) != (other is None) or (one is not None and one == other):
+            return Guess(Kind.TIME, replace(reading, time_format=day_first if one is not None else month_first))
     return None
+
+
+def _instants(texts: list[str], form: str, zone: str) -> list[Instant] | None:
+    """None: some cannot be read in this form."""
+    try:
+        return [instant(text, form, zone) for text in texts]
+    except Unconvertible:
+        return None

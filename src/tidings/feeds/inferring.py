@@ -15,11 +15,12 @@ from typing import Any
 
 from tidings.feeds.conversion import Unconvertible, converted
 from tidings.feeds.errors import NothingToInfer, SchemaClash
-from tidings.feeds.guessing import Guess, guess
+from tidings.feeds.guessing import Guess, guess, is_numeric, signs
 from tidings.feeds.making import kind_of
 from tidings.feeds.mapping import Field, Layout, Mapping, Origin, Reading
 from tidings.feeds.records import Content, Record, read_records
 from tidings.feeds.shapes import shape_of
+from tidings.language.tokens import KEYWORDS
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Hierarchy, Kind
 from tidings.schema.catalog import RESERVED
 
@@ -31,11 +32,14 @@ _IDS = re.compile(r"(?:.*[_ -])?(?:id|guid|uuid|key|number|nr)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a feed wants of a schema, and the mapping with all kinds filled in; `records` were looked at."""
+    """What a feed wants of a schema, and the mapping with all kinds filled in; `records` were looked at.
+
+    `remarks` say what of the source is not in the mapping, and what may be wrong."""
 
     catalog: Catalog
     mapping: Mapping
     records: int
+    remarks: tuple[str, ...] = ()
 
 
 def infer(
@@ -56,7 +60,8 @@ def infer(
     records = list(islice(read_records(content, shape.layout, draft.paths), SAMPLED))
     if not records:
         raise NothingToInfer(content.place, "name where they are by --records")
-    return propose(replace(draft, id=_id(records, names)), records, there)
+    proposal = propose(replace(draft, id=_id(records, names)), records, there)
+    return replace(proposal, remarks=shape.remarks)
 
 
 def propose(mapping: Mapping, records: Iterable[Record], there: Catalog | None = None) -> Proposal:
@@ -64,9 +69,10 @@ def propose(mapping: Mapping, records: Iterable[Record], there: Catalog | None =
     sample = list(islice(records, SAMPLED))
     fields: list[Field] = []
     domains: dict[str, Domain] = {}
-    for one in mapping.fields:
-        values = [value for record in sample for value in _values(record, one.reading)]
-        guessed = _guessed(one, values, there)
+    columns = [[value for record in sample for value in _values(record, one.reading)] for one in mapping.fields]
+    decimal = _decimal(mapping, columns)
+    for one, values in zip(mapping.fields, columns, strict=True):
+        guessed = _guessed(one, values, there, decimal)
         several = one.several or any(len(_values(record, guessed.reading)) > 1 for record in sample)
         grow = one.grow or (one.kind is None and guessed.kind is Kind.ENUMERATED)
         field = replace(one, kind=guessed.kind, reading=guessed.reading, several=several, grow=grow)
@@ -81,13 +87,26 @@ def propose(mapping: Mapping, records: Iterable[Record], there: Catalog | None =
     return Proposal(Catalog(tuple(domains.values()), attributes, types), filled, len(sample))
 
 
-def _guessed(one: Field, values: list[Any], there: Catalog | None) -> Guess:
+def _decimal(mapping: Mapping, columns: list[list[Any]]) -> str:
+    """What one column leaves open, as `1.250` does, the others say, or the semicolons of CSV; empty: nothing does."""
+    numbers = [texts for values in columns if (texts := [str(value) for value in values]) and is_numeric(texts)]
+    told = [signs(texts) for texts in numbers]
+    commas, points = (any(one[side] > one[1 - side] for one in told) for side in (0, 1))
+    if commas != points:
+        return "," if commas else "."
+    has_comma = any("," in text for texts in numbers for text in texts)
+    return "," if mapping.layout.delimiter == ";" and not points and has_comma else ""
+
+
+def _guessed(one: Field, values: list[Any], there: Catalog | None, decimal: str) -> Guess:
     """As the mapping says, else the schema that is there, else by the values; raises SchemaClash."""
     if one.kind is not None:
         if there is not None:
             kind_of(one, there)
         return Guess(one.kind, one.reading)
-    found = guess(values, one.reading)
+    found = guess(values, replace(one.reading, decimal=decimal) if decimal else one.reading)
+    if found.kind is not Kind.NUMERIC:
+        found = replace(found, reading=replace(found.reading, decimal=one.reading.decimal))
     domain = None if there is None else there.domain_of(one.attribute)
     if domain is None:
         return found
@@ -140,7 +159,7 @@ def _attribute_names(named: dict[str, str]) -> dict[str, str]:
     for path, name in named.items():
         plain = re.sub(r"\W+", "_", name).strip("_").lower()[:60] or "field"
         plain = f"_{plain}" if plain[0].isdigit() else plain
-        plain = f"{plain}_" if plain in RESERVED else plain
+        plain = f"{plain}_" if plain in RESERVED or plain in KEYWORDS else plain
         unique, number = plain, 2
         while unique in made.values():
             unique, number = f"{plain}_{number}", number + 1

@@ -12,8 +12,8 @@ from tidings.feeds.conversion import Unconvertible, as_text, converted, instant
 from tidings.feeds.errors import SchemaClash, SchemaLacks
 from tidings.feeds.json_path import written
 from tidings.feeds.mapping import Field, Mapping
-from tidings.feeds.records import Record
-from tidings.schema import Catalog, Kind
+from tidings.feeds.records import MOST_VALUES, Record
+from tidings.schema import Catalog, Kind, json_form
 from tidings.schema.catalog import EVENT_TYPE
 
 _LONGEST_ID = 1_000
@@ -54,9 +54,11 @@ class EventMaker:
         for one, kind in self._kinds:
             found = record.get(one.reading.path, ())
             try:
+                if len(found) > MOST_VALUES:
+                    raise Unconvertible(f"more than {MOST_VALUES:,} values stand at {one.reading.path!r}")
                 values = list(dict.fromkeys(converted(found, one.reading, kind)))
             except Unconvertible as problem:
-                shown = found[0] if len(found) == 1 else list(found)
+                shown = found[0] if len(found) == 1 else list(found[:MOST_VALUES])
                 errors.append(BrokenRule("domain", one.attribute, shown, f"{one.attribute!r}: {problem}"))
                 continue
             if values:
@@ -79,9 +81,11 @@ class EventMaker:
     def _time(self, record: Record, errors: list[BrokenRule]) -> str | None:
         reading = self.mapping.time
         found = () if reading is None else record.get(reading.path, ())
-        if reading is None or not found or found[0] in (None, ""):
+        if reading is None or not found:
             return None
         raw = found[0].strip() if isinstance(found[0], str) else found[0]
+        if raw is None or raw == "" or raw in reading.missing:
+            return None
         try:
             return str(instant(raw, reading.time_format, reading.zone))
         except Unconvertible as problem:
@@ -114,6 +118,17 @@ def check_schema(mapping: Mapping, catalog: Catalog) -> None:
             f"`tidings feed infer {mapping.file or mapping.name}` shows what would be added, and with --apply adds it"
         )
         raise SchemaLacks(tuple(missing), shows)
+
+
+def schema_mark(mapping: Mapping, catalog: Catalog) -> str:
+    """The same as long as the schema says the same to the mapping's events, whatever else grows in it."""
+    domains = [catalog.domain_of(one.attribute) for one in mapping.fields]
+    types = [catalog.event_type(name) for name in mapping.event_types]
+    told = [
+        [None if domain is None else json_form.write_domain(domain) for domain in domains],
+        [None if event_type is None else json_form.write_event_type(event_type) for event_type in types],
+    ]
+    return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _first(record: Record, path: str) -> str:

@@ -50,6 +50,7 @@ class Reading:
     decimal: str = "."
     time_format: str = ""  # of `strptime`, or `epoch`, or `epoch-ms`; empty: ISO 8601
     zone: str = ""  # of times that say none; empty: UTC
+    missing: tuple[str, ...] = ()  # texts that say that there is no value, such as NA
 
 
 @dataclass(frozen=True, slots=True)

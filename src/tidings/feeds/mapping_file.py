@@ -32,22 +32,11 @@ from tidings.schema import Kind
 from tidings.schema.catalog import IllegalName, check_name
 
 ORIGINS = ("url", "folder", "file")
-READING_KEYS = ("from", "constant", "strip", "lower", "split", "decimal", "time_format", "zone")
+READING_KEYS = ("from", "constant", "strip", "lower", "split", "decimal", "time_format", "zone", "missing")
 FIELD_KEYS = (*READING_KEYS, "kind", "domain", "mandatory", "several", "grow", "parent")
-TIME_KEYS = ("from", "time_format", "zone")
-KEYS: tuple[str, ...] = (
-    *ORIGINS,
-    "every",
-    "pattern",
-    "format",
-    "records",
-    "delimiter",
-    "encoding",
-    "event_type",
-    "source",
-    "contact",
-)
-KEYS += ("id", "time", "grow_limit", "fields")
+TIME_KEYS = ("from", "time_format", "zone", "missing")
+KEYS: tuple[str, ...] = (*ORIGINS, "every", "pattern", "format", "records", "delimiter", "encoding")
+KEYS += ("event_type", "source", "contact", "id", "time", "grow_limit", "fields")
 _LARGEST = 1 << 20  # bytes of a mapping file
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -154,9 +143,8 @@ def _layout(table: Table) -> Layout:
 def format_of(name: str) -> str | None:
     """By the ending of a file's name or a URL's path."""
     ending = name.partition("?")[0].partition("#")[0].rpartition(".")[2].lower()
-    return {"htm": "html", "jsonl": "json", "rss": "xml", "atom": "xml"}.get(
-        ending, ending if ending in FORMATS else None
-    )
+    others = {"htm": "html", "jsonl": "json", "ndjson": "json", "geojson": "json", "rss": "xml", "atom": "xml"}
+    return others.get(ending, ending if ending in FORMATS else None)
 
 
 def _check_path(table: Table, key: str, path: str, format: str) -> None:
@@ -216,6 +204,7 @@ def _reading(table: Table, format: str) -> Reading:
         decimal,
         table.text("time_format"),
         zone,
+        table.texts("missing"),
     )
 
 

@@ -63,7 +63,7 @@ def _toml(value: Any) -> str:
             return str(value).lower()
         case int() | float():
             return repr(value)
-        case list():
+        case list() | tuple():
             return f"[{', '.join(_toml(one) for one in value)}]"
         case _:
             text = str(value).encode("utf-8", "replace").decode()

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from lxml import etree
 
 from tidings.errors import shown
-from tidings.feeds.element_path import ElementPath
+from tidings.feeds.element_path import ElementPath, local_name
 from tidings.feeds.errors import UnreadableFeed
 from tidings.feeds.json_path import JsonPath
 from tidings.feeds.mapping import Layout
@@ -27,9 +27,11 @@ from tidings.schema import safe_xml
 
 LARGEST = 32 << 20  # bytes of one page or file, which are in memory while it is read
 MOST_RECORDS = 1_000_000  # of one page or file
-_MOST_VALUES = 1_000  # at one path of one record
+MOST_VALUES = 1_000  # at one path of one record
 _MOST_COLUMNS = 1_000
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9._-]{1,40})", re.IGNORECASE)
+_SEPARATOR = re.compile(r"(?i)sep=.\s*")
+_PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 _OF_TEXT = re.compile(
     r"utf-(8|16|32).*|ascii|iso8859-.*|cp\d+|koi8-.*|mac-.*|shift_jis.*|euc_.*|iso2022_.*|gb.*|big5.*"
 )
@@ -58,7 +60,14 @@ def read_records(content: Content, layout: Layout, paths: Iterable[str]) -> Iter
             found = _objects(content, layout, wanted)
         case _:
             found = _elements(content, layout, wanted)
-    return islice(found, MOST_RECORDS)
+    return _bounded(content, found)
+
+
+def _bounded(content: Content, found: Iterator[Record]) -> Iterator[Record]:
+    """Whoever takes them one by one has had a million when it is said that there are more."""
+    yield from islice(found, MOST_RECORDS)
+    if next(found, None) is not None:
+        raise UnreadableFeed(content.place, f"only its first {MOST_RECORDS:,} records were read; divide it")
 
 
 def _rows(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator[Record]:
@@ -75,11 +84,15 @@ def _rows(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator
 
 def csv_rows(content: Content, layout: Layout) -> Iterator[list[str]]:
     """The header and the rows."""
-    reader = csv.reader(io.StringIO(decoded(content, layout), newline=""), delimiter=layout.delimiter)
+    text = io.StringIO(decoded(content, layout), newline="")
+    if not _SEPARATOR.match(text.readline()):  # by which Excel is told the delimiter
+        text.seek(0)
+    reader = csv.reader(text, delimiter=layout.delimiter)
     try:
         for number, row in enumerate(reader):
             if len(row) > _MOST_COLUMNS:
-                raise UnreadableFeed(content.place, f"line {reader.line_num} has {len(row):,} columns")
+                most = f"{len(row):,} columns; at most {_MOST_COLUMNS:,} are read"
+                raise UnreadableFeed(content.place, f"line {reader.line_num} has {most}")
             yield [name.strip() for name in row] if number == 0 else row
     except csv.Error as problem:
         raise UnreadableFeed(content.place, f"line {reader.line_num}: no CSV: {problem}") from None
@@ -93,8 +106,12 @@ def _objects(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Itera
 
 def json_records(content: Content, layout: Layout) -> Iterator[Any]:
     """The values at `records`, a list's elements each; JSON Lines are read as a list of them."""
-    for found in JsonPath.parse(layout.records).values(_json(content, decoded(content, layout))):
+    for found in JsonPath.parse(layout.records).values(json_document(content, layout)):
         yield from found if isinstance(found, list) else [found]
+
+
+def json_document(content: Content, layout: Layout) -> Any:
+    return _json(content, decoded(content, layout))
 
 
 def _json(content: Content, text: str) -> Any:
@@ -124,10 +141,16 @@ def _elements(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iter
     records = ElementPath.parse(layout.records)
     if records.steps and records.steps[-1].fits(root) and len(records.steps) == 1:
         records = ElementPath(())  # the whole document is the record
+    of_cells = any(step.tag == "td" for _, way in ways for step in way.steps)
     for element in records.elements(root):
         record = {path: _values(way.values(element)) for path, way in ways}
-        if any(record.values()):  # the first row of a table, say, has headings only
+        if any(record.values()) and not (of_cells and _has_headings_only(element)):
             yield record
+
+
+def _has_headings_only(element: etree._Element) -> bool:
+    """Such as the first row of a table."""
+    return local_name(element) == "tr" and {local_name(cell) for cell in element} == {"th"}
 
 
 def document(content: Content, layout: Layout) -> etree._Element:
@@ -151,6 +174,8 @@ def document(content: Content, layout: Layout) -> etree._Element:
 def decoded(content: Content, layout: Layout) -> str:
     """By the mapping's encoding, else the sender's, else the page's own, else UTF-8."""
     encoding = layout.encoding or content.encoding
+    if not encoding and content.body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"  # as spreadsheets write it
     if not encoding and layout.format == "html" and (meta := _CHARSET.search(content.body[:4096])):
         encoding = meta[1].decode("ascii")
     name = codec_of(encoding or "utf-8")
@@ -159,7 +184,11 @@ def decoded(content: Content, layout: Layout) -> str:
     try:
         text = content.body.decode(name, "replace" if layout.format == "html" else "strict")
     except UnicodeDecodeError as problem:
-        raise UnreadableFeed(content.place, f"byte {problem.start}: this is no {name.upper()} text") from None
+        for start, packing in _PACKED.items():
+            if content.body.startswith(start):
+                raise UnreadableFeed(content.place, f"it is packed ({packing}); unpack it first") from None
+        advice = "the mapping's `encoding`, or --encoding, names another one"
+        raise UnreadableFeed(content.place, f"byte {problem.start}: this is no {name.upper()} text; {advice}") from None
     return text.removeprefix("\ufeff")
 
 
@@ -173,4 +202,5 @@ def codec_of(encoding: str) -> str | None:
 
 
 def _values(found: Iterator[Any]) -> tuple[Any, ...]:
-    return tuple(islice(found, _MOST_VALUES))
+    """One more than may be: then `making` sees that there are too many."""
+    return tuple(islice(found, MOST_VALUES + 1))

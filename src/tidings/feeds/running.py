@@ -7,22 +7,23 @@ lately is not even sent. Memory is bounded by one page of records and the ids re
 
 from __future__ import annotations
 
-import random
 import threading
-from collections import OrderedDict
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
-from itertools import islice
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
 from tidings.client import Client, PublishedMany, ServerRefused, ServerUnreachable
+from tidings.feeds.back_off import BackOff
 from tidings.feeds.errors import FeedError, SourceUnreachable, UnreadableFeed
 from tidings.feeds.growing import Growth
-from tidings.feeds.making import EventMaker, Made, check_schema
+from tidings.feeds.making import EventMaker, Made, check_schema, schema_mark
 from tidings.feeds.mapping import Mapping
-from tidings.feeds.records import Content, read_records
+from tidings.feeds.memory import Memory
+from tidings.feeds.records import Content, Record, read_records
+from tidings.feeds.refusals import Refusals, due
 from tidings.feeds.sources import Source, open_source
 from tidings.schema import Catalog, Instant
 
@@ -30,7 +31,6 @@ T = TypeVar("T")
 
 AT_ONCE = 500  # events in one request
 REMEMBERED = 100_000  # ids
-_REASONS_TOLD = 5  # of one page or file
 _PASSES_BY_ITSELF = frozenset({429, 500, 502, 503, 504})
 
 
@@ -48,23 +48,10 @@ class Counters:
     failures: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class BackOff:
-    """The pause after failures in a row doubles, up to `longest` seconds; a random half of it is left out."""
-
-    shortest: float = 1.0
-    longest: float = 300.0
-    draw: Callable[[], float] = field(default=random.random, repr=False)
-
-    def pause(self, usual: float, failures: int) -> float:
-        if not failures:
-            return usual
-        whole = max(usual, self.shortest) * 2.0 ** min(failures - 1, 30)
-        return min(whole, max(self.longest, usual)) * (0.5 + self.draw() / 2)
-
-
 class Feed:
-    """One mapping and a client; `tell` hears one line for whatever a person should know."""
+    """One mapping and a client; `tell` hears one line for whatever a person should know.
+
+    `state` is a file in which it keeps what is done, so that it goes on from there after a restart."""
 
     def __init__(
         self,
@@ -72,9 +59,11 @@ class Feed:
         client: Client,
         tell: Callable[[str], None] = lambda line: None,
         *,
+        state: Path | None = None,
         source: Source | None = None,
         back_off: BackOff | None = None,
         remembered: int = REMEMBERED,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.mapping = mapping
         self.counters = Counters()
@@ -84,7 +73,8 @@ class Feed:
         self._back_off = back_off or BackOff()
         self._growth = Growth(mapping)
         self._growth_told = False
-        self._known = _Known(remembered)
+        self._memory = Memory(mapping, client, tell, state, remembered)
+        self._clock = clock
 
     def once(self) -> Counters:
         """One look at all there is. Raises FeedError or ClientError; a file that cannot be read stops no other."""
@@ -118,20 +108,27 @@ class Feed:
         assert self._source is not None
         self.counters.looks += 1
         catalog: Catalog | None = None
-        if self.counters.looks == 1:
+        if not self._memory.recalled or self._memory.owing:
             catalog = self._checked_schema()  # before anything is asked for that could not be published
-        for content in self._source.look():
+            self.counters.published += self._memory.recall(self._source)
+            self._memory.ask_again(self._source, schema_mark(self.mapping, catalog), self._clock())
+        for content in self._source.look(stop):
             catalog = catalog or self._checked_schema()
+            refusals = Refusals(content.place, self._tell)
             try:
-                catalog = self._take(content, catalog, stop, again)
+                catalog = self._take(content, catalog, refusals, stop, again)
             except UnreadableFeed as problem:
                 self._failed(problem)  # it will be looked at again when it has changed
+            refusals.tell_the_rest()
             if stop.is_set():
                 return
             self._source.done(content)
+            self._memory.done(content.place, refusals.owing)
+            self._memory.keep(self._source, bool(self._growth.problem))
 
     def _close(self) -> None:
         if self._source is not None:
+            self._memory.keep(self._source, bool(self._growth.problem), at_once=True)
             self._source.close()
             self._source = None
 
@@ -140,36 +137,36 @@ class Feed:
         check_schema(self.mapping, catalog)
         return catalog
 
-    def _take(self, content: Content, catalog: Catalog, stop: threading.Event, again: bool) -> Catalog:
+    def _take(
+        self, content: Content, catalog: Catalog, refusals: Refusals, stop: threading.Event, again: bool
+    ) -> Catalog:
         """Publishes one page or file; the answer is the schema as it is then."""
-        records = read_records(content, self.mapping.layout, self.mapping.paths)
-        told = 0
         maker = EventMaker(self.mapping, catalog)
-        for batch in _batches(records, AT_ONCE):
+        mark = schema_mark(self.mapping, catalog)
+        for batch in _batches(read_records(content, self.mapping.layout, self.mapping.paths), AT_ONCE):
             if stop.is_set():
                 break
             self.counters.records += len(batch)
-            made = [one for one in map(maker.make, batch) if self._is_new(one, catalog)]
+            made = [one for one in map(maker.make, batch) if self._is_new(one, mark, refusals)]
             if self.mapping.time is not None:
                 made.sort(key=_time)  # a listing has the newest first, and whoever waits for composites the oldest
             read = [one for one in made if not one.errors]
-            catalog = self._insist(partial(self._grow, read, catalog), stop, again) or catalog
+            grown = self._insist(partial(self._grow, read, catalog), stop, again) or catalog
+            if grown is not catalog:
+                catalog, mark = grown, schema_mark(self.mapping, grown)
             done = self._insist(partial(self._client.publish_many, [one.raw for one in read]), stop, again)
             if done is None:
                 break
-            refused = self._count(made, read, done, catalog)
-            for one in refused[: _REASONS_TOLD - told]:
-                self._tell(f"{content.place}: {refusal(one)}")
-            told += len(refused)
-        if told > _REASONS_TOLD:
-            self._tell(f"{content.place}: … and {told - _REASONS_TOLD:,} more refused")
+            self._settle(made, read, done, mark, refusals)
         return catalog
 
-    def _is_new(self, made: Made, catalog: Catalog) -> bool:
-        if self._known.settled(made.raw["id"], catalog.version):
-            self.counters.known += 1
-            return False
-        return True
+    def _is_new(self, made: Made, mark: str, refusals: Refusals) -> bool:
+        known = self._memory.known.mark(made)
+        if known == mark:
+            refusals.owe(mark, None)
+        settled = known is not None and known in ("", mark)
+        self.counters.known += settled
+        return not settled
 
     def _grow(self, made: list[Made], catalog: Catalog) -> Catalog:
         catalog, appended = self._growth.append(made, catalog, self._client)
@@ -179,17 +176,25 @@ class Feed:
             self._tell(f"{self.mapping.name}: {self._growth.problem}")
         return catalog
 
-    def _count(self, made: list[Made], read: list[Made], done: PublishedMany, catalog: Catalog) -> list[dict[str, Any]]:
-        """Counts, and remembers what need not be sent again; the refused ones, told by the server or found here."""
-        refused = [one.refused() for one in made if one.errors]
+    def _settle(self, made: list[Made], read: list[Made], done: PublishedMany, mark: str, refusals: Refusals) -> None:
+        """Counts, tells and remembers what became of a batch; some was refused here, some by the server."""
+        by_server = {told["line"] - 1: told for told in done.refused}
+        refused = [(one, one.refused()) for one in made if one.errors]
+        for number, one in enumerate(read):
+            if number in by_server:
+                refused.append((one, by_server[number]))
+            else:
+                self._memory.published(one)
+        news = []
+        for one, told in refused:
+            when = due(one, told)
+            refusals.owe(mark, when)
+            if self._memory.refused(one, mark, when):
+                news.append(told)
+        refusals.tell(news)
         self.counters.published += done.accepted
         self.counters.duplicates += done.duplicates
-        self.counters.refused += done.refused_total + len(refused)
-        for one in made:
-            self._known.add(one.raw["id"], catalog.version if one.errors else 0)
-        for told in done.refused:
-            self._known.add(read[told["line"] - 1].raw["id"], catalog.version)
-        return [*refused, *done.refused]
+        self.counters.refused += len(news)
 
     def _insist(self, act: Callable[[], T], stop: threading.Event, again: bool) -> T | None:
         """Does it until the server has answered; None when it is time to stop."""
@@ -211,42 +216,22 @@ class Feed:
         self._tell(f"{self.mapping.name}: {problem}")
 
 
-class _Known:
-    """Ids that need not be sent again; a refused one may be when the schema has grown since."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._versions: OrderedDict[bytes, int] = OrderedDict()
-
-    def settled(self, id: str, version: int) -> bool:
-        key = _key(id)
-        at = self._versions.get(key)
-        if at is None:
-            return False
-        self._versions.move_to_end(key)
-        return at in (0, version)
-
-    def add(self, id: str, version: int) -> None:
-        """0: it is published."""
-        self._versions[_key(id)] = version
-        while len(self._versions) > self._most:
-            self._versions.popitem(last=False)
-
-
-def refusal(one: dict[str, Any]) -> str:
-    """`event 'e1' refused: domain: …`"""
-    reasons = "; ".join(f"{error.get('rule')}: {error.get('message')}" for error in one["errors"])
-    return f"event {one.get('id')!r} refused: {reasons}"
-
-
 def _time(made: Made) -> int:
     return Instant.parse(made.raw["time"]) if "time" in made.raw else 0
 
 
-def _key(id: str) -> bytes:
-    return blake2b(id.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _batches(items: Iterator[T], size: int) -> Iterator[list[T]]:
-    while batch := list(islice(items, size)):
+def _batches(records: Iterator[Record], size: int) -> Iterator[list[Record]]:
+    """What was read before something could not be read counts too."""
+    batch: list[Record] = []
+    try:
+        for record in records:
+            batch.append(record)
+            if len(batch) == size:
+                yield batch
+                batch = []
+    except UnreadableFeed:
+        if batch:
+            yield batch
+        raise
+    if batch:
         yield batch

@@ -4,6 +4,7 @@ Of XML and HTML the records are the siblings that look alike and hold most; of J
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,12 +17,13 @@ from tidings.feeds.element_path import ElementPath, local_name, place_of, text_o
 from tidings.feeds.errors import WrongPath
 from tidings.feeds.json_path import written
 from tidings.feeds.mapping import Layout
-from tidings.feeds.records import Content, csv_rows, decoded, document, json_records
+from tidings.feeds.records import Content, csv_rows, decoded, document, json_document, json_records
 
 _SAMPLED = 1_000  # records
-_MOST_PATHS = 100
+_MOST_PATHS = 100  # of JSON, XML and HTML, where paths may be data, as in {"ann": {…}, "bob": {…}}
 _DEEPEST = 6
 _EXAMPLES = 3  # of siblings that look alike; the first may be a table's headings
+_HEADER = 100_000  # characters in which the header of CSV ends
 _DELIMITERS = (",", ";", "\t", "|")
 _UNSEEN = frozenset({"script", "style", "template", "noscript", "head", "option"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "a"})
@@ -30,10 +32,11 @@ _TOLD = ("datetime", "href")  # attributes that say more than the text inside
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """`names` has a name for each path."""
+    """`names` has a name for each path; `remarks` say what has none, and what may be wrong."""
 
     layout: Layout
     names: dict[str, str]
+    remarks: tuple[str, ...] = ()
 
 
 def shape_of(content: Content, layout: Layout) -> Shape:
@@ -41,8 +44,7 @@ def shape_of(content: Content, layout: Layout) -> Shape:
     match layout.format:
         case "csv":
             layout = replace(layout, delimiter=_delimiter(content, layout))
-            header = next(csv_rows(content, layout), [])
-            return Shape(layout, {name: name for name in header[:_MOST_PATHS] if name})
+            return _csv_shape(layout, next(csv_rows(content, layout), []))
         case "json":
             return _json_shape(content, layout)
         case _:
@@ -50,11 +52,24 @@ def shape_of(content: Content, layout: Layout) -> Shape:
 
 
 def _delimiter(content: Content, layout: Layout) -> str:
-    """The one that stands most often in the first line, unless one was named."""
+    """The one that stands most often in the header, outside of quotes, unless one was named."""
     if layout.delimiter != ",":
         return layout.delimiter
-    first = decoded(content, layout).partition("\n")[0]
+    start = re.sub(r'"[^"]*"', "", decoded(content, layout)[:_HEADER])
+    first = next(iter(start.splitlines()), "")
     return max(_DELIMITERS, key=first.count)
+
+
+def _csv_shape(layout: Layout, header: list[str]) -> Shape:
+    counts = Counter(header)
+    remarks = [
+        f"there are {count} columns {name!r}; only the first is read"
+        for name, count in counts.items()
+        if name and count > 1
+    ]
+    if counts[""]:
+        remarks.append(f"columns without a name are left out: {counts['']:,}")
+    return Shape(layout, {name: name for name in header if name}, tuple(remarks))
 
 
 # JSON
@@ -62,16 +77,22 @@ def _delimiter(content: Content, layout: Layout) -> str:
 
 def _json_shape(content: Content, layout: Layout) -> Shape:
     if not layout.records:
-        whole = next(json_records(content, replace(layout, records="")), None)
+        whole = json_document(content, layout)
         lists = dict(_lists((), whole)) if isinstance(whole, dict) else {}
         if lists:
             layout = replace(layout, records="/" + max(lists, key=lambda path: lists[path]))
     names: dict[str, str] = {}
     for record in islice(json_records(content, layout), _SAMPLED):
         for steps in _leaves((), record):
-            if steps and len(names) < _MOST_PATHS:
-                names.setdefault(written(*steps), "_".join(step for step in steps if step != "*"))
-    return Shape(layout, names)
+            if path := written(*steps):
+                names.setdefault(path, "_".join(step for step in steps if step != "*"))
+    return _cut(layout, names)
+
+
+def _cut(layout: Layout, names: dict[str, str], *remarks: str) -> Shape:
+    if (more := len(names) - _MOST_PATHS) > 0:
+        remarks += (f"{more:,} of {len(names):,} paths are left out; name those you want in the mapping",)
+    return Shape(layout, dict(islice(names.items(), _MOST_PATHS)), remarks)
 
 
 def _lists(steps: tuple[str, ...], at: dict[str, Any]) -> Iterator[tuple[str, int]]:
@@ -90,11 +111,17 @@ def _leaves(steps: tuple[str, ...], at: Any) -> Iterator[tuple[str, ...]]:
     if isinstance(at, dict):
         for name, below in at.items():
             yield from _leaves((*steps, name), below)
+    elif isinstance(at, list) and steps[-1:] == ("coordinates",) and 2 <= len(at) <= 3 and _are_numbers(at):
+        yield from ((*steps, str(place)) for place in range(len(at)))  # GeoJSON's: each says something else
     elif isinstance(at, list) and any(isinstance(one, dict | list) for one in at):
         for one in at[:_SAMPLED]:
             yield from _leaves((*steps, "*"), one)
     else:
         yield steps
+
+
+def _are_numbers(values: list[Any]) -> bool:
+    return all(isinstance(one, int | float) for one in values)
 
 
 # XML and HTML
@@ -108,9 +135,12 @@ def _element_shape(content: Content, layout: Layout) -> Shape:
         return Shape(layout, {})
     records = list(islice(ElementPath.parse(layout.records).elements(root), _SAMPLED))
     found = filter(_can_be_read, dict.fromkeys(path for record in records for path in _paths(record)))
-    headings = _headings(records[0]) if records else []
-    names = {path: _name(path, headings) for path in islice(found, _MOST_PATHS)}
-    return Shape(layout, names)
+    headings = _headings(records[-1]) if records else {}
+    remarks = []
+    if not {id(record) for record in records}.isdisjoint(id(above) for one in records for above in one.iterancestors()):
+        advice = "their values are mixed; --records can name narrower ones"
+        remarks.append(f"some records at {layout.records!r} stand within others: {advice}")
+    return _cut(layout, {path: _name(path, headings) for path in found}, *remarks)
 
 
 def _repeated(root: etree._Element) -> str:
@@ -154,9 +184,9 @@ def _paths(record: etree._Element) -> Iterator[str]:
         mark = _mark(element)
         if local_name(element) in _UNSEEN or not mark:
             continue
-        if mark == "th" and local_name(record) == "tr":
+        if mark == "th" and local_name(record) == "tr" and not any(local_name(cell) == "td" for cell in record):
             continue
-        if mark == "td":  # what a table's cells are is said by their place
+        if mark in ("td", "th"):  # what a table's cells are is said by their place
             mark += f":{place_of(element, _MOST_PATHS)}"
         if mark == "a" and (parent := element.getparent()) is not None and parent is not record:
             yield _mark(parent)  # `<h3><a href="…">` is a heading
@@ -177,21 +207,30 @@ def _holds_text(element: etree._Element) -> bool:
     return bool((element.text or "").strip()) or (not len(element) and bool(text_of(element)))
 
 
-def _headings(record: etree._Element) -> list[str]:
-    """Of a table's row: what its first line says about the columns."""
+def _headings(record: etree._Element) -> dict[str, str]:
+    """Of a table's row: what the table's first line says about the columns, by the path of each cell."""
     table = next((above for above in record.iterancestors() if local_name(above) == "table"), None)
     if local_name(record) != "tr" or table is None:
-        return []
-    return [text_of(cell) for cell in islice(ElementPath.parse("th").elements(table), _MOST_PATHS)]
+        return {}
+    first = next(ElementPath.parse("tr").elements(table), record)
+    if first is record or any(local_name(cell) == "td" for cell in first):
+        return {}
+    texts: list[str] = []
+    for cell in first:
+        span = cell.get("colspan") or ""
+        texts += [text_of(cell)] * (min(int(span), _MOST_PATHS) if span.isascii() and span.isdecimal() else 1)
+    cells = [cell for cell in record if local_name(cell) in ("td", "th")]
+    paths = (f"{local_name(cell)}:{place_of(cell, _MOST_PATHS)}" for cell in cells[:_MOST_PATHS])
+    return dict(zip(paths, texts, strict=False))
 
 
-def _name(path: str, headings: list[str]) -> str:
+def _name(path: str, headings: dict[str, str]) -> str:
     """The attribute's, the class's, the column's or the tag's."""
+    if headings.get(path):
+        return headings[path]
     way, _, attribute = path.partition("@")
     last = way.split()[-1] if way else ""
     tag, _, place = last.partition(":")
-    if place and int(place) <= len(headings) and headings[int(place) - 1]:
-        return headings[int(place) - 1]
     name = tag.rpartition(".")[2] or tag
     name = "title" if name in _HEADINGS else name
     if attribute and attribute != "datetime":

@@ -1,6 +1,6 @@
 """A small HTTP/1.1 client that does not trust whom it talks to: a vetted Target and a request in, an Answer out.
 
-    WebhookChannel ──> HttpSender.send ──> _Connection (kept open, by scheme, host, port and address) ──> receiver
+    WebhookChannel ──> HttpSender.send ──> Connection (kept open, by scheme, host, port and address) ──> receiver
 
 It connects to the addresses it is given and to no other, follows no redirect, reads a little of the answer, and is
 done after `seconds` whatever the other side does.
@@ -9,27 +9,19 @@ done after `seconds` whatever the other side does.
 from __future__ import annotations
 
 import asyncio
-import os
 import ssl
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import cast
 from weakref import WeakValueDictionary
-
-import httptools
 
 from tidings.errors import ChannelError, shown
 from tidings.notifying.addresses import Target
+from tidings.notifying.http_answer import Answer
+from tidings.notifying.http_connection import BrokenConnection, Connection, Key, in_plain_words
 
-LONGEST_HEAD = 16 * 1024  # bytes of an answer before its body
-LONGEST_BODY = 16 * 1024
-KEPT = 2 * 1024  # bytes of the body, as text
-_LONGEST_ANSWER = 64 * 1024  # with what chunks add to a body
 _ADDRESSES_TRIED = 4
-_FRAMING = {"content-length", "transfer-encoding"}
-_Key = tuple[str, str, int, str]  # scheme, host, port, address
 
 
 class SendingFailed(ChannelError):
@@ -45,16 +37,6 @@ class SendingFailed(ChannelError):
     def __str__(self) -> str:
         url, reason = self.args
         return f"no answer from {shown(url)}: {reason}; see that a receiver listens there and answers in time"
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    status: int
-    headers: tuple[tuple[str, str], ...]  # names in lower case
-    text: str  # the body's beginning
-
-    def header(self, name: str) -> str | None:
-        return next((value for known, value in self.headers if known == name), None)
 
 
 def request_bytes(target: Target, method: str, headers: Sequence[tuple[str, str]], body: bytes) -> bytes:
@@ -93,9 +75,9 @@ class HttpSender:
         # A host is forgotten when nobody uses it or waits for it.
         self._hosts: WeakValueDictionary[tuple[str, int], asyncio.Semaphore] = WeakValueDictionary()
         self._used = 0  # places, each with a connection or about to have one
-        self._busy: set[_Connection] = set()
-        self._idle: OrderedDict[_Connection, float] = OrderedDict()  # since when; the longest unused first
-        self._idle_by_key: dict[_Key, list[_Connection]] = {}
+        self._busy: set[Connection] = set()
+        self._idle: OrderedDict[Connection, float] = OrderedDict()  # since when; the longest unused first
+        self._idle_by_key: dict[Key, list[Connection]] = {}
         self._sweeping: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -108,10 +90,10 @@ class HttpSender:
                 return await self._send(target, request, progress)
         except TimeoutError:
             reason = f"{progress.missing} within {self.seconds:g} s"
-        except _Broken as problem:
+        except BrokenConnection as problem:
             reason = problem.reason
         except OSError as problem:
-            reason = _in_plain_words(problem)
+            reason = in_plain_words(problem)
         raise SendingFailed(target.url, reason)
 
     async def close(self) -> None:
@@ -142,7 +124,7 @@ class HttpSender:
         if (kept := self._take(target)) is not None:
             try:
                 return await self._exchange(kept, request, progress)
-            except _Broken as problem:
+            except BrokenConnection as problem:
                 if not problem.is_silent:
                     raise
         # Nothing came back on a connection that was open from before: it was most likely closed meanwhile. Should the
@@ -150,11 +132,11 @@ class HttpSender:
         progress.missing = "no connection was made"
         return await self._exchange(await self._connect(target), request, progress)
 
-    async def _exchange(self, connection: _Connection, request: bytes, progress: _Progress) -> Answer:
+    async def _exchange(self, connection: Connection, request: bytes, progress: _Progress) -> Answer:
         self._busy.add(connection)
         try:
             if self._closed:  # while it was made
-                raise _Broken("the sender is closed")
+                raise BrokenConnection("the sender is closed")
             answer = await connection.exchange(request)
         except BaseException:  # also when time is up
             progress.missing = connection.missing()
@@ -168,10 +150,10 @@ class HttpSender:
             connection.end()
         return answer
 
-    async def _connect(self, target: Target) -> _Connection:
+    async def _connect(self, target: Target) -> Connection:
         """To the first address that takes it; each but the last has an even share of the time."""
         if self._closed:
-            raise _Broken("the sender is closed")
+            raise BrokenConnection("the sender is closed")
         while self._idle and self._used + len(self._idle) > self.connections:
             next(iter(self._idle)).end()
         addresses = target.addresses[:_ADDRESSES_TRIED]
@@ -183,14 +165,14 @@ class HttpSender:
                 continue
         return await self._connect_to(target, addresses[-1])
 
-    async def _connect_to(self, target: Target, address: str) -> _Connection:
+    async def _connect_to(self, target: Target, address: str) -> Connection:
         tls = target.scheme == "https"
         if tls and self._tls is None:
             self._tls = ssl.create_default_context()
             self._tls.set_alpn_protocols(["http/1.1"])
         key = (target.scheme, target.host, target.port, address)
         _, connection = await asyncio.get_running_loop().create_connection(
-            lambda: _Connection(key, self._forget),
+            lambda: Connection(key, self._forget),
             address,  # never the name
             target.port,
             ssl=self._tls if tls else None,
@@ -198,7 +180,7 @@ class HttpSender:
         )
         return connection
 
-    def _take(self, target: Target) -> _Connection | None:
+    def _take(self, target: Target) -> Connection | None:
         """The one used last: it is the likeliest to be open still."""
         for address in target.addresses:
             if waiting := self._idle_by_key.get((target.scheme, target.host, target.port, address)):
@@ -207,14 +189,14 @@ class HttpSender:
                 return connection
         return None
 
-    def _keep(self, connection: _Connection) -> None:
+    def _keep(self, connection: Connection) -> None:
         loop = asyncio.get_running_loop()
         self._idle[connection] = loop.time()
         self._idle_by_key.setdefault(connection.key, []).append(connection)
         if self._sweeping is None:
             self._sweeping = loop.call_later(self._idle_seconds, self._sweep)
 
-    def _forget(self, connection: _Connection) -> None:
+    def _forget(self, connection: Connection) -> None:
         if self._idle.pop(connection, None) is not None:
             waiting = self._idle_by_key[connection.key]
             waiting.remove(connection)
@@ -235,165 +217,3 @@ class _Progress:
     """What had not happened yet, should the time be up."""
 
     missing: str = "no connection came free"
-
-
-class _Broken(Exception):
-    """This connection gives no answer: why. `is_silent`: it was used before, and nothing at all came back."""
-
-    def __init__(self, reason: str, is_silent: bool = False) -> None:
-        super().__init__(reason, is_silent)
-        self.reason, self.is_silent = reason, is_silent
-
-
-class _Connection(asyncio.Protocol):
-    """One request at a time. After it `is_fit` says whether another may follow."""
-
-    def __init__(self, key: _Key, lost: Callable[[_Connection], None]) -> None:
-        self.key = key
-        self.is_fit = False
-        self._lost = lost
-        self._used = 0
-        self._answer: asyncio.Future[Answer] | None = None
-        self._reading = _Reading()
-        self._transport: asyncio.Transport | None = None
-
-    async def exchange(self, request: bytes) -> Answer:
-        if (transport := self._transport) is None or transport.is_closing():
-            raise _Broken("the connection was closed", is_silent=True)
-        self._used += 1
-        self.is_fit = False
-        self._reading = _Reading()
-        self._answer = asyncio.get_running_loop().create_future()
-        transport.write(request)
-        return await self._answer
-
-    def missing(self) -> str:
-        if self._unsent:
-            return "the receiver did not read the request"
-        return "the answer did not end" if self._reading.received else "no answer came"
-
-    @property
-    def _unsent(self) -> int:
-        return 0 if self._transport is None else self._transport.get_write_buffer_size()
-
-    def end(self) -> None:
-        """At once: no peer can draw it out."""
-        self._lost(self)
-        self.is_fit = False
-        if self._transport is not None:
-            self._transport.abort()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-
-    def data_received(self, data: bytes) -> None:
-        if self._answer is None or self._answer.done():
-            self.end()  # unasked for: it would be taken for the next answer
-            return
-        problem = (reading := self._reading).feed(data)
-        if reading.is_whole:
-            self.is_fit = reading.is_fit and not self._unsent  # the rest would be taken for the next request
-            self._answer.set_result(reading.answer())
-        elif problem:
-            self._answer.set_exception(_Broken(problem))
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._lost(self)
-        self.is_fit = False
-        if self._answer is None or self._answer.done():
-            return
-        reading = self._reading
-        if reading.ends_with_connection and exc is None:
-            self._answer.set_result(reading.answer())
-            return
-        how = "the connection was closed" if exc is None else _in_plain_words(exc)
-        until = "the answer was as long as it said" if reading.received else "an answer came"
-        is_silent = self._used > 1 and not reading.received
-        self._answer.set_exception(_Broken(f"{how} before {until}", is_silent))
-
-
-class _Reading:
-    """One answer as it comes in; httptools calls the methods that begin with `on_`."""
-
-    def __init__(self) -> None:
-        self.received = 0  # bytes
-        self.is_whole = False
-        self.is_fit = False  # whether another answer may follow it
-        self._parser: httptools.HttpResponseParser | None = httptools.HttpResponseParser(self)
-        self._status = 0
-        self._headers: list[tuple[str, str]] = []
-        self._head_bytes = 0
-        self._in_body = False
-        self._body = bytearray()
-        self._body_bytes = 0
-
-    def feed(self, data: bytes) -> str | None:
-        """What is wrong with it, once that is known."""
-        if (parser := self._parser) is None:
-            return None
-        self.received += len(data)
-        try:
-            parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self.is_fit = False
-        except httptools.HttpParserError as problem:
-            self.is_fit = False  # after the end of the answer: more came than its length
-            if not self.is_whole:
-                return f"the answer is no HTTP: {problem}"
-        if max(self._head_bytes, 0 if self._in_body else self.received) > LONGEST_HEAD:
-            self.is_whole = False
-            return f"the answer's headers are longer than {LONGEST_HEAD:,} bytes"
-        if self._in_body and (self._body_bytes > LONGEST_BODY or self.received > _LONGEST_ANSWER):
-            self.is_whole, self.is_fit = True, False  # its status is known, and that is all we came for
-        if self.is_whole:
-            self._parser = None  # they hold each other
-        return None
-
-    def answer(self) -> Answer:
-        text = self._body.decode("utf-8", "replace").replace("\0", "\ufffd")  # databases refuse the character 0
-        return Answer(self._status, tuple(self._headers), text)
-
-    @property
-    def ends_with_connection(self) -> bool:
-        """Without a length, the end of the connection is the end of the answer."""
-        return self._in_body and {name for name, _ in self._headers}.isdisjoint(_FRAMING)
-
-    def on_message_begin(self) -> None:
-        if self.is_whole:
-            self.is_fit = False  # a second answer to one request
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._head_bytes += len(name) + len(value)
-        if not self._in_body and not self.is_whole:
-            self._headers.append((name.decode("latin-1").lower(), value.decode("latin-1")))
-
-    def on_headers_complete(self) -> None:
-        if self._parser is not None and not self.is_whole:
-            self._status = self._parser.get_status_code()
-            self._in_body = not 100 <= self._status < 200 or self._status == 101  # 100 and 103 announce the answer
-
-    def on_body(self, body: bytes) -> None:
-        self._body_bytes += len(body)
-        if len(self._body) < KEPT and not self.is_whole:
-            self._body += body[: KEPT - len(self._body)]
-
-    def on_message_complete(self) -> None:
-        if self._parser is None or self.is_whole:
-            return
-        if not self._in_body:
-            self._headers.clear()
-            return
-        self.is_whole = True
-        self.is_fit = self._parser.should_keep_alive() and self._status != 101
-
-
-def _in_plain_words(problem: Exception) -> str:
-    if isinstance(problem, ssl.SSLCertVerificationError):
-        return f"its certificate is not valid: {problem.verify_message}"
-    if isinstance(problem, ssl.SSLError):
-        return f"TLS failed: {(problem.reason or str(problem)).lower().replace('_', ' ')}"
-    if isinstance(problem, ConnectionResetError | BrokenPipeError):
-        return "the connection was reset"
-    if isinstance(problem, OSError) and problem.errno:
-        return os.strerror(problem.errno).lower()
-    return str(problem) or type(problem).__name__

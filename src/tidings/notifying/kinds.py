@@ -14,6 +14,7 @@ from tidings.notifying.webhook import WebhookChannel
 from tidings.settings import Settings
 
 KINDS = ("webhook", "email", "apprise")
+_CONNECTIONS = 768  # more than the outbox ever has under way (`Limits.at_once` and half of it)
 
 
 class Kinds:
@@ -21,7 +22,7 @@ class Kinds:
 
     def __init__(self, settings: Settings) -> None:
         loopback = settings.allow_loopback_webhooks
-        self._sender = HttpSender()
+        self._sender = HttpSender(connections=_CONNECTIONS)
         self.webhook = WebhookChannel(self._sender, allow_loopback=loopback)
         key = kept_key(settings.data) if settings.smtp_host else bytes(32)  # which signs nothing: no mail is sent
         self.email = EmailChannel(settings, key)

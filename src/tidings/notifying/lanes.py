@@ -1,6 +1,6 @@
-"""What is to be sent next: a lane for each channel, and for each destination how much is under way.
+"""What is to be sent next: a lane for each channel, and for each destination what waits there.
 
-    due parcels ──> lanes ──> picks (with their contents) ──> destinations ──> started
+    due parcels ──> lanes ──> picks (with their contents) ──> destinations ──> started, where `places` has room
 
 First attempts of a lane go one after the other, retries beside them. A destination that hangs holds what goes there,
 and nobody else. Nothing here waits or sends; the outbox does.
@@ -9,70 +9,19 @@ and nobody else. Nothing here waits or sends; the outbox does.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
+from tidings.notifying.lane import Key, Lane, Pick
+from tidings.notifying.limits import Limits
+from tidings.notifying.places import Places
 from tidings.schema import Instant
-from tidings.store import Contents, DueParcel
-
-Key = tuple[str, str]  # subscription and owner
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much at once. `run` is how many of one channel are read ahead, and `fresh` how many seconds they serve
-    before a channel's settings are read again."""
-
-    at_once: int = 500
-    per_destination: int = 20
-    ahead: int = 200  # read for one destination before it has room
-    run: int = 50
-    lane: int = 200  # due parcels of one channel that are remembered; of more, it is remembered that there are
-    page: int = 2_000  # notifications made into parcels, or due parcels looked at, in one go
-    fresh: float = 1.0
-    longest_attempt: float = 60.0  # seconds; a channel has a shorter limit of its own
-    lease: float = 15.0
-    renew: float = 5.0
-    keep: float = 30 * 86_400.0  # seconds after which a delivery is forgotten
-
-
-@dataclass(slots=True, eq=False)
-class Lane:
-    key: Key
-    firsts: list[int] = field(default_factory=list)  # a heap: by number is in order
-    retries: deque[int] = field(default_factory=deque)
-    more_firsts: bool = False  # others are due but not remembered here
-    more_retries: bool = False
-    busy: bool = False  # a first attempt is under way
-    queued: bool = False  # it is in the queue, or parked at a destination
-    asleep: bool = False  # nothing of it is to be sent before it is woken
-    destination: str | None = None  # where it went the last time
-    recent: list[int] = field(default_factory=list)  # times of first attempts, where there is a rate
-    recent_until: int = 0  # until when they matter
-
-    @property
-    def has_work(self) -> bool:
-        return bool(self.retries or (self.firsts and not self.busy))
-
-    @property
-    def is_idle(self) -> bool:
-        return not (self.retries or self.firsts or self.busy or self.queued or self.more_firsts or self.more_retries)
-
-
-@dataclass(slots=True, eq=False)
-class Pick:
-    """Parcels of one lane to be sent one after the other: first attempts, or one retry."""
-
-    lane: Lane
-    first: bool
-    contents: list[Contents]
-    read: float  # by the event loop's clock
+from tidings.store import DueParcel
 
 
 @dataclass(slots=True, eq=False)
 class Destination:
-    running: int = 0
     waiting: deque[Pick] = field(default_factory=deque)
     parked: deque[Lane] = field(default_factory=deque)
 
@@ -80,13 +29,13 @@ class Destination:
 class Lanes:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
+        self.places = Places(limits)
         self._lanes: dict[Key, Lane] = {}
-        self._known: set[int] = set()  # in a lane, under way, or sent and not settled
+        self._known: dict[int, Lane] = {}  # in a lane, under way, or sent and not settled
         self._queue: deque[Lane] = deque()
         self._destinations: dict[str, Destination] = {}
         self._sleepers: list[tuple[int, int, Lane]] = []
         self._slept = 0  # tells apart lanes that wake at the same time
-        self.running = 0
 
     def add(self, parcels: Iterable[DueParcel]) -> int:
         """How many were new. Once a lane is full, none is added until `refill`: those that are due before must not be
@@ -95,22 +44,34 @@ class Lanes:
         for parcel in parcels:
             if parcel.number in self._known:
                 continue
-            key = (parcel.subscription, parcel.owner)
-            lane = self._lanes.get(key) or self._lanes.setdefault(key, Lane(key))
+            lane = self._lane((parcel.subscription, parcel.owner))
+            most = self._most(lane)
             if parcel.attempts == 0:
-                lane.more_firsts = lane.more_firsts or len(lane.firsts) >= self._limits.lane
+                lane.more_firsts = lane.more_firsts or len(lane.firsts) >= most
                 if lane.more_firsts:
                     continue
                 heappush(lane.firsts, parcel.number)
             else:
-                lane.more_retries = lane.more_retries or len(lane.retries) >= self._limits.lane
+                lane.more_retries = lane.more_retries or len(lane.retries) >= most
                 if lane.more_retries:
                     continue
                 lane.retries.append(parcel.number)
-            self._known.add(parcel.number)
+            self._known[parcel.number] = lane
+            lane.known += 1
             self.queue(lane)
             new += 1
         return new
+
+    def short(self) -> list[tuple[Lane, bool, int]]:
+        """Lanes that have no first attempt left that they remember, or no retry, and know that there are more; and how
+        many of those that are due must be read, from the first on, to find as many new ones as a lane remembers."""
+        found = []
+        for lane in self._lanes.values():
+            if lane.more_firsts and not lane.firsts and lane.is_hungry:
+                found.append((lane, True, lane.known + self._most(lane)))
+            if lane.more_retries and not lane.retries:
+                found.append((lane, False, lane.known + self._most(lane)))
+        return found
 
     def refill(self, lane: Lane, first: bool, parcels: Iterable[DueParcel], more: bool) -> None:
         """With the lane's next ones; whether there are more after them."""
@@ -131,7 +92,9 @@ class Lanes:
 
     def forget(self, numbers: Iterable[int]) -> None:
         """They were settled, or are not to be sent now; those that come due again are found again."""
-        self._known.difference_update(numbers)
+        for number in numbers:
+            if (lane := self._known.pop(number, None)) is not None:
+                lane.known -= 1
 
     def sleep(self, lane: Lane, until: int) -> None:
         """Nothing of it is to be sent before this time."""
@@ -149,16 +112,18 @@ class Lanes:
         """Lanes, each with the first attempts and retries to read now: about so many parcels in all."""
         while self._queue and most > 0:
             lane = self._queue.popleft()
-            if lane.destination is not None and self._is_full(there := self._destination(lane.destination)):
-                there.parked.append(lane)
+            if lane.destination is not None and self._free(lane.destination) <= 0:
+                self._destination(lane.destination).parked.append(lane)
                 continue
             lane.queued = False
             if lane.asleep:
                 continue
             firsts: list[int] = []
-            while lane.firsts and not lane.busy and len(firsts) < self._limits.run:
-                firsts.append(heappop(lane.firsts))
-            lane.busy = lane.busy or bool(firsts)
+            if lane.is_hungry:
+                while lane.firsts and len(firsts) < lane.run:
+                    firsts.append(heappop(lane.firsts))
+            if firsts:
+                lane.busy = lane.loading = True
             retries = [lane.retries.popleft() for _ in range(min(len(lane.retries), self._limits.per_destination))]
             self.queue(lane)
             if firsts or retries:
@@ -166,60 +131,64 @@ class Lanes:
                 yield lane, firsts, retries
 
     def wait(self, pick: Pick, destination: str) -> None:
-        """It is ready to be started there."""
-        pick.lane.destination = destination
-        self._destination(destination).waiting.append(pick)
+        """It is ready to be started there. First attempts join those that are under way to the same place; where
+        others have come before them, or the lane sleeps, they are put back."""
+        lane = pick.lane
+        passed = pick.first and lane.going is None and lane.firsts and lane.firsts[0] < pick.numbers[0]
+        if lane.asleep or passed:
+            self.put_back(pick)
+        elif not pick.first or lane.going is None:
+            lane.busy = lane.busy or pick.first
+            lane.loading = lane.loading and not pick.first
+            lane.destination = destination
+            self._destination(destination).waiting.append(pick)
+        elif lane.destination == destination:
+            lane.loading = False
+            lane.going.left.extend(pick.left)
+        else:  # no more is read until those under way have ended
+            self._remember(lane, True, pick.numbers)
 
     def startable(self, now: float, destination: str | None = None) -> list[tuple[str, Pick]]:
         """What may be started, there or anywhere; it counts as running. What was read too long ago is put back."""
         found = []
-        for name in [destination] if destination is not None else list(self._destinations):
-            there = self._destinations[name]
-            while there.waiting and there.running < self._limits.per_destination and self._has_room:
+        for name in list(self._destinations) if destination is None else [destination]:
+            if (there := self._destinations.get(name)) is None:
+                continue
+            while there.waiting and self.places.may_start(name):
                 pick = there.waiting.popleft()
-                if now - pick.read > self._limits.fresh:
-                    self.put_back(pick, pick.contents)
+                if now - pick.left[0][0] > self._limits.fresh:
+                    self.put_back(pick)
                     continue
-                there.running += 1
-                self.running += 1
+                self.places.start(name)
+                if pick.first:
+                    pick.lane.going = pick
                 found.append((name, pick))
-            while there.parked and not self._is_full(there):
+            for _ in range(min(len(there.parked), self._free(name), self._limits.page)):
                 lane = there.parked.popleft()
                 lane.queued = False
                 self.queue(lane)
-                if len(self._queue) > self._limits.page:
-                    break
-            if not (there.running or there.waiting or there.parked):
+            if not (there.waiting or there.parked):
                 del self._destinations[name]
         return found
 
-    def ended(self, pick: Pick, destination: str, unsent: list[Contents]) -> None:
+    def ended(self, pick: Pick, destination: str) -> None:
         """It has run; some of it perhaps not."""
-        self.running -= 1
-        self._destination(destination).running -= 1
-        self.put_back(pick, unsent)
-
-    def put_back(self, pick: Pick, unsent: list[Contents]) -> None:
-        numbers = [one.parcel.number for one in unsent]
-        self.put_back_numbers(pick.lane, numbers if pick.first else [], [] if pick.first else numbers)
+        self.places.end(destination, pick)
+        lane = pick.lane
         if pick.first:
-            pick.lane.busy = False
-        self.queue(pick.lane)
+            lane.going = None
+            if pick.left:  # it grew old: so much need not be read in one go
+                lane.run = self._limits.run
+            elif lane.firsts or lane.more_firsts:  # it waited for more to be read
+                lane.run = min(2 * lane.run, self._limits.longest_run)
+        self.put_back(pick)
 
-    def put_back_numbers(self, lane: Lane, firsts: list[int], retries: list[int]) -> None:
-        for number in firsts:
-            heappush(lane.firsts, number)
-        lane.retries.extend(retries)
-
-    def short(self) -> list[tuple[Lane, bool]]:
-        """Lanes that have sent all first attempts they remember, or all retries, and know that there are more."""
-        found = []
-        for lane in self._lanes.values():
-            if lane.more_firsts and not lane.firsts and not lane.busy:
-                found.append((lane, True))
-            if lane.more_retries and not lane.retries:
-                found.append((lane, False))
-        return found
+    def put_back(self, pick: Pick) -> None:
+        """What is left of it, to be read again."""
+        lane = pick.lane
+        if pick.first:
+            lane.busy, lane.loading = lane.going is not None, False
+        self._remember(lane, pick.first, pick.numbers)
 
     def tidy(self, now: Instant) -> None:
         """Lets go of lanes that nothing is to be remembered of."""
@@ -228,14 +197,23 @@ class Lanes:
 
     @property
     def can_choose(self) -> bool:
-        return bool(self._queue) and self._has_room
+        return bool(self._queue) and self.places.has_any
 
-    @property
-    def _has_room(self) -> bool:
-        return self.running < self._limits.at_once
+    def _remember(self, lane: Lane, first: bool, numbers: Sequence[int]) -> None:
+        for number in numbers if first else ():
+            heappush(lane.firsts, number)
+        lane.retries.extend(() if first else numbers)
+        self.queue(lane)
+
+    def _lane(self, key: Key) -> Lane:
+        return self._lanes.get(key) or self._lanes.setdefault(key, Lane(key, self._limits.run))
+
+    def _most(self, lane: Lane) -> int:
+        return max(self._limits.lane, 2 * lane.run)
 
     def _destination(self, name: str) -> Destination:
         return self._destinations.get(name) or self._destinations.setdefault(name, Destination())
 
-    def _is_full(self, there: Destination) -> bool:
-        return there.running + len(there.waiting) >= self._limits.per_destination + self._limits.ahead
+    def _free(self, name: str) -> int:
+        there = self._destinations.get(name)
+        return self.places.free(name, len(there.waiting) if there else 0)

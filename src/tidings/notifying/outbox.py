@@ -20,12 +20,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from tidings.errors import StoreError
-from tidings.notifying.lanes import Lane, Lanes, Limits, Pick
+from tidings.notifying.limits import Limits
 from tidings.notifying.parcel import Channel
 from tidings.notifying.schedule import MICROSECONDS, WAITS, gives_up
-from tidings.notifying.sending import Sending, destination_of, rhythm_of, rhythm_of_text
+from tidings.notifying.sending import Sending, Tell, rhythm_of_text
+from tidings.notifying.term import Term
 from tidings.schema import Instant
-from tidings.store import Contents, LeaseLost, Result, Store
+from tidings.store import LeaseLost, Store, Telling
 from tidings.store.clock import now as time_now
 
 _POLL = 0.05  # seconds between looks for new notifications
@@ -34,20 +35,10 @@ _ENOUGH = 500  # results that are settled at once
 _STANDBY = 1.0  # seconds between tries to take the lease
 _GRACE = 5.0  # seconds that attempts under way have at the end
 _TIDY = 60 * MICROSECONDS
+_TELL = MICROSECONDS  # between looks for notices that are to be mailed
+_TOLD_AT_ONCE = 10
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
-
-
-class _Term:
-    """All that one time of holding the lease knows; the next begins with nothing."""
-
-    def __init__(self, limits: Limits) -> None:
-        self.lanes = Lanes(limits)
-        self.results: list[Result] = []
-        self.gone: list[Lane] = []  # whose receiver wants nothing any more, which is not settled yet
-        self.tasks: set[asyncio.Task[None]] = set()
-        self.looked = (0, 0)  # all that is due up to this time and number is in the lanes
-        self.tidied = 0
 
 
 class Outbox:
@@ -62,16 +53,17 @@ class Outbox:
         limits: Limits | None = None,
         holder: str | None = None,
         waits: Sequence[float] = WAITS,  # seconds, after the first failure, the second, …
+        tell: Tell | None = None,  # mails a notice to its owner; None: no mail is sent
     ) -> None:
         self.holder = holder or f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._store = store
         self._limits = limits or Limits()
         self._sending = Sending(channels, self._now, random, self._limits.longest_attempt, waits)
+        self._tells = tell
         self._clock = clock
         self._latest = Instant(0)
-        self._term: _Term | None = None
+        self._term: Term | None = None
         self._renew_at = 0
-        self._stopping = False
         self._woken = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, "outbox-store")
 
@@ -79,10 +71,14 @@ class Outbox:
     def is_leading(self) -> bool:
         return self._term is not None
 
+    def busiest(self, most: int) -> list[tuple[str, int, str]]:
+        """Destinations, the places that each takes now, and how it answers."""
+        return [] if self._term is None else [*self._term.lanes.places.busiest(most)]
+
     @property
     def under_way(self) -> int:
         """Attempts that have begun, and results that are not settled."""
-        return 0 if self._term is None else self._term.lanes.running + len(self._term.results)
+        return 0 if self._term is None else self._term.under_way
 
     async def run(self, stopped: asyncio.Event) -> None:
         """Until stopped. What fails in the store is logged and tried again."""
@@ -113,7 +109,9 @@ class Outbox:
             spread = await self._spread(now)
             found = await self._look(term, now)
             term.lanes.wake(now)
+            term.lanes.places.look(time.monotonic())
             await self._load(term, now)
+            await self._tell(term, now)
             await self._tidy(term, now)
         except LeaseLost as lost:
             _log.warning("%s", lost)
@@ -123,10 +121,10 @@ class Outbox:
 
     async def close(self) -> None:
         """Lets attempts that are under way end, for some seconds, and gives the lease back."""
-        self._stopping = True
         try:
             if self._term is not None:
                 term = self._term
+                term.is_ending = True
                 if term.tasks:
                     await asyncio.wait(term.tasks, timeout=_GRACE)
                 await self._settle(term)
@@ -147,21 +145,21 @@ class Outbox:
         self._renew_at = now + int(self._limits.renew * MICROSECONDS)
         if self._term is None:
             _log.info("the outbox %s sends", self.holder)
-            self._term = _Term(self._limits)
+            self._term = Term(self._limits, self._sending, self._now, self._woken)
         return True
 
     def _stand_by(self) -> None:
-        """Whoever sends now begins with what was not settled; what is in the air here is of no more use."""
+        """Whoever sends now begins with what was not settled."""
         if self._term is not None:
-            for task in self._term.tasks:
-                task.cancel()
+            self._term.end()
         self._term = None
 
-    async def _settle(self, term: _Term) -> None:
+    async def _settle(self, term: Term) -> None:
+        """What has gathered, once that is worth a transaction or nothing else is under way."""
         results, gone = term.results[:], term.gone[:]
-        if results:
+        if results and (term.is_worth_settling(_ENOUGH) or term.is_ending):
             await self._in_thread(self._store.settle, self.holder, results, self._now(), gives_up)
-            del term.results[: len(results)]
+            term.settled(len(results))
             term.lanes.forget(one.number for one in results)
             del term.gone[: len(gone)]
             for lane in gone:
@@ -173,7 +171,7 @@ class Outbox:
             return False
         return await self._in_thread(self._store.spread, self.holder, now, self._limits.page, rhythm_of_text) > 0
 
-    async def _look(self, term: _Term, now: Instant) -> bool:
+    async def _look(self, term: Term, now: Instant) -> bool:
         """Puts what has become due into the lanes; whether there is more. What is due at the time of the last look is
         looked at again: it may have come after it."""
         page = self._limits.page
@@ -185,84 +183,39 @@ class Outbox:
                 term.looked = (int(now), 0)
                 break
             term.looked = (int(found[-1].due), found[-1].number)
-        many = self._limits.lane + self._limits.per_destination + self._limits.ahead  # more than are under way
-        for lane, first in term.lanes.short():
+        for lane, first, many in term.lanes.short():
             rest = await self._in_thread(self._store.due_of, *lane.key, first, now, many)
             term.lanes.refill(lane, first, rest, len(rest) == many)
         return len(found) == page
 
-    async def _load(self, term: _Term, now: Instant) -> None:
+    async def _load(self, term: Term, now: Instant) -> None:
         chosen = list(term.lanes.choose(2 * self._limits.at_once))
         if chosen:
             numbers = [number for _, firsts, retries in chosen for number in (*firsts, *retries)]
-            found = await self._in_thread(self._store.contents, numbers)
-            by_number = {one.parcel.number: one for one in found}
-            term.lanes.forget(number for number in numbers if number not in by_number)
-            read = time.monotonic()
-            for lane, firsts, retries in chosen:
-                if firsts:
-                    contents = [by_number[number] for number in firsts if number in by_number]
-                    self._ready(term, Pick(lane, True, contents, read), now)
-                for number in retries:
-                    if number in by_number:
-                        self._ready(term, Pick(lane, False, [by_number[number]], read), now)
-        self._start(term)
+            term.load(chosen, await self._in_thread(self._store.contents, numbers), now)
+        term.start()
 
-    def _ready(self, term: _Term, pick: Pick, now: Instant) -> None:
-        """It waits at its destination; or, while the channel is quiet or over its rate, in its lane. That is asked
-        again every minute: the owner may have changed the settings."""
-        if not pick.contents:
-            term.lanes.put_back(pick, [])
+    async def _tell(self, term: Term, now: Instant) -> None:
+        """Owners of channels that were disabled, one mail after the other, beside all else."""
+        if self._tells is None or now < term.tells_at or term.is_telling:
             return
-        channel = pick.contents[0].channel
-        allowed = rhythm_of(channel).allowed(now, pick.lane.recent if pick.first else ())
-        if allowed > now:
-            if not pick.lane.asleep:
-                term.lanes.sleep(pick.lane, min(allowed, now + _TIDY))
-            term.lanes.put_back(pick, pick.contents)
-            return
-        term.lanes.wait(pick, destination_of(channel))
+        term.tells_at = now + _TELL
+        if found := await self._in_thread(self._store.due_tellings, now, _TOLD_AT_ONCE):
+            term.beside(self._tell_each(self._tells, found))
 
-    def _start(self, term: _Term, destination: str | None = None) -> None:
-        for name, pick in term.lanes.startable(time.monotonic(), destination):
-            task = asyncio.create_task(self._run(term, name, pick))
-            term.tasks.add(task)
-            task.add_done_callback(term.tasks.discard)
-
-    async def _run(self, term: _Term, destination: str, pick: Pick) -> None:
-        """One after the other, until something changes that must be looked at first."""
-        unsent = pick.contents[:]
+    async def _tell_each(self, tell: Tell, found: Sequence[Telling]) -> None:
         try:
-            while unsent and not self._stopping and self._may_go_on(pick, unsent[0]):
-                result = await self._sending.attempt(unsent[0])
-                del unsent[0]
-                term.results.append(result)
-                if result.gone:  # nothing more until the channel is disabled
-                    pick.lane.asleep = True
-                    term.gone.append(pick.lane)
-                    break
-        finally:
-            term.lanes.ended(pick, destination, unsent)
-            if term is self._term and not self._stopping:
-                self._start(term, destination)
-            self._woken.set()
+            for telling in found:
+                due = await self._sending.told(tell, telling)
+                await self._in_thread(self._store.tell, self.holder, telling.number, due)
+        except StoreError as problem:  # also LeaseLost: who sends now tells too
+            _log.warning("a notice was not noted as told: %s", problem)
 
-    def _may_go_on(self, pick: Pick, one: Contents) -> bool:
-        if time.monotonic() - pick.read > self._limits.fresh:
-            return False
-        rhythm = rhythm_of(one.channel)
-        if pick.first and rhythm.rate is not None:
-            now, lane = self._now(), pick.lane
-            if rhythm.allowed(now, lane.recent) > now:
-                return False
-            lane.recent = [*lane.recent, int(now)][-rhythm.rate.count :]
-            lane.recent_until = now + rhythm.rate.seconds * MICROSECONDS
-        return True
-
-    async def _tidy(self, term: _Term, now: Instant) -> None:
+    async def _tidy(self, term: Term, now: Instant) -> None:
         if now - term.tidied < _TIDY:
             return
         term.lanes.tidy(now)
+        term.lanes.places.tidy(time.monotonic())
         before = Instant(max(0, now - int(self._limits.keep * MICROSECONDS)))
         if await self._in_thread(self._store.sweep, before, _ENOUGH) < _ENOUGH:
             term.tidied = now

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,8 +18,9 @@ from tidings.notifying.parcel import Attempt, Channel, Owed, Parcel
 from tidings.notifying.rhythm import Rhythm, read_rhythm
 from tidings.notifying.schedule import WAITS, next_due
 from tidings.schema import Instant
-from tidings.store import Contents, Result, StoredChannel
+from tidings.store import Contents, Result, StoredChannel, Telling
 
+Tell = Callable[[Telling, Instant], Awaitable[Attempt]]
 _RHYTHMIC = frozenset({"digest", "rate", "quiet"})
 _PLAIN = Rhythm()
 _log = logging.getLogger(__name__)
@@ -63,6 +64,18 @@ class Sending:
             due,
             attempt.gone,
         )
+
+    async def told(self, tell: Tell, telling: Telling) -> Instant | None:
+        """When to tell the owner again; None: it is done, or nobody is to be told any more, or it never arrives."""
+        if telling.channel is None or not telling.address:
+            return None
+        attempt = await tell(telling, self._clock())
+        if attempt.ok:
+            return None
+        due = next_due(telling.attempts + 1, self._clock(), attempt.retry_after, self._random, self._waits)
+        again = "never" if due is None else f"again at {due}"
+        _log.warning("notice %s could not be mailed to its owner (%s): %s", telling.number, again, attempt.problem)
+        return due
 
     async def _send(self, parcel: Parcel, channel: StoredChannel, now: Instant) -> Attempt:
         began = time.perf_counter()

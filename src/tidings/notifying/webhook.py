@@ -18,7 +18,8 @@ import msgspec
 
 from tidings.errors import ChannelError, shown, suggestion
 from tidings.notifying.addresses import Resolver, vet, vet_async
-from tidings.notifying.http_sender import Answer, HttpSender, SendingFailed
+from tidings.notifying.http_answer import Answer
+from tidings.notifying.http_sender import HttpSender, SendingFailed
 from tidings.notifying.parcel import Attempt, Parcel
 from tidings.notifying.signatures import ID, SIGNATURE, TIMESTAMP, key_of, new_secret, sign
 from tidings.schema import Instant
@@ -29,7 +30,7 @@ _MEMBERS = ("kind", "url", "secrets", "digest", "rate", "quiet")  # the last thr
 _HEADER_SAFE = "".join(
     chr(code) for code in range(0x21, 0x7F) if chr(code) not in '"%'
 )  # CloudEvents over HTTP, 3.1.3.2
-_PLAIN = re.compile("[A-Za-z0-9_-]*")  # nearly every id
+_PLAIN = re.compile("[A-Za-z0-9._-]*")  # nearly every id
 _WAITS = frozenset({429, 503})
 _MANY_SECONDS = 10**9
 _MICROSECONDS = 1_000_000

@@ -154,7 +154,7 @@ async def notices(gateway: GatewayOf, caller: Subscriber, after: After = "", lim
 async def see_notices(request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None) -> Response:
     """Up to a cursor that GET /notices gave as `next`."""
     body = await read_body(request, SeenUpTo)
-    await gateway.read(gateway.store.see_notices, caller.owner, read_cursor(body.upto))
+    await gateway.write(gateway.store.see_notices, caller.owner, read_cursor(body.upto))
     return Response(status_code=204)
 
 

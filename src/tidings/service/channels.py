@@ -167,7 +167,7 @@ class Channels:
             secret = new_secret()
             secrets = ((secret, None),)
         new = StoredChannel(subscription, owner, wanted.kind, wanted.settings, state, reason, secrets)
-        kept = await self._gateway.read(store.set_channel, new)
+        kept = await self._gateway.write(store.set_channel, new)
         return Kept(kept, secret, how_to_confirm(kept))
 
     async def invite(self, kept: Kept) -> Kept:
@@ -181,7 +181,7 @@ class Channels:
             "a mail asks for consent" if sent.ok else f"the mail that asks for consent was not sent: {sent.problem}"
         )
         change = self._gateway.store.change_channel
-        changed = await self._gateway.read(change, channel.subscription, channel.owner, reason=reason)
+        changed = await self._gateway.write(change, channel.subscription, channel.owner, reason=reason)
         return Kept(changed, kept.secret, how_to_confirm(changed))
 
     async def pause(self, subscription: str, owner: str) -> StoredChannel:
@@ -191,7 +191,7 @@ class Channels:
             return channel
         self.check_sendable(channel)
         change = self._gateway.store.change_channel
-        return await self._gateway.read(change, subscription, owner, state="paused", reason="by its owner")
+        return await self._gateway.write(change, subscription, owner, state="paused", reason="by its owner")
 
     async def resume(self, subscription: str, owner: str) -> Kept:
         """One that was paused goes on. Where the other side did not agree, or does not want it any more, it is asked
@@ -204,7 +204,7 @@ class Channels:
         if channel.state != "paused":
             state, reason = await self._agree(owner, Wanted(channel.kind, dict(channel.settings)))
         change = self._gateway.store.change_channel
-        changed = await self._gateway.read(change, subscription, owner, state=state, reason=reason)
+        changed = await self._gateway.write(change, subscription, owner, state=state, reason=reason)
         return await self.invite(Kept(changed, "", how_to_confirm(changed)))
 
     async def rotate(self, subscription: str, owner: str) -> tuple[str, Instant]:
@@ -216,7 +216,7 @@ class Channels:
         until = Instant(moment + BOTH_SIGN)
         old = [(one, until if end is None else end) for one, end in channel.secrets if end is None or end > moment]
         secrets = ((secret, None), *old[: MOST_SECRETS - 1])
-        await self._gateway.read(self._gateway.store.change_channel, subscription, owner, secrets=secrets)
+        await self._gateway.write(self._gateway.store.change_channel, subscription, owner, secrets=secrets)
         return secret, until
 
     async def send_test(self, channel: StoredChannel, parcel: Parcel) -> Attempt:

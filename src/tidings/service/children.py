@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
+from typing import Any, TypeAlias
 
 from tidings.pipeline.folder import DataFolder
 from tidings.pipeline.session import check_java
@@ -20,13 +21,18 @@ def _nothing() -> None:
     """There is nothing to look for."""
 
 
+def _deaf(said: Mapping[str, Any]) -> None:
+    """Nobody wants to know more than how much is left to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Child:
     """What a supervisor must know of a program.
 
     It says on standard output, in lines of JSON, how much is left to do (`lag`), and stops when standard input ends.
     `check` raises what makes a start hopeless, `wait_for` FolderInUse while it must wait; `progress` is a number that
-    changes as the work goes on, and `without` says what was not done where it did not.
+    changes as the work goes on, and `without` says what was not done where it did not. `hear` gets each line of JSON,
+    in another thread.
     """
 
     name: str
@@ -37,6 +43,10 @@ class Child:
     without: str
     check: Callable[[], None] = _nothing
     wait_for: Callable[[], None] = _nothing
+    hear: Callable[[Mapping[str, Any]], None] = _deaf
+
+
+Companion: TypeAlias = Callable[[Settings, Store], Child]  # made when the port is known, before anybody is let in
 
 
 def pipeline_child(settings: Settings, store: Store, command: Sequence[str] | None = None) -> Child:

@@ -59,7 +59,7 @@ async def confirm(token: str, request: Request, gateway: GatewayOf) -> Response:
         return _refused(request, problem)
     if channel.state == "unconfirmed":
         change = gateway.store.change_channel
-        await gateway.read(change, channel.subscription, channel.owner, state="active", reason="")
+        await gateway.write(change, channel.subscription, channel.owner, state="active", reason="")
     return _page(f"Thank you. Notifications are sent to {link.address}; every mail has a link to end that.")
 
 
@@ -83,7 +83,7 @@ async def unsubscribe(token: str, request: Request, gateway: GatewayOf) -> Respo
     channel = await gateway.read(_channel, gateway, link)
     if channel is not None and channel.state != "disabled":
         change = gateway.store.change_channel
-        await gateway.read(change, channel.subscription, channel.owner, state="disabled", reason=_UNSUBSCRIBED)
+        await gateway.write(change, channel.subscription, channel.owner, state="disabled", reason=_UNSUBSCRIBED)
     return _page(f"Done. These notifications are not sent to {link.address} any more.")
 
 

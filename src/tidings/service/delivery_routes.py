@@ -112,7 +112,7 @@ async def replay(
     """Send deliveries once more, also those that arrived. What was removed since cannot be."""
     await gateway.read(owned_channel, gateway, id, caller.owner)
     body = await read_body(request, Replay)
-    asked = await gateway.read(gateway.store.replay, id, caller.owner, **_chosen(body))
+    asked = await gateway.write(gateway.store.replay, id, caller.owner, **_chosen(body))
     return answered({"replayed": asked})
 
 

@@ -13,6 +13,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from tidings.errors import ServiceError, StoreError
+from tidings.pipeline.folder import DataFolder
+from tidings.pipeline.plan_figures import PlanFigures, PlanReader
 from tidings.service import problems
 from tidings.service.bodies import Shape, says
 from tidings.service.gateway import Gateway
@@ -109,6 +111,7 @@ class Figuring:
         self._figures: Figures | None = None
         self._deliveries: list[DeliveryFigures] = []
         self._deliveries_read = -_FRESH
+        self._plans = PlanReader(DataFolder(gateway.settings.data).plans)
 
     async def figures(self) -> Figures:
         """Raises StoreError, or TimeoutError where the store does not answer."""
@@ -125,6 +128,10 @@ class Figuring:
             self._deliveries = await asyncio.wait_for(read, _PATIENCE)
             self._deliveries_read = monotonic()
         return self._deliveries
+
+    async def plan(self) -> PlanFigures | None:
+        """None where none was published here: the pipeline may run elsewhere, or not yet."""
+        return await self._gateway.read(self._plans.read)
 
 
 @router.get("/healthz", responses=says(Health, "The service runs"))
@@ -165,6 +172,7 @@ async def metrics(request: Request, gateway: GatewayOf) -> Response:
         readable = 1
     except (StoreError, TimeoutError):
         readable = 0
+    lines += _plan_lines(await request.app.state.figuring.plan())
     lines += _family("store_readable", "gauge", "Whether the store answers.", [("", readable)])
     lines += _family("streams", "gauge", "Open now.", [("", request.app.state.streams.count)])
     for name, child in _children(gateway):
@@ -217,6 +225,19 @@ def _delivery_lines(figures: list[DeliveryFigures]) -> Iterator[str]:
     ):
         yield from _family(name, metric, told, zip(kinds, values, strict=True))
     yield from _family("deliveries_total", "counter", "Deliveries that are done, by outcome.", outcomes)
+
+
+def _plan_lines(plan: PlanFigures | None) -> Iterator[str]:
+    if plan is None:
+        return
+    for name, told, value in (
+        ("plan_version", "Of the newest plan, in milliseconds since 1970.", plan.version),
+        ("plan_covers_position", "Up to where all changes are in it.", plan.covers),
+        ("plan_shards", "That it is split into.", len(plan.shards)),
+        ("plan_segments", "That it consists of.", plan.segments),
+        ("plan_bytes", "That it takes.", plan.bytes),
+    ):
+        yield from _family(name, "gauge", told, [("", value)])
 
 
 def _family(name: str, kind: str, told: str, rows: Iterable[tuple[str, float]]) -> Iterator[str]:

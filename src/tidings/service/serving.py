@@ -23,7 +23,7 @@ import uvloop
 from tidings.errors import ServiceError
 from tidings.pipeline.folder import locked
 from tidings.service.callers import digest_of, new_token
-from tidings.service.children import outbox_child, pipeline_child
+from tidings.service.children import Child, Companion, outbox_child, pipeline_child
 from tidings.service.gateway import Gateway
 from tidings.service.http import make_app
 from tidings.service.slow_peers import patient_protocol
@@ -70,8 +70,8 @@ class CannotListen(ServiceError):
         return f"cannot listen at {host}, port {port}: {problem}; choose another by --host or {flag}"
 
 
-def serve(settings: Settings, say: Callable[[str], None]) -> None:
-    """Until SIGINT or SIGTERM; a second one ends it at once.
+def serve(settings: Settings, say: Callable[[str], None], companions: Sequence[Companion] = ()) -> None:
+    """Until SIGINT or SIGTERM; a second one ends it at once. Companions are further children, looked after likewise.
 
     Raises AlreadyServed, PortTaken, CannotListen, LocalStoreOnly, InvalidSetting or StoreError before anything is
     accepted.
@@ -86,11 +86,14 @@ def serve(settings: Settings, say: Callable[[str], None]) -> None:
         Store.open(settings.store or settings.data / "tidings.db") as store,
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
-        port = listener.getsockname()[1]  # links in mails lead there
-        runner.run(_serve(replace(settings, port=port), store, listener, say))
+        settings = replace(settings, port=listener.getsockname()[1])  # links in mails lead there
+        further = [make(settings, store) for make in companions]
+        runner.run(_serve(settings, store, listener, say, further))
 
 
-async def _serve(settings: Settings, store: Store, listener: socket.socket, say: Callable[[str], None]) -> None:
+async def _serve(
+    settings: Settings, store: Store, listener: socket.socket, say: Callable[[str], None], further: Sequence[Child]
+) -> None:
     gateway = Gateway(store, settings)
 
     def pipeline_is(status: ChildStatus) -> None:
@@ -103,6 +106,8 @@ async def _serve(settings: Settings, store: Store, listener: socket.socket, say:
     server, daemon = _Server(_configuration(app, settings)), XmlDaemon(gateway)
     supervisors = [Supervisor(pipeline_child(settings, store), pipeline_is)] if settings.pipeline else []
     supervisors += [Supervisor(outbox_child(settings, store), outbox_is)] if settings.outbox else []
+    companions = [Supervisor(child, _teller(child.name, say)) for child in further]
+    supervisors += companions
     stopped = _stopped_by_signal(supervisors)
     async with AsyncExitStack() as closing:
         closing.push_async_callback(gateway.close)
@@ -119,6 +124,8 @@ async def _serve(settings: Settings, store: Store, listener: socket.socket, say:
                     supervisor.start()
                 await _first_of(serving, stopped.wait())
         finally:
+            for companion in companions:  # first: they may be speaking to us
+                await asyncio.to_thread(companion.stop)
             server.should_exit = True
             endings = (
                 serving, daemon.close(), app.state.streams.close(), app.state.watching.close(),
@@ -175,6 +182,16 @@ def _stopped_by_signal(supervisors: Sequence[Supervisor]) -> asyncio.Event:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, signalled, number)
     return stopped
+
+
+def _teller(name: str, say: Callable[[str], None]) -> Callable[[ChildStatus], None]:
+    """Of a companion no page tells how it is: whoever started the service is told."""
+
+    def tell(status: ChildStatus) -> None:
+        if status.state in ("waiting", "failed"):
+            say(f"{name}: {status.reason}" + ("; started again" if status.state == "waiting" else ""))
+
+    return tell
 
 
 def _welcome(settings: Settings, port: int, xml_port: int, token: str, say: Callable[[str], None]) -> None:

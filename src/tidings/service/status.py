@@ -17,6 +17,7 @@ class ChildStatus:
     process: int | None = None
     restarts: int = 0
     lag: int | None = None  # what is left to do, as the child said last
+    busiest: tuple[tuple[str, int, str], ...] = ()  # of an outbox: destination, places it takes, how it answers
 
 
 OFF = ChildStatus("elsewhere")

@@ -15,7 +15,7 @@ from tidings.language import Filter, covers
 from tidings.schema import Catalog, Instant
 from tidings.service.account_routes import read_time
 from tidings.service.accounts import QuotaReached
-from tidings.service.bodies import Shape, WrongBody, read_body, says, says_nothing, takes
+from tidings.service.bodies import Shape, WrongBody, read_body, says, takes
 from tidings.service.channel_routes import channels_of
 from tidings.service.channel_shapes import Channel, settings_seen
 from tidings.service.channels import Channels, Kept, how_to_confirm
@@ -66,16 +66,27 @@ class ChangedSubscription(Shape, frozen=True):
 
 
 class SubscriptionSeen(Shape, frozen=True):
+    """`since` is the journal's position from which on it counts. In the answer to a change, `position` is that of the
+    change; it is left out where nothing was to be changed."""
+
     id: str
     filter: str
     state: Literal["active", "paused"]
     expiry: str | None
     channel: Channel
     since: int
+    position: int | msgspec.UnsetType = msgspec.UNSET
     channel_state: str | msgspec.UnsetType = msgspec.UNSET
     secret: str | msgspec.UnsetType = msgspec.UNSET
     confirm: str | msgspec.UnsetType = msgspec.UNSET
     warnings: list[str] | msgspec.UnsetType = msgspec.UNSET
+
+
+class Withdrawn(Shape, frozen=True):
+    """`position` is that in the journal: events before it count still, those after it not."""
+
+    id: str
+    position: int
 
 
 class Subscriptions(Shape, frozen=True):
@@ -165,6 +176,7 @@ async def change(
     if not isinstance(body.expiry, msgspec.UnsetType):
         expiry = None if body.expiry is None else read_time("expiry", body.expiry)
     kept: Kept | None = None
+    position: int | None = None
     if isinstance(body.channel, Channel):
         kept = await _change_channel(channels_of(request), gateway, before, body.channel)
         kind = "" if kept is None else kept.channel.kind
@@ -172,29 +184,32 @@ async def change(
     elif body == ChangedSubscription():
         raise WrongBody("give at least one of 'state', 'filter', 'expiry' and 'channel'")
     if text is not None or expiry is not KEEP or delivery is not KEEP:
-        await gateway.append_one(Edit(id, text, expiry, delivery))
+        position = (await gateway.append_one(Edit(id, text, expiry, delivery))).position
     if isinstance(body.state, str) and body.state != before.state:
         draft: Draft = Pause(id) if body.state == "paused" else Resume(id)
         with suppress(SubscriptionPaused, SubscriptionActive):  # who else asked for the same may have been quicker
-            await gateway.append_one(draft)
+            position = (await gateway.append_one(draft)).position
     after = await gateway.read(gateway.store.subscription, id, caller.owner)
     if kept is not None:
         kept = await channels_of(request).invite(kept)
     channel = kept.channel if kept is not None else await gateway.read(gateway.store.channel, id, caller.owner)
-    return answered(seen(after, channel, warnings) | _shown_once(kept))
+    return answered(seen(after, channel, warnings, position) | _shown_once(kept))
 
 
-@router.delete("/subscriptions/{id}", status_code=204, responses=says_nothing("Withdrawn"))
+@router.delete("/subscriptions/{id}", responses=says(Withdrawn, "Withdrawn"))
 async def withdraw(id: str, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None) -> Response:
     """Withdraw one of yours. What it found stays readable, and what is owed for it is still sent."""
     check_id(id)
     await gateway.read(gateway.store.subscription, id, caller.owner)
-    await gateway.append_one(Withdraw(id))
-    return Response(status_code=204)
+    withdrawn = await gateway.append_one(Withdraw(id))
+    return answered({"id": id, "position": withdrawn.position})
 
 
 def seen(
-    standing: Standing, channel: StoredChannel | None = None, warnings: tuple[str, ...] | None = None
+    standing: Standing,
+    channel: StoredChannel | None = None,
+    warnings: tuple[str, ...] | None = None,
+    position: int | None = None,
 ) -> dict[str, Any]:
     """A subscription in JSON."""
     made: dict[str, Any] = {
@@ -205,6 +220,8 @@ def seen(
         "channel": settings_seen(channel),
         "since": standing.since,
     }
+    if position is not None:
+        made["position"] = position
     if channel is not None:
         made["channel_state"] = channel.state
     return made if warnings is None else made | {"warnings": list(warnings)}
@@ -228,7 +245,7 @@ async def _change_channel(channels: Channels, gateway: Gateway, of: Standing, as
     wanted = await channels.check(asked)
     if wanted is not None:
         return await channels.keep(of.id, of.owner, wanted)
-    await gateway.read(gateway.store.remove_channel, of.id, of.owner)
+    await gateway.write(gateway.store.remove_channel, of.id, of.owner)
     return None
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from tidings.errors import PipelineError, StoreError
 from tidings.pipeline.folder import FolderInUse
@@ -172,11 +172,16 @@ class Supervisor:
     def _read(self, child: subprocess.Popen[bytes], lines: IO[bytes]) -> None:
         with lines:
             for line in lines:
-                lag = _lag(line)
-                if lag is not None and child is self._child and not self._stopping.is_set():
+                look = _look(line)
+                if look is None:
+                    continue
+                self._what.hear(look)
+                lag = look.get("lag")
+                if isinstance(lag, int) and child is self._child and not self._stopping.is_set():
                     self._caught_up = self._caught_up or lag == 0
-                    if self._status.state != "running" or self._status.lag != lag:
-                        self._say(replace(self._status, state="running", reason="", lag=lag))
+                    seen = replace(self._status, state="running", reason="", lag=lag, busiest=_busiest(look))
+                    if seen != self._status:
+                        self._say(seen)
 
     def _progress(self) -> int | None:
         try:
@@ -202,16 +207,19 @@ def _ending(code: int) -> str:
     return f"ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
 
 
-def _lag(line: bytes) -> int | None:
-    """Of a look at the progress; None for what Spark itself may write."""
+def _look(line: bytes) -> dict[str, Any] | None:
+    """At the progress; None for what Spark itself may write."""
     if not line.startswith(b"{"):
         return None
     try:
-        look = json.loads(line)
+        look: dict[str, Any] = json.loads(line)
     except ValueError:
         return None
-    lag = look.get("lag")
-    return lag if isinstance(lag, int) else None
+    return look
+
+
+def _busiest(look: dict[str, Any]) -> tuple[tuple[str, int, str], ...]:
+    return tuple((str(place), int(count), str(trust)) for place, count, trust in look.get("busiest", ()))
 
 
 def _signal_group(child: subprocess.Popen[bytes], number: signal.Signals) -> None:

@@ -76,6 +76,7 @@ from tidings.store.parcels import (
 from tidings.store.rebuilding import rebuild
 from tidings.store.settling import Result
 from tidings.store.store import Store
+from tidings.store.telling import Telling
 
 __all__ = [
     "KEEP",
@@ -139,6 +140,7 @@ __all__ = [
     "SubscriptionActive",
     "SubscriptionExists",
     "SubscriptionPaused",
+    "Telling",
     "Token",
     "UnfitAccount",
     "UnfitSubscription",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,14 +12,15 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from tidings.schema import Instant
-from tidings.store.entries import Notification, Standing, StoredLetter
+from tidings.store.entries import Notification, Standing
 from tidings.store.journal import events_at
 from tidings.store.notifications import last_cursor
 from tidings.store.store import Store
-from tidings.store.tables import OWNED, about, journal, notifications, pipeline, spans, subscriptions
+from tidings.store.tables import OWNED, about, journal, notifications, parcels, pipeline, spans, subscriptions
 
 BINS = 24
 PERIOD = 3_600_000_000  # microseconds that a sparkline shows
+_PIECES = 16  # into which a search by time is cut
 _MOST_DRAWN = 2_000  # notifications of one subscription that a sparkline counts
 _TABLE = notifications
 _NOTIFICATION = (_TABLE.c.cursor, _TABLE.c.position, _TABLE.c.subscription, _TABLE.c.stored)
@@ -134,8 +135,10 @@ def filter_at(store: Store, subscription: str, owner: str, position: int) -> str
     return found
 
 
-def sparks(store: Store, owner: str, ids: Iterable[str], now: Instant) -> dict[str, list[int]]:
+def sparks(store: Store, owner: str, ids: Sequence[str], now: Instant) -> dict[str, list[int]]:
     """For each subscription its matches of the last hour, in equal parts of it."""
+    if not ids:
+        return {}
     width = PERIOD // BINS
     with store.database.reading() as connection:
         last = last_cursor(connection)
@@ -144,22 +147,26 @@ def sparks(store: Store, owner: str, ids: Iterable[str], now: Instant) -> dict[s
 
 
 def _edges(connection: Connection, times: Sequence[int], last: int) -> list[int]:
-    """For each time, ascending, the first cursor stored at or after it: by halving, for times grow with cursors."""
-    found: list[int] = []
-    low = 1
-    for time in times:
-        high = last + 1
-        while low < high:
-            middle = (low + high) // 2
-            stored = connection.execute(select(_TABLE.c.stored).where(_TABLE.c.cursor == middle)).scalar()
-            if stored is None or stored >= time:
-                high = middle
-            else:
-                low = middle + 1
-        found.append(low)
-        if low > last:
-            return found + [low] * (len(times) - len(found))
-    return found
+    """For each time the first cursor stored at or after it. Times grow with cursors: all are looked for together, in
+    ever smaller stretches, each cut into so many pieces by one question."""
+    lows, highs = [1] * len(times), [last + 1] * len(times)
+    while any(low < high for low, high in zip(lows, highs, strict=True)):
+        cuts = [_cuts(low, high) for low, high in zip(lows, highs, strict=True)]
+        query = select(_TABLE.c.cursor, _TABLE.c.stored).where(_TABLE.c.cursor.in_(sorted(set().union(*cuts))))
+        stored: dict[int, int] = dict(connection.execute(query).all())
+        for place, time in enumerate(times):
+            for cut in cuts[place]:
+                if stored.get(cut, time) >= time:
+                    highs[place] = cut
+                    break
+                lows[place] = cut + 1
+    return lows
+
+
+def _cuts(low: int, high: int) -> list[int]:
+    """Up to `_PIECES` cursors of [low, high), evenly spread."""
+    step = max(1, (high - low) // _PIECES)
+    return list(range(low + step - 1, high, step))[:_PIECES] if low < high else []
 
 
 def _binned(connection: Connection, id: str, owner: str, edges: list[int]) -> list[int]:
@@ -169,6 +176,24 @@ def _binned(connection: Connection, id: str, owner: str, edges: list[int]) -> li
     cursors = sorted(connection.execute(query).scalars())
     starts = [bisect_left(cursors, edge) for edge in edges] + [len(cursors)]
     return [after - before for before, after in pairwise(starts)]
+
+
+def parcels_made(store: Store, subscription: str, owner: str, begin: Instant, end: Instant) -> list[int]:
+    """The numbers of a subscription's deliveries that were made in this time, both ends included."""
+    mine = (parcels.c.subscription == subscription) & (parcels.c.owner == owner)
+    query = select(parcels.c.number).where(mine, parcels.c.created.between(int(begin), int(end)))
+    with store.database.reading() as connection:
+        return list(connection.execute(query).scalars())
+
+
+def signed(store: Store, owner: str, after: str, limit: int) -> list[tuple[str, str]]:
+    """The owner's subscriptions that go to webhooks, as id and filter, after this id."""
+    query = select(subscriptions.c.id, subscriptions.c.filter).where(
+        subscriptions.c.owner == owner, subscriptions.c.id > after, subscriptions.c.delivery == "webhook"
+    )
+    with store.database.reading() as connection:
+        rows = connection.execute(query.order_by(subscriptions.c.id).limit(limit)).all()
+    return [(id, filter) for id, filter in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +213,6 @@ def growth(store: Store) -> Growth:
         tail, events, first = connection.execute(select(about.c.tail, about.c.events, about.c.complete_from)).one()
         committed, cursor = connection.execute(select(pipeline.c.committed, pipeline.c.cursor)).one()
     return Growth(tail, events, first, cursor, max(0, tail - committed))
-
-
-def newest_letters(store: Store, limit: int) -> list[StoredLetter]:
-    """Dead letters, the last one first; their numbers are dense."""
-    last = store.figures().dead_letters
-    return store.dead_letters(max(0, last - limit), limit)[::-1]
 
 
 def _decoded(body: str | None) -> dict[str, Any] | None:

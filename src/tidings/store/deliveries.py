@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tidings.schema import Instant
-from tidings.store import channels, lease, parcels, retention, settling, spreading
+from tidings.store import channels, lease, parcels, retention, settling, spreading, telling
 from tidings.store.channels import ChannelState, Notice, Secrets, StoredChannel
 from tidings.store.clock import Clock
 from tidings.store.database import Database
@@ -14,6 +14,7 @@ from tidings.store.errors import NoSuchParcel
 from tidings.store.parcels import Contents, DeliveryFigures, DueParcel, ParcelState, StoredAttempt, StoredParcel
 from tidings.store.settling import GivesUp, Result
 from tidings.store.spreading import Rhythms
+from tidings.store.telling import Telling
 
 
 class Deliveries:
@@ -120,7 +121,8 @@ class Deliveries:
             return parcels.figures(connection)
 
     def sweep(self, before: Instant, limit: int = 500) -> int:
-        """Removes some of the parcels delivered before a time. Answers how many; 0: there are no more."""
+        """Removes some of the parcels that were delivered or given up before a time, with all attempts, and some of the
+        notices from before it. Answers how many; less than the limit: there are no more."""
         return retention.sweep(self.database, before, self._clock(), limit)
 
     # For the outbox
@@ -132,7 +134,7 @@ class Deliveries:
     def unspread(self, now: Instant) -> bool:
         """Whether `spread` would find something to do."""
         with self.database.reading() as connection:
-            return spreading.unspread(connection, now)
+            return spreading.unspread(connection, self.database.dialect, now)
 
     def spread(self, holder: str, now: Instant, limit: int, rhythms: Rhythms) -> int:
         """Makes parcels of up to so many notifications; 0: all is done. Raises LeaseLost."""
@@ -156,6 +158,15 @@ class Deliveries:
     def settle(self, holder: str, results: Sequence[Result], now: Instant, gives_up: GivesUp) -> None:
         """Notes what came of attempts. Raises LeaseLost, and then nothing is changed."""
         settling.settle(self.database, holder, results, now, gives_up)
+
+    def due_tellings(self, now: Instant, limit: int) -> list[Telling]:
+        """Notices of which their owner is to be told by mail."""
+        with self.database.reading() as connection:
+            return telling.due_tellings(connection, now, limit)
+
+    def tell(self, holder: str, number: int, due: Instant | None) -> None:
+        """The owner was told of a notice, or never will be; or it is tried again then. Raises LeaseLost."""
+        telling.tell(self.database, holder, number, due)
 
     def owed_from(self) -> int | None:
         """The first position that is needed for what is owed; `trim` leaves all from there on."""

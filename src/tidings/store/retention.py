@@ -1,8 +1,8 @@
 """Removing old events: by age or size, oldest first, never one that somebody may still need.
 
 Only events go, and only below what the pipeline has committed and below what is still owed to somebody; the keys by
-which duplicates are known stay. Deliveries go some time after they were made. The file of an SQLite database does not
-shrink, the room is used again.
+which duplicates are known stay. Deliveries, those that failed for good too, go some time after they were done, and
+notices after they were stored. The file of an SQLite database does not shrink, the room is used again.
 """
 
 from __future__ import annotations
@@ -16,11 +16,22 @@ from tidings.store.channels import DUE
 from tidings.store.database import Database, Dialect
 from tidings.store.journal import position_at
 from tidings.store.notifications import committed
-from tidings.store.tables import about, attempts, channels, journal, outbox, parcels, pipeline, spans, subscriptions
+from tidings.store.tables import (
+    about,
+    attempts,
+    channels,
+    journal,
+    notice_mails,
+    notices,
+    outbox,
+    parcels,
+    pipeline,
+    spans,
+    subscriptions,
+)
 
 _EVENTS_AT_ONCE = 10_000  # so that appenders need not wait long
 _A_DAY = 24 * 60 * 60 * 1_000_000  # microseconds
-_DELIVERED: Any = literal_column("'delivered'")
 # In the order of cursors, which is that of positions: the first that is found is the oldest.
 _UNSPREAD = (
     "SELECT n.position FROM notifications n CROSS JOIN channels c WHERE n.cursor > ? "
@@ -62,13 +73,15 @@ def owed_from(connection: Connection, dialect: Dialect) -> int | None:
 
 
 def sweep(database: Database, before: Instant, now: Instant, limit: int) -> int:
-    """Removes some parcels that were delivered before a time, with their attempts, and then the channels that nothing
-    and nobody needs any more. Answers how many parcels."""
+    """Removes some of the parcels that were delivered or given up before a time, with their attempts, some of the
+    notices stored before it, and then the channels that nothing and nobody needs any more. Answers how many parcels
+    and notices."""
     with database.writing("outbox") as connection:
-        old = select(parcels.c.number).where(parcels.c.state == _DELIVERED, parcels.c.done < int(before))
+        old = select(parcels.c.number).where(parcels.c.done < int(before))
         numbers = list(connection.execute(old.order_by(parcels.c.done).limit(limit)).scalars())
         connection.execute(delete(attempts).where(attempts.c.parcel.in_(numbers)))
         connection.execute(delete(parcels).where(parcels.c.number.in_(numbers)))
+        removed = len(numbers) + _sweep_notices(connection, before, limit)
         cursor = connection.execute(select(outbox.c.cursor)).scalar_one()
         done, last = connection.execute(select(pipeline.c.committed, pipeline.c.cursor)).one()
         ended = channels.c.until <= cursor
@@ -79,7 +92,16 @@ def sweep(database: Database, before: Instant, now: Instant, limit: int) -> int:
         used = exists().where(parcels.c.subscription == channels.c.subscription, parcels.c.owner == channels.c.owner)
         # A day: it is made before its subscription is posted.
         connection.execute(delete(channels).where(channels.c.changed < int(now) - _A_DAY, ended, ~used))
-        return len(numbers)
+        return removed
+
+
+def _sweep_notices(connection: Connection, before: Instant, limit: int) -> int:
+    """By number, which is by age: where the first is young, all are."""
+    oldest = connection.execute(select(notices.c.number, notices.c.stored).order_by(notices.c.number).limit(limit))
+    numbers = [number for number, stored in oldest.all() if stored < before]
+    connection.execute(delete(notice_mails).where(notice_mails.c.notice.in_(numbers)))
+    connection.execute(delete(notices).where(notices.c.number.in_(numbers)))
+    return len(numbers)
 
 
 def _oldest(

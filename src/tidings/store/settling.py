@@ -13,6 +13,7 @@ from tidings.store.channels import hold
 from tidings.store.database import Database, Dialect
 from tidings.store.lease import check_lease
 from tidings.store.tables import attempts, channels, deliveries, notices, outbox, parcels
+from tidings.store.telling import owe
 
 LONGEST_REQUEST = 8_192  # characters that are kept
 LONGEST_RESPONSE = 2_048
@@ -118,7 +119,7 @@ def _apply(row: list[Any], result: Result, now: Instant) -> None:
     elif result.due is None:
         row[6], row[11] = "dead", int(now)
     else:
-        row[9] = int(result.due)
+        row[9] = max(int(result.due), int(now))  # what is due before now was looked for already
 
 
 def _attempt(result: Result, attempt: int) -> tuple[Any, ...]:
@@ -181,7 +182,8 @@ def _write_totals(connection: Connection, dialect: Dialect, totals: dict[str, li
 
 
 def _disable(connection: Connection, channel: _Health, now: Instant) -> None:
-    """With a notice to its owner. What it owes is held until the owner resumes it."""
+    """With a notice to its owner, and a mail that tells of it where one can be sent. What it owes is held until the
+    owner resumes it."""
     subscription, owner = channel.key
     mine = (channels.c.subscription == subscription) & (channels.c.owner == owner)
     state = {"state": "disabled", "reason": channel.reason, "released": 1, "changed": int(now)}
@@ -195,3 +197,4 @@ def _disable(connection: Connection, channel: _Health, now: Instant) -> None:
     )
     row = (number, owner, subscription, text, int(now), 0)
     connection.execute(notices.insert().values(row))
+    owe(connection, number, owner, subscription, now)

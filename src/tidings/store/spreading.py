@@ -15,7 +15,6 @@ import msgspec
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from tidings.schema import Instant
-from tidings.store.channels import DUE
 from tidings.store.database import Database, Dialect, Row
 from tidings.store.lease import check_lease
 from tidings.store.tables import UNRELEASED, channels, outbox, parcels, pipeline
@@ -29,6 +28,11 @@ _OWED = (
 _HELD = (
     "SELECT number, open, attempts, due FROM parcels WHERE state = 'due' AND held = 1 AND subscription = ? "
     "AND owner = ? ORDER BY number LIMIT ?"
+)
+_UNSPREAD = (
+    "SELECT (SELECT cursor FROM pipeline) > (SELECT cursor FROM outbox), "
+    "EXISTS (SELECT 1 FROM parcels WHERE state = 'due' AND held = 0 AND open = 1 AND due <= ?), "
+    "EXISTS (SELECT 1 FROM channels WHERE released = 0 AND state = 'active')"
 )
 _CLOSING = "SELECT * FROM parcels WHERE state = 'due' AND held = 0 AND open = 1 AND due <= ? ORDER BY due LIMIT ?"
 _MARK: Any = bindparam("mark")  # not a column's name, which an update of many rows may not use
@@ -82,15 +86,10 @@ class _Parcel:
         self.open, self.due = row[4], row[9]
 
 
-def unspread(connection: Connection, now: Instant) -> bool:
+def unspread(connection: Connection, dialect: Dialect, now: Instant) -> bool:
     """Whether there is something to spread, to close or to let go; asked many times a second."""
-    behind = select(pipeline.c.cursor > outbox.c.cursor).select_from(pipeline).join(outbox, pipeline.c.one == 1)
-    if connection.execute(behind).scalar():
-        return True
-    closing = select(parcels.c.number).where(parcels.c.state == DUE, parcels.c.held == 0, parcels.c.open == 1)
-    if connection.execute(closing.where(parcels.c.due <= int(now)).limit(1)).first() is not None:
-        return True
-    return connection.execute(_to_release(1)).first() is not None
+    ((behind, closing, releasing),) = dialect.page(connection, _UNSPREAD, (int(now),))
+    return bool(behind or closing or releasing)
 
 
 def spread(database: Database, holder: str, now: Instant, limit: int, rhythms: Rhythms) -> int:

@@ -23,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-NEWEST_REVISION = "0003"
+NEWEST_REVISION = "0004"
 
 # SQLite: only INTEGER can be the row's own number. PostgreSQL: ids are ordered by code point in every locale.
 Number = BigInteger().with_variant(Integer, "sqlite")
@@ -231,7 +231,7 @@ parcels = Table(
     Column("first_position", Number, nullable=False),
 )
 _DUE = text("state = 'due'")
-_DELIVERED = text("state = 'delivered'")
+_DONE = text("done IS NOT NULL")
 Index("parcels_of_subscription", parcels.c.subscription, parcels.c.number)
 Index(
     "parcels_due",
@@ -243,7 +243,7 @@ Index(
     postgresql_where=_DUE,
 )
 Index("parcels_waiting", parcels.c.subscription, parcels.c.number, sqlite_where=_DUE, postgresql_where=_DUE)
-Index("parcels_delivered", parcels.c.done, sqlite_where=_DELIVERED, postgresql_where=_DELIVERED)
+Index("parcels_done", parcels.c.done, sqlite_where=_DONE, postgresql_where=_DONE)  # delivered or dead
 
 attempts = Table(
     "attempts",
@@ -282,6 +282,15 @@ notices = Table(
     Column("seen", SmallInteger, nullable=False),
 )
 Index("notices_of_owner", notices.c.owner, notices.c.number)
+
+# Notices of which their owner is to be told by mail; `attempts` were made in vain. A row goes when one arrived.
+notice_mails = Table(
+    "notice_mails",
+    metadata,
+    Column("notice", Number, primary_key=True, autoincrement=False),
+    Column("due", Number, nullable=False),
+    Column("attempts", Integer, nullable=False),
+)
 
 # What was ever sent, by kind of channel: parcels go after a month, their count stays.
 deliveries = Table(

@@ -1,11 +1,9 @@
-"""The account's page: tokens for programs, sessions, the password. And the operator's."""
+"""The account's page: tokens for programs, sessions, the password."""
 
 from tests.service.conftest import PASSWORD, Service, on_sqlite
 from tests.service.pages.visitor import Visitor
-from tidings.events import BrokenRule
 from tidings.service.callers import digest_of
 from tidings.service.requests import SESSION
-from tidings.store import DeadLetter
 
 pytestmark = on_sqlite
 ACCOUNT = "/pages/account"
@@ -60,18 +58,3 @@ def test_a_new_password_ends_all_other_sessions_and_rotates_this_one(service: Se
     other.get(ACCOUNT)
     assert other.page.url.path == "/pages/login"
     assert Visitor(service).log_in("ann", "another one").page.status_code == 200
-
-
-def test_the_operators_page_is_for_operators(service: Service, ann: Visitor) -> None:
-    assert ann.get("/pages/operator").status_code == 404
-    assert "Operator" not in ann.text
-    service.store.change_account("ann", None, frozenset({"publish", "subscribe", "operate"}))
-    service.gateway.callers.forget()
-    rule = BrokenRule("domain", "year", "<b>old</b>", "'<b>old</b>' is no number")
-    service.store.bury([DeadLetter("cars.csv", "line 3", None, "<script>alert(1)</script>", (rule,))])
-    ann = Visitor(service).log_in("ann")
-    ann.get("/pages/operator")
-    assert ann.page.status_code == 200
-    assert "cars.csv" in ann.text
-    assert "<script>alert(1)</script>" not in ann.page.text
-    assert "'<b>old</b>' is no number" in ann.text

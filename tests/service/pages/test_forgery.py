@@ -79,6 +79,9 @@ def test_every_page_forbids_inline_script_and_other_hosts(ann: Visitor) -> None:
         "/pages/subscriptions",
         "/pages/subscriptions/new",
         f"/pages/subscriptions/{id}",
+        f"/pages/subscriptions/{id}/channel",
+        f"/pages/subscriptions/{id}/deliveries",
+        "/pages/notices",
         "/pages/none",
         "/pages/now",
     ]

@@ -1,5 +1,9 @@
 """The schema's pages: what there is, how it grew, and one form for each way to grow."""
 
+from typing import Any
+
+import pytest
+
 from tests.service.conftest import Service, on_sqlite
 from tests.service.pages.visitor import Visitor
 
@@ -100,3 +104,45 @@ def test_the_form_of_an_event_type_grows(ann: Visitor) -> None:
 
 def test_no_such_form(ann: Visitor) -> None:
     assert ann.get(f"{GROW}/nothing").status_code == 404
+
+
+def _check(visitor: Visitor, way: str, **fields: str) -> dict[str, Any]:
+    visitor.get(f"{GROW}/{way}")
+    proof = visitor.tree.find("body").get("data-proof")
+    answer = visitor.client.post(f"{GROW}/{way}", data={"proof": proof, "check": "1", **fields})
+    assert answer.status_code == 200, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+@pytest.mark.parametrize(
+    ("way", "fields", "wrong"),
+    [
+        ("domain", {"name": "money", "kind": ""}, {"name", "kind"}),
+        ("domain", {"name": "wood", "kind": "enumerated", "values": "oak\noak"}, {"values"}),
+        ("domain", {"name": "wood", "kind": "hierarchical", "tree": "a\n b\n b"}, {"tree"}),
+        ("domain", {"name": "wood", "kind": "numeric"}, set()),
+        ("attribute", {"name": "price"}, {"name", "domain"}),
+        ("attribute", {"name": "cost", "domain": "money"}, set()),
+        ("event-type", {"name": "car"}, {"name"}),
+        ("event-type", {"name": "boat", "attribute0": "price"}, set()),
+        ("extension", {"event_type": "car", "attribute": "brand"}, {"attribute"}),
+        ("extension", {"event_type": "car", "attribute": "price"}, set()),
+        ("value", {"domain": "brand", "value": "mini"}, {"value"}),
+        ("value", {"domain": "category", "value": "boat", "parent": "nowhere"}, {"parent"}),
+        ("value", {"domain": "category", "value": "boat", "parent": "vehicle"}, set()),
+    ],
+)
+def test_a_form_is_checked_while_it_is_filled_in(
+    service: Service, ann: Visitor, way: str, fields: dict[str, str], wrong: set[str]
+) -> None:
+    tail = service.store.tail()
+    told = _check(ann, way, **fields)
+    assert set(told["errors"]) == wrong
+    assert bool(told["told"]) == (not wrong)
+    assert service.store.tail() == tail, "nothing is added by looking"
+
+
+def test_nodes_can_be_searched_to_lay_a_new_one_below(visitor: Visitor) -> None:
+    found = visitor.client.get("/pages/values", params={"domain": "category", "q": "table"}).json()
+    assert found == {"values": ["table", "dining table"]}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import TidingsError
+from tidings.schema import Instant
 from tidings.service.account_routes import WrongTime, read_time
 from tidings.service.accounts import IllegalPassword, WrongPassword, token_id
 from tidings.service.pages.form import Form, read_form
@@ -15,16 +18,19 @@ from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import begin_session, gateway_of, member
 from tidings.service.problems import status_of
 from tidings.settings import SCOPES
+from tidings.store import StoredChannel, browsing
+from tidings.store.clock import now
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 ACCOUNT = "/pages/account"
 _LONGEST_NAME = 200
+_WEBHOOKS = 20  # on one page
 _DONE = {"removed": "The token works no more.", "password": "Your password is changed; all other sessions have ended."}
 
 
 @router.get(ACCOUNT)
-async def account(request: Request, done: str = "") -> Response:
-    return await _page(request, done=_DONE.get(done, ""))
+async def account(request: Request, done: str = "", webhooks: str = "") -> Response:
+    return await _page(request, done=_DONE.get(done, ""), after=webhooks[:_LONGEST_NAME].replace("\0", ""))
 
 
 @router.post(f"{ACCOUNT}/tokens")
@@ -89,9 +95,13 @@ async def _page(
     errors: dict[str, str] | None = None,
     secret: str = "",
     done: str = "",
+    after: str = "",
     status: int = 200,
 ) -> Response:
     caller, gateway = member(request), gateway_of(request)
+    signed = await gateway.read(browsing.signed, gateway.store, caller.owner, after, _WEBHOOKS + 1)
+    shown = signed[:_WEBHOOKS]
+    channels = await gateway.read(gateway.store.channels_of, caller.owner, [id for id, _ in shown])
     tokens = await accounts_of(request).tokens(caller)
     found = await gateway.read(gateway.store.account, caller.owner)
     assert found is not None
@@ -103,8 +113,17 @@ async def _page(
         has_password=bool(found.password),
         tokens=[(token_id(token), token, token.digest == caller.digest) for token in reversed(tokens)],
         all_scopes=[scope for scope in SCOPES if scope in found.scopes],
+        webhooks=[(id, filter, channels[id], _old_until(channels[id])) for id, filter in shown if id in channels],
+        more_webhooks=urlencode({"webhooks": shown[-1][0]}) if len(signed) > _WEBHOOKS else "",
+        may_subscribe="subscribe" in caller.scopes,
         form=form or Form([]),
         errors=errors or {},
         secret=secret,
         done=done,
     )
+
+
+def _old_until(channel: StoredChannel) -> Instant | None:
+    """Until when a secret that was replaced signs beside the new one."""
+    moment = now()
+    return max((end for _, end in channel.secrets if end is not None and end > moment), default=None)

@@ -1,4 +1,4 @@
-"""/pages/subscriptions/{id}/channel and …/deliveries: how its owner is told, and what came of it."""
+"""/pages/subscriptions/{id}/deliveries: what was sent, every attempt, and sending again: one, all failed, a period."""
 
 from __future__ import annotations
 
@@ -7,87 +7,58 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from tidings.errors import ChannelError, ServiceError
-from tidings.notifying.errors import InvalidRhythm, UnknownTimeZone
+from tidings.errors import ServiceError
+from tidings.schema import Instant
+from tidings.service.account_routes import WrongTime
 from tidings.service.channel_routes import channels_of, owned_channel
-from tidings.service.channel_shapes import KINDS, STORED, Channel, Digest, Quiet, Rate
-from tidings.service.channels import Kept, how_to_confirm
+from tidings.service.channels import how_to_confirm
 from tidings.service.pages.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.subscription_pages import MINE
 from tidings.service.pages.visiting import gateway_of, member
-from tidings.service.problems import status_of
-from tidings.service.requests import After, check_id, read_cursor
-from tidings.store import Edit, Standing, StoredChannel
-from tidings.store.entries import KEEP
+from tidings.service.pages.wording import counted, moment
+from tidings.service.requests import After, read_cursor
+from tidings.store import ParcelState, browsing
+from tidings.store.clock import now
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _PAGE = 20
-_TOLD = {
-    STORED: "only here: matches are kept and shown on its page",
-    "webhook": "webhook: a signed HTTPS request to an address of yours",
-    "email": "email",
-    "apprise": "another service, by an Apprise URL",
-}
+_STATES: tuple[tuple[ParcelState | None, str], ...] = (
+    (None, "All"), ("due", "Waiting"), ("delivered", "Delivered"), ("dead", "Dead letters"),
+)  # fmt: skip
 _DONE = {
     "paused": "Nothing is sent for now; nothing is lost.",
     "resumed": "It goes on.",
-    "replayed": "It is sent again.",
+    "chosen": "Saved.",
 }
 
 
-class WrongNumber(ServiceError):
-    """A field that takes a whole number, and what was in it."""
+class NoPeriod(ServiceError):
+    """A range of time to send again that has neither a beginning nor an end, or ends before it begins."""
 
-    def __init__(self, field: str, text: str) -> None:
-        super().__init__(field, text)
+    status = 422
 
     def __str__(self) -> str:
-        return "{}: {!r} is no whole number".format(*self.args)
-
-
-@router.get(f"{MINE}/{{id}}/channel")
-async def choosing(id: str, request: Request) -> Response:
-    standing = await _own(request, id)
-    gateway = gateway_of(request)
-    found = await gateway.read(gateway.store.channel, id, standing.owner)
-    return _form_page(request, standing, _filled(found), {})
-
-
-@router.post(f"{MINE}/{{id}}/channel")
-async def choose(id: str, request: Request) -> Response:
-    standing = await _own(request, id)
-    form = await read_form(request)
-    gateway, channels = gateway_of(request), channels_of(request)
-    kept: Kept | None = None
-    try:
-        wanted = await channels.check(_asked(form))
-        if wanted is not None:
-            kept = await channels.keep(id, standing.owner, wanted)
-        else:
-            await gateway.write(gateway.store.remove_channel, id, standing.owner)
-        kind = "" if wanted is None else wanted.kind
-        if kind != standing.delivery:
-            await gateway.append_one(Edit(id, None, KEEP, kind))
-        if kept is not None:
-            kept = await channels.invite(kept)
-    except (ChannelError, ServiceError) as error:
-        return _form_page(request, standing, form, {_field(error, form): str(error)}, status_of(error))
-    if kept is not None and (kept.secret or kept.confirm):
-        return await _deliveries_page(request, id, standing.owner, secret=kept.secret)
-    return RedirectResponse(f"{MINE}/{id}/deliveries", 303)
+        return "say from when, until when, or both; the end comes after the beginning"
 
 
 @router.get(f"{MINE}/{{id}}/deliveries")
-async def deliveries(id: str, request: Request, before: After = "", done: str = "") -> Response:
+async def deliveries(
+    id: str, request: Request, before: After = "", state: str = "", done: str = "", count: int = 0
+) -> Response:
     owner = member(request, "subscribe").owner
-    return await _deliveries_page(request, id, owner, read_cursor(before), done=_DONE.get(done, ""))
+    told = _DONE.get(done, "")
+    if done == "replayed":
+        told = f"{counted(count, 'delivery', 'deliveries')} will be sent again."
+        told = told if count else "There was nothing to send again: none of them, or their events were removed."
+    return await deliveries_page(request, id, owner, read_cursor(before), state, done=told)
 
 
 @router.post(f"{MINE}/{{id}}/deliveries")
 async def act(id: str, request: Request) -> Response:
-    """`act` is pause, resume, rotate or replay; `number` says which delivery, where it is one."""
+    """`act` is pause, resume, rotate or replay: of the delivery `number`, of those made `from` … `to`, or of all
+    that failed for good."""
     owner = member(request, "subscribe").owner
     form = await read_form(request)
     gateway, channels = gateway_of(request), channels_of(request)
@@ -97,94 +68,85 @@ async def act(id: str, request: Request) -> Response:
             await channels.pause(id, owner)
             return RedirectResponse(f"{MINE}/{id}/deliveries?done=paused", 303)
         case "rotate":
-            secret, _ = await channels.rotate(id, owner)
-            return await _deliveries_page(request, id, owner, secret=secret)
+            secret, until = await channels.rotate(id, owner)
+            return await deliveries_page(request, id, owner, secret=secret, until=moment(until))
         case "replay":
-            which: dict[str, Any] = {"failed": True}
-            if form.one("number"):
-                which = {"numbers": frozenset((_whole(form, "number"),))}
-            await gateway.write(gateway.store.replay, id, owner, **which)
-            return RedirectResponse(f"{MINE}/{id}/deliveries?done=replayed", 303)
+            return await _replay(request, id, owner, form)
         case _:
             await channels.resume(id, owner)
             return RedirectResponse(f"{MINE}/{id}/deliveries?done=resumed", 303)
 
 
-async def _own(request: Request, id: str) -> Standing:
-    """Raises NoSuchSubscription, also for another's."""
-    owner = member(request, "subscribe").owner
-    check_id(id)
+async def _replay(request: Request, id: str, owner: str, form: Form) -> Response:
     gateway = gateway_of(request)
-    return await gateway.read(gateway.store.subscription, id, owner)
+    which: dict[str, Any] = {"failed": True}
+    if form.one("number"):
+        which = {"numbers": frozenset((read_cursor(form.one("number")),))}
+    elif form.has("from"):
+        try:
+            begin, end = _period(form)
+        except WrongTime as error:
+            errors = {str(error.args[0]): str(error)}
+            return await deliveries_page(request, id, owner, form=form, errors=errors, status=422)
+        except NoPeriod as error:
+            return await deliveries_page(request, id, owner, form=form, errors={"from": str(error)}, status=422)
+        made = await gateway.read(browsing.parcels_made, gateway.store, id, owner, begin, end)
+        which = {"numbers": frozenset(made), "failed": form.has("failed")}
+    count = await gateway.write(gateway.store.replay, id, owner, **which)
+    return RedirectResponse(f"{MINE}/{id}/deliveries?done=replayed&count={count}", 303)
 
 
-async def _deliveries_page(
-    request: Request, id: str, owner: str, before: int = 0, secret: str = "", done: str = ""
+def _period(form: Form) -> tuple[Instant, Instant]:
+    """Raises WrongTime or NoPeriod."""
+    begin, end = _time(form, "from"), _time(form, "to")
+    if (begin is None and end is None) or (begin is not None and end is not None and end < begin):
+        raise NoPeriod
+    return begin if begin is not None else Instant(0), end if end is not None else now()
+
+
+def _time(form: Form, field: str) -> Instant | None:
+    text = form.one(field)
+    try:
+        return Instant.parse(text) if text else None
+    except (ValueError, OverflowError):
+        raise WrongTime(field, text, "is no time such as '2030-05-01T10:00:00Z'") from None
+
+
+async def deliveries_page(
+    request: Request,
+    id: str,
+    owner: str,
+    before: int = 0,
+    state: str = "",
+    form: Form | None = None,
+    errors: dict[str, str] | None = None,
+    status: int = 200,
+    **told: Any,
 ) -> Response:
+    """`told`: a new `secret` (shown once) and `until` when the old one signs too, what was `done`, a test's outcome."""
     gateway = gateway_of(request)
     channel = await gateway.read(owned_channel, gateway, id, owner)
-    found = await gateway.read(gateway.store.parcels_of, id, owner, before, _PAGE + 1, None)
+    chosen: ParcelState | None = next((one for one, _ in _STATES if one == state), None)
+    found = await gateway.read(gateway.store.parcels_of, id, owner, before, _PAGE + 1, chosen)
     shown = found[:_PAGE]
     tried = await gateway.read(lambda: [gateway.store.attempts_of(one.number) for one in shown])
+    moment_now = now()
+    old = [] if channel is None else [end for _, end in channel.secrets if end is not None and end > moment_now]
+    kept = f"&state={chosen}" if chosen else ""
     return render(
         request,
         "deliveries.html",
+        status,
         id=id,
         channel=channel,
         confirm="" if channel is None else how_to_confirm(channel),
+        old_secret_until=max(old, default=None),
         deliveries=list(zip(shown, tried, strict=True)),
-        next=f"{MINE}/{id}/deliveries?before={shown[-1].number}" if len(found) > _PAGE else None,
+        states=_STATES,
+        chosen=chosen,
+        next=f"{MINE}/{id}/deliveries?before={shown[-1].number}{kept}" if len(found) > _PAGE else None,
         first=not before,
-        secret=secret,
-        done=done,
+        form=form or Form([]),
+        errors=errors or {},
+        **{"secret": "", "until": "", "done": "", "tested": None, "test_problem": ""} | told,
     )
-
-
-def _form_page(request: Request, standing: Standing, form: Form, errors: dict[str, str], status: int = 200) -> Response:
-    kinds = [(kind, _TOLD[kind]) for kind in KINDS]
-    return render(request, "channel.html", status, standing=standing, form=form, errors=errors, kinds=kinds)
-
-
-def _asked(form: Form) -> Channel:
-    """Raises WrongNumber; the rest is judged where channels are."""
-    members: dict[str, Any] = {"kind": form.one("kind") or STORED}
-    if members["kind"] in ("webhook", "apprise"):
-        members["url"] = form.one("url")
-    if members["kind"] == "email":
-        members["address"] = form.one("address")
-    if form.one("digest_count") or form.one("digest_seconds"):
-        limits = {name: _whole(form, f"digest_{name}") for name in ("count", "seconds") if form.one(f"digest_{name}")}
-        members["digest"] = Digest(**limits)
-    if form.one("rate_count") or form.one("rate_seconds"):
-        members["rate"] = Rate(count=_whole(form, "rate_count"), seconds=_whole(form, "rate_seconds"))
-    if form.one("quiet_from") or form.one("quiet_to"):
-        zone = form.one("quiet_zone") or "UTC"
-        members["quiet"] = Quiet(begin=form.one("quiet_from"), end=form.one("quiet_to"), zone=zone)
-    return Channel(**members)
-
-
-def _whole(form: Form, name: str) -> int:
-    text = form.one(name)
-    if not (text.isascii() and text.isdecimal() and len(text) < 19):
-        raise WrongNumber(name.replace("_", " "), text)
-    return int(text)
-
-
-def _filled(channel: StoredChannel | None) -> Form:
-    """The form as it would have been sent for this channel."""
-    if channel is None:
-        return Form([("kind", STORED)])
-    settings = channel.settings
-    pairs = [("kind", channel.kind), ("url", settings.get("url")), ("address", settings.get("address"))]
-    for name in ("digest", "rate", "quiet"):
-        pairs += [(f"{name}_{key}", value) for key, value in (settings.get(name) or {}).items()]
-    return Form([(name, str(value)) for name, value in pairs if value is not None])
-
-
-def _field(error: Exception, form: Form) -> str:
-    """The part of the form that an error speaks of."""
-    if isinstance(error, UnknownTimeZone):
-        return "quiet"
-    if isinstance(error, InvalidRhythm | WrongNumber):
-        return next((name for name in ("digest", "rate", "quiet") if str(error.args[0]).startswith(name)), "url")
-    return "address" if form.one("kind") == "email" else "url"

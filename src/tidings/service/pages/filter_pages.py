@@ -84,12 +84,12 @@ async def attributes(request: Request) -> Response:
 
 
 @router.get("/pages/values")
-async def values(request: Request, attribute: str = "", q: str = "") -> Response:
-    """Values of an attribute that has too many to offer at once."""
-    member(request)
+async def values(request: Request, attribute: str = "", domain: str = "", q: str = "") -> Response:
+    """Values of an attribute, or of a domain, that has too many to offer at once. The schema is for everybody."""
     gateway = gateway_of(request)
-    domain = (await gateway.read(gateway.store.catalog)).domain_of(attribute)
-    return answered({"values": [] if domain is None else await gateway.read(_found, domain, q)})
+    catalog = await gateway.read(gateway.store.catalog)
+    found = catalog.domain(domain) if domain else catalog.domain_of(attribute)
+    return answered({"values": [] if found is None else await gateway.read(_found, found, q)})
 
 
 def _asked_by_us(request: Request) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -17,6 +18,9 @@ _LARGEST = 1 << 20  # bytes
 class Form:
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
         self._pairs = pairs
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self._pairs)
 
     def one(self, name: str) -> str:
         """The first value, '' where there is none; without the blanks around it."""
@@ -37,7 +41,14 @@ class Form:
 
 
 async def read_form(request: Request) -> Form:
-    """Raises WrongContentType, WrongBody or ForgedForm."""
+    """Raises WrongContentType, WrongBody, ForgedForm or LogInFirst."""
+    form = await read_unproved(request)
+    check_proof(request, form.one(PROOF))
+    return form
+
+
+async def read_unproved(request: Request) -> Form:
+    """Whoever sent it. Raises WrongContentType or WrongBody."""
     check_media_type(request, _FORM)
     body = await request.body()
     if len(body) > _LARGEST:
@@ -48,6 +59,4 @@ async def read_form(request: Request) -> Form:
         raise WrongBody("this is no form of ours") from None
     if any("\0" in name or "\0" in value for name, value in pairs):
         raise WrongBody("a zero character stands in a field")
-    form = Form([(name, value.replace("\r\n", "\n")) for name, value in pairs])
-    check_proof(request, form.one(PROOF))
-    return form
+    return Form([(name, value.replace("\r\n", "\n")) for name, value in pairs])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
@@ -19,6 +19,7 @@ from tidings.service.pages.page_route import NoSuchPage, PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import allowed, gateway_of
 from tidings.service.problems import status_of
+from tidings.service.requests import answered
 from tidings.store import Grow
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -119,6 +120,8 @@ async def grow(way: str, request: Request) -> Response:
         return await _page(request, found, way, form, {})
     gateway = gateway_of(request)
     catalog = await gateway.read(gateway.store.catalog)
+    if form.has("check"):
+        return answered(await gateway.read(_checked, found, way, form, catalog))
     try:
         change = await gateway.read(found.read, form, catalog)
         await gateway.append_one(Grow(change))
@@ -128,6 +131,29 @@ async def grow(way: str, request: Request) -> Response:
         {"added": f"{found.title.split(' ', 2)[2]} {form.one('name') or form.one('value') or ''}".strip()}
     )
     return RedirectResponse(f"/pages/schema?{query}", 303)
+
+
+def _checked(way: Way, name: str, form: Form, catalog: Catalog) -> dict[str, Any]:
+    """For the page's script, while the form is filled in: what is wrong, by its field. A name is judged by itself, so
+    that it is known to be taken before the rest is there."""
+    errors: dict[str, str] = {}
+    given = form.one("name")
+    alone: dict[str, growth.Change] = {
+        "domain": growth.CreateDomain(Domain(given, Kind.NUMERIC)),
+        "event-type": growth.CreateEventType(EventType(given, ())),
+    }
+    if catalog.domains:
+        alone["attribute"] = growth.CreateAttribute(Attribute(given, catalog.domains[0].name))
+    if given and name in alone:
+        try:
+            growth.grow(catalog, alone[name])
+        except SchemaError as error:
+            errors["name"] = str(error)
+    try:
+        growth.grow(catalog, way.read(form, catalog))
+    except SchemaError as error:
+        errors.setdefault(_field(error, way, name), str(error))
+    return {"errors": errors, "told": "" if errors else "It can be added."}
 
 
 async def _page(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +14,8 @@ from tidings.service.pages.charts import Chart, chart
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.pulse import EVERY, Pulse
 from tidings.service.pages.rendering import render
-from tidings.service.pages.visiting import gateway_of, has_ended, visitor
+from tidings.service.pages.showcase import Showcase, Window
+from tidings.service.pages.visiting import check_continues, gateway_of, has_ended, visitor
 from tidings.service.pages.wording import rate
 from tidings.store import browsing
 
@@ -29,6 +31,7 @@ async def home(request: Request) -> Response:
 @router.get("/pages/now")
 async def now(request: Request) -> Response:
     """The part of the home page that changes."""
+    check_continues(request)
     return render(request, "now.html", **await _now(request))
 
 
@@ -39,18 +42,34 @@ async def _now(request: Request) -> dict[str, Any]:
     with suppress(StoreError, TimeoutError):  # the page says that the store does not answer
         figures = await request.app.state.figuring.figures()
     matches: list[browsing.FoundEvent] = []
-    events: list[browsing.Seen] = []
+    events: Sequence[browsing.Seen] = ()
+    window = Window()
     if figures is not None and caller.username:
         events = await gateway.read(browsing.newest_events, gateway.store, _SHOWN)
         matches = await gateway.read(browsing.found_events, gateway.store, caller.username, _SHOWN)
+    elif figures is not None:
+        with suppress(StoreError):  # between two looks it may have gone
+            window = await showcase_of(request).window()
+        events = window.events[:_SHOWN]
     return {
         "figures": figures,
         "charts": _charts(pulse, 0 if figures is None else figures.lag),
         "pipeline": gateway.pipeline,
         "matches": matches,
         "events": events,
+        "window": window,
+        "readable": showcase_of(request).is_open,
         "step": EVERY,
     }
+
+
+def showcase_of(request: Request) -> Showcase:
+    """One for the life of the application, made when a guest first looks."""
+    state = request.app.state
+    if not hasattr(state, "showcase"):
+        state.showcase = Showcase(state.gateway)
+    found: Showcase = state.showcase
+    return found
 
 
 def _charts(pulse: Pulse, lag: int) -> list[Chart]:

@@ -9,7 +9,10 @@ from tidings.errors import TidingsError
 from tidings.service.accounts import SHORTEST_PASSWORD, Accounts, IllegalPassword, IllegalUsername, WrongPassword
 from tidings.service.callers import UnknownToken, digest_of
 from tidings.service.pages.form import Form, read_form
+from tidings.service.pages.kept_form import carried_form
+from tidings.service.pages.login_page import login_page
 from tidings.service.pages.page_route import PageRoute
+from tidings.service.pages.refilling import kept_forms_of
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import (
     HOME,
@@ -72,34 +75,37 @@ async def register(request: Request) -> Response:
 async def logging_in(request: Request, next: str = HOME, ended: str = "") -> Response:
     if visitor(request).username:
         return RedirectResponse(safe_next(next), 303)
-    return _login_page(request, next, "", {}, ended=bool(ended) or has_ended(request))
+    return login_page(request, next, ended=bool(ended) or has_ended(request))
 
 
 @router.post("/pages/login")
 async def log_in(request: Request) -> Response:
     """By name and password, or by a token, as the first operator has one and no password."""
     form = await read_form(request)
-    answer = RedirectResponse(safe_next(form.one("next")), 303)
+    next, kept = form.one("next"), carried_form(form)
+    answer = RedirectResponse(safe_next(next), 303)
     try:
         if form.one("token"):
-            await _by_token(request, form, answer)
+            session = await _by_token(request, form, answer)
         else:
             account = await accounts_of(request).prove(
                 form.one("username"), form.exactly("password"), address_of(request)
             )
-            await begin_session(request, answer, account)
+            session = await begin_session(request, answer, account)
     except UnknownToken as error:
-        return _login_page(request, form.one("next"), "", {"token": str(error)}, status=401)
+        return login_page(request, next, errors={"token": str(error)}, kept=kept, status=401)
     except TidingsError as error:
-        field = "password" if isinstance(error, WrongPassword) else ""
-        return _login_page(
-            request, form.one("next"), form.one("username"), {field: str(error)}, status=status_of(error)
-        )
+        errors = {"password" if isinstance(error, WrongPassword) else "": str(error)}
+        return login_page(request, next, form.one("username"), errors, kept=kept, status=status_of(error))
+    if kept is not None:
+        kept_forms_of(request).keep(session, kept)
     return answer
 
 
 @router.post("/pages/logout")
 async def log_out(request: Request) -> Response:
+    if has_ended(request):
+        return RedirectResponse(HOME, 303)
     await read_form(request)
     await end_session(request)
     answer = RedirectResponse(HOME, 303)
@@ -107,7 +113,7 @@ async def log_out(request: Request) -> Response:
     return answer
 
 
-async def _by_token(request: Request, form: Form, answer: Response) -> None:
+async def _by_token(request: Request, form: Form, answer: Response) -> bytes:
     """A token cannot be guessed, but asking costs a read: so many a second from one address."""
     gateway = gateway_of(request)
     state = request.app.state
@@ -118,17 +124,10 @@ async def _by_token(request: Request, form: Form, answer: Response) -> None:
     account = None if token is None else await gateway.read(gateway.store.account, token.username)
     if token is None or account is None:
         raise UnknownToken
-    await begin_session(request, answer, account, token)
+    return await begin_session(request, answer, account, token)
 
 
 def _register_page(request: Request, username: str, errors: dict[str, str], status: int = 200) -> Response:
     return render(
         request, "register.html", status, username=username, errors=errors, shortest=SHORTEST_PASSWORD, wide=False
     )
-
-
-def _login_page(
-    request: Request, next: str, username: str, errors: dict[str, str], ended: bool = False, status: int = 200
-) -> Response:
-    shown = {"next": safe_next(next), "username": username, "errors": errors, "ended": ended}
-    return render(request, "login.html", status, **shown)

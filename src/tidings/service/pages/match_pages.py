@@ -20,7 +20,7 @@ from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.questions import NoSuchEvent, explain_stored
 from tidings.service.requests import After, check_id, read_cursor
 from tidings.service.subscription_routes import read_filter
-from tidings.store import NoSuchSubscription, Standing, browsing
+from tidings.store import NoSuchSubscription, Standing, StoredChannel, browsing
 from tidings.store.clock import now
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -33,6 +33,7 @@ class Looked:
     """`standing` is None where it was withdrawn: what it found stays readable."""
 
     standing: Standing | None
+    channel: StoredChannel | None
     warnings: tuple[str, ...]
     spark: list[int]
     matches: list[browsing.Match]
@@ -51,6 +52,7 @@ async def one(id: str, request: Request, before: After = "", made: str = "", don
         "subscription.html",
         id=id,
         standing=looked.standing,
+        channel=looked.channel,
         warnings=looked.warnings,
         chart=spark(looked.spark, "hour"),
         matches=shown,
@@ -106,4 +108,5 @@ def _look(gateway: Gateway, id: str, owner: str, before: int | None) -> Looked:
     last = store.last_cursor()  # before reading: what comes in between is shown twice rather than not at all
     found = browsing.matches(store, owner, id, before, _PAGE + 1)
     last = max(last, found[0].notification.cursor) if found and before is None else last
-    return Looked(standing, warnings, browsing.sparks(store, owner, [id], now())[id], found, last)
+    channel = None if standing is None else store.channel(id, owner)
+    return Looked(standing, channel, warnings, browsing.sparks(store, owner, [id], now())[id], found, last)

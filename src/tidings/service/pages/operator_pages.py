@@ -1,34 +1,131 @@
-"""/pages/operator: pipeline, journal, outbox and dead letters, for whoever runs the service."""
+"""/pages/operator: children, plan, journal, deliveries and dead letters, for whoever runs the service."""
 
 from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from tidings.notifying.sending import destination_of
+from tidings.service.gateway import Gateway
 from tidings.service.pages.page_route import NoSuchPage, PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import gateway_of, member
-from tidings.store import browsing
+from tidings.service.problems import legible
+from tidings.service.requests import After, read_cursor
+from tidings.store import StoredChannel, overseeing
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _LETTERS = 20
-_TROUBLED = 20
+_TROUBLED = 100  # channels; they are shown by the endpoint they go to
+_LAST_WORDS = 4_000  # bytes of a log
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A host or mailbox, and the channels that have trouble with it, the worst first."""
+
+    destination: str
+    channels: tuple[StoredChannel, ...]
+    waiting: int
+    places: int | None  # that it takes in the outbox, None: there is none of ours that says it
+
+    @property
+    def worst(self) -> StoredChannel:
+        return self.channels[0]
+
+    @property
+    def dead_in_a_row(self) -> int:
+        return max(one.dead_in_a_row for one in self.channels)
+
+    @property
+    def disabled(self) -> int:
+        return sum(one.state == "disabled" for one in self.channels)
+
+    @property
+    def seconds(self) -> float:
+        return max(one.seconds for one in self.channels)
 
 
 @router.get("/pages/operator")
-async def operator(request: Request) -> Response:
-    if "operate" not in member(request).scopes:
-        raise NoSuchPage
+async def operator(request: Request, before: After = "") -> Response:
+    _check(request)
     gateway, state = gateway_of(request), request.app.state
+    start = read_cursor(before) or None
+    letters = await gateway.read(overseeing.newest_letters, gateway.store, _LETTERS + 1, start)
     return render(
         request,
         "operator.html",
-        figures=await state.figuring.figures(),
+        **await _now(request),
         deliveries=await state.figuring.deliveries(),
-        troubled=await gateway.read(gateway.store.troubled, _TROUBLED),
-        children=(("Pipeline", gateway.pipeline), ("Outbox", gateway.outbox)),
-        streams=state.streams.count,
-        requests=state.metrics.events,
-        letters=await gateway.read(browsing.newest_letters, gateway.store, _LETTERS),
-        store=gateway.store.url.partition(":")[0],
+        endpoints=await gateway.read(_endpoints, gateway),
+        letters=letters[:_LETTERS],
+        older=letters[_LETTERS - 1].number if len(letters) > _LETTERS else None,
+        first=start is None,
     )
+
+
+@router.get("/pages/operator/now")
+async def now(request: Request) -> Response:
+    """The part of the page that changes."""
+    _check(request)
+    return render(request, "operator_now.html", **await _now(request))
+
+
+def _check(request: Request) -> None:
+    if "operate" not in member(request).scopes:
+        raise NoSuchPage
+
+
+async def _now(request: Request) -> dict[str, Any]:
+    gateway, state = gateway_of(request), request.app.state
+    plan = await state.figuring.plan()
+    change = None if plan is None else await gateway.read(gateway.store.next_change, plan.covers)
+    data = gateway.settings.data
+    return {
+        "figures": await state.figuring.figures(),
+        "children": (
+            ("Pipeline", gateway.pipeline, await gateway.read(_last_words, data / "pipeline.log")),
+            ("Outbox", gateway.outbox, await gateway.read(_last_words, data / "outbox.log")),
+        ),
+        "plan": plan,
+        "plan_lacks": change is not None,
+        "streams": state.streams.count,
+        "requests": state.metrics.events,
+        "on_disk": await gateway.read(overseeing.disk_bytes, gateway.store),
+        "oldest": await gateway.read(overseeing.oldest_event, gateway.store),
+        "store": gateway.store.url.partition(":")[0].partition("+")[0],
+    }
+
+
+def _endpoints(gateway: Gateway) -> list[Endpoint]:
+    """In the order of the channel that fails longest."""
+    busy = {place: count for place, count, _ in gateway.outbox.busiest}
+    known = gateway.outbox.state == "running"
+    by_place: dict[str, list[StoredChannel]] = {}
+    for one in gateway.store.troubled(_TROUBLED):
+        by_place.setdefault(destination_of(one), []).append(one)
+    return [
+        Endpoint(
+            place,
+            tuple(channels),
+            sum(overseeing.waiting(gateway.store, one.subscription, one.owner) for one in channels),
+            busy.get(place, 0) if known else None,
+        )
+        for place, channels in by_place.items()
+    ]
+
+
+def _last_words(log: Path) -> str:
+    """The end of what a child wrote, from a whole line on; nothing where it runs elsewhere."""
+    with suppress(OSError), log.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - _LAST_WORDS))
+        text = file.read().decode(errors="replace")
+        return legible(text.partition("\n")[2] if size > _LAST_WORDS else text).strip()
+    return ""

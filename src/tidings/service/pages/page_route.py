@@ -15,6 +15,10 @@ from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import ServiceError, TidingsError
 from tidings.service import problems
+from tidings.service.pages.kept_form import refused_form
+from tidings.service.pages.login_page import login_page
+from tidings.service.pages.noticed import count_unread
+from tidings.service.pages.refilling import refilled
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import LogInFirst, has_ended
 
@@ -36,10 +40,10 @@ class PageRoute(APIRoute):
 
         async def shown(request: Request) -> Response:
             try:
-                return await handle(request)
+                await count_unread(request)
+                return refilled(request, await handle(request))
             except LogInFirst as first:
-                query = {"next": first.args[0]} | ({"ended": "1"} if has_ended(request) else {})
-                return RedirectResponse(f"/pages/login?{urlencode(query)}", 303)
+                return await _log_in_first(request, first.args[0])
             except RequestValidationError:
                 return render(request, "problem.html", 404, title="Not found", told="there is nothing at this address")
             except HTTPException as refused:
@@ -49,6 +53,15 @@ class PageRoute(APIRoute):
                 return problem_page(request, error)
 
         return shown
+
+
+async def _log_in_first(request: Request, page: str) -> Response:
+    """To the log-in; a form that was sent takes what was typed along."""
+    kept = await refused_form(request, page)
+    if kept is not None:
+        return login_page(request, kept.page, kept=kept, ended=True, status=401)
+    query = {"next": page} | ({"ended": "1"} if has_ended(request) else {})
+    return RedirectResponse(f"/pages/login?{urlencode(query)}", 303)
 
 
 def problem_page(request: Request, error: TidingsError) -> Response:

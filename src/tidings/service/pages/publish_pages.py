@@ -19,6 +19,7 @@ from tidings.service.event_stream import too_large
 from tidings.service.pages.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
+from tidings.service.pages.trees import Branch, branches
 from tidings.service.pages.visiting import allowed, gateway_of
 from tidings.store import Accepted, Duplicate, Refused
 
@@ -41,6 +42,7 @@ class Field:
     options: tuple[str, ...]
     values: tuple[str, ...]
     errors: tuple[str, ...]
+    tree: tuple[Branch, ...] = ()
 
 
 @router.get("/pages/publish")
@@ -147,14 +149,15 @@ def _field(use: AttributeUse, catalog: Catalog, form: Form, broken: tuple[Broken
     place = _PLACE + use.name
     control = _control(domain, use)
     values = form.filled(place)
-    if control not in ("ticks", "select"):
+    if control not in ("ticks", "select", "tree"):
         empty = 0 if use.unique else 1
         if more == use.name:
             empty += 1
         values = values[:1] if use.unique else values
         values += [""] * (empty if values else max(1, empty))
     errors = tuple(rule.message for rule in broken if rule.attribute == use.name)
-    return Field(use.name, place, use, domain, control, _options(domain), tuple(values), errors)
+    tree = branches(domain.hierarchy, MOST_LISTED) if control == "tree" else ()
+    return Field(use.name, place, use, domain, control, _options(domain), tuple(values), errors, tree)
 
 
 def _control(domain: Domain, use: AttributeUse) -> str:
@@ -163,6 +166,8 @@ def _control(domain: Domain, use: AttributeUse) -> str:
             return "select"
         case Kind.ENUMERATED if len(domain.values) <= _MOST_CHECKED:
             return "ticks"
+        case Kind.HIERARCHICAL if len(domain.hierarchy) <= MOST_LISTED:
+            return "tree"
         case Kind.ENUMERATED | Kind.HIERARCHICAL:
             return "search"
         case Kind.NUMERIC:

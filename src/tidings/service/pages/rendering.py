@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, Response
 
 from tidings.errors import TidingsError
 from tidings.service.pages import wording
+from tidings.service.pages.noticed import unread_of
 from tidings.service.pages.static_files import address
 from tidings.service.pages.visiting import GUEST, ensure_secret, gateway_of, has_ended, proof_of, set_cookie, visitor
 from tidings.service.requests import SESSION
@@ -52,6 +53,7 @@ def render(request: Request, template: str, status: int = 200, /, **shown: Any) 
                 "scopes": caller.scopes,
                 "proof": proof_of(secret) if secret else "",
                 "registration": gateway_of(request).settings.registration,
+                "unread": unread_of(request),
                 **shown,
             }
         )

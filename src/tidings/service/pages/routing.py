@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from tidings.service.pages import (
     account_pages,
+    channel_pages,
     delivery_pages,
     event_pages,
     filter_pages,
@@ -17,6 +18,7 @@ from tidings.service.pages import (
     home_pages,
     joining_pages,
     match_pages,
+    notice_pages,
     operator_pages,
     publish_pages,
     schema_pages,
@@ -37,7 +39,9 @@ _PAGES = (
     filter_pages,
     subscription_pages,
     match_pages,
+    channel_pages,
     delivery_pages,
+    notice_pages,
     account_pages,
     operator_pages,
 )

@@ -10,10 +10,11 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from tidings.errors import shown
-from tidings.schema import Domain, Instant
+from tidings.schema import Instant
 from tidings.service.gateway import Gateway
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
+from tidings.service.pages.trees import branches
 from tidings.service.pages.visiting import gateway_of, visitor
 from tidings.service.requests import After, read_cursor
 
@@ -21,16 +22,6 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _STEPS = 100  # of the history, on one page
 _SCANNED = 10_000  # entries looked at for it: subscriptions stand between the steps
 _LARGEST_TREE = 2_000  # nodes; a page with more would be too slow to open
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    name: str
-    below: tuple[Branch, ...]
-
-    @property
-    def count(self) -> int:
-        return sum(1 + branch.count for branch in self.below)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +48,11 @@ async def schema(request: Request, added: str = "") -> Response:
         catalog=catalog,
         domains={domain.name: domain for domain in catalog.domains},
         used=used,
-        trees={domain.name: _branches(domain) for domain in catalog.domains if domain.hierarchy.nodes},
+        trees={
+            domain.name: branches(domain.hierarchy, _LARGEST_TREE)
+            for domain in catalog.domains
+            if domain.hierarchy.nodes
+        },
         largest=_LARGEST_TREE,
         may_grow="schema" in visitor(request).scopes,
         added=added[:400],
@@ -104,11 +99,3 @@ def _told(change: dict[str, Any]) -> str:
             return f"domain {change['domain']} has {change['node']} too, {under}"
         case _:
             return shown(change)
-
-
-def _branches(domain: Domain) -> tuple[Branch, ...]:
-    return () if len(domain.hierarchy) > _LARGEST_TREE else _below(domain.hierarchy.tree())
-
-
-def _below(tree: dict[str, Any]) -> tuple[Branch, ...]:
-    return tuple(Branch(name, _below(below)) for name, below in tree.items())

@@ -60,12 +60,14 @@ async def mine(request: Request, before: After = "", state: str = "", q: str = "
     start = read_cursor(before) or None
     found = await gateway.read(browsing.owned, gateway.store, owner, start, _PAGE + 1, state, text)
     shown, more = found[:_PAGE], len(found) > _PAGE
-    counts = await gateway.read(browsing.sparks, gateway.store, owner, [one.id for one in shown], now())
+    ids = [one.id for one in shown]
+    counts = await gateway.read(browsing.sparks, gateway.store, owner, ids, now())
     kept = {name: value for name, value in (("state", state), ("q", text)) if value}
     return render(
         request,
         "subscriptions.html",
         subscriptions=[(one, spark(counts[one.id], "hour")) for one in shown],
+        channels=await gateway.read(gateway.store.channels_of, owner, ids),
         total=await gateway.read(gateway.store.count_subscriptions, owner),
         next=f"{MINE}?{urlencode(kept | {'before': shown[-1].since})}" if more else None,
         first=start is None,
@@ -106,14 +108,14 @@ async def make(request: Request) -> Response:
 
 @router.get(f"{MINE}/{{id}}/edit")
 async def editing(id: str, request: Request) -> Response:
-    standing = await _own(request, id)
+    standing = await own(request, id)
     expiry = "" if standing.expiry is None else str(standing.expiry)[:19]
     return _editor(request, standing, {"text": standing.filter, "expiry": expiry})
 
 
 @router.post(f"{MINE}/{{id}}/edit")
 async def edit(id: str, request: Request) -> Response:
-    standing = await _own(request, id)
+    standing = await own(request, id)
     form = await read_form(request)
     if form.has("check"):
         return await _checked(request, member(request), standing, form)
@@ -145,7 +147,7 @@ async def delete(id: str, request: Request) -> Response:
 
 
 async def _change(request: Request, id: str, draft: Draft, done: str) -> Response:
-    await _own(request, id)
+    await own(request, id)
     form = await read_form(request)
     with suppress(SubscriptionPaused, SubscriptionActive):  # another window may have been quicker
         await gateway_of(request).append_one(draft)
@@ -153,7 +155,7 @@ async def _change(request: Request, id: str, draft: Draft, done: str) -> Respons
     return RedirectResponse(f"{MINE}/{id}?done={done}" if stays else f"{MINE}?done={done}", 303)
 
 
-async def _own(request: Request, id: str) -> Standing:
+async def own(request: Request, id: str) -> Standing:
     """Raises NoSuchSubscription, also for another's."""
     owner = member(request, "subscribe").owner
     check_id(id)

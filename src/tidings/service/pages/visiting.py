@@ -10,7 +10,7 @@ import hmac
 import secrets
 from dataclasses import replace
 from hashlib import sha256
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -31,6 +31,7 @@ DAYS = 7  # that a session lasts
 HOME = "/"
 _DAY = 86_400_000_000
 _PURPOSE = b"tidings form"
+_HAVE_PAGES = frozenset({"edit", "channel", "deliveries", "why"})  # of one subscription
 
 
 class ForgedForm(ServiceError):
@@ -102,10 +103,28 @@ def proof_of(secret: str) -> str:
 
 
 def check_proof(request: Request, given: str) -> None:
-    """Raises ForgedForm."""
+    """Raises ForgedForm, or LogInFirst where the session that it belonged to is over."""
     secret = secret_of(request)
-    if not secret or not hmac.compare_digest(proof_of(secret).encode(), given.encode("utf-8", "replace")):
-        raise ForgedForm
+    if secret and _is_proof(secret, given):
+        return
+    if has_ended(request) and _is_proof(request.cookies.get(SESSION, ""), given):
+        raise LogInFirst(_back_to(request))
+    raise ForgedForm
+
+
+def check_continues(request: Request) -> None:
+    """For a piece that a page's script asks for: raises LogInFirst where the page is one of a session that is over."""
+    given = request.headers.get(PROOF_HEADER, "")
+    if given and not visitor(request).username and not _is_proof(secret_of(request), given):
+        raise LogInFirst(HOME)
+
+
+def is_from_our_page(request: Request) -> bool:
+    """Every browser says where a form that changes something comes from."""
+    origin = request.headers.get("origin")
+    if origin is None:
+        return request.headers.get("sec-fetch-site") == "same-origin"
+    return urlsplit(origin).netloc == request.headers.get("host")
 
 
 def set_cookie(request: Request, answer: Response, name: str, value: str, seconds: int | None) -> None:
@@ -122,9 +141,10 @@ def ensure_secret(request: Request, answer_cookies: dict[str, str]) -> str:
     return secret
 
 
-async def begin_session(request: Request, answer: Response, account: Account, by: Token | None = None) -> None:
-    """A new session, never an old one, and the one that there was ends. `by`: the token that was shown instead of a
-    password; the session may do no more and lasts no longer. Raises WrongPassword where the account has changed."""
+async def begin_session(request: Request, answer: Response, account: Account, by: Token | None = None) -> bytes:
+    """A new session's digest, never an old one's, and the one that there was ends. `by`: the token that was shown
+    instead of a password; the session may do no more and lasts no longer. Raises WrongPassword where the account has
+    changed."""
     gateway = gateway_of(request)
     await end_session(request)
     secret = new_token()
@@ -138,6 +158,7 @@ async def begin_session(request: Request, answer: Response, account: Account, by
         raise WrongPassword
     set_cookie(request, answer, SESSION, secret, DAYS * 86_400)
     answer.delete_cookie(GUEST, path="/")
+    return token.digest
 
 
 async def end_session(request: Request) -> None:
@@ -159,9 +180,27 @@ def safe_next(text: str) -> str:
     return quote(text, safe="/?&=%:,.-_~+") if fine else HOME
 
 
+def _is_proof(secret: str, given: str) -> bool:
+    return hmac.compare_digest(proof_of(secret).encode(), given.encode("utf-8", "replace"))
+
+
 def _back_to(request: Request) -> str:
     """A page can be asked for again; what a form was sent to leads to the page it stands on."""
     path, query = request.url.path, request.url.query
     if request.method == "GET":
         return f"{path}?{query}" if query else path
-    return "/pages/subscriptions" if path.startswith("/pages/subscriptions/") else path
+    came = urlsplit(request.headers.get("referer", ""))
+    if came.netloc == request.headers.get("host") and came.path.startswith("/pages/"):
+        path, query = came.path, came.query
+    standing = _page_at(path)
+    return f"{standing}?{query}" if query and standing == path else standing
+
+
+def _page_at(path: str) -> str:
+    """Some forms go to addresses that have no page: theirs is the one above."""
+    if path.startswith("/pages/account/"):
+        return "/pages/account"
+    parts = path.split("/")  # '', 'pages', 'subscriptions', id, what is done with it
+    if parts[1:3] == ["pages", "subscriptions"] and len(parts) > 4 and parts[4] not in _HAVE_PAGES:
+        return "/".join(parts[:4])
+    return HOME if path == "/pages/logout" else path

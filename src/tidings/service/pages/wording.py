@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidings.schema import Instant
@@ -47,8 +47,29 @@ def size(count: int) -> str:
     raise AssertionError
 
 
-def counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def counted(count: int, noun: str, several: str = "") -> str:
+    return f"{count:,} {noun if count == 1 else several or f'{noun}s'}"
+
+
+def duration(seconds: int) -> str:
+    """In the largest unit that fits it whole."""
+    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= size and seconds % size == 0:
+            return f"{seconds // size} {unit}s" if seconds > size else unit
+    return counted(seconds, "second")
+
+
+def rhythm(settings: Mapping[str, Any]) -> list[str]:
+    """When a channel sends, in words."""
+    told = []
+    if digest := settings.get("digest"):
+        told.append(f"up to {digest['count']:,} in one, every {duration(digest['seconds'])}")
+    if limit := settings.get("rate"):
+        span = duration(limit["seconds"])
+        told.append(f"at most {limit['count']:,} {'a' if span.isalpha() else 'in'} {span}")
+    if quiet := settings.get("quiet"):
+        told.append(f"quiet {quiet['from']} to {quiet['to']} {quiet['zone']}")
+    return told
 
 
 def value(one: Any) -> str:
@@ -60,6 +81,10 @@ def number(count: int) -> str:
     return f"{count:,}"
 
 
+def instant(milliseconds: int) -> Instant:
+    return Instant(milliseconds * 1_000)
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
     "ago": ago,
     "moment": moment,
@@ -68,4 +93,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "counted": counted,
     "value": value,
     "number": number,
+    "rhythm": rhythm,
+    "instant": instant,
 }

@@ -17,7 +17,7 @@ async function ask(address, body, signal) {
   const headers = { "Content-Type": "application/json", "X-Form-Proof": proof };
   const answer = await fetch(address, { method: "POST", headers, body: JSON.stringify(body), signal });
   const told = await answer.json();
-  if (!answer.ok) throw new Error(answer.status === 401 ? "Your session has ended; log in again." : told.detail);
+  if (!answer.ok) throw new Error(answer.status === 401 ? "Your session has ended. Go on writing: when you save, you are asked to log in, and nothing is lost." : told.detail);
   return told;
 }
 

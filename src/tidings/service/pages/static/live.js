@@ -15,19 +15,32 @@ async function piece(address) {
   }
 }
 
+/** Told once, on top of the page; what is on the screen stays. */
+export function tellEnded() {
+  if (document.getElementById("ended")) return;
+  const link = document.createElement("a");
+  link.href = `/pages/login?${new URLSearchParams({ next: location.pathname + location.search, ended: "1" })}`;
+  link.textContent = "Log in again";
+  const told = document.createElement("p");
+  Object.assign(told, { id: "ended", className: "notice bad", role: "alert" });
+  told.append("Your session has ended, and this page no longer changes by itself. ", link, ".");
+  document.getElementById("main").prepend(told);
+}
+
 /** Server-made markup, escaped there, as nodes. */
-function nodes(text) {
+export function nodes(text) {
   return new DOMParser().parseFromString(text, "text/html").body.childNodes;
 }
 
 function refreshing(place) {
   let waiting = false;
-  setInterval(async () => {
+  const timer = setInterval(async () => {
     const reading = place.contains(document.activeElement) || !getSelection().isCollapsed;
     if (document.hidden || waiting || reading) return;
     waiting = true;
     const text = await piece(place.dataset.refresh);
     waiting = false;
+    if (text === ENDED) { clearInterval(timer); tellEnded(); }
     if (typeof text === "string") place.replaceChildren(...nodes(text));
   }, Number(place.dataset.every));
 }
@@ -39,6 +52,7 @@ function streaming(sign) {
   let asking = false;
   let again = false;
   let polling = 0;
+  let source = null;
 
   async function look() {
     if (asking) { again = true; return; }
@@ -46,7 +60,9 @@ function streaming(sign) {
     const text = await piece(`/pages/subscriptions/${encodeURIComponent(sign.dataset.stream)}/newer?after=${cursor}`);
     if (text === ENDED) {
       clearInterval(polling);
-      say("your session has ended; reload the page", false);
+      source?.close();
+      say("no longer live", false);
+      tellEnded();
       return;
     }
     if (text !== null) {
@@ -76,11 +92,11 @@ function streaming(sign) {
 
   if (!window.EventSource) { poll(); return; }
   const query = new URLSearchParams({ subscription: sign.dataset.stream, after: cursor });
-  const source = new EventSource(`/notifications/stream?${query}`);
+  source = new EventSource(`/notifications/stream?${query}`);
   source.addEventListener("open", () => say("live", true));
   source.addEventListener("notification", look);
   source.addEventListener("error", () => {
-    if (source.readyState === EventSource.CLOSED) poll();
+    if (source.readyState === EventSource.CLOSED) { poll(); look(); } // refused: it may be that the session has ended
     else say("connecting…", false);
   });
   addEventListener("pagehide", () => source.close());
@@ -136,6 +152,7 @@ function search(input) {
   clearTimeout(searching);
   searching = setTimeout(async () => {
     const query = new URLSearchParams({ attribute: input.dataset.search, q: input.value });
+    if (input.dataset.domain) query.set("domain", input.form.elements[input.dataset.domain].value);
     const text = await piece(`/pages/values?${query}`);
     if (typeof text !== "string") return;
     input.list.replaceChildren(...JSON.parse(text).values.map((value) => new Option(value, value)));
@@ -161,5 +178,5 @@ document.addEventListener("click", (event) => {
   if (button) { event.preventDefault(); another(button); }
 });
 document.addEventListener("input", (event) => {
-  if (event.target.dataset?.search) search(event.target);
+  if (event.target.dataset?.search !== undefined) search(event.target);
 });

@@ -1,0 +1,1 @@
+"""What of the reference follows from the code, one module a page; `scripts/reference` puts it into docs/."""

@@ -1,0 +1,30 @@
+"""The tables of the XML requests, from the daemon's own."""
+
+from __future__ import annotations
+
+from generated.part import table
+from tidings.schema import Catalog
+from tidings.schema.dtd import OPERATORS, dtds
+from tidings.service.xml_requests import SCOPES
+
+_TOLD = {
+    "ADD_DOMAIN": "a new domain",
+    "ADD_ATTRIBUTE": "a new attribute over a domain",
+    "EXTENT_SCHEMA": "further attributes for an event type; they are optional",
+    "ADD_EVENT": "a new event type",
+    "PUBLISH_EVENT": "publish an event",
+    "PUBLISH_SUB": "leave a filter standing: the thesis's elements, or a `FILTER` element with our language",
+    "DELETE_SUB": "withdraw a subscription, by `id`",
+    "LIST_SUBS": "your subscriptions, with `after` and `limit`",
+    "LIST_EVENTS": "what matched one of your subscriptions (`id`), or all of them; with `after` and `limit`",
+}
+
+
+def requests() -> str:
+    files = {name: file for file, text in dtds(Catalog()).items() for name in SCOPES if f"<!ELEMENT {name} " in text}
+    rows = [(f"`{name}`", f"`{scope}`", _TOLD[name], f"`/dtds/{files[name]}`") for name, scope in SCOPES.items()]
+    return table(["request", "scope", "what it does", "DTD"], rows)
+
+
+def operators() -> str:
+    return table(["`oper`", "in a filter"], [(f"`{name}`", f"`{sign}`") for name, sign in OPERATORS.items()])

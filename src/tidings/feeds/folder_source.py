@@ -1,0 +1,110 @@
+"""A folder whose new and changed files are read, or one file."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from tidings.feeds.errors import SourceUnreachable
+from tidings.feeds.records import LARGEST, Content
+
+_MOST_FILES = 100_000  # remembered besides those that are there
+
+Mark: TypeAlias = tuple[int, int, int]
+
+
+class FolderSource:
+    """Each file once, oldest first, and again when it has changed; hidden files and `*.part` are not looked at.
+
+    `settled`: seconds for which a file has not changed, so whoever writes it is done."""
+
+    def __init__(
+        self, folder: Path, pattern: str, settled: float, clock: Callable[[], float] = time.time, one: bool = False
+    ) -> None:
+        self.folder, self._pattern, self._settled, self._clock, self._one = folder, pattern, settled, clock, one
+        self._read: dict[str, Mark] = {}
+        self._offered: dict[str, Mark] = {}
+        self._ahead: dict[str, Mark] = {}
+
+    def look(self, stop: threading.Event | None = None) -> Iterator[Content]:
+        """A file that cannot be opened holds up no other, and is told at the end."""
+        problem: SourceUnreachable | None = None
+        names = self._names()
+        self._forget(names)
+        before, self._ahead = self._ahead, {}
+        for name in names:
+            path = self.folder / name
+            try:
+                stat = path.stat()
+                # The time of the last change of whatever kind too: a file may be replaced by one of its size and age.
+                mark = (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+                if self._read.get(name) == mark or not self._is_settled(name, mark, before):
+                    continue
+                with path.open("rb") as file:
+                    body = file.read(LARGEST + 1)
+            except FileNotFoundError:
+                continue  # gone since it was listed
+            except OSError as failed:
+                problem = SourceUnreachable(str(path), failed.strerror or str(failed))
+                continue
+            self._offered = {str(path): mark}
+            yield Content(str(path), body)
+        if problem is not None:
+            raise problem
+
+    def _is_settled(self, name: str, mark: Mark, before: dict[str, Mark]) -> bool:
+        age = self._clock() - mark[1] / 1e9
+        if not self._settled or age >= self._settled:
+            return True
+        if age < 0:  # the clock was set back; then it counts that nothing changed between two looks
+            self._ahead[name] = mark
+            return before.get(name) == mark
+        return False
+
+    def _names(self) -> list[str]:
+        if self._one:
+            if not (self.folder / self._pattern).is_file():
+                raise SourceUnreachable(str(self.folder / self._pattern), "there is no such file")
+            return [self._pattern]
+        try:
+            found = [path for path in self.folder.glob(self._pattern) if path.is_file()]
+        except OSError as problem:
+            raise SourceUnreachable(str(self.folder), problem.strerror or str(problem)) from None
+        if not self.folder.is_dir():
+            raise SourceUnreachable(str(self.folder), "there is no such folder")
+        shown = [path.name for path in found if not path.name.startswith(".") and path.suffix != ".part"]
+        return sorted(shown, key=lambda name: (_age(self.folder / name), name))
+
+    def _forget(self, names: list[str]) -> None:
+        """Files that are gone, once there are many: a folder that is not mounted now may be so again."""
+        if len(self._read) > len(names) + _MOST_FILES:
+            there = set(names)
+            self._read = {name: mark for name, mark in self._read.items() if name in there}
+
+    def done(self, content: Content) -> None:
+        mark = self._offered.get(content.place)
+        if mark is not None:
+            self._read[os.path.basename(content.place)] = mark
+
+    def again(self, place: str) -> None:
+        self._read.pop(os.path.basename(place), None)
+
+    def kept(self, without: set[str]) -> dict[str, Any]:
+        return {name: list(mark) for name, mark in self._read.items() if str(self.folder / name) not in without}
+
+    def restore(self, kept: dict[str, Any]) -> None:
+        self._read = {name: (size, changed, touched) for name, (size, changed, touched) in kept.items()}
+
+    def close(self) -> None:
+        pass
+
+
+def _age(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0

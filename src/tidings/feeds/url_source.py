@@ -1,0 +1,140 @@
+"""A page that is asked for again and again."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import httpx
+
+from tidings.feeds.errors import SourceUnreachable
+from tidings.feeds.records import LARGEST, Content
+from tidings.notifying.addresses import special
+
+_TIMEOUT = 30.0  # seconds without a byte
+_DEADLINE = 300.0  # seconds for a whole page
+_MOST_REDIRECTS = 5
+_GZIP = 31  # zlib's number for it
+_IF = {"etag": "if-none-match", "last-modified": "if-modified-since"}
+
+
+def addresses(host: str) -> list[str]:
+    """Raises OSError."""
+    return [str(found[4][0]) for found in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
+
+
+class UrlSource:
+    """Asks only for what changed, where the site can tell (ETag, Last-Modified).
+
+    A page from outside cannot send us on into our own network, and what is packed is unpacked piece by piece, no
+    farther than `largest`: httpx would unpack a piece whole, and several times over."""
+
+    def __init__(self, url: str, largest: int = LARGEST, resolve: Callable[[str], Sequence[str]] = addresses) -> None:
+        self.url = url
+        self._largest = largest
+        self._resolve = resolve
+        self._http = httpx.Client(
+            timeout=_TIMEOUT,
+            follow_redirects=False,  # each is looked at first
+            headers={"user-agent": "tidings-feed", "accept": "*/*", "accept-encoding": "gzip"},
+            trust_env=_host(url) not in ("127.0.0.1", "localhost", "::1"),
+        )
+        self._known: dict[str, str] = {}
+        self._offered: dict[str, str] = {}
+
+    def look(self, stop: threading.Event | None = None) -> Iterator[Content]:
+        self._http.cookies.clear()  # a site must not fill our memory with them
+        try:
+            content = self._got(self._http.build_request("GET", self.url, headers=self._known), stop)
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as problem:
+            raise SourceUnreachable(self.url, str(problem) or type(problem).__name__) from None
+        if content is not None:
+            yield content
+
+    def _got(self, request: httpx.Request, stop: threading.Event | None) -> Content | None:
+        """None: it has not changed, or it is time to stop."""
+        for _ in range(_MOST_REDIRECTS + 1):
+            answer = self._http.send(request, stream=True)
+            try:
+                if answer.next_request is None:
+                    return self._read(answer, stop)
+                request = answer.next_request
+            finally:
+                answer.close()
+            self._check(request.url.host)
+        raise SourceUnreachable(self.url, f"it sends elsewhere more than {_MOST_REDIRECTS} times")
+
+    def _check(self, host: str) -> None:
+        first = _host(self.url)
+        if host == first or any(special(one) for one in self._resolve(first)):
+            return  # who asks inside may be sent on inside
+        for one in self._resolve(host):
+            if kind := special(one):
+                advice = "name that page in the mapping if you mean it"
+                raise SourceUnreachable(self.url, f"it sends on to {host!r}, {kind} address ({one}); {advice}")
+
+    def _read(self, answer: httpx.Response, stop: threading.Event | None) -> Content | None:
+        if answer.status_code == httpx.codes.NOT_MODIFIED:
+            return None
+        if answer.status_code != httpx.codes.OK:
+            raise SourceUnreachable(self.url, f"it answered {answer.status_code} {answer.reason_phrase}")
+        pieces, size = [], 0
+        for piece in self._unpacked(answer, stop):
+            size += len(piece)
+            if size > self._largest:
+                raise SourceUnreachable(self.url, f"it sends more than {self._largest:,} bytes")
+            pieces.append(piece)
+        if stop is not None and stop.is_set():
+            return None
+        self._offered = {said: answer.headers[name] for name, said in _IF.items() if name in answer.headers}
+        return Content(self.url, b"".join(pieces), answer.charset_encoding or "")
+
+    def _unpacked(self, answer: httpx.Response, stop: threading.Event | None) -> Iterator[bytes]:
+        packing = answer.headers.get("content-encoding", "").strip().lower()
+        if packing not in ("", "identity", "gzip", "x-gzip"):
+            raise SourceUnreachable(self.url, f"it is packed as {packing[:60]!r}, and only gzip was asked for")
+        end = time.monotonic() + _DEADLINE
+        unpacking = zlib.decompressobj(wbits=_GZIP) if "gzip" in packing else None
+        for piece in answer.iter_raw():
+            if stop is not None and stop.is_set():
+                return
+            if time.monotonic() > end:
+                raise SourceUnreachable(self.url, f"it was not through after {_DEADLINE:g} seconds")
+            if unpacking is None:
+                yield piece
+                continue
+            while piece:
+                unpacking = zlib.decompressobj(wbits=_GZIP) if unpacking.eof else unpacking  # it may have several parts
+                try:
+                    yield unpacking.decompress(piece, self._largest + 1)  # what is left over is then too much
+                except zlib.error:
+                    raise SourceUnreachable(self.url, "what it sends is no gzip, though it says so") from None
+                piece = unpacking.unused_data
+        if unpacking is not None and not unpacking.eof:
+            raise SourceUnreachable(self.url, "what it sends ends in the middle")
+
+    def done(self, content: Content) -> None:
+        self._known = self._offered
+
+    def again(self, place: str) -> None:
+        self._known = {}
+
+    def kept(self, without: set[str]) -> dict[str, Any]:
+        return {} if self.url in without else dict(self._known)
+
+    def restore(self, kept: dict[str, Any]) -> None:
+        self._known = {name: str(kept[name]) for name in _IF.values() if name in kept}
+
+    def close(self) -> None:
+        self._http.close()
+
+
+def _host(url: str) -> str:
+    try:
+        return httpx.URL(url).host
+    except (httpx.InvalidURL, ValueError) as problem:
+        raise SourceUnreachable(url, f"this is no address of a page: {problem}") from None

@@ -1,0 +1,44 @@
+"""The mail that tells an owner of a channel that was disabled: Telling in, Mail out.
+
+It says what, why and since when, what is waiting, and how to go on. Reasons quote what a receiver answered, and ids are
+anybody's text: each piece is made one harmless line first, as in `mail_text`.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from urllib.parse import quote
+
+from tidings.notifying.mail_text import LONGEST_NAME, LONGEST_SUBJECT, LONGEST_VALUE, Mail, one_line
+from tidings.notifying.sending import destination_of
+from tidings.store import StoredChannel, Telling
+
+
+def notice_mail(telling: Telling, channel: StoredChannel, links_lead_to: str) -> Mail:
+    """`links_lead_to` is the beginning of the service's address."""
+    id, owner = one_line(telling.subscription, LONGEST_NAME), one_line(telling.owner, LONGEST_NAME)
+    place = one_line(destination_of(channel).partition(" ")[2], LONGEST_NAME)
+    name = quote(telling.subscription, safe="")
+    since = f"; nothing has arrived since {channel.failing_since}" if channel.failing_since else ""
+    page = f"{links_lead_to}/pages/subscriptions/{name}/channel"
+    what = f"The {channel.kind} channel of your subscription {id}, to {place}, was disabled at {telling.stored}{since}."
+    why = f"Why: {one_line(channel.reason, LONGEST_VALUE)}"
+    kept = f"{_counted(telling.waiting, 'waits', 'wait')} to be sent, {_counted(telling.dead, 'was', 'were')} given up."
+    go_on = [
+        f"To go on, see that the receiver works, then resume the channel there: {page}",
+        f"or by POST {links_lead_to}/subscriptions/{name}/channel/resume. What waits is then sent.",
+    ]
+    if telling.dead:
+        go_on.append(f"What was given up is sent again by: tidings replay-deliveries {name} --failed")
+    reason = f"You get this because the account {owner} sends notifications to this address, which you confirmed."
+    html = "".join(f"<p>{escape(line)}</p>\n" for line in (what, why, kept, *go_on))
+    return Mail(
+        one_line(f"Tidings: the {channel.kind} channel of {id} was disabled", LONGEST_SUBJECT),
+        "\n".join((what, "", why, "", kept, "", *go_on, "", "--", reason)) + "\n",
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Tidings</title></head><body>\n'
+        f"{html}<hr>\n<p><small>{escape(reason)}</small></p>\n</body></html>\n",
+    )
+
+
+def _counted(many: int, one: str, more: str) -> str:
+    return f"{many:,} {'delivery' if many == 1 else 'deliveries'} {one if many == 1 else more}"

@@ -1,0 +1,143 @@
+"""One time of holding the lease: what is to be sent is started, one after the other, and what came of it gathers.
+
+    numbers chosen, contents read ──load──> lanes ──start──> attempts ──> results, which the outbox settles
+
+The next time begins with nothing: whoever sends then begins with what was not settled. Nothing here asks the store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+
+from tidings.notifying.lane import Lane, Pick
+from tidings.notifying.lanes import Lanes
+from tidings.notifying.limits import Limits
+from tidings.notifying.schedule import MICROSECONDS
+from tidings.notifying.sending import Sending, destination_of, rhythm_of
+from tidings.schema import Instant
+from tidings.store import Contents, Result
+
+_ASKED_AGAIN = 60 * MICROSECONDS  # the owner may have changed the settings
+_LONGEST_GATHERING = 0.1  # seconds that a result waits for others, to be settled with them
+
+Chosen = tuple[Lane, list[int], list[int]]
+
+
+class Term:
+    """`woken` is set when there is something to do for whoever asks the store."""
+
+    def __init__(self, limits: Limits, sending: Sending, clock: Callable[[], Instant], woken: asyncio.Event) -> None:
+        self.lanes = Lanes(limits)
+        self.results: list[Result] = []
+        self.gone: list[Lane] = []  # whose receiver wants nothing any more, which is not settled yet
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.looked = (0, 0)  # all that is due up to this time and number is in the lanes
+        self.tidied = 0
+        self.tells_at = 0  # when notices are next looked for
+        self.is_ending = False  # nothing is begun any more
+        self._limits, self._sending, self._clock, self._woken = limits, sending, clock, woken
+        self._gathering_since = 0.0
+        self._telling: asyncio.Task[None] | None = None
+
+    @property
+    def under_way(self) -> int:
+        """Attempts that have begun, and results that are not settled."""
+        return self.lanes.places.running + len(self.results)
+
+    def is_worth_settling(self, enough: int) -> bool:
+        waited = time.monotonic() - self._gathering_since
+        return len(self.results) >= enough or waited >= _LONGEST_GATHERING or not self.lanes.places.running
+
+    def settled(self, count: int) -> None:
+        del self.results[:count]
+        self._gathering_since = time.monotonic()
+
+    def load(self, chosen: Iterable[Chosen], found: Iterable[Contents], now: Instant) -> None:
+        """What was chosen has been read, as far as it is still to be sent."""
+        by_number = {one.parcel.number: one for one in found}
+        read = time.monotonic()
+        for lane, firsts, retries in chosen:
+            self.lanes.forget(number for number in (*firsts, *retries) if number not in by_number)
+            if firsts:
+                self._ready(lane, True, [by_number[number] for number in firsts if number in by_number], read, now)
+            for number in retries:
+                if number in by_number:
+                    self._ready(lane, False, [by_number[number]], read, now)
+
+    def start(self, destination: str | None = None) -> None:
+        for name, pick in self.lanes.startable(time.monotonic(), destination):
+            task = asyncio.create_task(self._run(name, pick))
+            self.tasks.add(task)
+            task.add_done_callback(self.tasks.discard)
+
+    @property
+    def is_telling(self) -> bool:
+        return self._telling is not None and not self._telling.done()
+
+    def beside(self, telling: Coroutine[None, None, None]) -> None:
+        """It goes on while parcels are sent."""
+        self._telling = asyncio.create_task(telling)
+        self.tasks.add(self._telling)
+        self._telling.add_done_callback(self.tasks.discard)
+
+    def end(self) -> None:
+        """What is in the air is of no more use."""
+        self.is_ending = True
+        for task in self.tasks:
+            task.cancel()
+
+    def _ready(self, lane: Lane, first: bool, contents: Sequence[Contents], read: float, now: Instant) -> None:
+        """It waits at its destination; or, while the channel is quiet or over its rate, in its lane."""
+        pick = Pick(lane, first, deque((read, one) for one in contents))
+        if not contents:
+            self.lanes.put_back(pick)
+            return
+        channel = contents[0].channel
+        allowed = rhythm_of(channel).allowed(now, lane.recent if first else ())
+        if allowed > now:
+            if not lane.asleep:
+                self.lanes.sleep(lane, min(allowed, now + _ASKED_AGAIN))
+            self.lanes.put_back(pick)
+            return
+        self.lanes.wait(pick, destination_of(channel))
+
+    async def _run(self, destination: str, pick: Pick) -> None:
+        """One after the other, until something changes that must be looked at first."""
+        places, lane, left = self.lanes.places, pick.lane, pick.left
+        try:
+            while left and not self.is_ending and self._may_go_on(pick):
+                places.begin(destination, pick, time.monotonic())
+                result = await self._sending.attempt(left[0][1])
+                places.attempted(destination, result, time.monotonic())
+                left.popleft()
+                if not self.results:
+                    self._gathering_since = time.monotonic()
+                self.results.append(result)
+                if result.gone:  # nothing more until the channel is disabled
+                    lane.asleep = True
+                    self.gone.append(lane)
+                    break
+                if pick.first and lane.is_hungry and (lane.firsts or lane.more_firsts):
+                    self.lanes.queue(lane)
+                    self._woken.set()
+        finally:
+            self.lanes.ended(pick, destination)
+            if not self.is_ending:
+                self.start(destination)
+            self._woken.set()
+
+    def _may_go_on(self, pick: Pick) -> bool:
+        read, one = pick.left[0]
+        if time.monotonic() - read > self._limits.fresh:
+            return False
+        rhythm = rhythm_of(one.channel)
+        if pick.first and rhythm.rate is not None:
+            now, lane = self._clock(), pick.lane
+            if rhythm.allowed(now, lane.recent) > now:
+                return False
+            lane.recent = [*lane.recent, int(now)][-rhythm.rate.count :]
+            lane.recent_until = now + rhythm.rate.seconds * MICROSECONDS
+        return True

@@ -1,0 +1,150 @@
+"""/pages/subscriptions/{id}/channel: how its owner is told; a test of it, whose outcome is shown in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from tidings.errors import ChannelError, ServiceError, StoreError, TidingsError
+from tidings.notifying.errors import InvalidRhythm, UnknownTimeZone
+from tidings.service.channel_routes import channels_of, owned_channel
+from tidings.service.channel_shapes import KINDS, STORED, Channel, Digest, Quiet, Rate
+from tidings.service.channels import Kept
+from tidings.service.delivery_routes import AttemptSeen, send_test
+from tidings.service.pages.delivery_pages import deliveries_page
+from tidings.service.pages.form import Form, read_form
+from tidings.service.pages.page_route import PageRoute
+from tidings.service.pages.rendering import render
+from tidings.service.pages.subscription_pages import MINE, own
+from tidings.service.pages.visiting import gateway_of, member
+from tidings.service.problems import status_of
+from tidings.store import Edit, Standing, StoredChannel
+from tidings.store.entries import KEEP
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+_TOLD = {
+    STORED: "only here: matches are kept and shown on its page",
+    "webhook": "webhook: a signed HTTPS request to an address of yours",
+    "email": "email",
+    "apprise": "another service, by an Apprise URL",
+}
+
+
+class WrongNumber(ServiceError):
+    """A field that takes a whole number, and what was in it."""
+
+    def __init__(self, field: str, text: str) -> None:
+        super().__init__(field, text)
+
+    def __str__(self) -> str:
+        return "{}: {!r} is no whole number".format(*self.args)
+
+
+@router.get(f"{MINE}/{{id}}/channel")
+async def choosing(id: str, request: Request) -> Response:
+    standing = await own(request, id)
+    gateway = gateway_of(request)
+    found = await gateway.read(gateway.store.channel, id, standing.owner)
+    return _form_page(request, standing, _filled(found), {}, found is not None)
+
+
+@router.post(f"{MINE}/{{id}}/channel")
+async def choose(id: str, request: Request) -> Response:
+    standing = await own(request, id)
+    form = await read_form(request)
+    gateway, channels = gateway_of(request), channels_of(request)
+    kept: Kept | None = None
+    try:
+        wanted = await channels.check(_asked(form))
+        if wanted is not None:
+            kept = await channels.keep(id, standing.owner, wanted)
+        else:
+            await gateway.write(gateway.store.remove_channel, id, standing.owner)
+        kind = "" if wanted is None else wanted.kind
+        if kind != standing.delivery:
+            await gateway.append_one(Edit(id, None, KEEP, kind))
+        if kept is not None:
+            kept = await channels.invite(kept)
+    except (ChannelError, ServiceError) as error:
+        status = status_of(error)
+        return _form_page(request, standing, form, {_field(error, form): str(error)}, bool(standing.delivery), status)
+    if kept is not None and (kept.secret or kept.confirm):
+        return await deliveries_page(request, id, standing.owner, secret=kept.secret)
+    return RedirectResponse(f"{MINE}/{id}/deliveries?done=chosen", 303)
+
+
+@router.post(f"{MINE}/{{id}}/test-delivery")
+async def test(id: str, request: Request) -> Response:
+    """Sent at once, as POST /subscriptions/{id}/test-delivery does it. `piece`: only the outcome is asked for."""
+    caller = member(request, "subscribe")
+    form = await read_form(request)
+    gateway = gateway_of(request)
+    await gateway.read(owned_channel, gateway, id, caller.owner)
+    tested: AttemptSeen | None = None
+    problem, status = "", 200
+    try:
+        answer = await send_test(id, request, gateway, caller)
+        tested = msgspec.json.decode(answer.body, type=AttemptSeen)
+    except TidingsError as error:
+        if isinstance(error, StoreError) and status_of(error) >= 500:
+            raise
+        problem, status = str(error), status_of(error)
+    if form.has("piece"):
+        return render(request, "tested.html", status, tested=tested, test_problem=problem)
+    return await deliveries_page(request, id, caller.owner, tested=tested, test_problem=problem, status=status)
+
+
+def _form_page(
+    request: Request, standing: Standing, form: Form, errors: dict[str, str], saved: bool, status: int = 200
+) -> Response:
+    kinds = [(kind, _TOLD[kind]) for kind in KINDS]
+    shown = {"standing": standing, "form": form, "errors": errors, "kinds": kinds, "saved": saved}
+    return render(request, "channel.html", status, **shown, tested=None, test_problem="")
+
+
+def _asked(form: Form) -> Channel:
+    """Raises WrongNumber; the rest is judged where channels are."""
+    members: dict[str, Any] = {"kind": form.one("kind") or STORED}
+    if members["kind"] in ("webhook", "apprise"):
+        members["url"] = form.one("url")
+    if members["kind"] == "email":
+        members["address"] = form.one("address")
+    if form.one("digest_count") or form.one("digest_seconds"):
+        limits = {name: _whole(form, f"digest_{name}") for name in ("count", "seconds") if form.one(f"digest_{name}")}
+        members["digest"] = Digest(**limits)
+    if form.one("rate_count") or form.one("rate_seconds"):
+        members["rate"] = Rate(count=_whole(form, "rate_count"), seconds=_whole(form, "rate_seconds"))
+    if form.one("quiet_from") or form.one("quiet_to"):
+        zone = form.one("quiet_zone") or "UTC"
+        members["quiet"] = Quiet(begin=form.one("quiet_from"), end=form.one("quiet_to"), zone=zone)
+    return Channel(**members)
+
+
+def _whole(form: Form, name: str) -> int:
+    text = form.one(name)
+    if not (text.isascii() and text.isdecimal() and len(text) < 19):
+        raise WrongNumber(name.replace("_", " "), text)
+    return int(text)
+
+
+def _filled(channel: StoredChannel | None) -> Form:
+    """The form as it would have been sent for this channel."""
+    if channel is None:
+        return Form([("kind", STORED)])
+    settings = channel.settings
+    pairs = [("kind", channel.kind), ("url", settings.get("url")), ("address", settings.get("address"))]
+    for name in ("digest", "rate", "quiet"):
+        pairs += [(f"{name}_{key}", value) for key, value in (settings.get(name) or {}).items()]
+    return Form([(name, str(value)) for name, value in pairs if value is not None])
+
+
+def _field(error: Exception, form: Form) -> str:
+    """The part of the form that an error speaks of."""
+    if isinstance(error, UnknownTimeZone):
+        return "quiet"
+    if isinstance(error, InvalidRhythm | WrongNumber):
+        return next((name for name in ("digest", "rate", "quiet") if str(error.args[0]).startswith(name)), "url")
+    return "address" if form.one("kind") == "email" else "url"

@@ -1,0 +1,27 @@
+"""The page to log in on: asked for, led to, or in the place of a form whose sender has no session any more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tidings.service.pages.kept_form import KeptForm
+from tidings.service.pages.rendering import render
+from tidings.service.pages.visiting import safe_next
+
+
+def login_page(
+    request: Request,
+    next: str,
+    username: str = "",
+    errors: Mapping[str, str] | None = None,
+    *,
+    kept: KeptForm | None = None,
+    ended: bool = False,
+    status: int = 200,
+) -> Response:
+    """`kept` is what was typed into a form meanwhile; it goes along."""
+    shown = {"next": safe_next(next), "username": username, "errors": errors or {}, "ended": ended}
+    return render(request, "login.html", status, **shown, carried=[] if kept is None else kept.hidden)

@@ -1,0 +1,86 @@
+// What makes forms comfortable: a form that is sent without leaving the page, a tree that is searched, checks on the way.
+
+import { nodes, tellEnded } from "./live.js";
+
+/** Sends a form and shows what came of it, without leaving the page. */
+async function inPlace(form) {
+  const place = document.getElementById(form.dataset.inplace);
+  const body = new URLSearchParams(new FormData(form));
+  body.set("piece", "1");
+  form.dataset.sent = "1"; // once at a time
+  place.replaceChildren("Sending …");
+  try {
+    const answer = await fetch(form.getAttribute("action"), { method: "POST", body, redirect: "manual" });
+    if (answer.status === 401 || answer.type === "opaqueredirect") { place.replaceChildren(); tellEnded(); return; }
+    place.replaceChildren(...nodes(await answer.text()));
+  } catch {
+    place.replaceChildren("The service does not answer.");
+  } finally {
+    delete form.dataset.sent;
+  }
+}
+
+/** Of a tree, what holds the words: with all above it, so that one sees where it lies. */
+function narrow(input) {
+  const box = input.closest(".pick");
+  const sought = input.value.trim().toLowerCase();
+  let found = 0;
+  const keep = (node) => {
+    const fits = node.dataset.node.toLowerCase().includes(sought);
+    const below = [...node.querySelectorAll(":scope > details > ul > li")].map((one) => keep(one)).some(Boolean);
+    if (fits) found += 1;
+    node.hidden = sought !== "" && !fits && !below;
+    const details = node.querySelector(":scope > details");
+    if (details) details.open = sought !== "" ? below : details.querySelector(":checked") !== null;
+    return fits || below;
+  };
+  box.querySelectorAll(":scope .tree > ul > li").forEach(keep);
+  box.querySelector("[data-narrowed]").textContent = sought === "" ? "" : found === 1 ? "1 found" : `${found} found`;
+}
+
+/** What is wrong with a form is told at its field while it is filled in; only of fields that were touched. */
+function checking(form) {
+  const touched = new Set();
+  let turn = 0;
+  let waiting = 0;
+  const look = async (mine) => {
+    const body = new URLSearchParams(new FormData(form));
+    body.set("check", "1");
+    const answer = await fetch(form.getAttribute("action"), { method: "POST", body, redirect: "manual" }).catch(() => null);
+    if (mine !== turn || !answer?.ok) return;
+    const { errors, told } = await answer.json();
+    if (mine !== turn) return;
+    for (const name of touched) {
+      const field = form.elements[name];
+      if (!(field instanceof HTMLElement)) continue; // several of one name have no one place
+      document.getElementById(`wrong-${name}`)?.remove();
+      field.removeAttribute("aria-invalid");
+      if (!(name in errors) || !field.value.trim()) continue;
+      const wrong = Object.assign(document.createElement("p"), { className: "wrong", id: `wrong-${name}`, textContent: errors[name] });
+      field.after(wrong);
+      field.setAttribute("aria-invalid", "true");
+      field.setAttribute("aria-describedby", wrong.id);
+    }
+    form.querySelector("[data-told]").textContent = told;
+  };
+  form.addEventListener("input", (event) => {
+    if (event.target.name) touched.add(event.target.name);
+    const mine = ++turn;
+    clearTimeout(waiting);
+    waiting = setTimeout(() => look(mine), 300);
+  });
+}
+
+for (const form of document.querySelectorAll("[data-checked]")) checking(form);
+for (const input of document.querySelectorAll("[data-narrows]")) {
+  input.hidden = false;
+  input.addEventListener("input", () => narrow(input));
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") event.preventDefault(); // to search is not yet to send
+  });
+}
+document.addEventListener("submit", (event) => {
+  if (event.target.dataset.inplace === undefined) return;
+  event.preventDefault();
+  if (!event.target.dataset.sent) inPlace(event.target);
+});

@@ -1,0 +1,40 @@
+"""Notices as their owner reads them: how many are new, a page of them with the newest first, one marked as read.
+
+The outbox writes them (`settling`); all up to a number are marked by `Store.see_notices`.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import func, select, update
+
+from tidings.schema import Instant
+from tidings.store.channels import Notice
+from tidings.store.store import Store
+from tidings.store.tables import notices
+
+
+def unread(store: Store, owner: str) -> int:
+    query = select(func.count()).select_from(notices).where(notices.c.owner == owner, notices.c.seen == 0)
+    with store.database.reading() as connection:
+        return int(connection.execute(query).scalar_one())
+
+
+def newest(store: Store, owner: str, before: int | None, limit: int) -> list[Notice]:
+    """Below this number, where one is given."""
+    columns = (notices.c.number, notices.c.subscription, notices.c.text, notices.c.stored, notices.c.seen)
+    query = select(*columns).where(notices.c.owner == owner)
+    if before is not None:
+        query = query.where(notices.c.number < before)
+    with store.database.reading() as connection:
+        rows = connection.execute(query.order_by(notices.c.number.desc()).limit(limit)).all()
+    return [
+        Notice(number, owner, subscription, text, Instant(stored), bool(seen))
+        for number, subscription, text, stored, seen in rows
+    ]
+
+
+def mark_read(store: Store, owner: str, number: int) -> bool:
+    """Whether there was one to mark; another owner's is not."""
+    mine = (notices.c.owner == owner) & (notices.c.number == number) & (notices.c.seen == 0)
+    with store.database.writing("outbox") as connection:
+        return connection.execute(update(notices).where(mine).values(seen=1)).rowcount == 1

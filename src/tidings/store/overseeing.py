@@ -1,0 +1,47 @@
+"""What whoever runs the service looks at and nobody else asks for: room on the disk, age, what waits, dead letters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import func, select
+
+from tidings.schema import Instant
+from tidings.store.channels import DUE
+from tidings.store.entries import StoredLetter
+from tidings.store.store import Store
+from tidings.store.tables import about, dead_letters, journal, parcels
+
+
+def waiting(store: Store, subscription: str, owner: str) -> int:
+    """Deliveries of one channel that are not done yet."""
+    mine = (parcels.c.subscription == subscription) & (parcels.c.owner == owner) & (parcels.c.state == DUE)
+    with store.database.reading() as connection:
+        return int(connection.execute(select(func.count()).select_from(parcels).where(mine)).scalar_one())
+
+
+def oldest_event(store: Store) -> Instant | None:
+    """When the first event that is still there was accepted."""
+    first = select(about.c.complete_from).scalar_subquery()
+    query = select(journal.c.accepted).where(journal.c.position >= first, journal.c.kind == "event")
+    with store.database.reading() as connection:
+        found = connection.execute(query.order_by(journal.c.position).limit(1)).scalar()
+    return None if found is None else Instant(found)
+
+
+def disk_bytes(store: Store) -> int:
+    """What the whole store takes, with what SQLite has yet to bring into its file."""
+    with store.database.reading() as connection:
+        if connection.dialect.name == "postgresql":
+            return int(connection.execute(select(func.pg_database_size(func.current_database()))).scalar_one())
+    files = (Path(store.database.shown_url + ending) for ending in ("", "-wal"))
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def newest_letters(store: Store, limit: int, before: int | None = None) -> list[StoredLetter]:
+    """Dead letters below this number, the last one first; their numbers are dense."""
+    with store.database.reading() as connection:
+        last = connection.execute(select(func.max(dead_letters.c.number))).scalar() or 0
+    last = last if before is None else max(0, min(last, before - 1))
+    limit = min(limit, last)
+    return [] if not limit else store.dead_letters(max(0, last - limit), limit)[::-1]

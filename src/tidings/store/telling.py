@@ -1,0 +1,91 @@
+"""Notices that their owner is to be told of by mail: owed with the notice, in one transaction, until one was sent.
+
+    settling: a channel is disabled ──owe──> notice_mails ──due_tellings──> the outbox ──tell──> gone, or due again
+
+To whom is decided when it is sent: an address that its reader confirmed for this owner, and that did not fail itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, delete, func, select, update
+
+from tidings.schema import Instant
+from tidings.store.channels import StoredChannel, read_channel
+from tidings.store.database import Database
+from tidings.store.lease import check_lease
+from tidings.store.tables import channels, notice_mails, notices, parcels
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A notice to be mailed. `address` is '' where there is none by now, and `channel` None where it is gone or active
+    again: then there is nothing to tell. `waiting` and `dead` are deliveries."""
+
+    number: int
+    owner: str
+    subscription: str
+    stored: Instant
+    attempts: int
+    address: str
+    channel: StoredChannel | None
+    waiting: int
+    dead: int
+
+
+def owe(connection: Connection, number: int, owner: str, disabled: str, now: Instant) -> None:
+    """Where nobody could be told, nothing is owed: the notice stands by itself."""
+    if address_of(connection, owner, disabled):
+        connection.execute(notice_mails.insert().values(notice=number, due=int(now), attempts=0))
+
+
+def address_of(connection: Connection, owner: str, disabled: str) -> str:
+    """A confirmed one: of an email channel that is active, or that its owner paused. None to which mails fail, or whose
+    reader wants no more: a mail about mails that fail would be another of them."""
+    mine = (channels.c.owner == owner) & (channels.c.kind == "email") & channels.c.until.is_(None)
+    query = select(channels.c.settings, channels.c.state, channels.c.subscription).where(mine)
+    found: list[tuple[bool, str]] = []
+    refused = set()
+    for settings, state, subscription in connection.execute(query.order_by(channels.c.changed.desc())):
+        address = str(msgspec.json.decode(settings).get("address") or "")
+        if state == "disabled" or subscription == disabled:
+            refused.add(address)
+        elif state in ("active", "paused"):
+            found.append((state != "active", address))
+    usable = [one for one in found if one[1] and one[1] not in refused]
+    return min(usable, key=lambda one: one[0])[1] if usable else ""
+
+
+def due_tellings(connection: Connection, now: Instant, limit: int) -> list[Telling]:
+    query = select(notice_mails.c.attempts, notices).join(notices, notices.c.number == notice_mails.c.notice)
+    query = query.where(notice_mails.c.due <= int(now)).order_by(notice_mails.c.due).limit(limit)
+    return [_telling(connection, row) for row in connection.execute(query).all()]
+
+
+def tell(database: Database, holder: str, number: int, due: Instant | None) -> None:
+    """It is to be tried again then, or is done with. Raises LeaseLost."""
+    mine = notice_mails.c.notice == number
+    with database.writing("outbox") as connection:
+        check_lease(connection, holder)
+        if due is None:
+            connection.execute(delete(notice_mails).where(mine))
+        else:
+            again = {"due": int(due), "attempts": notice_mails.c.attempts + 1}
+            connection.execute(update(notice_mails).where(mine).values(again))
+
+
+def _telling(connection: Connection, row: Any) -> Telling:
+    attempts, number, owner, subscription, _, stored, _ = row
+    mine = (channels.c.subscription == subscription) & (channels.c.owner == owner)
+    found = connection.execute(select(channels).where(mine, channels.c.state == "disabled")).first()
+    counted = select(parcels.c.state, func.count()).where(
+        parcels.c.subscription == subscription, parcels.c.owner == owner, parcels.c.state.in_(("due", "dead"))
+    )
+    counts: dict[str, int] = dict(connection.execute(counted.group_by(parcels.c.state)).all())
+    address = address_of(connection, owner, subscription)
+    channel = None if found is None else read_channel(found)
+    waiting, dead = counts.get("due", 0), counts.get("dead", 0)
+    return Telling(number, owner, subscription, Instant(stored), attempts, address, channel, waiting, dead)

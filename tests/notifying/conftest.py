@@ -1,0 +1,20 @@
+"""A store whose clock stands until it is set."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.store.samples import Clock
+from tidings.store import Store
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
+    with Store.open(tmp_path / "tidings.db", clock) as opened:
+        yield opened

@@ -1,0 +1,110 @@
+"""Notices: a line on every page while there are new ones, a page of all, marked as read one by one or together."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.service.conftest import SETTINGS, Service, car, on_sqlite
+from tests.service.delivering import send
+from tests.service.pages.answering import answering
+from tests.service.pages.visitor import Visitor
+from tidings.settings import Settings
+from tidings.store import notices
+from tidings.store.tables import notices as table
+
+NOTICES = "/pages/notices"
+MINE = "/pages/subscriptions"
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return replace(SETTINGS, allow_loopback_webhooks=True, webhook_handshake="none")
+
+
+def _told(service: Service, owner: str, count: int) -> None:
+    """As the outbox does it when it disables a channel."""
+    rows = [(number, owner, f"s-{number}", f"notice {number} of {owner}", number, 0) for number in range(1, count + 1)]
+    with service.store.database.writing("outbox") as connection:
+        for row in rows:
+            connection.execute(table.insert().values(row))
+
+
+def test_a_channel_that_is_gone_is_told_on_every_page_until_it_is_read(service: Service, ann: Visitor) -> None:
+    id = ann.subscribe("brand = mini")
+    ann.get("/")
+    assert "about your channels" not in ann.text
+    with answering(410, "gone") as receiver:
+        ann.get(f"{MINE}/{id}/channel")
+        ann.submit(f"{MINE}/{id}/channel", kind="webhook", url=receiver.url)
+        position = service.client.post("/events", json=car()).json()["position"]
+        service.commit(1, position, [(position, [id])])
+        send(service)
+    for page in ("/", MINE, "/pages/schema", "/pages/publish", "/pages/account", f"{MINE}/{id}", "/pages/nowhere"):
+        ann.get(page)
+        assert "1 notice about your channels is new" in ann.text, page
+    assert "disabled" in ann.get(MINE).text
+    link = next(one.get("href") for one in ann.tree.iter("a") if one.text == "1 notice")
+    ann.get(link)
+    assert ann.page.url.path == NOTICES
+    assert "was disabled" in ann.text
+    assert f"{MINE}/{id}" in [one.get("href") for one in ann.tree.iter("a")]
+    ann.submit(NOTICES, number="1")
+    assert "Marked as read" in ann.text
+    assert "was disabled" in ann.text, "what was read stays"
+    assert "new" not in [node.text for node in ann.tree.iter("span")]
+    ann.get("/")
+    assert "about your channels" not in ann.text
+    assert [one["seen"] for one in _api(ann, "/notices")["notices"]] == [True]
+
+
+def _api(visitor: Visitor, path: str) -> dict[str, list[dict[str, object]]]:
+    found: dict[str, list[dict[str, object]]] = visitor.client.get(path).json()
+    return found
+
+
+def test_pages_newest_first_and_all_read_leaves_what_came_since(service: Service, ann: Visitor) -> None:
+    _told(service, "ann", 45)
+    ann.get(NOTICES)
+    shown = [int(node.text.split()[1]) for node in ann.tree.iter("span") if (node.text or "").startswith("notice ")]
+    assert shown == list(range(45, 25, -1))
+    fields = next(form for form in ann.tree.iter("form") if b"upto" in _bytes(form))
+    upto = dict(fields.form_values())["upto"]
+    ann.get(next(link.get("href") for link in ann.tree.iter("a") if link.get("rel") == "next"))
+    assert "notice 25 of ann" in ann.text
+    ann.submit(NOTICES, number="25")
+    assert "notice 25 of ann" in ann.text, "the same page again"
+    assert notices.unread(service.store, "ann") == 44
+    with service.store.database.writing("outbox") as connection:
+        connection.execute(table.insert().values((46, "ann", "s-46", "notice 46 of ann", 46, 0)))
+    ann.get(NOTICES)
+    proof = ann.tree.find("body").get("data-proof")
+    ann.client.post(NOTICES, data={"proof": proof, "upto": upto})
+    assert notices.unread(service.store, "ann") == 1
+    ann.get("/")
+    assert "1 notice about your channels is new" in ann.text
+
+
+def _bytes(node: object) -> bytes:
+    from lxml import html
+
+    return bytes(html.tostring(node))
+
+
+@on_sqlite
+def test_anothers_notices_are_neither_shown_nor_marked(service: Service, ann: Visitor) -> None:
+    _told(service, "tester", 3)
+    ann.get(NOTICES)
+    assert "There are none" in ann.text
+    proof = ann.tree.find("body").get("data-proof")
+    for data in ({"number": "2"}, {"upto": "3"}):
+        assert ann.client.post(NOTICES, data={"proof": proof, **data}).status_code == 303
+    assert notices.unread(service.store, "tester") == 3
+    assert ann.client.post(NOTICES, data={"proof": proof, "number": "two"}).status_code == 422
+
+
+@on_sqlite
+def test_guests_have_none(service: Service, visitor: Visitor) -> None:
+    visitor.get(NOTICES)
+    assert visitor.page.url.path == "/pages/login"
+    visitor.get("/")
+    assert "about your channels" not in visitor.text

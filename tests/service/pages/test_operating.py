@@ -1,0 +1,180 @@
+"""The operator's page: children and their last words, the plan, the journal, endpoints in trouble, dead letters."""
+
+import json
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.service.conftest import SETTINGS, Service, car, on_sqlite
+from tests.service.delivering import send
+from tests.service.pages.answering import answering
+from tests.service.pages.visitor import Visitor
+from tidings.events import BrokenRule
+from tidings.notifying.limits import Limits
+from tidings.notifying.places import Places
+from tidings.pipeline.plan_figures import PlanReader
+from tidings.pipeline.planner import Planner
+from tidings.pipeline.plans import Plans
+from tidings.schema import Instant
+from tidings.service.children import Child
+from tidings.service.operations import Figuring
+from tidings.service.status import ChildStatus
+from tidings.service.supervising import Supervisor
+from tidings.settings import Settings
+from tidings.store import DeadLetter, Result, Store, overseeing
+
+OPERATOR = "/pages/operator"
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return replace(SETTINGS, allow_loopback_webhooks=True, webhook_handshake="none")
+
+
+@pytest.fixture
+def operator(service: Service) -> Visitor:
+    Visitor(service).join("olga")
+    service.store.change_account("olga", None, frozenset({"publish", "subscribe", "operate"}))
+    service.gateway.callers.forget()
+    return Visitor(service).log_in("olga")
+
+
+def _letter(number: int) -> DeadLetter:
+    rule = BrokenRule("domain", "year", "<b>old</b>", "'<b>old</b>' is no number")
+    return DeadLetter("cars.csv", f"line {number}", None, "<script>alert(1)</script>", (rule,))
+
+
+def _look_anew(service: Service) -> None:
+    """Figures are kept for a second."""
+    service.app.state.figuring = Figuring(service.gateway)
+
+
+@on_sqlite
+def test_it_is_for_operators(service: Service, ann: Visitor) -> None:
+    for page in (OPERATOR, f"{OPERATOR}/now"):
+        assert ann.get(page).status_code == 404
+    assert "Operator" not in ann.text
+
+
+def test_children_journal_and_plan(service: Service, operator: Visitor) -> None:
+    position = service.client.post("/events", json=car()).json()["position"]
+    service.client.post("/subscriptions", json={"filter": "brand = mini"})
+    operator.get(OPERATOR)
+    assert "None was published here: the pipeline runs elsewhere." in operator.text
+    assert "tidings_plan" not in service.anonymous().get("/metrics").text
+    Planner(service.store, Plans(service.settings.data / "plans")).catch_up()
+    (service.settings.data / "pipeline.log").write_text("x" * 5_000 + "\nerror: <b>the disk</b> is full\n")
+    service.gateway.pipeline = ChildStatus("waiting", "ended by SIGKILL: it said nothing", restarts=3)
+    _look_anew(service)
+    page = operator.get(OPERATOR).text
+    plan = PlanReader(service.settings.data / "plans").read()
+    assert plan is not None
+    assert plan.segments == 1
+    assert plan.bytes > 0
+    for words in (
+        "waiting", "Restarts3", "ended by SIGKILL", "error: <b>the disk</b> is full", f"Version{plan.version}",
+        "Segments1", "all changes are in it", f"Last position{service.store.tail()}", "Oldest event",
+    ):  # fmt: skip
+        assert words in operator.text, words
+    assert "<b>the disk" not in page
+    assert "x" * 100 not in page, "the end of the log, from a whole line on"
+    service.client.post("/subscriptions", json={"filter": "brand = opel"})
+    assert "later changes are on their way" in operator.get(f"{OPERATOR}/now").text
+    assert "<html" not in operator.page.text
+    metrics = service.anonymous().get("/metrics").text.splitlines()
+    assert f"tidings_plan_bytes {plan.bytes}" in metrics
+    assert f"tidings_plan_covers_position {position + 1}" in metrics
+    assert "tidings_plan_segments 1" in metrics
+
+
+def test_the_size_on_disk_is_that_of_the_store(service: Service, operator: Visitor) -> None:
+    before = overseeing.disk_bytes(service.store)
+    assert before > 0
+    service.client.post("/events", json=[car(f"e{number}", paint="x" * 1_000) for number in range(500)])
+    operator.get(OPERATOR)
+    assert "On disk" in operator.text
+    assert overseeing.disk_bytes(service.store) > before
+
+
+@on_sqlite
+def test_endpoints_in_trouble_by_host(service: Service, operator: Visitor) -> None:
+    operator.get(OPERATOR)
+    assert "None: all that is owed goes out." in operator.text
+    with answering(503, "<i>busy</i>") as receiver:
+        made = {"filter": "brand = mini", "channel": {"kind": "webhook", "url": receiver.url}}
+        ids = [service.client.post("/subscriptions", json=made).json()["id"] for _ in range(2)]
+        position = service.client.post("/events", json=car()).json()["position"]
+        service.commit(1, position, [(position, ids)])
+        send(service)
+    host = receiver.url.removeprefix("http://").removesuffix("/hook")
+    service.gateway.outbox = ChildStatus("running", busiest=((f"webhook {host}", 7, "slow"),))
+    operator.get(OPERATOR)
+    assert f"webhook {host}: 7 places, slow" in operator.text
+    (row,) = operator.tree.xpath(f"//tr[th[contains(., '{host}')]]")
+    cells = {cell.get("data-name"): " ".join(cell.text_content().split()) for cell in row.iter("td")}
+    assert (cells["Channels"], cells["Waiting"], cells["Dead in a row"]) == ("2", "2", "0")
+    assert cells["Places taken"] == "7"
+    assert "503" in cells["Last error"]
+    assert "tester" in cells["Last error"]
+    assert "/hook" not in operator.page.text, "an address may hold a secret"
+
+
+@on_sqlite
+def test_dead_letters_come_in_pages(service: Service, operator: Visitor) -> None:
+    service.store.bury([_letter(number) for number in range(1, 26)])
+    _look_anew(service)
+    operator.get(OPERATOR)
+    assert "25 events of files and streams were refused" in operator.text
+    assert "line 25" in operator.text
+    assert "<script>alert(1)</script>" not in operator.page.text
+    assert "'<b>old</b>' is no number" in operator.text
+    assert "line 5 " not in operator.text
+    operator.get(next(link.get("href") for link in operator.tree.iter("a") if link.get("rel") == "next"))
+    shown = [node.text for node in operator.tree.iter("span") if (node.text or "").startswith("line ")]
+    assert shown == [f"line {number}" for number in range(5, 0, -1)]
+
+
+def test_a_plan_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+    reader = PlanReader(tmp_path / "plans")
+    assert reader.read() is None
+    with Store.open(tmp_path / "tidings.db") as store:
+        published = Planner(store, Plans(tmp_path / "plans")).catch_up()
+    found = reader.read()
+    assert found is not None
+    assert (found.version, found.covers, len(found.shards)) == (published.version, 0, 1)
+    manifest = Plans(tmp_path / "plans").path(published.version, 0) / "manifest.json"
+    manifest.write_text("{")
+    assert reader.read() is found, "it is known already"
+    assert PlanReader(tmp_path / "plans").read() is None
+    manifest.unlink()
+    assert PlanReader(tmp_path / "plans").read() is None
+
+
+def test_where_an_outbox_is_busy_reaches_its_status(tmp_path: Path) -> None:
+    places = Places(Limits())
+    for destination in ("webhook quick", "webhook slow", "webhook idle"):
+        places.start(destination)
+    places.attempted("webhook slow", Result(1, 0, Instant(0), 60.0, False, "", problem="no answer"), 0.0)
+    places.end("webhook idle", object())
+    said = places.busiest(10)
+    assert said == [("webhook slow", 1, "slow"), ("webhook quick", 1, "unknown")]
+    line = json.dumps({"lag": 2, "busiest": said})
+    command = [sys.executable, "-c", f"import sys; print({line!r}, flush=True); sys.stdin.read()"]
+    heard = threading.Event()
+    statuses: list[ChildStatus] = []
+
+    def tell(status: ChildStatus) -> None:
+        statuses.append(status)
+        if status.busiest:
+            heard.set()
+
+    supervisor = Supervisor(Child("outbox", command, {}, tmp_path / "outbox.log", lambda: 0, "idle"), tell)
+    supervisor.start()
+    try:
+        assert heard.wait(60)
+    finally:
+        supervisor.stop()
+    assert tuple(said) in [status.busiest for status in statuses]
