@@ -67,13 +67,16 @@ class Settings:
     smtp_password: str = field(default="", repr=False)
     smtp_security: str = "none"  # or starttls, or tls from the first byte
     mail_from: str = ""  # 'tidings@example.org' or 'Tidings <tidings@example.org>'
-    public_url: str = ""  # where links in mails lead; empty: http://host:port
+    public_url: str = ""  # where links in mails lead and others come in; empty: http://host:port
     # What subscribers may name in an Apprise URL. Of these none speaks plain HTTP to any host, none runs a command,
     # and none writes to this machine's desktop or log.
     apprise_schemes: tuple[str, ...] = ("ntfys", "slack", "discord", "tgram", "matrixs", "pover", "workflows")
 
     @property
     def on_loopback(self) -> bool:
+        """Whether only this machine can come in: a public address means that a proxy leads others here."""
+        if self.public_url:
+            return False
         try:
             return ip_address(self.host).is_loopback
         except ValueError:
