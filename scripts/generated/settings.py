@@ -47,7 +47,7 @@ MEANINGS = {
     "smtp_password": "the password for that",
     "smtp_security": "`none`, `starttls`, or `tls` from the first byte",
     "mail_from": "`tidings@example.org` or `Tidings <tidings@example.org>`",
-    "public_url": "where links in mails lead, by whose name a receiver is asked, and that others come in through a proxy; empty: http://host:port",
+    "public_url": "where links in mails lead and others come in; empty: http://host:port",
     "apprise_schemes": "what an Apprise URL may begin with",
 }
 
