@@ -204,7 +204,10 @@ class _Bulk:
         """Sides in the order of their dimensions, several of one dimension intersected."""
         order = np.argsort(step, kind="stable")
         step = step[order]
-        first = np.flatnonzero(np.concatenate([[True], step[1:] != step[:-1]]))
+        differs = step[1:] != step[:-1]
+        if differs.all():  # the usual case (le-subscribe, 3.2 M filters: a quarter of the time saved)
+            return self.box[order], self.dimension[order], self.low[order], self.high[order]
+        first = np.flatnonzero(np.concatenate([[True], differs]))
         low = np.maximum.reduceat(self.low[order], first)
         high = np.minimum.reduceat(self.high[order], first)
         box, dimension = self.box[order], self.dimension[order]

@@ -111,7 +111,10 @@ class Spans:
         self._make_room(last)
         self._start[first:last], self._stop[first:last] = at, FOREVER
         self.ids.extend(ids)
-        active.update(wanted)
+        if active:
+            active.update(wanted)
+        else:
+            self._active = wanted
         return first
 
     def _check_many(self, ids: Sequence[str], at: Sequence[int] | int, wanted: dict[str, int]) -> None:
