@@ -36,7 +36,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", by_page("python"), ids=lambda page: page[0].page.name)
+SLOW = ("back-up.md", "find-out-why.md", "match-in-your-own-job.md", "pipeline.md")  # they start Spark several times
+
+
+def marked(pages: list[list[Block]]) -> list[Any]:
+    """Each page under its name."""
+    names = [page[0].page.name for page in pages]
+    marks = [(pytest.mark.slow,) if name in SLOW else () for name in names]
+    return [pytest.param(page, id=name, marks=mark) for page, name, mark in zip(pages, names, marks, strict=True)]
+
+
+@pytest.mark.parametrize("page", marked(by_page("python")))
 def test_python(page: list[Block], folder: Path) -> None:
     """The blocks of a page follow each other in one program."""
     names: dict[str, Any] = {}
@@ -44,7 +54,7 @@ def test_python(page: list[Block], folder: Path) -> None:
         exec(compile("\n" * block.line + block.text, str(block.page), "exec"), names)
 
 
-@pytest.mark.parametrize("page", by_page("console"), ids=lambda page: page[0].page.name)
+@pytest.mark.parametrize("page", marked(by_page("console")))
 def test_console(page: list[Block], folder: Path) -> None:
     """Each command prints the lines shown below it, in their order; what it prints besides is not shown."""
     for block in page:
