@@ -19,6 +19,7 @@ import uvicorn
 import uvloop
 from fastapi import FastAPI
 
+from tests.service.xml_served import Served, Speaker, served
 from tests.services.postgresql import Server, postgresql
 from tidings.schema import growth, json_form
 from tidings.service import Gateway
@@ -158,6 +159,17 @@ def service(url: str, settings: Settings, tmp_path: Path) -> Iterator[Service]:
 def client(service: Service) -> httpx.Client:
     """Of the registered user 'tester'."""
     return service.client
+
+
+@pytest.fixture
+def daemon(url: str) -> Iterator[Served]:
+    with served(url) as running:
+        yield running
+
+
+@pytest.fixture
+def ann(daemon: Served) -> Speaker:
+    return Speaker(daemon, "ann")
 
 
 def car(id: str | None = "e1", **more: Any) -> dict[str, Any]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
-from tests.service.conftest import Service
+import httpx
+
+from tests.service.conftest import Service, car
 from tidings.notifying.kinds import Kinds
 from tidings.notifying.outbox import Outbox
 from tidings.notifying.sending import rhythm_of_text
 from tidings.schema import Instant
 from tidings.store.clock import now
+
+FILTER = "brand = mini"
 
 
 def deliver(service: Service) -> None:
@@ -38,3 +43,17 @@ def send(service: Service) -> None:
             await kinds.close()
 
     asyncio.run(run())
+
+
+def subscribed(client: httpx.Client, **channel: Any) -> dict[str, Any]:
+    answer = client.post("/subscriptions", json={"filter": FILTER, "channel": channel})
+    assert answer.status_code == 201, answer.text
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+def find(service: Service, *ids: str, name: str = "e1") -> None:
+    """One event that these subscriptions match."""
+    first = service.store.committed() + 1
+    position = service.client.post("/events", json=car(name)).json()["position"]
+    service.commit(first, position, [(position, sorted(ids))])

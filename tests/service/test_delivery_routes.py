@@ -7,9 +7,8 @@ import httpx
 import pytest
 
 from tests.service.conftest import SETTINGS, Service, on_sqlite
-from tests.service.delivering import deliver, send
+from tests.service.delivering import deliver, find, send, subscribed
 from tests.service.receiver import Receiver, receiver
-from tests.service.test_channel_routes import find, subscribed
 from tidings.service.operations import Figuring
 from tidings.settings import Settings
 

@@ -17,6 +17,8 @@ from tidings.schema import Instant, growth, json_form
 from tidings.service import Gateway
 from tidings.service.callers import digest_of, new_token
 from tidings.service.xml_daemon import XmlDaemon
+from tidings.service.xml_framing import Document
+from tidings.service.xml_validity import Validity, parse
 from tidings.settings import Settings
 from tidings.store import Grow, Store
 from tidings.store.accounts import Account, Token
@@ -140,3 +142,42 @@ def served(url: str, settings: Settings = SETTINGS, **different: Any) -> Iterato
             yield running
         finally:
             running.stop()
+
+
+class Speaker:
+    """A connection of somebody with a token. Every request that is accepted must be valid by its DTD."""
+
+    def __init__(self, daemon: Served, username: str, scopes: frozenset[str] = ALL) -> None:
+        self.daemon = daemon
+        self.username = username
+        self.token = daemon.join(username, scopes)
+        self.client = daemon.client()
+
+    def ask(self, text: str) -> Any:
+        text = text.replace("{token}", self.token)
+        validity = Validity(self.daemon.store.catalog())
+        answer = self.client.ask(text)
+        if answer.tag != "ERROR":
+            assert validity.problem(parse(Document(text.encode(), "utf-8"))) is None
+        return answer
+
+    def ok(self, text: str) -> dict[str, str]:
+        answer = self.ask(text)
+        assert answer.tag == "OK", answer.text
+        return dict(answer.attrib)
+
+    def refused(self, text: str) -> str:
+        answer = self.ask(text)
+        assert answer.tag == "ERROR"
+        assert answer.text
+        return str(answer.get("name"))
+
+
+def posted(ann: Speaker, content: str) -> str:
+    return ann.ok(f'<PUBLISH_SUB username="{ann.username}" token="{{token}}">{content}</PUBLISH_SUB>')["id"]
+
+
+CARS = (
+    '<EVENT_TYPE><VALUE type="car" oper="contains"/></EVENT_TYPE>'
+    '<ATTRIBUTES><ATTR type="year" oper="gteq">1960</ATTR><ATTR type="brand" oper="eq">opel</ATTR></ATTRIBUTES>'
+)

@@ -4,43 +4,29 @@ from __future__ import annotations
 
 import errno
 import sys
-import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
+
+from tidings.feeds.loopback_server import LoopbackServer
 
 _LARGEST = 16 << 20  # bytes of a body
 
 
-class Receiver:
+class Receiver(LoopbackServer):
     """`with Receiver(port) as receiver: receiver.url`. Where the port is taken, or 0, it is any that is free."""
 
     def __init__(self, port: int = 0) -> None:
         try:
-            self._server = _Server(("127.0.0.1", port), _Answers)
+            server = _Server(("127.0.0.1", port), _Answers)
         except OSError as problem:
             if problem.errno != errno.EADDRINUSE:
                 raise
-            self._server = _Server(("127.0.0.1", 0), _Answers)
-        self.port: int = self._server.server_address[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="receiver", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+            server = _Server(("127.0.0.1", 0), _Answers)
+        super().__init__(server, "receiver")
 
 
 class _Server(ThreadingHTTPServer):
-    daemon_threads = True
     numbers = count()  # of what came to /flaky
 
     def handle_error(self, request: Any, client_address: Any) -> None:

@@ -4,17 +4,15 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
 from tidings.feeds.auction_items import MODELS, Item, item
+from tidings.feeds.loopback_server import LoopbackServer
 
 PORT = 8181
 RATE = 2.0  # new auctions a second
@@ -24,7 +22,7 @@ _HEAD = '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{ti
 _FOOT = "\n</body></html>\n"
 
 
-class AuctionSite:
+class AuctionSite(LoopbackServer):
     """`with AuctionSite(port=0) as site: site.url`. Auctions are put up at a steady rate from the start on."""
 
     def __init__(
@@ -38,24 +36,7 @@ class AuctionSite:
     ) -> None:
         self._rate, self._seed, self._at_start, self._clock = rate, seed, at_start, clock
         self._began = clock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), _pages(self))
-        self._server.daemon_threads = True
-        self.port: int = self._server.server_address[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.1,), name="auction-site", daemon=True
-        )
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(ThreadingHTTPServer(("127.0.0.1", port), _pages(self)), "auction-site")
 
     @property
     def count(self) -> int:
