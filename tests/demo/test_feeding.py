@@ -10,12 +10,9 @@ from typing import Any
 import pytest
 
 from tests.demo.shown import until
-from tests.store.samples import publish, with_schema
-from tests.store.test_retention import NONE
 from tidings.client import Client, NotAllowed, Patience
 from tidings.demo.feeding import grow
 from tidings.demo.flying import fly
-from tidings.demo.housekeeping import keep_house, trim
 from tidings.demo.people import PASSWORDS, prepare
 from tidings.feeds.auction_site import AuctionSite
 from tidings.schema import Instant
@@ -75,30 +72,6 @@ def test_who_may_not_publish_is_not_tried_again(ann: Client) -> None:
     ann.token = "tid_" + "x" * 43
     with pytest.raises(NotAllowed):
         fly(ann, 100_000.0, threading.Event(), print, start=END)
-
-
-def test_old_events_go_when_the_pipeline_is_done_with_them(tmp_path: Path) -> None:
-    place = tmp_path / "tidings.db"
-    with Store.open(place) as store:
-        with_schema(store).append([publish("e1"), publish("e2")])
-        store.commit_batch(1, 6, NONE)  # the second is not matched yet
-    assert trim(place) == 0
-    assert trim(place, kept=0) == 1
-    with Store.open(place) as store:
-        assert store.figures().events == 1
-
-
-def test_a_store_that_is_away_is_told_and_tried_again(tmp_path: Path) -> None:
-    stop = threading.Event()
-    said: list[str] = []
-
-    def tell(line: str) -> None:
-        said.append(line)
-        stop.set()
-
-    keep_house(tmp_path / "no" / "such" / "folder" / "tidings.db", stop, tell, every=0.01)
-    assert len(said) == 1
-    assert said[0].startswith("old events were not removed:")
 
 
 def test_accounts_are_made_once(tmp_path: Path) -> None:

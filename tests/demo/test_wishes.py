@@ -173,7 +173,7 @@ def test_flights_begin_in_the_morning_of_the_same_day() -> None:
 
 
 def test_an_assignment_survives_the_way() -> None:
-    given: dict[str, Any] = {"url": "http://127.0.0.1:1", "data": "d", "store": "", "publisher": "tid_p"}
+    given: dict[str, Any] = {"url": "http://127.0.0.1:1", "data": "d", "publisher": "tid_p"}
     sent = Assignment(**given, people={"demo": "tid_d"}, rate=3.0, speed=360.0, webhooks=True, began=time.time())
     assert Assignment.read(sent.written()) == sent
     assert "tid_" not in repr(sent)

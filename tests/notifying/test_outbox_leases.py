@@ -238,3 +238,19 @@ def test_old_things_go_in_small_portions(store: Store, clock: Clock) -> None:
     send_all(store, Recorder(), clock)
     assert [store.sweep(Instant(clock.time + 1), limit=3) for _ in range(4)] == [3, 3, 1, 0]
     assert parcels(store) == []
+
+
+def test_events_go_when_they_are_old_where_that_is_wanted(store: Store, clock: Clock) -> None:
+    with_channels(store, "s")
+    find(store, "s", many=600)
+    send_all(store, Recorder(), clock)
+    clock.tick(2 * DAY)
+    (young,) = find(store, "s")
+    send_all(store, Recorder(), clock)
+    assert store.figures().events == 601
+    clock.tick(61)
+    send_all(store, Recorder(), clock, Limits(keep_events=DAY))
+    clock.tick(61)
+    send_all(store, Recorder(), clock, Limits(keep_events=DAY))
+    assert store.figures().events == 1
+    assert [one.position for one in store.notifications(0, 10)] == [young]

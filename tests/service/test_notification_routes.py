@@ -51,12 +51,14 @@ def test_what_a_withdrawn_subscription_found_stays(client: httpx.Client, service
     assert len(client.get("/notifications").json()["notifications"]) == 1
 
 
-def test_a_removed_event_is_null(client: httpx.Client, service: Service) -> None:
+def test_a_removed_event_is_null_and_then_its_notifications_go_too(client: httpx.Client, service: Service) -> None:
     id = _subscribe(client)
     position = _publish(client, "e1")
     service.commit(1, position, [(position, [id])])
     assert service.store.trim(most_bytes=0) == 1
     assert client.get("/notifications").json()["notifications"][0]["event"] is None
+    assert service.store.forget() == 1
+    assert client.get("/notifications").json()["notifications"] == []
 
 
 def test_nobody_sees_anothers(client: httpx.Client, service: Service) -> None:

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 
 from tests.store.samples import START, Clock, projections, publish, with_schema
+from tests.store.test_notifications import table
 from tidings.schema import Instant
 from tidings.store import Duplicate, Pause, Store, Subscribe, rebuild, retention
 
@@ -69,6 +70,24 @@ def test_only_what_is_committed(store: Store, clock: Clock) -> None:
     store.commit_batch(1, 7, NONE)
     assert store.trim(before=clock.time) == 2
     assert events(store) == [8]
+
+
+def test_not_more_than_was_asked_for(filled: Store) -> None:
+    assert [filled.trim(before=at(8), limit=3) for _ in range(4)] == [3, 3, 1, 0]
+
+
+def test_notifications_follow_their_events(store: Store, clock: Clock) -> None:
+    with_schema(store).append([Subscribe("s", "price < 3"), Subscribe("t", "price < 3")])
+    for number in range(8, 12):
+        clock.tick()
+        store.append([publish(f"e{number}")])
+    store.commit_batch(1, 11, table((8, ["s", "t"]), (9, ["t"]), (10, ["s"]), (11, ["s"])))
+    assert store.forget() == 0
+    assert store.trim(before=at(3)) == 2
+    assert len(store.notifications(0, 10)) == 5
+    assert [store.forget(2) for _ in range(3)] == [2, 1, 0]
+    assert [(one.cursor, one.position) for one in store.notifications(0, 10)] == [(4, 10), (5, 11)]
+    assert store.figures().notifications == 5  # ever made
 
 
 def test_only_what_nobody_needs(filled: Store) -> None:

@@ -176,7 +176,7 @@ def trim(
     at_most: Annotated[str, typer.Option(metavar="SIZE", help="The oldest events beyond this size, as 10GB.")] = "",
     as_json: Json = False,
 ) -> None:
-    """Remove old events that the pipeline has committed; their ids are remembered.
+    """Remove old events that the pipeline has committed, with their notifications; their ids are remembered.
 
     Example: tidings journal trim --data data --older-than 30d --at-most 10GB
     """
@@ -189,6 +189,8 @@ def trim(
 
         bar.add_task("removing old events", total=None)
         removed = journal.trim(None if age is None else Instant(now() - age), size)
+        while journal.forget() > 0:
+            pass  # as much at once as lets others write in between
         complete_from = journal.complete_from()
     told = f"removed {counted(removed, 'event')}; complete from position {complete_from:,}"
     _tell({"removed": removed, "complete_from": complete_from}, told, as_json)

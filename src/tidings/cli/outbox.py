@@ -84,7 +84,10 @@ async def _run(settings: Settings, store: Store, holder: str, stopped: threading
         sending = Outbox(
             store,
             kinds.by_name,
-            limits=Limits(keep=settings.keep_deliveries_days * DAY),
+            limits=Limits(
+                keep=settings.keep_deliveries_days * DAY,
+                keep_events=settings.keep_events_days * DAY or None,
+            ),
             holder=holder or None,
             waits=settings.retry_seconds or WAITS,
             tell=kinds.email.tell if settings.smtp_host else None,

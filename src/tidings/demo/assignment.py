@@ -15,7 +15,6 @@ class Assignment:
 
     url: str
     data: str  # the folder
-    store: str = field(repr=False)
     publisher: str = field(repr=False)
     people: dict[str, str] = field(repr=False)
     rate: float  # auctions a second

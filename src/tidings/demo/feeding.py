@@ -17,7 +17,6 @@ from typing import Any
 from tidings.client import Client, Patience, ServerUnreachable
 from tidings.demo.assignment import Assignment
 from tidings.demo.flying import fly
-from tidings.demo.housekeeping import keep_house
 from tidings.demo.receiver import Receiver
 from tidings.demo.standing import Note, Standing, moment, read_note, write_note
 from tidings.demo.vocabulary import auction_mapping, auction_schema
@@ -54,9 +53,7 @@ def feed(assignment: Assignment, stop: threading.Event, tell: Tell, log: Log) ->
         site = closing.enter_context(AuctionSite(0, rate=assignment.rate, at_start=_newest(time.time())))
         feeds = grow(client, tell)
         _subscribe(closing, assignment, people, client, site.count, feeds)
-        works: dict[str, Callable[[], object]] = {
-            "house": partial(keep_house, assignment.store or Path(assignment.data) / "tidings.db", stop, log),
-        }
+        works: dict[str, Callable[[], object]] = {}
         if "cars" in feeds:
             every = min(1.0, _ON_A_LOOK / max(assignment.rate, 1.0))
             works["cars"] = partial(Feed(auction_mapping(site.url, every), client, log).run, stop)

@@ -24,6 +24,7 @@ from tidings.notifying.limits import Limits
 from tidings.notifying.parcel import Channel
 from tidings.notifying.schedule import MICROSECONDS, WAITS, gives_up
 from tidings.notifying.sending import Sending, Tell, rhythm_of_text
+from tidings.notifying.sweeping import sweep
 from tidings.notifying.term import Term
 from tidings.schema import Instant
 from tidings.store import LeaseLost, Store, Telling
@@ -216,8 +217,7 @@ class Outbox:
             return
         term.lanes.tidy(now)
         term.lanes.places.tidy(time.monotonic())
-        before = Instant(max(0, now - int(self._limits.keep * MICROSECONDS)))
-        if await self._in_thread(self._store.sweep, before, _ENOUGH) < _ENOUGH:
+        if not await self._in_thread(sweep, self._store, self._limits, now):
             term.tidied = now
 
     async def _pause(self, stopping: asyncio.Future[Any]) -> None:

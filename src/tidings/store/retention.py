@@ -1,8 +1,9 @@
-"""Removing old events: by age or size, oldest first, never one that somebody may still need.
+"""Removing what is old: by age or size, oldest first, never what somebody may still need.
 
-Only events go, and only below what the pipeline has committed and below what is still owed to somebody; the keys by
-which duplicates are known stay. Deliveries, those that failed for good too, go some time after they were done, and
-notices after they were stored. The file of an SQLite database does not shrink, the room is used again.
+Of the journal only events go, and only below what the pipeline has committed and below what is still owed to somebody;
+the keys by which duplicates are known stay. Notifications follow their events. Deliveries, those that failed for good
+too, go some time after they were done, and notices after they were stored. The file of an SQLite database does not
+shrink, the room is used again.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tidings.store.tables import (
     journal,
     notice_mails,
     notices,
+    notifications,
     outbox,
     parcels,
     pipeline,
@@ -40,21 +42,38 @@ _UNSPREAD = (
 )
 
 
-def trim(database: Database, before: Instant | None, most_bytes: int | None, needed_from: int | None) -> int:
-    """How many events were removed."""
+def trim(
+    database: Database,
+    before: Instant | None,
+    most_bytes: int | None,
+    needed_from: int | None,
+    limit: int | None,
+) -> int:
+    """How many events were removed; at most `limit`, where one is given."""
     removed = 0
     while True:
+        most = _EVENTS_AT_ONCE if limit is None else min(_EVENTS_AT_ONCE, limit - removed)
         with database.writing() as connection:
             # Whoever spreads or replays waits for this row: nothing becomes owed between the look and the removal.
             connection.execute(select(outbox.c.cursor).with_for_update())
             owed = owed_from(connection, database.dialect)
             needed = min((one for one in (needed_from, owed) if one is not None), default=None)
-            doomed = _oldest(connection, database.dialect.body_bytes, before, most_bytes, needed)
+            doomed = _oldest(connection, database.dialect.body_bytes, before, most_bytes, needed, most)
             if doomed:
                 _remove(connection, doomed)
         removed += len(doomed)
         if len(doomed) < _EVENTS_AT_ONCE:
             return removed
+
+
+def forget(database: Database, limit: int) -> int:
+    """Removes the oldest notifications whose events were removed. Answers how many; at most `limit`."""
+    with database.writing() as connection:
+        oldest = select(notifications.c.cursor).where(notifications.c.position < complete_from(connection))
+        cursors = list(connection.execute(oldest.order_by(notifications.c.cursor).limit(limit)).scalars())
+        if cursors:
+            connection.execute(delete(notifications).where(notifications.c.cursor <= cursors[-1]))
+        return len(cursors)
 
 
 def complete_from(connection: Connection) -> int:
@@ -105,7 +124,12 @@ def _sweep_notices(connection: Connection, before: Instant, limit: int) -> int:
 
 
 def _oldest(
-    connection: Connection, body_bytes: str, before: Instant | None, most_bytes: int | None, needed_from: int | None
+    connection: Connection,
+    body_bytes: str,
+    before: Instant | None,
+    most_bytes: int | None,
+    needed_from: int | None,
+    most: int,
 ) -> list[tuple[int, int]]:
     """Some of the events to remove, as (position, bytes), from the oldest on."""
     last = committed(connection)
@@ -120,7 +144,7 @@ def _oldest(
         journal.c.position >= row.complete_from, journal.c.position <= last, journal.c.kind == "event"
     )
     doomed: list[tuple[int, int]] = []
-    for position, size in connection.execute(query.order_by(journal.c.position).limit(_EVENTS_AT_ONCE)):
+    for position, size in connection.execute(query.order_by(journal.c.position).limit(most)):
         if position > aged and excess <= 0:
             break
         doomed.append((position, size))

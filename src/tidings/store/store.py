@@ -212,12 +212,22 @@ class Store(Deliveries):
         with self.database.reading() as connection:
             return dead_letters.after_number(connection, after, limit)
 
-    def trim(self, before: Instant | None = None, most_bytes: int | None = None, needed_from: int | None = None) -> int:
+    def trim(
+        self,
+        before: Instant | None = None,
+        most_bytes: int | None = None,
+        needed_from: int | None = None,
+        limit: int | None = None,
+    ) -> int:
         """Removes the oldest events: those accepted before a time, and so many that the rest fits into `most_bytes`.
 
         Only up to the committed position, below `needed_from` and below all that is still owed. Answers how many.
         """
-        return retention.trim(self.database, before, most_bytes, needed_from)
+        return retention.trim(self.database, before, most_bytes, needed_from, limit)
+
+    def forget(self, limit: int = 10_000) -> int:
+        """Removes notifications whose events were removed. Answers how many; less than the limit: there are no more."""
+        return retention.forget(self.database, limit)
 
     def complete_from(self) -> int:
         """The first position from which on no event was removed."""
