@@ -40,7 +40,10 @@ MEANINGS = {
     "allow_loopback_webhooks": "for development: plain http too, but only to this machine",
     "retry_seconds": "between attempts to deliver, for a test: `0.5 2 10`; empty: the schedule of "
     "[notifying.md](../notifying.md)",
-    "keep_deliveries_days": "after so many days what was delivered or given up is forgotten, with its log; notices too",
+    "keep_events_days": "after so many days events that are matched and owed to nobody are removed, with their "
+    "notifications; 0: they stay",
+    "keep_deliveries_days": "after so many days what was delivered or given up is forgotten, with its log, and notices; "
+    "and what is owed to a channel that was not resumed all that time is given up",
     "smtp_host": "the mail server that takes our mails; empty: there is no mail",
     "smtp_port": "its port",
     "smtp_user": "who we are to it, if it asks",

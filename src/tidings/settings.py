@@ -61,7 +61,9 @@ class Settings:
     allow_loopback_webhooks: bool = False  # for development: also http, but only to this machine
     retry_seconds: tuple[float, ...] = ()  # between attempts to deliver; none: 5 s, 5 min, … 24 h, as is documented
     keep_events_days: int = 0  # then those that are matched and not owed go, with their notifications; 0: they stay
-    keep_deliveries_days: int = 30  # then what was delivered or given up is forgotten, with its log; notices too
+    # Then what was delivered or given up is forgotten, with its log, and notices; and what is owed to a channel that
+    # was not resumed all that time is given up.
+    keep_deliveries_days: int = 30
     smtp_host: str = ""  # the mail server that takes our mails; empty: no channel is an email
     smtp_port: int = 25
     smtp_user: str = ""

@@ -228,8 +228,8 @@ def test_what_failed_for_good_and_notices_are_forgotten_too(store: Store, clock:
     clock.tick(4 * DAY)
     send_all(store, dead, clock)
     assert (states(store), store.attempts_of(given_up)) == ([], [])
-    assert states(store, "t") == [("due", 1)]  # what is owed is kept
-    assert len(store.attempts_of(held)) == 1
+    assert states(store, "t") == [("dead", 1)]  # nobody resumed its channel in all that time
+    assert len(store.attempts_of(held)) == 2
 
 
 def test_old_things_go_in_small_portions(store: Store, clock: Clock) -> None:

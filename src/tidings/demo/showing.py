@@ -20,7 +20,7 @@ from tidings.store import Store
 
 # Failures and what is given up for good are to be seen within minutes, not days.
 RETRIES = (5.0, 15.0, 60.0)
-KEPT = 1  # days of events with what matched them, so that it may run for weeks
+KEPT = 1  # days of events, of what matched them and of deliveries, so that it may run for weeks
 
 
 def show(settings: Settings, rate: float, speed: float, say: Callable[[str], None]) -> None:
@@ -34,6 +34,7 @@ def chosen(settings: Settings) -> Settings:
     return replace(
         settings,
         retry_seconds=settings.retry_seconds or RETRIES,
+        keep_deliveries_days=min(settings.keep_deliveries_days, KEPT),
         keep_events_days=settings.keep_events_days or KEPT,
         allow_loopback_webhooks=settings.allow_loopback_webhooks or settings.on_loopback,
     )

@@ -122,7 +122,8 @@ class Deliveries:
 
     def sweep(self, before: Instant, limit: int = 500) -> int:
         """Removes some of the parcels that were delivered or given up before a time, with all attempts, and some of the
-        notices from before it. Answers how many; less than the limit: there are no more."""
+        notices from before it, and gives up some of what was held since then. Answers how many; less than the limit:
+        there are no more."""
         return retention.sweep(self.database, before, self._clock(), limit)
 
     # For the outbox

@@ -16,6 +16,7 @@ from tidings.schema import Instant
 from tidings.store.channels import DUE
 from tidings.store.database import Database, Dialect
 from tidings.store.journal import position_at
+from tidings.store.lapsing import lapse
 from tidings.store.notifications import committed
 from tidings.store.tables import (
     about,
@@ -92,15 +93,16 @@ def owed_from(connection: Connection, dialect: Dialect) -> int | None:
 
 
 def sweep(database: Database, before: Instant, now: Instant, limit: int) -> int:
-    """Removes some of the parcels that were delivered or given up before a time, with their attempts, some of the
-    notices stored before it, and then the channels that nothing and nobody needs any more. Answers how many parcels
-    and notices."""
+    """Gives up some of what was held since before a time, removes some of the parcels that were delivered or given up
+    before it, with their attempts, some of the notices stored before it, and then the channels that nothing and nobody
+    needs any more. Answers how many parcels and notices."""
     with database.writing("outbox") as connection:
+        lapsed = lapse(connection, database.dialect, before, now, limit)
         old = select(parcels.c.number).where(parcels.c.done < int(before))
         numbers = list(connection.execute(old.order_by(parcels.c.done).limit(limit)).scalars())
         connection.execute(delete(attempts).where(attempts.c.parcel.in_(numbers)))
         connection.execute(delete(parcels).where(parcels.c.number.in_(numbers)))
-        removed = len(numbers) + _sweep_notices(connection, before, limit)
+        removed = lapsed + len(numbers) + _sweep_notices(connection, before, limit)
         cursor = connection.execute(select(outbox.c.cursor)).scalar_one()
         done, last = connection.execute(select(pipeline.c.committed, pipeline.c.cursor)).one()
         ended = channels.c.until <= cursor

@@ -1,0 +1,41 @@
+"""What is owed to a channel that nobody resumes is given up in the end: it would keep its events, and all later ones,
+for ever. It is then as what failed for good: listed, counted, and sent once more where its owner asks in time."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, exists, func, select, update
+
+from tidings.schema import Instant
+from tidings.store.channels import DUE
+from tidings.store.database import Dialect
+from tidings.store.tables import attempts, channels, deliveries, parcels
+
+REASON = "its channel was not resumed in time, so it was given up"
+
+
+def lapse(connection: Connection, dialect: Dialect, before: Instant, now: Instant, limit: int) -> int:
+    """Gives up some of the parcels that have been held since before a time. Answers how many."""
+    mine = (channels.c.subscription == parcels.c.subscription) & (channels.c.owner == parcels.c.owner)
+    asleep = exists().where(mine, channels.c.state != "active")  # an active one is about to let its own go
+    held = select(parcels.c.number, parcels.c.tried, parcels.c.subscription, parcels.c.owner).where(
+        parcels.c.state == DUE,
+        parcels.c.held == 1,
+        parcels.c.due < int(before),
+        parcels.c.created < int(before),
+        asleep,
+    )
+    found = connection.execute(held.order_by(parcels.c.number).limit(limit)).all()
+    if not found:
+        return 0
+    numbers = [row.number for row in found]
+    given_up = {"state": "dead", "open": 0, "done": int(now), "tried": parcels.c.tried + 1}
+    connection.execute(update(channels).where(channels.c.collecting.in_(numbers)).values(collecting=None))
+    connection.execute(update(parcels).where(parcels.c.number.in_(numbers)).values(given_up))
+    logged = [(row.number, row.tried + 1, int(now), 0.0, 0, None, "", "", REASON) for row in found]
+    dialect.insert(connection, attempts, logged)
+    kinds = select(channels.c.kind, func.count()).where(mine, parcels.c.number.in_(numbers)).group_by(channels.c.kind)
+    for kind, many in connection.execute(kinds).all():
+        of_kind = update(deliveries).where(deliveries.c.kind == kind)
+        if not connection.execute(of_kind.values(dead=deliveries.c.dead + many)).rowcount:
+            dialect.insert(connection, deliveries, [(kind, 0, many, 0, 0, 0.0)])
+    return len(numbers)
