@@ -24,7 +24,7 @@ $(READY): pyproject.toml constraints.txt
 setup: $(READY)  ## make .venv and install everything into it
 
 run: setup  ## the service at http://127.0.0.1:8080, with auctions, flights and subscriptions; it says how to log in
-	@$(BIN)/tidings demo --data data
+	@$(BIN)/tidings demo --data demo
 
 tour: setup  ## without a service: a schema, filters, events, matches, an explanation
 	@$(BIN)/python examples/tour.py

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from argon2 import PasswordHasher
 from tests.demo.shown import Shown, Visitor, until
 from tests.service.served import alive, descendants
 from tidings.demo.people import PASSWORDS, PUBLISHER
-from tidings.demo.standing import FILE, read_note
+from tidings.demo.standing import FILE, read_note, write_note
 from tidings.demo.wishes import ANN, DEMO, WISHES
 from tidings.schema import Instant
 from tidings.store import Store
@@ -135,13 +136,16 @@ def test_names_that_are_taken_are_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_webhooks_follow_a_receiver_whose_port_was_taken(tmp_path: Path) -> None:
+@pytest.mark.parametrize("was_killed", [False, True], ids=["port taken", "killed before they were led on"])
+def test_webhooks_follow_a_receiver_whose_port_was_taken(tmp_path: Path, was_killed: bool) -> None:
     with Shown(tmp_path, **ALONE) as shown:
         until(lambda: all_made(shown))
         shown.stop()
     before = read_note(tmp_path)
+    if was_killed:
+        write_note(tmp_path, replace(before, port=0, former=(before.port,)))
     with socket.create_server(("127.0.0.1", before.port)), Shown(tmp_path, **ALONE) as again:
-        until(lambda: read_note(tmp_path).port != before.port)
+        until(lambda: read_note(tmp_path).port not in (0, before.port))
         port, token = read_note(tmp_path).port, again.log_in()
 
         def moved() -> bool:
@@ -149,6 +153,7 @@ def test_webhooks_follow_a_receiver_whose_port_was_taken(tmp_path: Path) -> None
             return sum(f":{port}/" in url for url in urls) == sum(bool(w.hook) for w in WISHES if w.owner == DEMO)
 
         until(moved)
+        until(lambda: read_note(tmp_path).former == ())
 
 
 def test_beyond_this_machine_no_webhook_goes_to_it(tmp_path: Path) -> None:

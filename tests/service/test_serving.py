@@ -129,10 +129,10 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
         port = other.getsockname()[1]
         said = refused(tmp_path, "--port", str(port), "--xml-port", "0")
         assert f"port {port} of 127.0.0.1 is taken" in said
-        assert "by --port" in said
+        assert "by --port or TIDINGS_PORT" in said
         said = refused(tmp_path, "--port", "0", "--xml-port", str(port))
         assert f"port {port} of 127.0.0.1 is taken" in said
-        assert "by --xml-port" in said
+        assert "by --xml-port or TIDINGS_XML_PORT" in said
 
 
 def test_an_address_that_is_not_ours(tmp_path: Path) -> None:
@@ -186,6 +186,7 @@ def test_without_java_the_gateway_goes_on(tmp_path: Path) -> None:
         assert "Spark needs Java" in str(answer[1])
         assert served.ask("GET", "/healthz")[0] == 200
         assert served.stop() == 0
+    assert any(line.startswith("pipeline: Spark needs Java") for line in served.lines)
 
 
 def test_it_starts_without_what_it_needs_later() -> None:

@@ -18,7 +18,7 @@ from tidings.client import Client, Patience, ServerUnreachable
 from tidings.demo.assignment import Assignment
 from tidings.demo.flying import fly
 from tidings.demo.receiver import Receiver
-from tidings.demo.standing import Note, Standing, moment, read_note, write_note
+from tidings.demo.standing import Standing, moment, read_note
 from tidings.demo.vocabulary import auction_mapping, auction_schema
 from tidings.demo.wishes import WISHES, About
 from tidings.errors import ClientError
@@ -89,16 +89,11 @@ def grow(client: Client, tell: Tell) -> set[About]:
 def _subscribe(
     closing: ExitStack, given: Assignment, people: dict[str, Client], client: Client, auction: int, feeds: set[About]
 ) -> None:
-    receiver = ""
     data = Path(given.data)
-    note = read_note(data)
-    if given.webhooks:
-        running = closing.enter_context(Receiver(note.port))
-        receiver = running.url
-        write_note(data, Note(running.port, note.made))
-    standing = Standing(people, data, receiver)
-    if receiver and note.port and not receiver.endswith(f":{note.port}"):
-        standing.move(f"http://127.0.0.1:{note.port}")
+    running = closing.enter_context(Receiver(read_note(data).port)) if given.webhooks else None
+    standing = Standing(people, data, "" if running is None else running.url)
+    if running is not None:
+        standing.move(running.port)
     standing.make((wish for wish in WISHES if wish.about in feeds), client.schema(), moment(auction))
 
 

@@ -6,7 +6,7 @@ The note (`demo.json` in the data folder) also has the receiver's port, which th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,11 @@ FILE = "demo.json"
 
 @dataclass(frozen=True, slots=True)
 class Note:
+    """`former` are ports at which webhooks may still be that were not led on when we were killed."""
+
     port: int = 0
     made: tuple[str, ...] = ()  # names of wishes
+    former: tuple[int, ...] = ()
 
 
 def read_note(data: Path) -> Note:
@@ -83,17 +86,23 @@ class Standing:
             text = Filter.parse(at.filter_of(wish), catalog).text
             if text not in standing[wish.owner]:  # it is when we were killed before the note was written
                 self._subscribe(self._clients[wish.owner], wish, text, at)
-            note = Note(note.port, (*note.made, wish.name))
+            note = replace(note, made=(*note.made, wish.name))
             write_note(self._data, note)
         return len(wanted)
 
-    def move(self, before: str) -> None:
-        """Leads the webhooks from where the receiver was to where it is now. Raises ClientError."""
-        for client in self._clients.values():
+    def move(self, port: int) -> None:
+        """Leads the webhooks from where the receiver was to where it is now, at this port. Raises ClientError."""
+        note = read_note(self._data)
+        former = {one for one in (*note.former, note.port) if one not in (0, port)}
+        note = replace(note, port=port, former=tuple(sorted(former)))
+        write_note(self._data, note)
+        left = {f"http://127.0.0.1:{one}" for one in former}
+        for client in self._clients.values() if left else ():
             for one in client.subscriptions():
-                url = str(one.channel.get("url", ""))
-                if url.startswith(f"{before}/"):
-                    client.edit(one.id, channel={**one.channel, "url": self._receiver + url.removeprefix(before)})
+                address, slash, path = str(one.channel.get("url", "")).rpartition("/")
+                if address in left:
+                    client.edit(one.id, channel={**one.channel, "url": self._receiver + slash + path})
+        write_note(self._data, replace(note, former=()))
 
     def _subscribe(self, client: Client, wish: Wish, text: str, at: Moment) -> None:
         channel: dict[str, Any] | None = None

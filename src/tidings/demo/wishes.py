@@ -28,7 +28,7 @@ class Wish:
 
 
 _DIGEST = {"digest": {"count": 20, "seconds": 60}}
-_RATE = {"rate": {"count": 10, "seconds": 60}}
+_RATE = {"rate": {"count": 60, "seconds": 60}}
 _QUIET = {"quiet": {"from": "22:00", "to": "07:00", "zone": "America/New_York"}}
 
 # What a channel with a rate or quiet hours is owed waits, and never gets less: their filters must match rarely enough.

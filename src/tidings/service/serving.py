@@ -30,7 +30,7 @@ from tidings.service.slow_peers import patient_protocol
 from tidings.service.status import ChildStatus
 from tidings.service.supervising import Supervisor
 from tidings.service.xml_daemon import XmlDaemon
-from tidings.settings import Settings
+from tidings.settings import PREFIX, Settings
 from tidings.store import Store
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ class PortTaken(ServiceError):
 
     def __str__(self) -> str:
         host, port, flag = self.args
-        return f"port {port} of {host} is taken; stop whoever listens there, or choose another by {flag}"
+        variable = PREFIX + flag.removeprefix("--").replace("-", "_").upper()
+        return f"port {port} of {host} is taken; stop whoever listens there, or choose another by {flag} or {variable}"
 
 
 class CannotListen(ServiceError):
@@ -98,6 +99,8 @@ async def _serve(
 
     def pipeline_is(status: ChildStatus) -> None:
         gateway.pipeline = status
+        if status.state == "failed":  # no Java, say: whoever started the service can put that right
+            say(f"pipeline: {status.reason}")
 
     def outbox_is(status: ChildStatus) -> None:
         gateway.outbox = status
