@@ -36,7 +36,7 @@ _PLAIN_FILES = {
 # Java on one machine. By default its heap is collected by G1, in which each of Spark's larger buffers began a new cycle
 # (twice a second), and it grew from 565 MB to 785 in half an hour though 60 MB were in use. So it stays below 500 MB,
 # and batches are as quick as before.
-_SMALL_JAVA = ("-XX:+UseSerialGC", "-Xms128m", "-XX:MetaspaceSize=192m")
+_SMALL_JAVA = ("-XX:+UseSerialGC", "-Xms128m", "-XX:MinHeapFreeRatio=20", "-XX:MetaspaceSize=192m")
 
 # What Spark remembers of jobs that are done, for a page that we do not serve.
 _SHORT_MEMORY = {
