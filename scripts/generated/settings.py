@@ -42,8 +42,8 @@ MEANINGS = {
     "[notifying.md](../notifying.md)",
     "keep_events_days": "after so many days events that are matched and owed to nobody are removed, with their "
     "notifications; 0: they stay",
-    "keep_deliveries_days": "after so many days what was delivered or given up is forgotten, with its log, and notices; "
-    "and what is owed to a channel that was not resumed all that time is given up",
+    "keep_deliveries_days": "after so many days what was delivered or given up is forgotten, with its log, and "
+    "notices; and what is owed to a channel that was not resumed all that time is given up",
     "smtp_host": "the mail server that takes our mails; empty: there is no mail",
     "smtp_port": "its port",
     "smtp_user": "who we are to it, if it asks",

@@ -104,7 +104,7 @@ def register(page: Page, username: str) -> Page:
     page.fill("#username", username)
     page.fill("#password", PASSWORD)
     page.fill("#again", PASSWORD)
-    page.click("button:has-text('Register')")
+    page.click("button:has-text('Create account')")
     page.wait_for_url("**/pages/subscriptions/new")
     return page
 

@@ -155,7 +155,7 @@ def _event(chance: random.Random, number: int) -> dict[str, Any]:
     price = chance.randrange(40, 6_000)
     attributes: dict[str, Any] = {"price": price, "ends": ends.replace("+00:00", "Z")}
     if chance.random() < 0.7:
-        attributes["estimate"] = price + chance.randrange(-400, 700)
+        attributes["estimate"] = max(20, price + chance.randrange(-400, 700))
         attributes["condition"] = chance.choice(("worn", "good", "mint"))
     if chance.random() < 0.35:
         kind = chance.choice(_FURNITURE)

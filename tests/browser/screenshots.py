@@ -60,7 +60,7 @@ def shots(service: Living) -> list[Shot]:
         Shot("subscribe", f"{mine}/new", before=_build),
         Shot("subscribe-wrong", f"{mine}/new", before=_build_wrongly),
         Shot("subscription", f"{mine}/{first}", before=_ask_why),
-        Shot("edit", f"{mine}/{first}/edit", before=lambda page: page.wait_for_selector(".brow")),
+        Shot("edit", f"{mine}/{first}/edit", before=_wait_for_count),
         Shot("why", f"{mine}/{first}/why/{position}"),
         Shot("channel", f"{mine}/{first}/channel"),
         Shot("deliveries", f"{mine}/{first}/deliveries", before=_open_first),
@@ -90,6 +90,7 @@ def _grow_domain(page: Page) -> None:
     page.fill("#name", "auction house")
     page.select_option("#kind", "hierarchical")
     page.fill("#tree", "europe\n  london\n  vienna\namerica\n  new york")
+    page.wait_for_selector("[data-told]:not(:empty)")
 
 
 def _fill_event(page: Page) -> None:
@@ -110,6 +111,11 @@ def _build(page: Page) -> None:
     page.wait_for_selector("#count strong")
 
 
+def _wait_for_count(page: Page) -> None:
+    page.wait_for_selector(".brow")
+    page.wait_for_selector("#count strong")
+
+
 def _build_wrongly(page: Page) -> None:
     page.wait_for_selector(".brow")
     page.fill("#text", "brand = mini and prise > 3")
@@ -123,7 +129,7 @@ def _ask_why(page: Page) -> None:
 
 
 def _open_first(page: Page) -> None:
-    page.locator(".list details summary:has-text('dead')").first.click()
+    page.locator(".list details summary:has-text('failed')").first.click()
 
 
 def take(service: Living, browser: Browser, output: Path, only: list[str]) -> None:

@@ -55,7 +55,7 @@ def test_nothing_scrolls_sideways(service: Service, page: Page) -> None:
     def measure(address: str) -> None:
         page.goto(address)
         if address.endswith(("/new", "/edit")):
-            page.wait_for_selector(".brow")
+            page.wait_for_selector(".brow, #only-text:not([hidden])")
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             for width, height in (PHONE, DESKTOP):

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from tidings.service.pages.kept_form import KeptForm, KeptForms
+import re
+from pathlib import Path
+
+from tidings.service.pages.form import Form
+from tidings.service.pages.kept_form import HIDDEN, PRESSED, KeptForm, KeptForms, carried_form
+from tidings.service.pages.proving import owner_of, proof_of
 from tidings.service.pages.refilling import fill
 
+TEMPLATES = Path(__file__).parents[2] / "src/tidings/service/pages/templates"
 FORM = KeptForm("/pages/publish", "/pages/publish?type=car", (("value:paint", "red"), ("value:paint", "<b>")))
 
 
@@ -42,3 +48,73 @@ def test_values_are_escaped_and_hidden_fields_and_passwords_left_alone() -> None
     assert 'value="&lt;b&gt;"' in filled
     assert "forged" not in filled
     assert "secret" not in filled
+
+
+def test_a_proof_names_its_owner() -> None:
+    assert owner_of(proof_of("secret", "ann.b-c_d")) == "ann.b-c_d"
+    assert owner_of(proof_of("secret", "")) == ""
+    digests = {proof_of(secret, owner).rpartition(".")[2] for secret in ("one", "two") for owner in ("ann", "bob", "")}
+    assert len(digests) == 6
+    zeros = "0" * 64
+    for none in (
+        "",
+        ".",
+        zeros,
+        "ann.",
+        "ann." + "g" * 64,
+        f"<b>.{zeros}",
+        f"A N.{zeros}",
+        f".\n{zeros}",
+        f".{zeros}\n",
+    ):
+        assert owner_of(none) is None, none
+
+
+def test_a_form_goes_through_the_log_in_as_it_was() -> None:
+    form = KeptForm("/pages/publish", "/pages/publish?type=car", FORM.pairs, "ann")
+    assert carried_form(Form([("next", form.page), *form.hidden])) == form
+    assert form.is_for("ann")
+    assert not form.is_for("bob")
+    assert FORM.is_for("bob"), "a guest's is whoever's"
+    for name, wrong in (("kept_owner", "A <b>"), ("kept_action", "//evil.example/"), ("kept_action", "/metrics")):
+        pairs = [(one, wrong if one == name else value) for one, value in form.hidden]
+        assert carried_form(Form([("next", form.page), *pairs])) is None
+
+
+def test_of_several_forms_that_which_has_most_of_the_fields_is_filled() -> None:
+    first = '<input type="hidden" name="act" value="resume"><input name="from" value="then">'
+    second = '<input type="hidden" name="act" value="replay"><input name="from"><input name="to">'
+    forms = [f'<form method="post" action="/pages/publish">{fields}</form>' for fields in (first, second, first)]
+    page = f"<!doctype html><title>x</title><main>{''.join(forms)}</main>"
+    filled = fill(page, KeptForm("/pages/publish", "/", (("act", "replay"), ("from", "noon"), ("to", "night"))))
+    assert filled.count('value="then"') == 2
+    assert '<input name="from" value="noon"><input name="to" value="night">' in filled
+    pressed = fill(page, KeptForm("/pages/publish", "/", (("act", "resume"),)))
+    assert '<main><p class="notice" role="status">What you pressed was not done' in pressed
+    assert pressed.count('value="then"') == 2
+
+
+def test_what_no_page_can_hold_is_left_out() -> None:
+    page = (
+        '<!doctype html><title>x</title><form method="post" action="/a"><input name="b"><textarea name="c"></textarea>'
+    )
+    odd = "one\x0btwo\x1b[0m\ufffe\uffff three\U0001f600\n"
+    filled = fill(page, KeptForm("/a", "/", (("b", odd), ("c", odd))))
+    assert filled.count("onetwo[0m three\U0001f600") == 2
+
+
+def test_only_what_can_be_typed_counts_as_typed() -> None:
+    """Names that no page's visible field has, and all that hidden fields and buttons have."""
+    texts = [
+        template.read_text() for template in TEMPLATES.glob("*.html") if template.stem not in ("login", "register")
+    ]
+    tags = [tag for text in texts for tag in re.findall(r"<(?:input|select|textarea|button)[^>]*>", text)]
+    named = [(tag, found[1]) for tag in tags if (found := re.search(r' name="(\w+)"', tag))]
+    hidden = {name for tag, name in named if 'type="hidden"' in tag} - {"proof"}
+    pressed = {name for tag, name in named if tag.startswith("<button")} - {"asked"}
+    typed = {name for tag, name in named if 'type="hidden"' not in tag and not tag.startswith("<button")}
+    assert hidden <= HIDDEN | {"next"}
+    assert pressed <= PRESSED
+    assert typed & (HIDDEN | PRESSED) <= {"type"}, "the types of an event are ticked on a page that sends no form"
+    assert not KeptForm("/a", "/", (("back", "one"), ("text", "  "))).is_typed
+    assert KeptForm("/a", "/", (("back", "one"), ("text", "x"))).is_typed

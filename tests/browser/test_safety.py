@@ -67,7 +67,7 @@ def test_markup_is_shown_as_text(service: Service, page: Page) -> None:
     page.goto("/pages/register")
     for field, value in (("username", PAYLOADS[1]), ("password", PASSWORD), ("again", PASSWORD)):
         page.fill(f"#{field}", value)
-    page.click("main button:has-text('Register')")
+    page.click("main button:has-text('Create account')")
     expect(page.locator("#wrong-username")).to_be_visible()
     assert page.input_value("#username") == PAYLOADS[1]
     register(page, "mallory")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.conftest import Opened, end_sessions, register, subscribe
+from tests.browser.conftest import Opened, end_sessions, log_in, register, subscribe
 from tests.service.conftest import PASSWORD, Service, car
 from tidings.service.pages.kept_form import SECRET_FIELDS
 
@@ -63,7 +63,7 @@ def test_an_event_that_was_half_published(service: Service, opened: Opened, scri
     paints = [field.input_value() for field in page.locator("[name='value:paint']").all()]
     assert [one for one in paints if one] == ["<b>red</b>", *(['"white" & blue'] if script else [])]
     page.click("button:has-text('Publish')")
-    page.wait_for_selector("text=Published at position")
+    page.wait_for_selector("text=Published.")
     assert service.store.tail() == tail + 1
     page.goto("/pages/publish?type=car")
     assert page.get_by_label("brand").input_value() == "", "it was there once"
@@ -112,7 +112,7 @@ def test_passwords_are_never_written_into_a_page(service: Service, page: Page) -
     page.fill("#name", "importer")
     page.fill("#token_password", PASSWORD)
     end_sessions(service, "cleo")
-    page.click("button:has-text('Make it')")
+    page.click("button:has-text('Create token')")
     page.wait_for_selector("text=nothing was sent")
     assert PASSWORD not in page.content()
     _log_in_again(page, "cleo")
@@ -131,7 +131,9 @@ def test_passwords_are_never_written_into_a_page(service: Service, page: Page) -
 def test_another_sites_words_are_not_carried_through_the_log_in(service: Service, page: Page) -> None:
     """A form from elsewhere comes without the cookie and names its origin; here as a request of ours would look."""
     page.goto("/pages/login")
-    form = {"text": "brand = 'planted'", "key": "k", "proof": "0" * 64}
+    proof = page.get_attribute("body", "data-proof")
+    assert proof
+    form = {"text": "brand = 'planted'", "key": "k", "proof": proof}
     answers = [
         page.request.post("/pages/subscriptions/new", form=form, headers={"Origin": origin}, max_redirects=0)
         for origin in ("https://evil.example", service.address)
@@ -146,6 +148,38 @@ def test_another_sites_words_are_not_carried_through_the_log_in(service: Service
         max_redirects=0,
     )
     assert large.status == 303
+
+
+def test_a_form_of_another_tab_after_a_new_log_in(service: Service, page: Page) -> None:
+    register(page, "fay")
+    page.wait_for_selector(".brow")
+    other = page.context.new_page()
+    other.goto("/")
+    other.click("text=Log out")
+    log_in(other, "fay")
+    page.fill("#text", "brand = 'mini' and year > 1990")
+    expect(page.locator("#count")).to_contain_text("event")
+    page.click("#save")
+    page.wait_for_selector(f"text={_STILL_THERE}")
+    expect(page.locator("#text")).to_have_value("brand = 'mini' and year > 1990")
+    other.goto("/")
+    page.click("#save")
+    page.wait_for_selector("text=It stands")
+    page.click("text=Log out")
+    page.wait_for_selector("a:has-text('Log in')")
+    other.click("text=Log out")
+    other.wait_for_selector("a:has-text('Log in')")
+
+
+def test_a_newcomer_keeps_the_example(service: Service, page: Page) -> None:
+    page.goto("/pages/subscriptions/new?filter=brand+%3D+mini")
+    page.click("main a:has-text('Create account')")
+    page.fill("#username", "gil")
+    page.fill("#password", PASSWORD)
+    page.fill("#again", PASSWORD)
+    page.click("main button:has-text('Create account')")
+    expect(page.locator("#text")).to_have_value("brand = mini")
+    expect(page.locator(".brow")).to_have_count(1)
 
 
 @pytest.mark.slow
@@ -175,9 +209,11 @@ def test_a_press_on_pause_leads_back_to_its_subscription(service: Service, page:
     id = subscribe(page, "brand = mini")
     end_sessions(service, "eve")
     page.click("button:has-text('Pause')")
-    page.fill("#username", "eve")
+    page.wait_for_selector("text=nothing was done")
+    assert "what you had typed" not in page.inner_text("main"), "nothing was"
+    expect(page.locator("#username")).to_have_value("eve")
     page.fill("#password", PASSWORD)
     page.press("#password", "Enter")
-    page.wait_for_selector("button:has-text('Pause')")
+    page.wait_for_selector("text=What you pressed was not done")
     assert page.url.partition("?")[0].endswith(id)
     assert service.store.subscription(id).state == "active"

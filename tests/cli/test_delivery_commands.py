@@ -118,7 +118,7 @@ def test_a_channel_that_was_disabled_is_noticed(
     (notice,) = lines(tidings("notices", "--json").stdout)
     assert (notice["subscription"], notice["seen"]) == (id, False)
     shown = tidings("notices", "--new", "--seen")
-    assert f"the webhook channel of subscription '{id}' was disabled: it answered 410" in shown.stdout
+    assert f"{id}  Sending by webhook was stopped: it answered 410" in shown.stdout
     assert "1 notice" in shown.stderr
     assert tidings("notices", "--new").stdout == ""
     assert lines(tidings("notices", "--json").stdout) == [notice | {"seen": True}]

@@ -14,7 +14,6 @@ from tidings.client import Client, NotAllowed, Patience
 from tidings.demo.feeding import grow
 from tidings.demo.flying import fly
 from tidings.demo.people import PASSWORDS, prepare
-from tidings.feeds.auction_site import AuctionSite
 from tidings.schema import Instant
 from tidings.store import Store
 
@@ -84,11 +83,3 @@ def test_accounts_are_made_once(tmp_path: Path) -> None:
             assert len(store.tokens_of(name)) == 1  # that of the first start is taken back
         assert second.others == ()
         assert "tid_" not in repr(second)
-
-
-def test_numbers_of_auctions_go_on_after_a_restart() -> None:
-    from tidings.demo.feeding import MOST_A_SECOND, _newest
-
-    with AuctionSite(0, rate=MOST_A_SECOND, at_start=_newest(1_800_000_000.0), clock=lambda: 1_800_000_000.0) as site:
-        assert site.count < _newest(1_800_000_001.5) - 100
-        assert len(str(site.count)) < 12  # as long as the site can be asked for

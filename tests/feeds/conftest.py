@@ -13,6 +13,7 @@ import pytest
 
 from tests.client.conftest import ann, settings, url  # noqa: F401  # fixtures
 from tests.service.conftest import service  # noqa: F401  # a fixture
+from tidings.feeds import sources
 from tidings.feeds.mapping import Mapping
 from tidings.feeds.mapping_file import mapping_of
 
@@ -67,6 +68,12 @@ def site() -> Iterator[Site]:
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+@pytest.fixture(autouse=True)
+def soon_settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests write files and have them read at once."""
+    monkeypatch.setattr(sources, "_SETTLED", 0.02)
 
 
 Map = Callable[..., Mapping]

@@ -9,10 +9,11 @@ from tests.feeds.conftest import EXAMPLES
 from tidings.client import Client
 from tidings.feeds import Feed, propose, read_mapping
 from tidings.feeds.auction_items import MODELS, item
-from tidings.feeds.auction_site import AuctionSite
+from tidings.feeds.auction_site import MOST_A_SECOND, AuctionSite, newest_at
 from tidings.feeds.changes import changes
+from tidings.feeds.content import Content
 from tidings.feeds.mapping import Mapping, Origin
-from tidings.feeds.records import Content, read_records
+from tidings.feeds.records import read_records
 
 MOMENT = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -46,6 +47,13 @@ def test_pages_change_as_auctions_are_put_up() -> None:
         assert http.get("/cars?newest=nonsense").status_code == 200
         assert http.get("/elsewhere").status_code == 404
         assert "Citroën" in http.get("/").text
+
+
+def test_numbers_go_on_after_a_restart() -> None:
+    now = 1_800_000_000.0
+    with AuctionSite(0, rate=MOST_A_SECOND, at_start=newest_at(now), clock=lambda: now) as site:
+        assert site.count < newest_at(now + 1.5) - 100
+        assert len(str(site.count)) < 12  # as long as the site can be asked for
 
 
 def example(site: AuctionSite) -> Mapping:

@@ -3,8 +3,10 @@
 import json
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import httpx
@@ -17,6 +19,7 @@ from tests.service.conftest import Service
 from tidings.cli.main import app
 from tidings.cli.server import save_token
 from tidings.client import Client
+from tidings.feeds.auction_site import newest_at
 
 ALONE = [sys.executable, "-m", "tidings.cli.main", "feed"]
 
@@ -110,6 +113,49 @@ def test_infer_is_told_the_encoding_and_says_what_it_leaves_out(tidings: Tidings
     assert event["event"]["attributes"] == {"stück": 1, "preis": 1.5}  # type: ignore[index]
 
 
+def test_a_clash_leaves_a_mapping_to_be_edited(server: Service, tidings: Tidings) -> None:  # noqa: F811
+    Path("d.csv").write_text("brand,year\nmini,old\nmini,new\n")
+    command = ("feed", "infer", "d.csv", "--mapping", "m.toml", "--server", server.address)
+    clash = tidings(*command)
+    assert clash.exit_code == 1
+    assert "'year' is numeric in the schema and string in the feed; give it another name" in clash.stderr
+    assert "wrote the mapping to m.toml" in clash.stderr
+    Path("m.toml").write_text(Path("m.toml").read_text().replace("[fields.year]", "[fields.vintage]"))
+    done = tidings("feed", "infer", "m.toml", "--server", server.address)
+    assert done.exit_code == 0, done.stderr
+
+
+def test_what_is_mandatory_must_be_there(tidings: Tidings) -> None:  # noqa: F811
+    wrong = tidings("feed", "infer", "cars.csv", "--mandatory", "Prise")
+    assert wrong.exit_code == 1
+    assert "no attribute or column 'Prise'; did you mean" in wrong.stderr
+    assert '"mandatory": true' in tidings("feed", "infer", "cars.csv", "--mandatory", "Price").stdout
+
+
+def test_a_preview_goes_on_beside_a_file_without_records(tidings: Tidings) -> None:  # noqa: F811
+    Path("in").mkdir()
+    Path("in/a.xml").write_text("<rss/>")
+    Path("m.toml").write_text(
+        'folder = "in"\npattern = "*.xml"\nrecords = "item"\nevent_type = "notice"\n[fields]\nheadline = "title"\n'
+    )
+    alone = tidings("feed", "preview", "m.toml")
+    assert alone.exit_code == 1
+    assert "a.xml: nothing stands at 'item'; has the page changed?" in alone.stderr
+    shutil.copy("notices.xml", "in")
+    both = tidings("feed", "preview", "m.toml")
+    assert both.exit_code == 0
+    assert len(lines(both.stdout)) == 2
+    assert "warning: " in both.stderr
+
+
+def test_a_taken_port_is_named(tidings: Tidings) -> None:  # noqa: F811
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = tidings("feed", "auctions", "--port", str(port))
+    assert done.exit_code == 1
+    assert f"port {port} is taken; --port names another one" in done.stderr
+
+
 def test_a_file_with_a_byte_order_mark_is_known_by_what_follows_it(tidings: Tidings) -> None:  # noqa: F811
     Path("d").write_bytes(b'\xef\xbb\xbf[{"a": 1}]')
     done = tidings("feed", "infer", "d", "--mapping", "m.toml")
@@ -167,10 +213,12 @@ def test_flights(server: Service, tidings: Tidings) -> None:  # noqa: F811
 
 
 def test_the_site_and_a_feed_as_processes_stop_when_asked(server: Service, tidings: Tidings) -> None:  # noqa: F811
+    began = time.time()
     with subprocess.Popen([*ALONE, "auctions", "--port", "0"], stdout=subprocess.PIPE, text=True) as site:
         assert site.stdout is not None
         address = site.stdout.readline().split()[4].removesuffix("/cars;")
-        assert httpx.get(f"{address}/cars").status_code == 200
+        page = httpx.get(f"{address}/cars").text
+        newest = int(page.partition('data-number="')[2].partition('"')[0])
         text = Path("auctions.toml").read_text().replace("http://127.0.0.1:8181", address)
         Path("auctions.toml").write_text(text)
         assert tidings("feed", "infer", "auctions.toml", "--apply").exit_code == 0
@@ -186,3 +234,4 @@ def test_the_site_and_a_feed_as_processes_stop_when_asked(server: Service, tidin
     assert feed.returncode == 0, errors
     assert json.loads(out)["published"] >= 100
     assert "Traceback" not in errors
+    assert newest >= newest_at(began)  # no start before this one gave these numbers

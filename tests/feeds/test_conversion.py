@@ -23,6 +23,22 @@ from tidings.schema import Kind
         ("1'234.5", 1234.5),
         ("£.50", 0.5),
         ("5e3", 5000),
+        ("–5", -5),
+        ("—5.5", -5.5),
+        ("\u20105", -5),
+        ("–$5", -5),
+        ("EUR –5", -5),
+        ("85 m²", 85),
+        ("85 m2", 85),
+        ("85m2", 85),
+        ("12 €/m²", 12),
+        ("415 ppm CO2", 415),
+        ("1,299¹", 1299),
+        ("10²", 10),
+        ("5km", 5),
+        ("5 M", 5),
+        ("(net) 5", 5),
+        ("5 (net)", 5),
         ("٣", 3),
         (7, 7),
         (2.0, 2),
@@ -53,12 +69,25 @@ def test_a_decimal_comma() -> None:
     "text",
     [
         *("", "none", "1,29", "1.2.3", "2026-05-01", "12 of 30", "part-5", "9" * 20, "9" * 200, True, None, "1e999"),
-        *("0,125", "-0,125", "$0,125 each", "(5)", "($1,250.00)", "12.50-"),
+        *("0,125", "-0,125", "$0,125 each", "(5)", "($1,250.00)", "12.50-", "$(1,234.50)", "USD (5)", "(EUR 5) net"),
+        *("3–5", "part–5", "12ab34", "5 of CO2 7", "2½"),
     ],
 )
 def test_no_numbers(text: Any) -> None:
     with pytest.raises(Unconvertible):
         number(text)
+
+
+@pytest.mark.parametrize("text", ["1.2K", "3k", "$3.2bn", "3M", "5B", "5k€", "3 million", "2 Billions"])
+def test_a_size_that_is_not_written_out_is_refused(text: str) -> None:
+    with pytest.raises(Unconvertible, match="thousands or millions; it has to be written out"):
+        number(text)
+
+
+def test_a_number_of_json_may_say_that_there_is_no_value() -> None:
+    reading = Reading("a", missing=("-999", "NA"))
+    assert list(converted((-999, -999.0, 5, "-999", "NA"), reading, Kind.NUMERIC)) == [5]
+    assert list(converted((-999.5,), reading, Kind.NUMERIC)) == [-999.5]
 
 
 @pytest.mark.parametrize(
@@ -70,6 +99,13 @@ def test_no_numbers(text: Any) -> None:
         ("2026-01-01 10:00", "", "Europe/Athens", "2026-01-01T08:00:00Z"),
         ("1 May 2026 10:00", "%d %b %Y %H:%M", "America/New_York", "2026-05-01T14:00:00Z"),
         ("Fri, 01 May 2026 10:00:00 +0300", "%a, %d %b %Y %H:%M:%S %z", "UTC", "2026-05-01T07:00:00Z"),
+        ("Fri, 01 May 2026 10:00:00 GMT", "%a, %d %b %Y %H:%M:%S %z", "Europe/Athens", "2026-05-01T10:00:00Z"),
+        ("2026-05-01 10:00:00 UTC", "", "Europe/Athens", "2026-05-01T10:00:00Z"),
+        ("Fri, 01 May 2026 10:00:00 GMT", "rfc822", "Europe/Athens", "2026-05-01T10:00:00Z"),
+        ("1 May 26 10:00 EDT", "rfc822", "", "2026-05-01T14:00:00Z"),
+        ("Fri, 01 May 2026 10:00:00 +0300", "rfc822", "", "2026-05-01T07:00:00Z"),
+        ("Fri, 01 May 2026 10:00:00", "rfc822", "Europe/Athens", "2026-05-01T07:00:00Z"),
+        ("2026-05-01T10:00:00Z", "rfc822", "", "2026-05-01T10:00:00Z"),
         (1767225600, "epoch", "", "2026-01-01T00:00:00Z"),
         ("1767225600123", "epoch-ms", "", "2026-01-01T00:00:00.123000Z"),
     ],
@@ -79,7 +115,17 @@ def test_times(raw: Any, form: str, zone: str, told: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "form"), [("soon", ""), (5, ""), ("5", "%Y-%m"), (None, "epoch"), (1e300, "epoch"), ("0001-01-01", "%Q")]
+    ("raw", "form"),
+    [
+        *(("Fri, 01 May 2026 10:00:00 EEST", "rfc822"), ("05-06-2026 10:00:01", "rfc822"), ("", "rfc822")),
+        *(("Fri, 99 May 2026 10:00:00 GMT", "rfc822"), (5, "rfc822")),
+        ("soon", ""),
+        (5, ""),
+        ("5", "%Y-%m"),
+        (None, "epoch"),
+        (1e300, "epoch"),
+        ("0001-01-01", "%Q"),
+    ],
 )
 def test_no_times(raw: Any, form: str) -> None:
     with pytest.raises(Unconvertible):

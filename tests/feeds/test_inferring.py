@@ -10,14 +10,24 @@ import pytest
 
 from tests.feeds.conftest import EXAMPLES, Map
 from tidings.events import validate
-from tidings.feeds import NothingToInfer, Proposal, SchemaClash, UnreadableFeed, infer, propose, read_mapping
+from tidings.feeds import (
+    NothingToInfer,
+    Proposal,
+    SchemaClash,
+    UnknownColumn,
+    UnreadableFeed,
+    infer,
+    propose,
+    read_mapping,
+)
 from tidings.feeds.auction_site import AuctionSite
 from tidings.feeds.changes import changes
+from tidings.feeds.content import Content
 from tidings.feeds.making import EventMaker
 from tidings.feeds.mapping import Layout, Origin
 from tidings.feeds.mapping_file import mapping_of
 from tidings.feeds.mapping_writing import write_mapping
-from tidings.feeds.records import Content, read_records
+from tidings.feeds.records import read_records
 from tidings.schema import Catalog, Kind, json_form
 from tidings.schema.files import read_catalog
 from tidings.schema.growth import grow
@@ -52,6 +62,13 @@ MANY = list(range(12))
         (["NA", *(f"{n}.5" for n in range(11))], "numeric"),
         (["n/a", "-", *(f"2026-05-{n:02}" for n in range(1, 11))], "time"),
         (["NA"] * 12, "enumerated"),
+        ([f"{n}.2K" for n in MANY], "string"),
+        ([f"–{n}" for n in MANY], "numeric"),
+        ([f"{n} m²" for n in MANY], "numeric"),
+        ([f"210 123 4{n:02}" for n in MANY], "string"),  # whom to call
+        ([f"+30 210 123 4{n:02}" for n in MANY], "string"),
+        ([f"{n + 95} 123 450" for n in MANY], "numeric"),
+        ([f"Fri, {n + 1:02} May 2026 10:00:00 GMT" for n in MANY], "time"),
         ([f"{n + 1:02}/05/2026" for n in MANY], "string"),  # the fifth of January, or the first of May
         ([f"{n + 10:02}/05/2026" for n in MANY], "time"),
         ([f"05/{n + 10:02}/2026 09:30 PM" for n in MANY], "time"),
@@ -97,6 +114,26 @@ def test_attributes_are_optional_unless_told_and_names_can_be_written() -> None:
     found = inferred(text, "csv", mandatory=["_2nd"])
     uses = {use.name: use.mandatory for use in found.catalog.event_types[0].attributes}
     assert uses == {"first_registered": False, "first_registered_2": False, "event_type_": False, "_2nd": True}
+
+
+def test_what_is_mandatory_may_be_named_as_the_column_is() -> None:
+    text = csv(("First Price", MANY), ("b", MANY))
+    for name in ("First Price", "first_price"):
+        first, second = inferred(text, "csv", mandatory=[name]).mapping.fields
+        assert (first.mandatory, second.mandatory) == (True, False)
+    with pytest.raises(UnknownColumn, match="no attribute or column 'Frist Price'; did you mean 'First Price'"):
+        inferred(text, "csv", mandatory=["Frist Price"])
+
+
+def test_numbers_of_json_are_numbers_however_they_are_written() -> None:
+    found = inferred(json.dumps([{"a": 1e-05 * n, "b": n % 2 == 0, "c": [n, f"x{n}"]} for n in MANY]), "json")
+    assert kinds(found) == {"a": "numeric", "b": "enumerated", "c": "string"}
+
+
+def test_a_row_that_cannot_be_read_is_a_remark() -> None:
+    found = inferred("a,b\n1,2\n1,2,3\n3,4\n", "csv")
+    assert (found.records, kinds(found)) == (2, {"a": "numeric", "b": "numeric"})
+    assert "line 3 has more cells than the first line" in found.remarks[0]
 
 
 def test_an_id_is_a_column_that_is_called_so_and_tells_records_apart() -> None:
@@ -270,9 +307,17 @@ def test_what_is_inferred_accepts_what_it_was_inferred_from(name: str, tmp_path:
     assert all(validate(one.raw, catalog).id and not one.errors for one in made)
 
 
-@pytest.mark.parametrize(("text", "format"), [("", "csv"), ("a,b\n", "csv"), ("[]", "json"), ("<p>x</p>", "html")])
-def test_nothing_to_infer(text: str, format: str) -> None:
-    with pytest.raises(NothingToInfer, match="--records"):
+@pytest.mark.parametrize(
+    ("text", "format", "advice"),
+    [
+        ("", "csv", "a first line with names and a row below"),
+        ("a,b\n", "csv", "a first line with names and a row below"),
+        ("[]", "json", "--records"),
+        ("<p>x</p>", "html", "--records"),
+    ],
+)
+def test_nothing_to_infer(text: str, format: str, advice: str) -> None:
+    with pytest.raises(NothingToInfer, match=advice):
         inferred(text, format)
 
 
@@ -315,3 +360,17 @@ def test_a_hierarchy_grows_below_its_parents(mapped: Map) -> None:
     assert domain is not None
     assert domain.kind is Kind.HIERARCHICAL
     assert domain.hierarchy.tree() == {"vw": {"golf": {}, "polo": {}}, "audi": {"a4": {}}}
+
+
+def test_two_inferred_feeds_of_one_type_are_told_apart(tmp_path: Path) -> None:
+    found = inferred(csv(("id", MANY), ("b", MANY)), "csv")
+    sources = []
+    for name in ("here", "there"):
+        path = tmp_path / f"{name}.toml"
+        path.write_text(write_mapping(found.mapping))
+        sources.append(read_mapping(path).source)
+    assert sources == ["here", "there"]
+
+
+def test_an_id_of_blanks_is_none() -> None:
+    assert inferred(csv(("car_id", [" ", *range(11)]), ("b", MANY)), "csv").mapping.id == ()

@@ -49,12 +49,54 @@ def test_the_element_itself_and_its_attributes() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["", "//li", "li[1]", "li > b", "a@", "@a b", "string(.)", "li.", "a:0", "a#b#c", "x " * 21, "a" * 501, "a|b"],
+    [
+        "",
+        "//li",
+        "li[1]",
+        "li > b",
+        "> > b",
+        ">",
+        "> .",
+        "> @id",
+        "a@",
+        "@a b",
+        "string(.)",
+        "li.",
+        "a:0",
+        "a#b#c",
+        "x " * 21,
+        "a" * 501,
+        "a|b",
+    ],
 )
 def test_what_is_no_path_is_refused_with_what_was_expected(path: str) -> None:
     with pytest.raises(WrongPath) as caught:
         ElementPath.parse(path)
     assert path[:10].strip() in str(caught.value)
+
+
+NESTED = etree.fromstring(
+    """<tr id="outer"><td>a<table><tr><td>inner</td><td>x</td></tr></table></td><td>b</td>
+    <th><td>c</td></th></tr>"""
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("> td", ["a inner x", "b"]),
+        (">td:2", ["b"]),
+        (":scope > td:2", ["b"]),
+        ("> td td", ["inner", "x"]),
+        ("> td tr td:2", ["x"]),
+        ("> table td", []),
+        ("> tr", []),
+        ("> th td", ["c"]),
+        ("td:2", ["x", "b"]),
+    ],
+)
+def test_what_stands_in_the_record_itself(path: str, found: list[str]) -> None:
+    assert list(ElementPath.parse(path).values(NESTED)) == found
 
 
 def test_names_are_compared_without_namespace() -> None:

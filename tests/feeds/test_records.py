@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from tidings.feeds import UnreadableFeed
+from tidings.feeds import NoRecords, UnreadableFeed
+from tidings.feeds.content import Content
 from tidings.feeds.mapping import Layout
-from tidings.feeds.records import LARGEST, Content, Record, read_records
+from tidings.feeds.records import LARGEST, Record, read_records
 
 
 def read(body: bytes | str, layout: Layout, *paths: str, encoding: str = "") -> list[Record]:
@@ -27,6 +28,41 @@ def test_csv() -> None:
     assert found == [{"a": ("1",), "b": ('x, "y"\nz',)}, {"a": ("2",)}]
     assert read("a;b\n1;2", Layout("csv", delimiter=";"), "b") == [{"b": ("2",)}]
     assert read("", CSV) == []
+
+
+def test_csv_with_blanks_after_commas_and_blank_rows() -> None:
+    assert values(read('a, b, c\n1, "x, y", 3\n,,\n , \n\n4,5,6\n', CSV, "a", "b", "c")) == [
+        ["1", "x, y", "3"],
+        ["4", "5", "6"],
+    ]
+    assert values(read("\n\na b\n1 2\n", Layout("csv", delimiter=" "), "b")) == [["2"]]
+
+
+def read_and_told(text: str, *paths: str) -> tuple[list[list[Any]], str]:
+    """What is read, and what is said after that."""
+    found: list[Record] = []
+    try:
+        for record in read_records(Content("there", text.encode()), CSV, paths):
+            found.append(record)
+    except UnreadableFeed as problem:
+        return values(found), str(problem)
+    return values(found), ""
+
+
+def test_a_row_longer_than_the_header_is_left_out_and_told() -> None:
+    found, told = read_and_told('a,b\n"1\n1",2\n1,2,3\n5,6,,\n7,8,9\n1,3\n', "a", "b")
+    assert found == [["1\n1", "2"], ["5", "6"], ["1", "3"]]
+    assert told.startswith("there: line 4 and 1 more have more cells than the first line; such rows are left out;")
+    found, told = read_and_told("sep=,\na\n1,2\n3\n", "a")
+    assert found == [["3"]]
+    assert "line 3 has more cells" in told
+
+
+def test_a_quote_without_end_is_told() -> None:
+    found, told = read_and_told('a,b\n1,2\n3,"4\n5,6\n', "a")
+    assert found == [["1"]]
+    assert "line 3: a quote is opened and never closed; nothing was read from there on" in told
+    assert read_and_told('a\n"1"', "a") == ([["1"]], "")
 
 
 def test_csv_that_is_none() -> None:
@@ -99,7 +135,8 @@ def test_hostile_html_stays_text() -> None:
 
 
 def test_html_of_great_depth_or_none() -> None:
-    assert read("<div>" * 50_000 + "x", Layout("html", "p"), ".") == []
+    with pytest.raises(NoRecords):
+        read("<div>" * 50_000 + "x", Layout("html", "p"), ".")
     with pytest.raises(UnreadableFeed):
         read("", Layout("html", "p"), ".")
     assert read("\x00<p>a\x00b</p>", Layout("html", "p"), ".") == [{".": ("ab",)}]
@@ -112,9 +149,28 @@ def test_encodings() -> None:
     assert values(read("<p>é</p>".encode("latin-1"), Layout("html", "p"), ".", encoding="latin-1")) == [["é"]]
     assert values(read("a\né".encode("cp1252"), Layout("csv", encoding="cp1252"), "a")) == [["é"]]
     assert values(read(b"<p>\xff</p>", Layout("html", "p"), ".")) == [["\ufffd"]]
+    for format, start, path in [("html", "<p>", "p"), ("xml", "<p>", "p"), ("csv", "a\n", "")]:
+        marked = ("\ufeff" + start + "αβ").encode() + (b"</p>" if path else b"")
+        layout = Layout(format, path)
+        assert values(read(marked, layout, "." if path else "a", encoding="iso-8859-1")) == [["αβ"]]
+    for name in ("iso-8859-1", "us-ascii", "windows-1252"):
+        assert values(read(b"<p>\x80 5</p>", Layout("html", "p"), ".", encoding=name)) == [["€ 5"]]
     for name in ("rot13", "zlib", "idna", "unicode_escape", "no such", "\x00"):
         with pytest.raises(UnreadableFeed, match="encoding"):
             read("a\n1", CSV, "a", encoding=name)
+
+
+def test_the_encoding_of_xml() -> None:
+    items = Layout("xml", "i")
+    greek = "<r><i>αβγ</i></r>"
+    declared = f'<?xml version="1.0" encoding="iso-8859-1"?>{greek}'
+    assert values(read(declared.encode("iso-8859-7"), items, ".", encoding="iso-8859-7")) == [["αβγ"]]
+    assert values(read(f' \n<?xml version="1.0"?>{greek}', items, ".")) == [["αβγ"]]
+    assert values(read(f'<?xml version="1.0" encoding="UTF-16"?>{greek}', items, ".")) == [["αβγ"]]
+    with pytest.raises(UnreadableFeed, match="no UTF-8 text; the mapping's `encoding`"):
+        read(greek.encode("iso-8859-7"), items, ".")
+    with pytest.raises(UnreadableFeed, match="'nothing' is not known; the mapping's `encoding`"):
+        read('<?xml version="1.0" encoding="nothing"?><r/>', items, ".")
 
 
 def test_what_is_too_large_is_not_parsed() -> None:

@@ -99,6 +99,14 @@ def test_what_cannot_be_read_is_refused_with_the_value(ann: Client, mapped: Map,
     assert "'old' cannot be read as a number" in heard[0]
 
 
+def test_a_record_without_the_id_that_is_named_is_refused(ann: Client, mapped: Map, tmp_path: Path) -> None:
+    (tmp_path / "cars.csv").write_bytes(rows(("c1", "mini", 1990), ("", "mini", 1991)))
+    heard: list[str] = []
+    told = Feed(mapped(file="cars.csv", event_type="car", id="id", fields=CARS), ann, heard.append).once()
+    assert (told.published, told.refused) == (1, 1)
+    assert "form: id: nothing stands at 'id'" in heard[0]
+
+
 def test_the_same_again_is_a_duplicate_also_for_another_run(ann: Client, mapped: Map, tmp_path: Path) -> None:
     (tmp_path / "cars.csv").write_bytes(rows(*((f"c{n}", "mini", 1990) for n in range(1_200))))
     for keys in ({"id": "id"}, {}):

@@ -114,6 +114,23 @@ def test_another_mapping_or_server_starts_anew(ann: Client, mapped: Map, tmp_pat
     assert StateFile(state, mapped(**keys, source="other"), ann.url).read() is not None
 
 
+def test_a_mapping_without_id_that_has_changed_says_that_all_is_new(
+    ann: Client, mapped: Map, tmp_path: Path, state: Path
+) -> None:
+    (tmp_path / "cars.csv").write_bytes(rows(("c1", "mini", 1990)))
+    keys: dict[str, Any] = {"file": "cars.csv", "event_type": "car"}
+    once(mapped(**keys, fields=YEARS), ann, state)
+    feed, heard = once(mapped(**keys, contact="desk@lot.example", fields=YEARS), ann, state)
+    assert (feed.counters.duplicates, heard) == (1, [])  # that is not in the digest
+    feed, heard = once(mapped(**keys, fields=CARS), ann, state)
+    assert feed.counters.published == 1
+    assert heard == [
+        "own: the mapping has changed and names no `id`, so all records are published again, under new ids"
+    ]
+    once(mapped(**keys, id="id", fields=YEARS), ann, state)
+    assert once(mapped(**keys, id="id", fields=CARS), ann, state)[1] == []
+
+
 def test_a_server_that_was_set_back_gets_all_again(ann: Client, mapped: Map, tmp_path: Path, state: Path) -> None:
     (tmp_path / "cars.csv").write_bytes(rows(*((f"c{number}", "mini", 1990) for number in range(5))))
     mapping = mapped(file="cars.csv", event_type="car", id="id", fields=CARS)

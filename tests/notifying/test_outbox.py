@@ -140,7 +140,7 @@ def test_410_disables_the_channel_at_once_and_loses_nothing(store: Store, clock:
     assert (disabled.state, disabled.reason) == ("disabled", "it answered 410")
     (notice,) = store.notices_of(OWNER)
     assert notice.subscription == "s"
-    assert "was disabled: it answered 410" in notice.text
+    assert "Sending by record was stopped: it answered 410" in notice.text
     find(store, "s")
     clock.tick(DAY)
     send_all(store, channel, clock)

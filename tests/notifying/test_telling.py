@@ -167,12 +167,14 @@ def test_what_was_sent_and_not_noted_is_sent_again_with_the_same_message_id(stor
     asyncio.run(twice())
     assert len({email.message_from_bytes(mail)["Message-ID"] for _, _, mail in sink.mails}) == 1
     assert [to for _, to, _ in sink.mails] == ["ann@example.org"] * 2
-    assert sink.last["Subject"] == "Tidings: the record channel of s was disabled"
+    assert sink.last["Subject"] == "Tidings: sending by record was stopped: price < 100"
     text = sink.last.get_body(("plain",)).get_content()  # type: ignore[union-attr]
+    assert text.startswith("Sending by record to ")
+    assert "Of your subscription: price < 100" in text
     assert "Why: it answered 410" in text
     assert f"nothing has arrived since {START}" in text
     assert "1 delivery waits to be sent, 0 deliveries were given up." in text
-    assert "https://tidings.example/pages/subscriptions/s/channel" in text
+    assert "https://tidings.example/pages/subscriptions/s/deliveries" in text, "where the button is"
     assert "POST https://tidings.example/subscriptions/s/channel/resume" in text
 
 
@@ -190,7 +192,8 @@ def test_whoever_lost_the_lease_notes_nothing(store: Store, clock: Clock) -> Non
 def test_what_others_wrote_stays_in_its_line() -> None:
     evil = "x\r\nBcc: all@example.org\r\n\r\n<script>"
     channel = StoredChannel(evil, evil, "webhook", {"url": "https://hook.example/secret-path"}, "disabled", evil)
-    mail = notice_mail(Telling(1, evil, evil, NOW, 0, "a@example.org", channel, 2, 3), channel, "https://t.example")
+    telling = Telling(1, evil, evil, NOW, 0, "a@example.org", channel, 2, 3, evil)
+    mail = notice_mail(telling, channel, "https://t.example")
     assert "\n" not in mail.subject
     assert "\nBcc" not in mail.plain
     assert "<script>" not in mail.html

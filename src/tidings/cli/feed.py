@@ -19,7 +19,7 @@ from tidings.cli.terminal import INPUT_WAS_WRONG, counted, messages, note, plain
 from tidings.schema import Catalog, json_form
 
 if TYPE_CHECKING:  # httpx and lxml take long to load, and `--help` needs neither
-    from tidings.feeds import Counters, Feed
+    from tidings.feeds import Counters, Feed, Proposal
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Turn CSV, JSON, XML and HTML listings into events."
@@ -147,20 +147,24 @@ def infer(
     """
     address = instead(server) or (DEFAULT_SERVER if apply else "")
     with connected(address, token) if address else plain_errors() as client:
+        from tidings.feeds import SchemaClash
         from tidings.feeds.changes import changes
-        from tidings.feeds.mapping_writing import write_mapping
 
         there = client.schema() if client is not None else Catalog()
-        proposal = inferred_from(source, event_type, form, records, encoding, mandatory or [], there)
+        inferred = inferred_from(source, event_type, form, records, encoding, mandatory or [])
+        try:
+            proposal = inferred(there)
+            wanted = changes(proposal.catalog, there)
+        except SchemaClash:
+            if mapping is not None:  # in which the name that clashes can be changed
+                _write(inferred(Catalog()), mapping)
+            raise
         for remark in proposal.remarks:
             note(remark)
-        wanted = changes(proposal.catalog, there)
         for change in wanted:
             typer.echo(json.dumps(json_form.write_change(change)))
         if mapping is not None:
-            with written_whole(mapping) as file:
-                file.write(write_mapping(proposal.mapping).encode())
-            note(f"wrote the mapping to {mapping}")
+            _write(proposal, mapping)
         if apply and client is not None:
             version = there.version
             for change in wanted:
@@ -173,6 +177,14 @@ def infer(
 
 app.command()(auctions)
 app.command()(flights)
+
+
+def _write(proposal: Proposal, path: Path) -> None:
+    from tidings.feeds.mapping_writing import write_mapping
+
+    with written_whole(path) as file:
+        file.write(write_mapping(proposal.mapping).encode())
+    note(f"wrote the mapping to {path}")
 
 
 def _until_stopped(feeds: list[Feed]) -> None:

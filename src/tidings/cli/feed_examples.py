@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tidings.cli.server import DEFAULT_SERVER, AsJson, Server, Token, connected
 from tidings.cli.stopping import stopping
-from tidings.cli.terminal import counted, messages, plain_errors, warn
+from tidings.cli.terminal import counted, fail, messages, plain_errors, warn
 from tidings.schema import Catalog, Instant, json_form
 from tidings.schema.growth import Change
 
@@ -17,22 +19,28 @@ if TYPE_CHECKING:
     from tidings.client import Client, PublishedMany
 
 _RETRIES = 8  # a replay should outlive the restart of a server
-_PORT, _RATE = 8181, 2.0  # of the auction site
+_PORT, _RATE, _MOST = 8181, 2.0, 100  # of the auction site
 
 
 def auctions(
     port: Annotated[int, typer.Option(min=0, max=65535, help="On loopback; 0: any free one.")] = _PORT,
-    rate: Annotated[float, typer.Option(min=0, help="New auctions a second.")] = _RATE,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed makes up the same cars.")] = 7,
+    rate: Annotated[float, typer.Option(min=0, max=_MOST, help="New auctions a second.")] = _RATE,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed makes up the same car for a number.")] = 7,
 ) -> None:
     """Serve a made-up auction site on loopback, whose pages `examples/feeds/auctions.toml` scrapes.
 
     Example: tidings feed auctions --rate 5
     """
     with plain_errors():
-        from tidings.feeds.auction_site import AuctionSite
+        from tidings.feeds.auction_site import AuctionSite, newest_at
 
-        with AuctionSite(port, rate=rate, seed=seed) as site, stopping() as stop:
+        try:  # numbers that no start before this one gave, or a feed would take these auctions for known
+            site = AuctionSite(port, rate=rate, seed=seed, at_start=newest_at(time.time()))
+        except OSError as problem:
+            if problem.errno != errno.EADDRINUSE:
+                raise
+            fail(f"port {port} is taken; --port names another one, and 0 is any that is free")
+        with site, stopping() as stop:
             typer.echo(f"The auctions are at {site.url}/cars; Ctrl-C closes them.")
             stop.wait()
 

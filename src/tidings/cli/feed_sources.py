@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
+from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,26 +13,38 @@ from urllib.parse import urlsplit
 import typer
 
 from tidings.cli.options import existing_file
+from tidings.cli.terminal import warn
 
 if TYPE_CHECKING:
     from tidings.feeds import Mapping, Proposal
-    from tidings.feeds.records import Content, Record
+    from tidings.feeds.content import Content
+    from tidings.feeds.records import Record
     from tidings.schema import Catalog
 
 
 def sampled(mapping: Mapping) -> list[Record]:
-    """Raises FeedError."""
+    """Raises FeedError; what cannot be read after some records have been is only told."""
+    from tidings.feeds.errors import UnreadableFeed
     from tidings.feeds.inferring import SAMPLED
     from tidings.feeds.records import read_records
     from tidings.feeds.sources import open_source
 
-    source = open_source(mapping.origin, once=True)
+    source = open_source(mapping.origin, sample=True)
+    problems: list[UnreadableFeed] = []
     try:
         found: list[Record] = []
         for content in source.look():
-            found += islice(read_records(content, mapping.layout, mapping.paths), SAMPLED - len(found))
+            try:
+                for record in islice(read_records(content, mapping.layout, mapping.paths), SAMPLED - len(found)):
+                    found.append(record)
+            except UnreadableFeed as problem:
+                problems.append(problem)
             if len(found) >= SAMPLED:
                 break
+        if problems and not found:
+            raise problems[0]
+        for told in problems:
+            warn(str(told))
         return found
     finally:
         source.close()
@@ -43,13 +57,12 @@ def inferred_from(
     records: str,
     encoding: str,
     mandatory: list[str],
-    there: Catalog,
-) -> Proposal:
-    """Raises FeedError."""
+) -> Callable[[Catalog], Proposal]:
+    """What is proposed for a schema that is there; both raise FeedError. The source is read only once."""
     from tidings.feeds import SourceUnreachable, infer, propose, read_mapping
+    from tidings.feeds.content import codec_of
     from tidings.feeds.mapping import Layout, Origin
     from tidings.feeds.mapping_file import format_of
-    from tidings.feeds.records import codec_of
     from tidings.feeds.sources import open_source
 
     path = existing_file(source)
@@ -60,11 +73,11 @@ def inferred_from(
         if event_type or form or records or encoding or mandatory:
             raise typer.BadParameter("a mapping says all of that itself.", param_hint="'SOURCE'")
         mapping = read_mapping(path)
-        return propose(mapping, sampled(mapping), there)
+        return partial(propose, mapping, sampled(mapping))
     if encoding and codec_of(encoding) is None:
         raise typer.BadParameter(f"no encoding {encoding!r} is known.", param_hint="'--encoding'")
     origin = Origin(file=path.absolute()) if path is not None else Origin(url=source)
-    looked = open_source(origin, once=True)
+    looked = open_source(origin, sample=True)
     try:
         contents = list(islice(looked.look(), 1))
     finally:
@@ -73,7 +86,7 @@ def inferred_from(
         raise SourceUnreachable(source, "there is nothing to read")
     guessed = form or format_of(source) or _looks_like(contents[0])
     name = event_type or Path(urlsplit(source).path if is_url else source).stem or "event"
-    return infer(contents[0], Layout(guessed, records, encoding=encoding), origin, name, mandatory, there)
+    return partial(infer, contents[0], Layout(guessed, records, encoding=encoding), origin, name, mandatory)
 
 
 def _looks_like(content: Content) -> str:

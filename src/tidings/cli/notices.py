@@ -34,7 +34,8 @@ def notices(
                     typer.echo(json.dumps(one))
                 else:
                     mark = " " if one["seen"] else "*"
-                    output.print(plain(f"{mark} {one['number']}  {one['stored']}  {one['text']}"), soft_wrap=True)
+                    line = f"{mark} {one['number']}  {one['stored']}  {one['subscription']}  {one['text']}"
+                    output.print(plain(line), soft_wrap=True)
             after = page.next or after
         if seen and shown:
             client.see_notices(after)

@@ -23,7 +23,7 @@ from tidings.demo.vocabulary import auction_mapping, auction_schema
 from tidings.demo.wishes import WISHES, About
 from tidings.errors import ClientError
 from tidings.feeds import DataMissing, Feed, SchemaClash
-from tidings.feeds.auction_site import AuctionSite
+from tidings.feeds.auction_site import AuctionSite, newest_at
 from tidings.feeds.changes import changes
 from tidings.feeds.flights import schema as flight_schema
 from tidings.schema import Catalog
@@ -31,8 +31,6 @@ from tidings.schema import Catalog
 Tell = Callable[[dict[str, Any]], None]
 Log = Callable[[str], None]
 
-MOST_A_SECOND = 100  # auctions
-_BEFORE_ALL = 1_735_689_600  # seconds: 2025 began
 _ON_A_LOOK = 50  # auctions; a page has twice as many, so none is missed
 _LOOK = 0.25  # seconds
 _ENDING = 5.0  # seconds for what is under way when it stops
@@ -50,7 +48,7 @@ def feed(assignment: Assignment, stop: threading.Event, tell: Tell, log: Log) ->
         while not client.healthy():
             if stop.wait(_LOOK):
                 return
-        site = closing.enter_context(AuctionSite(0, rate=assignment.rate, at_start=_newest(time.time())))
+        site = closing.enter_context(AuctionSite(0, rate=assignment.rate, at_start=newest_at(time.time())))
         feeds = grow(client, tell)
         _subscribe(closing, assignment, people, client, site.count, feeds)
         works: dict[str, Callable[[], object]] = {}
@@ -64,11 +62,6 @@ def feed(assignment: Assignment, stop: threading.Event, tell: Tell, log: Log) ->
             threading.Thread(target=_first_match, args=(assignment, token, tell, log), daemon=True).start()
         tell({"lag": 0})
         _work(works, stop)
-
-
-def _newest(now: float) -> int:
-    """A number that no auction of an earlier start had: more go by each second than can be put up."""
-    return int((now - _BEFORE_ALL) * MOST_A_SECOND)
 
 
 def grow(client: Client, tell: Tell) -> set[About]:

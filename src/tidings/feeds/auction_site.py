@@ -16,10 +16,17 @@ from tidings.feeds.loopback_server import LoopbackServer
 
 PORT = 8181
 RATE = 2.0  # new auctions a second
+MOST_A_SECOND = 100
 AT_START = 100
+_BEFORE_ALL = 1_735_689_600  # seconds: 2025 began
 _ON_A_PAGE = 100
 _HEAD = '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>\n<body>\n'
 _FOOT = "\n</body></html>\n"
+
+
+def newest_at(now: float) -> int:
+    """A number that no auction of an earlier start had: more go by each second than can be put up."""
+    return int((now - _BEFORE_ALL) * MOST_A_SECOND)
 
 
 class AuctionSite(LoopbackServer):

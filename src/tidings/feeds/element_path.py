@@ -1,4 +1,5 @@
-"""Where something stands in XML or HTML: `li.item`, `.price b`, `a@href`, `#list li`, `td:3`, `.` for the element.
+"""Where something stands in XML or HTML: `li.item`, `.price b`, `a@href`, `#list li`, `td:3`, `.` for the element,
+`> td` for what stands in it directly.
 
 A small language of our own, because a mapping file may come from elsewhere: a path can only look below an element,
 costs at most the elements times their depth, and calls no function. Names are compared without their namespace.
@@ -17,9 +18,10 @@ from tidings.feeds.errors import WrongPath
 _NAME = r"[^\W\d][\w-]*"
 _STEP = re.compile(rf"(?P<tag>\*|{_NAME})?(?P<marks>(?:[.#][\w-]+)*)(?::(?P<place>[1-9]\d{{0,3}}))?")
 _MARK = re.compile(r"([.#])([\w-]+)")
+_DIRECT = re.compile(r"\s*(?::scope\s*)?>")
 _MOST_STEPS = 20
 _LONGEST = 500
-_EXPECTED = "; a path looks like 'li.item', '#list .price', 'td:3', 'a@href', '@id' or '.'"
+_EXPECTED = "; a path looks like 'li.item', '#list .price', 'td:3', 'a@href', '> td', '@id' or '.'"
 _UNSEEN = frozenset({"script", "style", "template", "noscript"})  # what they hold is not what a reader sees
 _WITHIN_A_WORD = frozenset(
     (
@@ -65,10 +67,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class ElementPath:
-    """Elements below one another, not necessarily directly, and of the last one its text or an attribute."""
+    """Elements below one another, not necessarily directly, and of the last one its text or an attribute.
+
+    `direct`: the first stands in the root itself, as the cells of a row that has tables within its cells."""
 
     steps: tuple[Step, ...]
     attribute: str = ""
+    direct: bool = False
 
     @classmethod
     def parse(cls, text: str) -> ElementPath:
@@ -78,12 +83,14 @@ class ElementPath:
         way, at, attribute = text.strip().partition("@")
         if at and not re.fullmatch(_NAME, attribute):
             raise WrongPath(text, "names no attribute after @" + _EXPECTED)
+        direct = _DIRECT.match(way)
+        way = way if direct is None else way[direct.end() :]
         words = [] if way.strip() in ("", ".") else way.split()
-        if not words and not at and way.strip() != ".":
+        if not words and (direct or (not at and way.strip() != ".")):
             raise WrongPath(text, "is empty" + _EXPECTED)
         if len(words) > _MOST_STEPS:
             raise WrongPath(text, f"has more than {_MOST_STEPS} steps")
-        return cls(tuple(_step(word, text) for word in words), attribute)
+        return cls(tuple(_step(word, text) for word in words), attribute, direct is not None)
 
     def elements(self, root: etree._Element) -> Iterator[etree._Element]:
         """Below the root (itself only for the path `.`), in the order of the document."""
@@ -92,7 +99,7 @@ class ElementPath:
             return
         last, above = self.steps[-1], self.steps[:-1]
         for element in root.iterdescendants():
-            if last.fits(element) and _has_above(element, above, root):
+            if last.fits(element) and _has_above(element, above, root, self.direct):
                 yield element
 
     def values(self, root: etree._Element) -> Iterator[str]:
@@ -149,13 +156,18 @@ def place_of(element: etree._Element, most: int) -> int:
     return place
 
 
-def _has_above(element: etree._Element, steps: tuple[Step, ...], root: etree._Element) -> bool:
-    """Whether the steps fit, last first, the elements above it; the nearest that fits is as good as any."""
+def _has_above(element: etree._Element, steps: tuple[Step, ...], root: etree._Element, direct: bool) -> bool:
+    """Whether the steps fit, last first, the elements above it; the nearest that fits is as good as any.
+
+    `direct`: the first of them only what stands in the root, or the element itself if there is none."""
     left = len(steps)
     at = element
-    while left and at is not root and (parent := at.getparent()) is not None and parent is not root:
+    while (left or direct) and at is not root and (parent := at.getparent()) is not None and parent is not root:
         at = parent
-        left -= steps[left - 1].fits(at)
+        if not direct or left > 1 or (left == 1 and at.getparent() is root):
+            left -= steps[left - 1].fits(at)
+        elif not left:
+            return False
     return not left
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidings.errors import TidingsError
+from tidings.errors import TidingsError, suggestion
 
 
 class FeedError(TidingsError):
@@ -38,6 +38,10 @@ class UnreadableFeed(FeedError):
 
     def __str__(self) -> str:
         return "{}: {}".format(*self.args)
+
+
+class NoRecords(UnreadableFeed):
+    """Nothing stands where the mapping says that records are: where, and what is missing there."""
 
 
 class SourceUnreachable(FeedError):
@@ -80,6 +84,17 @@ class NothingToInfer(FeedError):
 
     def __str__(self) -> str:
         return "{}: no records were found; {}".format(*self.args)
+
+
+class UnknownColumn(FeedError):
+    """What is to be mandatory is neither an attribute that was inferred nor a column: its name, and those there are."""
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(name, known)
+
+    def __str__(self) -> str:
+        name, known = self.args
+        return f"--mandatory: there is no attribute or column {name!r}{suggestion(name, known)}"
 
 
 class DataMissing(FeedError):

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from tidings.feeds.content import Content
 from tidings.feeds.errors import SourceUnreachable
-from tidings.feeds.records import LARGEST, Content
+from tidings.feeds.records import LARGEST
 
 _MOST_FILES = 100_000  # remembered besides those that are there
 
@@ -20,12 +21,20 @@ Mark: TypeAlias = tuple[int, int, int]
 class FolderSource:
     """Each file once, oldest first, and again when it has changed; hidden files and `*.part` are not looked at.
 
-    `settled`: seconds for which a file has not changed, so whoever writes it is done."""
+    `settled`: seconds for which a file has not changed, so whoever writes it is done. A look waits for that for
+    `patience` seconds in all; without it the file is left for the next look."""
 
     def __init__(
-        self, folder: Path, pattern: str, settled: float, clock: Callable[[], float] = time.time, one: bool = False
+        self,
+        folder: Path,
+        pattern: str,
+        settled: float,
+        clock: Callable[[], float] = time.time,
+        one: bool = False,
+        patience: float = 0.0,
     ) -> None:
         self.folder, self._pattern, self._settled, self._clock, self._one = folder, pattern, settled, clock, one
+        self._patience = patience
         self._read: dict[str, Mark] = {}
         self._offered: dict[str, Mark] = {}
         self._ahead: dict[str, Mark] = {}
@@ -36,14 +45,20 @@ class FolderSource:
         names = self._names()
         self._forget(names)
         before, self._ahead = self._ahead, {}
+        left = self._patience
         for name in names:
             path = self.folder / name
             try:
-                stat = path.stat()
-                # The time of the last change of whatever kind too: a file may be replaced by one of its size and age.
-                mark = (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
-                if self._read.get(name) == mark or not self._is_settled(name, mark, before):
+                mark = _mark(path)
+                if self._read.get(name) == mark:
                     continue
+                if not self._is_settled(name, mark, before):
+                    settled, left = self._waited_for(path, mark, left, stop)
+                    if settled is None:
+                        if self._patience:
+                            problem = SourceUnreachable(str(path), "it is still being written, so it was left out")
+                        continue
+                    mark = settled
                 with path.open("rb") as file:
                     body = file.read(LARGEST + 1)
             except FileNotFoundError:
@@ -64,6 +79,18 @@ class FolderSource:
             self._ahead[name] = mark
             return before.get(name) == mark
         return False
+
+    def _waited_for(
+        self, path: Path, mark: Mark, left: float, stop: threading.Event | None
+    ) -> tuple[Mark | None, float]:
+        """The file's mark once it has stayed the same, None if it has not, and the patience that is left then."""
+        waiting = stop or threading.Event()
+        while left >= self._settled and not waiting.wait(self._settled):
+            left -= self._settled
+            before, mark = mark, _mark(path)
+            if mark == before:
+                return mark, left
+        return None, left
 
     def _names(self) -> list[str]:
         if self._one:
@@ -101,6 +128,12 @@ class FolderSource:
 
     def close(self) -> None:
         pass
+
+
+def _mark(path: Path) -> Mark:
+    """The time of the last change of whatever kind too: a file may be replaced by one of its size and age."""
+    stat = path.stat()
+    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
 def _age(path: Path) -> int:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tidings.feeds.conversion import Unconvertible, instant, number
+from tidings.feeds.conversion import Unconvertible, as_text, instant, number
 from tidings.feeds.mapping import Reading
 from tidings.schema import Instant, Kind
 
@@ -17,8 +17,7 @@ LONG_TEXT = 60  # characters on average, from which on it is text
 
 _TIME_FORMS = (
     "%Y-%m-%d %H:%M:%S %z",
-    "%a, %d %b %Y %H:%M:%S %z",
-    "%a, %d %b %Y %H:%M:%S GMT",
+    "rfc822",
     *(
         f"{day}{hour}"
         for day in ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%d.%m.%Y", "%Y/%m/%d")
@@ -32,6 +31,7 @@ _MISSING = frozenset(("NA", "N/A", "n/a", "NULL", "null", "None", "nan", "NaN", 
 _LOOKS_LIKE_TIME = re.compile(r"\d{4}-\d\d-\d\d")
 _COMMA_IS_DECIMAL = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d+,(?:\d{1,2}|\d{4,})(?!\d)|(?<![\d.,])0,\d|\d{4,},\d")
 _POINT_IS_DECIMAL = re.compile(r"\d\.(?:\d{1,2}|\d{4,})(?![\d.])|,\d{3}\.\d|(?<![\d.,])0\.\d|\d{4,}\.\d")
+_TELEPHONE = re.compile(r"\+?\d{1,4}(?: \d{2,4}){2,}")  # `210 123 456`; amounts so large differ in length
 _OF_ADDRESSES = frozenset("/:#_@=&?")  # with which no amount is written
 _BETWEEN_VALUES = ("|", ";", ",")
 
@@ -43,11 +43,13 @@ class Guess:
 
 
 def guess(values: list[Any], reading: Reading) -> Guess:
-    """`values` are what stands in the records, as text; where there are none it is a string."""
-    texts = [str(value) for value in values]
+    """`values` are what stands in the records; where there are none it is a string."""
+    texts = [as_text(value) for value in values]
     if not texts:
         return Guess(Kind.STRING, reading)
     there = _there(texts)
+    if _are_numbers(values):
+        return Guess(Kind.NUMERIC, reading)
     if there:
         missing = reading.missing or tuple(sorted(_MISSING.intersection(texts)))
         for found in (_numeric(there, reading), _time(there, reading)):
@@ -65,6 +67,14 @@ def guess(values: list[Any], reading: Reading) -> Guess:
     if sum(map(len, texts)) > LONG_TEXT * len(texts):
         return Guess(Kind.TEXT, reading)
     return Guess(Kind.STRING, reading)
+
+
+def _are_numbers(values: list[Any]) -> bool:
+    """Whether they are so already, as those of JSON, whatever their texts look like."""
+    try:
+        return all(isinstance(value, int | float) and number(value) is not None for value in values)
+    except Unconvertible:
+        return False
 
 
 def is_numeric(texts: list[str]) -> bool:
@@ -87,10 +97,12 @@ def _repeat(texts: list[str]) -> bool:
 
 def _numeric(texts: list[str], reading: Reading) -> Guess | None:
     """All are numbers with the same words around them; what begins with a zero is a code."""
-    around = {re.sub(r"[\d.,'’\s+\u2212-]+", "", text) for text in texts[:1_000]}
+    around = {re.sub(r"[\d.,'’\s+\u2010-\u2014\u2212-]+", "", text) for text in texts[:1_000]}
     if len(around) > 1 or any(len(word) > 10 or set(word) & _OF_ADDRESSES for word in around):
         return None
     if any(re.match(r"0\d", text) for text in texts) or not _is_currency(texts[0]):
+        return None
+    if all(_TELEPHONE.fullmatch(text) for text in texts) and len({len(text) for text in texts}) == 1:
         return None
     commas, points = signs(texts)
     chosen = reading if commas == points else replace(reading, decimal="," if commas > points else ".")

@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from tidings.feeds.conversion import Unconvertible, converted
-from tidings.feeds.errors import NothingToInfer, SchemaClash
+from tidings.feeds.content import Content
+from tidings.feeds.conversion import as_text, parts
+from tidings.feeds.errors import NothingToInfer, SchemaClash, UnknownColumn, UnreadableFeed
 from tidings.feeds.guessing import Guess, guess, is_numeric, signs
-from tidings.feeds.making import kind_of
+from tidings.feeds.making import first_text, kind_of
 from tidings.feeds.mapping import Field, Layout, Mapping, Origin, Reading
-from tidings.feeds.records import Content, Record, read_records
+from tidings.feeds.records import Record, read_records
 from tidings.feeds.shapes import shape_of
 from tidings.language.tokens import KEYWORDS
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Hierarchy, Kind
@@ -50,18 +51,34 @@ def infer(
     mandatory: Iterable[str] = (),
     there: Catalog | None = None,
 ) -> Proposal:
-    """From the bytes alone; raises NothingToInfer, UnreadableFeed or SchemaClash."""
+    """From the bytes alone; raises NothingToInfer, UnreadableFeed, UnknownColumn or SchemaClash.
+
+    `mandatory` are attributes by their names, or by those of their columns."""
+    advice = (
+        "it needs a first line with names and a row below"
+        if layout.format == "csv"
+        else "name where they are by --records"
+    )
     shape = shape_of(content, layout)
     if not shape.names:
-        raise NothingToInfer(content.place, "name where they are by --records")
+        raise NothingToInfer(content.place, advice)
     names = _attribute_names(shape.names)
-    fields = tuple(Field(name, Reading(path), mandatory=name in set(mandatory)) for path, name in names.items())
-    draft = Mapping(event_type, origin, shape.layout, (event_type,), fields, event_type)
-    records = list(islice(read_records(content, shape.layout, draft.paths), SAMPLED))
+    demanded = {_demanded(name, names, shape.names) for name in mandatory}
+    fields = tuple(Field(name, Reading(path), mandatory=path in demanded) for path, name in names.items())
+    draft = Mapping(event_type, origin, shape.layout, (event_type,), fields)
+    records: list[Record] = []
+    remarks = shape.remarks
+    try:
+        for record in islice(read_records(content, shape.layout, draft.paths), SAMPLED):
+            records.append(record)  # those before something that cannot be read count too
+    except UnreadableFeed as problem:
+        if not records:
+            raise
+        remarks += (str(problem),)
     if not records:
-        raise NothingToInfer(content.place, "name where they are by --records")
+        raise NothingToInfer(content.place, advice)
     proposal = propose(replace(draft, id=_id(records, names)), records, there)
-    return replace(proposal, remarks=shape.remarks)
+    return replace(proposal, remarks=remarks)
 
 
 def propose(mapping: Mapping, records: Iterable[Record], there: Catalog | None = None) -> Proposal:
@@ -69,7 +86,7 @@ def propose(mapping: Mapping, records: Iterable[Record], there: Catalog | None =
     sample = list(islice(records, SAMPLED))
     fields: list[Field] = []
     domains: dict[str, Domain] = {}
-    columns = [[value for record in sample for value in _values(record, one.reading)] for one in mapping.fields]
+    columns = [[value for record in sample for value in _found(record, one.reading)] for one in mapping.fields]
     decimal = _decimal(mapping, columns)
     for one, values in zip(mapping.fields, columns, strict=True):
         guessed = _guessed(one, values, there, decimal)
@@ -89,7 +106,7 @@ def propose(mapping: Mapping, records: Iterable[Record], there: Catalog | None =
 
 def _decimal(mapping: Mapping, columns: list[list[Any]]) -> str:
     """What one column leaves open, as `1.250` does, the others say, or the semicolons of CSV; empty: nothing does."""
-    numbers = [texts for values in columns if (texts := [str(value) for value in values]) and is_numeric(texts)]
+    numbers = [texts for values in columns if (texts := [as_text(value) for value in values]) and is_numeric(texts)]
     told = [signs(texts) for texts in numbers]
     commas, points = (any(one[side] > one[1 - side] for one in told) for side in (0, 1))
     if commas != points:
@@ -115,12 +132,14 @@ def _guessed(one: Field, values: list[Any], there: Catalog | None, decimal: str)
     return Guess(domain.kind, found.reading if found.kind is domain.kind else one.reading)
 
 
-def _values(record: Record, reading: Reading) -> list[Any]:
+def _found(record: Record, reading: Reading) -> list[Any]:
     """As they stand in the record, cut and stripped but not yet read as numbers or times."""
-    try:
-        return list(converted(record.get(reading.path, ()), reading, Kind.STRING))
-    except Unconvertible:
-        return []
+    return [value for value in parts(record.get(reading.path, ()), reading) if isinstance(value, str | int | float)]
+
+
+def _values(record: Record, reading: Reading) -> list[str]:
+    """The same as text."""
+    return [as_text(value) for value in _found(record, reading)]
 
 
 def _domain(name: str, one: Field, sample: list[Record]) -> Domain:
@@ -167,11 +186,21 @@ def _attribute_names(named: dict[str, str]) -> dict[str, str]:
     return made
 
 
+def _demanded(name: str, attributes: dict[str, str], columns: dict[str, str]) -> str:
+    """The path of what is called so; raises UnknownColumn."""
+    for names in (attributes, columns):
+        for path, known in names.items():
+            if name in (known, path):
+                return path
+    raise UnknownColumn(name, tuple(dict.fromkeys((*attributes.values(), *columns.values()))))
+
+
 def _id(records: list[Record], names: dict[str, str]) -> tuple[str, ...]:
     """The first column that is called so and tells all records from each other."""
     for path, name in names.items():
-        seen = [record.get(path, ()) for record in records]
-        bound = all(len(one) == 1 and one[0] not in (None, "") for one in seen)
-        if bound and _IDS.fullmatch(name) and len({str(one[0]) for one in seen}) == len(seen):
+        if not _IDS.fullmatch(name) or any(len(record.get(path, ())) != 1 for record in records):
+            continue
+        seen = [first_text(record, path) for record in records]
+        if all(seen) and len(set(seen)) == len(seen):
             return (path,)
     return ()

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from tidings.events import BrokenRule
-from tidings.feeds.conversion import Unconvertible, as_text, converted, instant
+from tidings.feeds.conversion import Unconvertible, as_text, converted, instant, is_missing
 from tidings.feeds.errors import SchemaClash, SchemaLacks
 from tidings.feeds.json_path import written
 from tidings.feeds.mapping import Field, Mapping
@@ -44,7 +44,7 @@ class EventMaker:
     def make(self, record: Record) -> Made:
         errors: list[BrokenRule] = []
         parents: dict[str, str] = {}
-        raw: dict[str, Any] = {"id": self._id(record), "source": self.mapping.source}
+        raw: dict[str, Any] = {"id": self._id(record, errors), "source": self.mapping.source or self.mapping.name}
         if (time := self._time(record, errors)) is not None:
             raw["time"] = time
         if self.mapping.contact:
@@ -63,14 +63,19 @@ class EventMaker:
                 continue
             if values:
                 attributes[one.attribute] = values[0] if len(values) == 1 else values
-            if one.parent and (above := _first(record, one.parent)):
+            if one.parent and (above := first_text(record, one.parent)):
                 parents[one.attribute] = above.lower() if one.reading.lower else above
         raw["attributes"] = attributes
         return Made(raw, tuple(errors), parents)
 
-    def _id(self, record: Record) -> str:
-        """By the mapping's paths where all have a value, else the digest of what is read of the record."""
-        parts = [_first(record, path) for path in self.mapping.id]
+    def _id(self, record: Record, errors: list[BrokenRule]) -> str:
+        """By the mapping's paths; the digest of what is read of the record where there are none, or it is too long.
+
+        Where a part is missing the record is refused: by a digest it would come again with each change of it."""
+        parts = [first_text(record, path) for path in self.mapping.id]
+        for path, part in zip(self.mapping.id, parts, strict=True):
+            if not part:
+                errors.append(BrokenRule("form", "id", None, f"id: nothing stands at {path!r}"))
         if parts and all(parts):
             id = parts[0] if len(parts) == 1 else written(*parts)
             if len(id) <= _LONGEST_ID:
@@ -84,7 +89,7 @@ class EventMaker:
         if reading is None or not found:
             return None
         raw = found[0].strip() if isinstance(found[0], str) else found[0]
-        if raw is None or raw == "" or raw in reading.missing:
+        if raw is None or raw == "" or is_missing(raw, reading.missing):
             return None
         try:
             return str(instant(raw, reading.time_format, reading.zone))
@@ -131,7 +136,7 @@ def schema_mark(mapping: Mapping, catalog: Catalog) -> str:
     return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _first(record: Record, path: str) -> str:
+def first_text(record: Record, path: str) -> str:
     """The first value at a path, as text; nothing where there is none."""
     for value in record.get(path, ()):
         if value is not None and not isinstance(value, list | dict):

@@ -48,7 +48,7 @@ class Reading:
     lower: bool = False
     split: str = ""  # one text with several values
     decimal: str = "."
-    time_format: str = ""  # of `strptime`, or `epoch`, or `epoch-ms`; empty: ISO 8601
+    time_format: str = ""  # of `strptime`, or `rfc822`, `epoch` or `epoch-ms`; empty: ISO 8601
     zone: str = ""  # of times that say none; empty: UTC
     missing: tuple[str, ...] = ()  # texts that say that there is no value, such as NA
 
@@ -69,7 +69,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """`name` is its file's, without the ending; events that have no source of their own have this one."""
+    """`name` is its file's, without the ending; where no source is named it is that of the events."""
 
     name: str
     origin: Origin

@@ -22,12 +22,13 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tidings.errors import one_of, shown
+from tidings.feeds.content import codec_of
 from tidings.feeds.element_path import ElementPath
-from tidings.feeds.errors import WrongMapping, WrongPath
+from tidings.feeds.errors import SourceUnreachable, WrongMapping, WrongPath
 from tidings.feeds.json_path import JsonPath
 from tidings.feeds.mapping import EVERY, FORMATS, GROW_LIMIT, Field, Layout, Mapping, Origin, Reading
 from tidings.feeds.mapping_table import Table
-from tidings.feeds.records import codec_of
+from tidings.feeds.url_source import host_of
 from tidings.schema import Kind
 from tidings.schema.catalog import IllegalName, check_name
 
@@ -93,7 +94,7 @@ def _origin(table: Table, folder: Path) -> Origin:
     if "pattern" in table.raw and given != ["folder"]:
         raise table.wrong("pattern", "only a folder has files to choose from")
     pattern = table.text("pattern", "*")
-    if "/" in pattern or not pattern:
+    if "/" in pattern or "**" in pattern or pattern in ("", ".", ".."):
         raise table.wrong(
             "pattern", f"expected the names of files in the folder, such as '*.csv', got {shown(pattern)}"
         )
@@ -109,6 +110,10 @@ def _origin(table: Table, folder: Path) -> Origin:
         legal = False
     if not legal:
         raise table.wrong("url", f"expected http://… or https://…, got {shown(where)}")
+    try:
+        host_of(where)
+    except SourceUnreachable as problem:
+        raise table.wrong("url", f"expected http://… or https://…; {problem}") from None
     return Origin(url=where, every=every)
 
 

@@ -27,6 +27,7 @@ class Memory:
         self.known = Known(remembered)
         self.owing: dict[str, Owing] = {}
         self._name, self._client, self._tell = mapping.name, client, tell
+        self._has_id = bool(mapping.id)
         self._state = None if state is None else StateFile(state, mapping, client.url)
         self.recalled = False
         self._witness: dict[str, Any] | None = None
@@ -94,7 +95,11 @@ class Memory:
 
     def _read(self, state: StateFile) -> Kept | None:
         try:
-            return state.read()
+            kept = state.read()
+            if state.digests_differ and not self._has_id:
+                advice = "the mapping has changed and names no `id`, so all records are published again, under new ids"
+                self._tell(f"{self._name}: {advice}")
+            return kept
         except OSError as problem:
             self._cannot("read", problem)
             return None

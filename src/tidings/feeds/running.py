@@ -17,14 +17,16 @@ from typing import TypeVar
 
 from tidings.client import Client, PublishedMany, ServerRefused, ServerUnreachable
 from tidings.feeds.back_off import BackOff
+from tidings.feeds.content import Content
 from tidings.feeds.errors import FeedError, SourceUnreachable, UnreadableFeed
 from tidings.feeds.growing import Growth
 from tidings.feeds.making import EventMaker, Made, check_schema, schema_mark
 from tidings.feeds.mapping import Mapping
 from tidings.feeds.memory import Memory
-from tidings.feeds.records import Content, Record, read_records
+from tidings.feeds.records import Record, read_records
 from tidings.feeds.refusals import Refusals, due
 from tidings.feeds.sources import Source, open_source
+from tidings.feeds.told_once import EmptyPaths, ToldOnce
 from tidings.schema import Catalog, Instant
 
 T = TypeVar("T")
@@ -73,6 +75,7 @@ class Feed:
         self._back_off = back_off or BackOff()
         self._growth = Growth(mapping)
         self._growth_told = False
+        self._told = ToldOnce(lambda line: tell(f"{mapping.name}: {line}"))
         self._memory = Memory(mapping, client, tell, state, remembered)
         self._clock = clock
 
@@ -117,8 +120,9 @@ class Feed:
             refusals = Refusals(content.place, self._tell)
             try:
                 catalog = self._take(content, catalog, refusals, stop, again)
-            except UnreadableFeed as problem:
-                self._failed(problem)  # it will be looked at again when it has changed
+            except UnreadableFeed as problem:  # it will be looked at again when it has changed
+                self.counters.failures += 1
+                self._told.wrong(content.place, [str(problem)])
             refusals.tell_the_rest()
             if stop.is_set():
                 return
@@ -143,10 +147,12 @@ class Feed:
         """Publishes one page or file; the answer is the schema as it is then."""
         maker = EventMaker(self.mapping, catalog)
         mark = schema_mark(self.mapping, catalog)
+        empty = EmptyPaths(self.mapping)
         for batch in _batches(read_records(content, self.mapping.layout, self.mapping.paths), AT_ONCE):
             if stop.is_set():
                 break
             self.counters.records += len(batch)
+            empty.see(batch)
             made = [one for one in map(maker.make, batch) if self._is_new(one, mark, refusals)]
             if self.mapping.time is not None:
                 made.sort(key=_time)  # a listing has the newest first, and whoever waits for composites the oldest
@@ -158,6 +164,7 @@ class Feed:
             if done is None:
                 break
             self._settle(made, read, done, mark, refusals)
+        self._told.wrong(content.place, [] if stop.is_set() else empty.told(content.place))
         return catalog
 
     def _is_new(self, made: Made, mark: str, refusals: Refusals) -> bool:

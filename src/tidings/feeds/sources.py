@@ -8,12 +8,13 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Protocol
 
+from tidings.feeds.content import Content
 from tidings.feeds.folder_source import FolderSource
 from tidings.feeds.mapping import Origin
-from tidings.feeds.records import Content
 from tidings.feeds.url_source import UrlSource
 
 _SETTLED = 1.0  # seconds
+_PATIENCE = 5.0
 
 
 class Source(Protocol):
@@ -35,11 +36,13 @@ class Source(Protocol):
     def close(self) -> None: ...
 
 
-def open_source(origin: Origin, once: bool = False) -> Source:
-    """`once`: files are taken as they are, without waiting until nobody writes to them."""
+def open_source(origin: Origin, once: bool = False, sample: bool = False) -> Source:
+    """`once`: there is no later look, so this one waits for files that are being written. `sample`: nothing is
+    published of it, so files are taken as they are."""
+    settled, patience = 0.0 if sample else _SETTLED, _PATIENCE if once else 0.0
     if origin.url:
         return UrlSource(origin.url)
     if origin.folder is not None:
-        return FolderSource(origin.folder, origin.pattern, 0.0 if once else _SETTLED)
+        return FolderSource(origin.folder, origin.pattern, settled, patience=patience)
     assert origin.file is not None
-    return FolderSource(origin.file.parent, origin.file.name, 0.0 if once else _SETTLED, one=True)
+    return FolderSource(origin.file.parent, origin.file.name, settled, one=True, patience=patience)

@@ -44,6 +44,7 @@ class StateFile:
     def __init__(self, path: Path, mapping: Mapping, server: str) -> None:
         self.path = path
         self._whose = _whose(mapping, server)
+        self.digests_differ = False  # what was read was kept for a mapping whose digests are others
 
     def read(self) -> Kept | None:
         """None: there is nothing to go on from. Raises OSError where the file is there and cannot be read."""
@@ -54,6 +55,9 @@ class StateFile:
             return None
         head, _, body = content.partition(b"\n")
         if len(content) > _LARGEST or head != self._head(body):
+            words = head.split(b" ")
+            whole = len(content) <= _LARGEST and words[-1] == _digest(body) and head.startswith(_FORM.encode())
+            self.digests_differ = whole and words[-2].partition(b"-")[0] != self._whose.partition("-")[0].encode()
             return None
         raw = json.loads(body)
         owing = {place: Owing(**one) for place, one in raw["owing"].items()}
@@ -67,7 +71,7 @@ class StateFile:
 
     def _head(self, body: bytes) -> bytes:
         """Says whose state it is, and that it is whole."""
-        return f"{_FORM} {self._whose} {blake2b(body, digest_size=16).hexdigest()}".encode()
+        return f"{_FORM} {self._whose} ".encode() + _digest(body)
 
 
 def state_path(mapping: Path, folder: Path | None = None) -> Path:
@@ -79,11 +83,19 @@ def state_path(mapping: Path, folder: Path | None = None) -> Path:
     return folder / f".{mapping.name}.{place}.state"
 
 
+def _digest(body: bytes) -> bytes:
+    return blake2b(body, digest_size=16).hexdigest().encode()
+
+
 def _whose(mapping: Mapping, server: str) -> str:
-    """Changes with whatever may change an event, and the release, which may read the same record otherwise."""
+    """Changes with whatever may change an event, and the release, which may read the same record otherwise.
+
+    The part before the hyphen changes with what makes up the id of a record for which the mapping names none."""
     origin = mapping.origin
     folder, file = (None if path is None else path.absolute() for path in (origin.folder, origin.file))
     plain = replace(
         mapping, origin=replace(origin, every=EVERY, folder=folder, file=file), grow_limit=GROW_LIMIT, file=""
     )
-    return blake2b(repr((plain, server, __version__)).encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
+    digested = (sorted(mapping.paths), mapping.layout, mapping.source)
+    hashed = [repr(one).encode("utf-8", "backslashreplace") for one in (digested, (plain, server, __version__))]
+    return "-".join(blake2b(one, digest_size=16).hexdigest() for one in hashed)

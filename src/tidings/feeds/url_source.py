@@ -11,8 +11,9 @@ from typing import Any
 
 import httpx
 
+from tidings.feeds.content import Content
 from tidings.feeds.errors import SourceUnreachable
-from tidings.feeds.records import LARGEST, Content
+from tidings.feeds.records import LARGEST
 from tidings.notifying.addresses import special
 
 _TIMEOUT = 30.0  # seconds without a byte
@@ -41,7 +42,7 @@ class UrlSource:
             timeout=_TIMEOUT,
             follow_redirects=False,  # each is looked at first
             headers={"user-agent": "tidings-feed", "accept": "*/*", "accept-encoding": "gzip"},
-            trust_env=_host(url) not in ("127.0.0.1", "localhost", "::1"),
+            trust_env=host_of(url) not in ("127.0.0.1", "localhost", "::1"),
         )
         self._known: dict[str, str] = {}
         self._offered: dict[str, str] = {}
@@ -50,7 +51,7 @@ class UrlSource:
         self._http.cookies.clear()  # a site must not fill our memory with them
         try:
             content = self._got(self._http.build_request("GET", self.url, headers=self._known), stop)
-        except (httpx.HTTPError, httpx.InvalidURL, OSError) as problem:
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as problem:  # the last: no name of a host
             raise SourceUnreachable(self.url, str(problem) or type(problem).__name__) from None
         if content is not None:
             yield content
@@ -69,7 +70,7 @@ class UrlSource:
         raise SourceUnreachable(self.url, f"it sends elsewhere more than {_MOST_REDIRECTS} times")
 
     def _check(self, host: str) -> None:
-        first = _host(self.url)
+        first = host_of(self.url)
         if host == first or any(special(one) for one in self._resolve(first)):
             return  # who asks inside may be sent on inside
         for one in self._resolve(host):
@@ -133,8 +134,11 @@ class UrlSource:
         self._http.close()
 
 
-def _host(url: str) -> str:
+def host_of(url: str) -> str:
+    """Raises SourceUnreachable where that is no name of a host, such as `a..b`."""
     try:
-        return httpx.URL(url).host
+        read = httpx.URL(url)
+        read.raw_host.decode("ascii").encode("idna")  # as it is before it is looked up
+        return read.host
     except (httpx.InvalidURL, ValueError) as problem:
         raise SourceUnreachable(url, f"this is no address of a page: {problem}") from None

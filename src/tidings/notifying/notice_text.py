@@ -1,7 +1,7 @@
 """The mail that tells an owner of a channel that was disabled: Telling in, Mail out.
 
-It says what, why and since when, what is waiting, and how to go on. Reasons quote what a receiver answered, and ids are
-anybody's text: each piece is made one harmless line first, as in `mail_text`.
+It says what, of which filter, why and since when, what is waiting, and how to go on. Reasons quote what a receiver
+answered, and ids are anybody's text: each piece is made one harmless line first, as in `mail_text`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ def notice_mail(telling: Telling, channel: StoredChannel, links_lead_to: str) ->
     place = one_line(destination_of(channel).partition(" ")[2], LONGEST_NAME)
     name = quote(telling.subscription, safe="")
     since = f"; nothing has arrived since {channel.failing_since}" if channel.failing_since else ""
-    page = f"{links_lead_to}/pages/subscriptions/{name}/channel"
-    what = f"The {channel.kind} channel of your subscription {id}, to {place}, was disabled at {telling.stored}{since}."
+    page = f"{links_lead_to}/pages/subscriptions/{name}/deliveries"
+    which = one_line(telling.filter, LONGEST_VALUE) or f"a subscription that was withdrawn, {id}"
+    what = f"Sending by {channel.kind} to {place} was stopped at {telling.stored}{since}."
+    whose = f"Of your subscription: {which}"
     why = f"Why: {one_line(channel.reason, LONGEST_VALUE)}"
     kept = f"{_counted(telling.waiting, 'waits', 'wait')} to be sent, {_counted(telling.dead, 'was', 'were')} given up."
     go_on = [
@@ -31,10 +33,10 @@ def notice_mail(telling: Telling, channel: StoredChannel, links_lead_to: str) ->
     if telling.dead:
         go_on.append(f"What was given up is sent again by: tidings replay-deliveries {name} --failed")
     reason = f"You get this because the account {owner} sends notifications to this address, which you confirmed."
-    html = "".join(f"<p>{escape(line)}</p>\n" for line in (what, why, kept, *go_on))
+    html = "".join(f"<p>{escape(line)}</p>\n" for line in (what, whose, why, kept, *go_on))
     return Mail(
-        one_line(f"Tidings: the {channel.kind} channel of {id} was disabled", LONGEST_SUBJECT),
-        "\n".join((what, "", why, "", kept, "", *go_on, "", "--", reason)) + "\n",
+        one_line(f"Tidings: sending by {channel.kind} was stopped: {telling.filter or id}", LONGEST_SUBJECT),
+        "\n".join((what, "", whose, "", why, "", kept, "", *go_on, "", "--", reason)) + "\n",
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Tidings</title></head><body>\n'
         f"{html}<hr>\n<p><small>{escape(reason)}</small></p>\n</body></html>\n",
     )

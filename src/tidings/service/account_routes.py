@@ -14,12 +14,11 @@ from tidings.service.accounts import (
     LONGEST_PASSWORD,
     SHORTEST_PASSWORD,
     USERNAME,
-    Accounts,
     NoSuchAccount,
     token_id,
 )
 from tidings.service.bodies import Shape, read_body, says, says_nothing, takes
-from tidings.service.requests import Calling, GatewayOf, answered
+from tidings.service.requests import Calling, GatewayOf, accounts_of, address_of, answered
 from tidings.settings import SCOPES
 from tidings.store.accounts import Token
 from tidings.store.clock import now
@@ -98,15 +97,6 @@ class NewScopes(Shape, frozen=True):
     scopes: list[Scope]
 
 
-def _accounts(request: Request) -> Accounts:
-    accounts: Accounts = request.app.state.accounts
-    return accounts
-
-
-def _address(request: Request) -> str:
-    return request.client.host if request.client else ""
-
-
 def _listed(scopes: frozenset[str]) -> list[str]:
     return [scope for scope in SCOPES if scope in scopes]
 
@@ -117,7 +107,7 @@ def _listed(scopes: frozenset[str]) -> list[str]:
 async def register(request: Request) -> Response:
     """Make an account. The token is shown this once."""
     body = await read_body(request, Credentials)
-    secret, token = await _accounts(request).register(body.username, body.password, _address(request))
+    secret, token = await accounts_of(request).register(body.username, body.password, address_of(request))
     return answered({"username": token.username, "token": secret, "scopes": _listed(token.scopes)}, 201)
 
 
@@ -141,7 +131,7 @@ async def change_password(request: Request, caller: Calling) -> Response:
     """Change your password. All tokens but the one you ask with are taken back."""
     caller.owner  # noqa: B018  # raises for a guest, before anything is read
     body = await read_body(request, NewPassword)
-    await _accounts(request).change_password(caller, body.old, body.new, _address(request))
+    await accounts_of(request).change_password(caller, body.old, body.new, address_of(request))
     return Response(status_code=204)
 
 
@@ -154,7 +144,7 @@ async def change_scopes(username: str, request: Request, caller: Calling) -> Res
     if "operate" not in caller.scopes:
         raise NoSuchAccount(username)
     body = await read_body(request, NewScopes)
-    account = await _accounts(request).change_scopes(username, frozenset(body.scopes))
+    account = await accounts_of(request).change_scopes(username, frozenset(body.scopes))
     seen = {"username": account.username, "scopes": _listed(account.scopes), "created": str(account.created)}
     return answered(seen)
 
@@ -165,8 +155,8 @@ async def log_in(request: Request) -> Response:
     body = await read_body(request, LogIn)
     scopes = None if body.scopes is None else frozenset(body.scopes)
     expires = None if body.expires is None else read_time("expires", body.expires)
-    secret, token = await _accounts(request).log_in(
-        body.username, body.password, _address(request), body.name, scopes, expires
+    secret, token = await accounts_of(request).log_in(
+        body.username, body.password, address_of(request), body.name, scopes, expires
     )
     return answered({"token": secret, "scopes": _listed(token.scopes)}, 201)
 
@@ -174,13 +164,13 @@ async def log_in(request: Request) -> Response:
 @router.get("/tokens", responses=says(Tokens, "Your tokens"))
 async def tokens(request: Request, caller: Calling) -> Response:
     """Your tokens, without their secrets."""
-    return answered({"tokens": [_seen(token, caller.digest) for token in await _accounts(request).tokens(caller)]})
+    return answered({"tokens": [_seen(token, caller.digest) for token in await accounts_of(request).tokens(caller)]})
 
 
 @router.delete("/tokens/{id}", status_code=204, responses=says_nothing("Taken back"))
 async def log_out(id: str, request: Request, caller: Calling) -> Response:
     """Take a token of yours back: by its id, or `current` for the one you ask with."""
-    await _accounts(request).remove_token(caller, id)
+    await accounts_of(request).remove_token(caller, id)
     return Response(status_code=204)
 
 

@@ -207,8 +207,13 @@ class Accounts:
         raise NoSuchToken(id)
 
     async def _take_back(self, token: Token) -> None:
+        """With the sessions that were begun with it, which it was the only proof for."""
         await self._gateway.write(self._store.remove_token, token.digest, token.username)
         self._gateway.callers.forget(token.digest)
+        for other in await self._gateway.read(self._store.tokens_of, token.username):
+            if other.kind == "session" and other.name == session_name(token):
+                await self._gateway.write(self._store.remove_token, other.digest, other.username)
+                self._gateway.callers.forget(other.digest)
 
     async def _give(
         self, account: Account, scopes: frozenset[str], name: str, expires: Instant | None
@@ -247,6 +252,11 @@ class Accounts:
 
 def is_username(text: str) -> bool:
     return re.fullmatch(USERNAME, text) is not None and not text.endswith("\n")
+
+
+def session_name(token: Token) -> str:
+    """Of a session that was begun by showing this token."""
+    return f"browser, by token {token_id(token)}"
 
 
 def token_id(token: Token) -> str:

@@ -103,11 +103,12 @@ def destination(kind: str, settings: Any) -> tuple[str, object]:
     return kind, settings.get("address") if kind == "email" else settings.get("url")
 
 
-def how_to_confirm(channel: StoredChannel) -> str:
-    """What its owner has to do; nothing where there is nothing to confirm."""
+def how_to_confirm(channel: StoredChannel, resume: str = "") -> str:
+    """What its owner has to do; nothing where there is nothing to confirm. `resume` is how it is asked again, where
+    that is not the API's way."""
     if channel.state != "unconfirmed":
         return ""
-    resume = f"POST /subscriptions/{channel.subscription}/channel/resume"
+    resume = resume or f"POST /subscriptions/{channel.subscription}/channel/resume"
     if channel.kind == "email":
         address = channel.settings.get("address")
         return f"{channel.reason}; follow the link in the mail to {address}; {resume} sends another"

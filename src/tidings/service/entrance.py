@@ -27,6 +27,7 @@ from tidings.service.throttling import Throttle
 log = logging.getLogger("tidings.service")
 
 Handler = Callable[[Request], Awaitable[Response]]
+Refusing = Callable[[Scope, TidingsError | HTTPException], Response]  # what went wrong, as whoever asked can read it
 TOLD = "tidings.told"  # in the scope when an error that comes out of the web framework was noted and answered
 STREAMED = ("application/x-ndjson", "application/jsonl", "application/ndjson")
 _ABOUT_ACCOUNTS = ("/accounts", "/tokens")  # and what stands below them
@@ -65,12 +66,18 @@ class Entrance:
     """
 
     def __init__(
-        self, app: ASGIApp, gateway: Gateway, metrics: Metrics, direct: Mapping[tuple[str, str], Handler]
+        self,
+        app: ASGIApp,
+        gateway: Gateway,
+        metrics: Metrics,
+        direct: Mapping[tuple[str, str], Handler],
+        refusing: Refusing,
     ) -> None:
         self._app = app
         self._gateway = gateway
         self._metrics = metrics
         self._direct = direct
+        self._refusing = refusing
         self._known = Throttle(gateway.settings.requests_per_second)
         self._unknown = Throttle(gateway.settings.guest_requests_per_second)
 
@@ -106,14 +113,13 @@ class Entrance:
         except (TidingsError, HTTPException) as refused:
             if problems.status_of(refused) >= 500:
                 log.warning("%s %s: %s", scope["method"], scope["path"], refused)
-            answer = problems.http_answer(refused) if isinstance(refused, HTTPException) else problems.answer(refused)
-            await answer(scope, receive, sending)
+            await self._refusing(scope, refused)(scope, receive, sending)
         except Exception:
             if TOLD not in scope:
                 log.exception("%s %s failed", scope["method"], scope["path"])
                 if status:
                     raise  # the answer has begun: all that is left is to break it off
-                await problems.answer(problems.Failed())(scope, receive, sending)
+                await self._refusing(scope, problems.Failed())(scope, receive, sending)
         finally:
             route = scope["path"] if handle is not None else getattr(scope.get("route"), "path", _NO_ROUTE)
             self._metrics.observe(scope["method"], route, status, perf_counter() - began)

@@ -106,7 +106,7 @@ def make_app(gateway: Gateway) -> FastAPI:
     app.openapi = lambda: describing.document(app)  # type: ignore[method-assign]
     app.add_exception_handler(Exception, _failed)
     direct = {("POST", "/events"): publishing.publish}
-    app.entrance = Entrance(super(Application, app).__call__, gateway, app.state.metrics, direct)
+    app.entrance = Entrance(super(Application, app).__call__, gateway, app.state.metrics, direct, _refusing)
     return app
 
 
@@ -117,11 +117,19 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             yield
 
 
+def _refusing(scope: Scope, error: TidingsError | HTTPException) -> Response:
+    """A page for a browser that asked for one, else problem details."""
+    page = pages.trouble_page(scope, error)
+    if page is not None:
+        return page
+    return problems.http_answer(error) if isinstance(error, HTTPException) else problems.answer(error)
+
+
 async def _failed(request: Request, error: Exception) -> Response:
     """The web framework raises it once more after this; the entrance is told that it is done with."""
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     request.scope[TOLD] = True
-    return problems.answer(problems.Failed())
+    return _refusing(request.scope, problems.Failed())
 
 
 async def _gone(request: Request, error: Exception) -> Response:
@@ -144,7 +152,7 @@ async def _not_taken(request: Request, error: Exception) -> Response:
     elif error.status_code == 405:
         allowed = ", ".join(sorted(_methods(request.url.path)))
         error = HTTPException(405, f"this address takes {allowed}, not {request.method[:20]}", {"Allow": allowed})
-    return problems.http_answer(error)
+    return _refusing(request.scope, error)
 
 
 def _methods(path: str) -> set[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -18,15 +17,14 @@ from tidings.events import validate
 from tidings.language import Filter
 from tidings.language.covering import covers
 from tidings.language.satisfiability import never_matches
-from tidings.schema import Catalog, Instant
+from tidings.schema import Instant
+from tidings.service.covering import covering
 from tidings.store import Store
 
 SCANNED = 200_000  # events that one question goes through at most: some seconds
 EVERYTHING = "event_type exists"
 _ROWS = 10_000
 _MOST_BYTES = 8 << 20  # of events in one answer
-_MOST_COMPARED = 5_000  # subscriptions of an owner
-_MOST_COVERING = 20
 _MOST_DAYS = 92  # of a longer period only the days with matches are told
 _DAY = 86_400_000_000
 
@@ -128,7 +126,7 @@ def test(store: Store, owner: str, filter: str, begin: Instant, end: Instant, ne
     after = max(first, upto - SCANNED)
     days, last = Counter[int](), deque[StoredEvent](maxlen=newest)
     scanned = unreadable = 0
-    for rows, found, wrong in _matching(store, bound, after, upto):
+    for rows, found, wrong in matching(store, bound, after, upto):
         if not scanned and after > first:
             begin = Instant(rows.column("accepted")[0].as_py())
         scanned += len(rows)
@@ -140,7 +138,7 @@ def test(store: Store, owner: str, filter: str, begin: Instant, end: Instant, ne
         bound.warnings,
         all(never_matches(conjunction, catalog) for conjunction in bound.conjunctions),
         covers(bound, Filter.parse(EVERYTHING, catalog), catalog),
-        tuple(islice(_covering(store, owner, bound, catalog), _MOST_COVERING)),
+        covering(store, owner, bound.text),
         days.total(),
         scanned,
         upto - after if after > first else None,
@@ -167,7 +165,7 @@ def scope(store: Store, begin: Instant | None, end: Instant | None) -> tuple[int
 def _search_up(store: Store, filter: Filter | None, after: int, upto: int, limit: int) -> Found:
     taken: list[StoredEvent] = []
     scanned = unreadable = size = 0
-    for rows, found, wrong in _matching(store, filter, after, upto, _ROWS if filter else limit):
+    for rows, found, wrong in matching(store, filter, after, upto, _ROWS if filter else limit):
         scanned += len(rows)
         unreadable += wrong
         for event in found:
@@ -188,7 +186,7 @@ def _search_down(store: Store, filter: Filter | None, after: int, upto: int, lim
     stretch = _ROWS if filter else max(limit, 100)
     while upto > lowest:
         start = max(lowest, upto - stretch)
-        pieces = list(_matching(store, filter, start, upto))
+        pieces = list(matching(store, filter, start, upto))
         scanned += sum(len(rows) for rows, _, _ in pieces)
         unreadable += sum(wrong for _, _, wrong in pieces)
         for event in reversed([event for _, found, _ in pieces for event in found]):
@@ -204,7 +202,7 @@ def _unless(position: int, end: int) -> int | None:
     return None if position == end else position
 
 
-def _matching(
+def matching(
     store: Store, filter: Filter | None, after: int, upto: int, size: int = _ROWS
 ) -> Iterator[tuple[Any, list[StoredEvent], int]]:
     """Rows of the journal, the events among them that match, and how many cannot be read."""
@@ -230,13 +228,6 @@ def _chooser(store: Store, filter: Filter | None) -> Callable[[Any], Any]:
 
     matcher = single(filter, store)
     return lambda rows: chosen(matcher, rows)
-
-
-def _covering(store: Store, owner: str, filter: Filter, catalog: Catalog) -> Iterator[str]:
-    """The owner's active subscriptions to which this one would add nothing."""
-    for standing in store.subscriptions(owner, limit=_MOST_COMPARED):
-        if standing.state == "active" and covers(Filter.parse(standing.filter, catalog), filter, catalog):
-            yield standing.id
 
 
 def _fitting(events: Iterable[StoredEvent]) -> Iterator[StoredEvent]:

@@ -14,6 +14,7 @@ from fastapi.security import HTTPBearer
 from starlette.responses import Response
 
 from tidings.errors import ServiceError, TidingsError, shown
+from tidings.service.accounts import Accounts
 from tidings.service.callers import Caller
 from tidings.service.gateway import Gateway
 from tidings.store import NoSuchSubscription
@@ -39,6 +40,16 @@ class WrongCursor(ServiceError):
 async def gateway_of(request: Request) -> Gateway:
     gateway: Gateway = request.app.state.gateway
     return gateway
+
+
+def accounts_of(request: Request) -> Accounts:
+    accounts: Accounts = request.app.state.accounts
+    return accounts
+
+
+def address_of(request: Request) -> str:
+    """Of whoever sent it; '' where the server does not know."""
+    return request.client.host if request.client else ""
 
 
 def caller_of(request: Request) -> Caller:

@@ -52,6 +52,10 @@ class StoredChannel:
     def secrets_at(self, now: Instant) -> list[str]:
         return [secret for secret, until in self.secrets if until is None or until > now]
 
+    def old_secret_until(self, now: Instant) -> Instant | None:
+        """Until when a secret that was replaced signs beside the new one."""
+        return max((until for _, until in self.secrets if until is not None and until > now), default=None)
+
 
 @dataclass(frozen=True, slots=True)
 class Notice:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
 
+from tidings.store.database import Database
 from tidings.store.tables import about, catalog, dead_letters, pipeline, subscriptions
 
 
@@ -49,3 +50,22 @@ def figures(connection: Connection) -> Figures:
         notifications=cursor,
         dead_letters=connection.execute(select(func.max(dead_letters.c.number))).scalar() or 0,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How far everything is; `complete_from` moves when old events are removed."""
+
+    tail: int
+    events: int
+    complete_from: int
+    matches: int
+    lag: int
+
+
+def growth(database: Database) -> Growth:
+    """Of `figures` what can be asked every other second: nothing is counted."""
+    with database.reading() as connection:
+        tail, events, first = connection.execute(select(about.c.tail, about.c.events, about.c.complete_from)).one()
+        committed, cursor = connection.execute(select(pipeline.c.committed, pipeline.c.cursor)).one()
+    return Growth(tail, events, first, cursor, max(0, tail - committed))

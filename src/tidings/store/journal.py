@@ -65,6 +65,13 @@ def event_rows(database: Database, after: int, upto: int, rows: int) -> Iterator
         after = page[-1][0]
 
 
+def before_newest(connection: Connection, count: int) -> int:
+    """The position after which the newest so many events stand: other entries may stand among them."""
+    query = select(journal.c.position).where(journal.c.kind == "event").order_by(journal.c.position.desc())
+    first = connection.execute(query.offset(count - 1).limit(1)).scalar()
+    return 0 if first is None else int(first) - 1
+
+
 def events_at(connection: Connection, dialect: Dialect, positions: Iterable[int]) -> dict[int, str]:
     rows = dialect.find(connection, journal.c.position, sorted(set(positions)))
     return {position: body for position, _, kind, _, body in rows if kind == "event"}
@@ -108,3 +115,12 @@ def _changes(query: Select[Any], after: int) -> Select[Any]:
     """Through the partial index; SQLite without statistics would rather walk over all events."""
     through_index = query.with_hint(journal, "INDEXED BY journal_changes", "sqlite")
     return _all(through_index, after).where(A_CHANGE)
+
+
+def growth_before(connection: Connection, before: int | None, count: int) -> list[Entry]:
+    """The newest changes of the schema below this position, the newest first. It walks over the changes of
+    subscriptions between them: some 0.3 s for 400,000."""
+    query = select(*_ENTRY).with_hint(journal, "INDEXED BY journal_changes", "sqlite")
+    query = query.where(A_CHANGE, journal.c.kind == "schema", journal.c.position < (before or _BEYOND))
+    rows = connection.execute(query.order_by(journal.c.position.desc()).limit(count)).all()
+    return [Entry(position, Instant(accepted), kind, version, body) for position, accepted, kind, version, body in rows]

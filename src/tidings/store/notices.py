@@ -10,7 +10,7 @@ from sqlalchemy import func, select, update
 from tidings.schema import Instant
 from tidings.store.channels import Notice
 from tidings.store.store import Store
-from tidings.store.tables import notices
+from tidings.store.tables import notices, subscriptions
 
 
 def unread(store: Store, owner: str) -> int:
@@ -19,17 +19,19 @@ def unread(store: Store, owner: str) -> int:
         return int(connection.execute(query).scalar_one())
 
 
-def newest(store: Store, owner: str, before: int | None, limit: int) -> list[Notice]:
-    """Below this number, where one is given."""
+def newest(store: Store, owner: str, before: int | None, limit: int) -> list[tuple[Notice, str]]:
+    """Below this number, where one is given; each with the filter of its subscription, '' where that was withdrawn."""
     columns = (notices.c.number, notices.c.subscription, notices.c.text, notices.c.stored, notices.c.seen)
-    query = select(*columns).where(notices.c.owner == owner)
+    stands = (subscriptions.c.id == notices.c.subscription) & (subscriptions.c.owner == notices.c.owner)
+    query = select(*columns, subscriptions.c.filter).join(subscriptions, stands, isouter=True)
+    query = query.where(notices.c.owner == owner)
     if before is not None:
         query = query.where(notices.c.number < before)
     with store.database.reading() as connection:
         rows = connection.execute(query.order_by(notices.c.number.desc()).limit(limit)).all()
     return [
-        Notice(number, owner, subscription, text, Instant(stored), bool(seen))
-        for number, subscription, text, stored, seen in rows
+        (Notice(number, owner, subscription, text, Instant(stored), bool(seen)), filter or "")
+        for number, subscription, text, stored, seen, filter in rows
     ]
 
 

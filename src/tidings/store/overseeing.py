@@ -1,4 +1,4 @@
-"""What whoever runs the service looks at and nobody else asks for: room on the disk, age, what waits, dead letters."""
+"""What whoever runs the service looks at and nobody else asks for: room on the disk, what waits, dead letters."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from pathlib import Path
 
 from sqlalchemy import func, select
 
-from tidings.schema import Instant
 from tidings.store.channels import DUE
 from tidings.store.entries import StoredLetter
 from tidings.store.store import Store
-from tidings.store.tables import about, dead_letters, journal, parcels
+from tidings.store.tables import dead_letters, parcels
 
 
 def waiting(store: Store, subscription: str, owner: str) -> int:
@@ -18,15 +17,6 @@ def waiting(store: Store, subscription: str, owner: str) -> int:
     mine = (parcels.c.subscription == subscription) & (parcels.c.owner == owner) & (parcels.c.state == DUE)
     with store.database.reading() as connection:
         return int(connection.execute(select(func.count()).select_from(parcels).where(mine)).scalar_one())
-
-
-def oldest_event(store: Store) -> Instant | None:
-    """When the first event that is still there was accepted."""
-    first = select(about.c.complete_from).scalar_subquery()
-    query = select(journal.c.accepted).where(journal.c.position >= first, journal.c.kind == "event")
-    with store.database.reading() as connection:
-        found = connection.execute(query.order_by(journal.c.position).limit(1)).scalar()
-    return None if found is None else Instant(found)
 
 
 def disk_bytes(store: Store) -> int:

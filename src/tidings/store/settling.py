@@ -192,8 +192,8 @@ def _disable(connection: Connection, channel: _Health, now: Instant) -> None:
     number = connection.execute(select(outbox.c.notice)).scalar_one() + 1
     connection.execute(update(outbox).values(notice=number))
     text = (
-        f"the {channel.kind} channel of subscription {subscription!r} was disabled: {channel.reason}. "
-        "What it is owed is kept; resume the channel to have it sent"
+        f"Sending by {channel.kind} was stopped: {channel.reason.rstrip('.')}. "
+        "Nothing is lost: resume it and what waited is sent."
     )
     row = (number, owner, subscription, text, int(now), 0)
     connection.execute(notices.insert().values(row))

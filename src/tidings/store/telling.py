@@ -17,13 +17,13 @@ from tidings.schema import Instant
 from tidings.store.channels import StoredChannel, read_channel
 from tidings.store.database import Database
 from tidings.store.lease import check_lease
-from tidings.store.tables import channels, notice_mails, notices, parcels
+from tidings.store.tables import channels, notice_mails, notices, parcels, subscriptions
 
 
 @dataclass(frozen=True, slots=True)
 class Telling:
     """A notice to be mailed. `address` is '' where there is none by now, and `channel` None where it is gone or active
-    again: then there is nothing to tell. `waiting` and `dead` are deliveries."""
+    again: then there is nothing to tell. `waiting` and `dead` are deliveries; `filter` is '' where it was withdrawn."""
 
     number: int
     owner: str
@@ -34,6 +34,7 @@ class Telling:
     channel: StoredChannel | None
     waiting: int
     dead: int
+    filter: str = ""
 
 
 def owe(connection: Connection, number: int, owner: str, disabled: str, now: Instant) -> None:
@@ -88,4 +89,6 @@ def _telling(connection: Connection, row: Any) -> Telling:
     address = address_of(connection, owner, subscription)
     channel = None if found is None else read_channel(found)
     waiting, dead = counts.get("due", 0), counts.get("dead", 0)
-    return Telling(number, owner, subscription, Instant(stored), attempts, address, channel, waiting, dead)
+    stands = (subscriptions.c.id == subscription) & (subscriptions.c.owner == owner)
+    filter = connection.execute(select(subscriptions.c.filter).where(stands)).scalar() or ""
+    return Telling(number, owner, subscription, Instant(stored), attempts, address, channel, waiting, dead, filter)

@@ -1,5 +1,7 @@
 """The account's page: tokens for programs, sessions, the password."""
 
+import re
+
 from tests.service.conftest import PASSWORD, Service, on_sqlite
 from tests.service.pages.visitor import Visitor
 from tidings.service.callers import digest_of
@@ -19,8 +21,11 @@ def test_a_token_is_made_with_the_password_and_shown_once(service: Service, ann:
     assert token is not None
     assert (token.name, token.scopes, token.kind) == ("a program", frozenset({"publish"}), "token")
     ann.get(ACCOUNT)
+    assert "Your account" in [node.text for node in ann.tree.iter("h1")]
+    assert re.search(r"ann, since \d\d? [A-Z][a-z]{2} 20\d\d", ann.text)
     assert secret not in ann.page.text
     form = next(form for form in ann.tree.iter("form") if form.get("action", "").endswith("/remove"))
+    assert form.getparent().get("class") == "sure", "it asks first"
     ann.submit(form.get("action"))
     assert "works no more" in ann.text
     assert service.store.token(digest_of(secret)) is None

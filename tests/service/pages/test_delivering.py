@@ -66,11 +66,13 @@ def test_a_webhook_is_chosen_used_paused_and_taken_away(service: Service, ann: V
         ({"kind": "webhook", "url": "ftp://example.org"}, "url"),
         ({"kind": "webhook", "url": ""}, "url"),
         ({"kind": "email", "address": "nobody"}, "address"),
-        ({"kind": "webhook", "url": NOBODY, "rate_count": "x", "rate_seconds": "1"}, "rate"),
-        ({"kind": "webhook", "url": NOBODY, "digest_count": "1"}, "digest"),
+        ({"kind": "webhook", "url": NOBODY, "rate_count": "x", "rate_seconds": "1"}, "rate_count"),
+        ({"kind": "webhook", "url": NOBODY, "rate_count": "3"}, "rate_seconds"),
+        ({"kind": "webhook", "url": NOBODY, "digest_count": "1"}, "digest_count"),
+        ({"kind": "webhook", "url": NOBODY, "quiet_from": "22:00"}, "quiet_to"),
         (
             {"kind": "webhook", "url": NOBODY, "quiet_from": "22:00", "quiet_to": "06:00", "quiet_zone": "Nowhere"},
-            "quiet",
+            "quiet_zone",
         ),
     ],
 )
@@ -79,9 +81,33 @@ def test_what_is_wrong_is_said_at_its_place(service: Service, ann: Visitor, fill
     ann.get(f"{MINE}/{id}/channel")
     ann.submit(f"{MINE}/{id}/channel", **filled)
     assert ann.page.status_code == 422
-    assert ann.tree.get_element_by_id(f"wrong-{place}").text_content()
+    assert list(ann.errors()) == [place], "and a screen reader says it at its field"
+    assert ann.errors()[place].endswith("."), "a sentence"
     assert service.store.channel(id, "ann") is None
     assert ann.form(f"{MINE}/{id}/channel")["kind"] == [filled["kind"]]
+
+
+def test_what_was_typed_for_another_kind_is_not_read(service: Service, ann: Visitor) -> None:
+    id = ann.subscribe("brand = mini")
+    ann.get(f"{MINE}/{id}/channel")
+    ann.submit(f"{MINE}/{id}/channel", kind="webhook", url=NOBODY)
+    ann.get(f"{MINE}/{id}/channel")
+    ann.submit(f"{MINE}/{id}/channel", kind="stored", digest_count="x", rate_seconds="y", quiet_from="z")
+    assert ann.page.status_code == 200
+    assert service.store.subscription(id).delivery == ""
+
+
+def test_an_unknown_act_changes_nothing(service: Service, ann: Visitor) -> None:
+    id = ann.subscribe("brand = mini")
+    ann.get(f"{MINE}/{id}/channel")
+    ann.submit(f"{MINE}/{id}/channel", kind="webhook", url=NOBODY)
+    service.store.change_channel(id, "ann", state="paused")
+    proof = ann.tree.find("body").get("data-proof")
+    for act in ("", "remove"):
+        assert ann.client.post(f"{MINE}/{id}/deliveries", data={"proof": proof, "act": act}).status_code == 422
+    channel = service.store.channel(id, "ann")
+    assert channel is not None
+    assert channel.state == "paused"
 
 
 def test_anothers_channel_and_deliveries_are_not_there(service: Service, ann: Visitor) -> None:
@@ -126,9 +152,18 @@ def test_deliveries_are_shown_by_state(service: Service, ann: Visitor) -> None:
         assert len(ann.tree.xpath("//ul[contains(@class, 'list')]/li")) == count, state
     assert "None of them." in ann.text
     ann.get(f"{MINE}/{id}/deliveries?state=dead")
-    assert "503 after 0.50 s" in ann.text
+    assert "· 503 · 0.50 s" in ann.text
     assert "POST …" in ann.text
-    assert ann.tree.xpath("//nav[@aria-label='Which deliveries']/a[@aria-current]")[0].text == "Dead letters"
+    assert ann.tree.xpath("//nav[@aria-label='Which deliveries']/a[@aria-current]")[0].text == "Failed"
+    ann.get(f"{MINE}/{id}/deliveries")
+    assert _states(ann) == ["waiting", "waiting", "failed", "failed"], "in the words of the tabs"
+    service.store.change_channel(id, "ann", state="paused")
+    ann.get(f"{MINE}/{id}/deliveries")
+    assert _states(ann) == ["on hold", "on hold", "failed", "failed"]
+
+
+def _states(ann: Visitor) -> list[str]:
+    return [node.text for node in ann.tree.xpath("//summary/span[contains(@class, 'state')]")]
 
 
 def test_one_all_failed_or_those_of_a_period_are_sent_again(service: Service, ann: Visitor) -> None:
@@ -179,6 +214,7 @@ def test_a_new_secret_says_until_when_the_old_one_signs(service: Service, ann: V
     ann.get("/pages/account")
     assert first not in ann.page.text
     assert "brand = 'mini'" in ann.text
+    assert _asking(ann) == ["rotate"]
     ann.submit(f"{MINE}/{id}/deliveries")
     second = ann.tree.xpath("//code[@class='secret']")[0].text
     assert second != first
@@ -201,8 +237,67 @@ def test_the_list_of_subscriptions_shows_channel_and_rhythm(service: Service, an
     for page in (MINE, f"{MINE}/{told}", f"{MINE}/{told}/deliveries"):
         ann.get(page)
         for words in ("up to 10 in one, every 2 hours", "at most 5 a minute", "quiet 22:00 to 07:00 Europe/Athens"):
-            assert words in ann.text, page
+            assert words.lower() in ann.text.lower(), page
     service.store.change_channel(told, "ann", state="disabled", reason="gone")
     ann.get(MINE)
-    assert "disabled" in ann.text
+    assert "webhook: disabled" in ann.text
     assert f"{MINE}/{plain}/channel" in [link.get("href") for link in ann.tree.iter("a")]
+
+
+def _asking(ann: Visitor) -> list[str]:
+    """What is done only after a second word."""
+    return [one.get("value") for one in ann.tree.xpath("//details[@class='sure']//input[@name='act']")]
+
+
+def test_what_cannot_be_undone_asks_first(service: Service, ann: Visitor) -> None:
+    id = _delivered(service, ann, 2)
+    ann.get(f"{MINE}/{id}/deliveries")
+    assert _asking(ann) == ["rotate", "replay"]
+    others = ann.tree.xpath("//input[@name='act'][not(ancestor::details)]")
+    assert [one.get("value") for one in others] == ["pause"]
+
+
+def _channel(ann: Visitor) -> tuple[str, list[str], str]:
+    """Its one state, the buttons, and all that is said."""
+    (card,) = ann.tree.xpath("//section[@aria-label='Channel']")
+    (state,) = card.xpath(".//span[starts-with(@class, 'state')]")
+    buttons = [one.text for one in card.xpath(".//div[contains(@class, 'acts')]/form/button")]
+    return state.text, buttons, " ".join(card.text_content().split())
+
+
+def test_the_state_of_a_channel_is_told_once_and_with_the_way_on(service: Service, ann: Visitor) -> None:
+    id = _delivered(service, ann, 2)
+    page = f"{MINE}/{id}/deliveries"
+    ann.get(page)
+    state, buttons, told = _channel(ann)
+    assert (state, buttons) == ("failing", ["Pause sending"])
+    assert "It began to fail just now. 503." in told
+    assert "active" not in told
+    service.store.change_channel(id, "ann", state="disabled", reason="it answered 410")
+    ann.get(page)
+    state, buttons, told = _channel(ann)
+    assert (state, buttons, told.count("it answered 410")) == ("disabled", ["Resume"], 1)
+    assert "Sending was stopped: it answered 410. Nothing is lost" in told
+    assert ann.tree.xpath("//button[text()='Resume']")[0].get("class") == "small", "the first thing to do"
+    service.store.change_channel(id, "ann", state="unconfirmed", reason="nobody was asked yet")
+    ann.get(page)
+    state, buttons, told = _channel(ann)
+    assert (state, buttons) == ("unconfirmed", ["Ask again"])
+    assert "then “Ask again”." in told
+    assert "POST" not in told
+    api = ann.client.get(f"/subscriptions/{id}/channel").json()
+    assert f"POST /subscriptions/{id}/channel/resume" in str(api), "programs are told their way"
+
+
+def test_many_events_of_a_digest_are_not_all_linked(service: Service, ann: Visitor) -> None:
+    id = ann.subscribe("brand = mini")
+    ann.get(f"{MINE}/{id}/channel")
+    ann.submit(f"{MINE}/{id}/channel", kind="webhook", url=NOBODY, digest_count="8")
+    for number in range(8):
+        position = service.client.post("/events", json=car(f"e{number}")).json()["position"]
+        service.commit(service.store.committed() + 1, position, [(position, [id])])
+    send(service)
+    ann.get(f"{MINE}/{id}/deliveries")
+    assert "8 matches, 1 attempt" in ann.text
+    assert len([one for one in ann.tree.iter("a") if one.get("href").startswith("/pages/events/")]) == 5
+    assert "and 3 more" in ann.text

@@ -1,11 +1,15 @@
 """The schema's pages: what there is, how it grew, and one form for each way to grow."""
 
+import re
 from typing import Any
 
 import pytest
 
 from tests.service.conftest import Service, on_sqlite
 from tests.service.pages.visitor import Visitor
+from tidings.schema import Domain, growth
+from tidings.schema.domain import Kind
+from tidings.store import Grow
 
 pytestmark = on_sqlite
 GROW = "/pages/schema/grow"
@@ -18,6 +22,23 @@ def test_the_schema_shows_types_attributes_domains_and_trees(visitor: Visitor) -
     assert "Add a domain" not in visitor.text, "a guest may not grow it"
     visitor.get("/pages/schema/history")
     assert "event type car with brand, year, paint" in visitor.text
+    assert "attribute price (domain money)" in visitor.text
+
+
+def test_the_history_has_the_newest_first_a_page_at_a_time(service: Service, visitor: Visitor) -> None:
+    made = [Grow(growth.CreateDomain(Domain(f"d{number}", Kind.STRING))) for number in range(110)]
+    service.store.append(made[:60])
+    service.client.post("/subscriptions", json={"filter": "brand = mini"})
+    service.store.append(made[60:])
+    visitor.get("/pages/schema/history")
+    told = re.findall(r"domain (d\d+)", visitor.text)
+    assert told == [f"d{number}" for number in range(109, 9, -1)]
+    newest = visitor.tree.xpath("//li/span[@class='tag']")[0].text
+    assert newest == f"version {service.store.catalog().version}"
+    (older,) = visitor.tree.xpath("//a[@rel='next']")
+    visitor.get(older.get("href"))
+    assert re.findall(r"domain (d\d+)", visitor.text) == [f"d{number}" for number in range(9, -1, -1)]
+    assert visitor.tree.xpath("//a[@rel='next']") == []
 
 
 def test_a_guest_is_led_to_the_log_in(visitor: Visitor) -> None:
@@ -41,8 +62,10 @@ def test_each_way_to_grow(service: Service, ann: Visitor) -> None:
     ann.submit(f"{GROW}/event-type", **filled)
     ann.get(f"{GROW}/extension")
     ann.submit(f"{GROW}/extension", event_type="find", attribute="title")
+    assert "Added: attribute title of find" in ann.text
     ann.get(f"{GROW}/value?domain=wood")
     ann.submit(f"{GROW}/value", value="yew")
+    assert "Added: value yew of wood" in ann.text
     ann.get(f"{GROW}/value")
     ann.submit(f"{GROW}/value", domain="furnishing", value="bench", parent="seat")
     catalog = service.store.catalog()
@@ -71,9 +94,9 @@ def test_what_is_wrong_stands_at_its_field(service: Service, ann: Visitor) -> No
     assert "tree" in ann.errors()
     ann.get(f"{GROW}/attribute")
     ann.submit(f"{GROW}/attribute", name="", domain="brand")
-    assert ann.errors() == {"name": "give it a name"}
+    assert ann.errors() == {"name": "Give it a name."}
     ann.submit(f"{GROW}/attribute", name="x", domain="")
-    assert ann.errors() == {"domain": "choose the domain of its values"}
+    assert ann.errors() == {"domain": "Choose the domain of its values."}
     ann.get(f"{GROW}/value")
     ann.submit(f"{GROW}/value", domain="brand", value="mini")
     assert "exists already" in ann.errors()["value"]
@@ -95,11 +118,22 @@ def test_two_people_may_grow_it_at_once_and_the_second_is_told(service: Service,
 
 def test_the_form_of_an_event_type_grows(ann: Visitor) -> None:
     ann.get(f"{GROW}/event-type")
-    rows = len([name for name in ann.form(f"{GROW}/event-type") if name.startswith("attribute")])
-    ann.submit(f"{GROW}/event-type", name="find", attribute0="price", more="1")
-    fields = ann.form(f"{GROW}/event-type")
-    assert len([name for name in fields if name.startswith("attribute")]) > rows
-    assert fields["attribute0"] == ["price"]
+    counts = []
+    for _ in range(3):
+        fields = ann.form(f"{GROW}/event-type")
+        counts.append(len([name for name in fields if name.startswith("attribute")]))
+        ann.submit(f"{GROW}/event-type", name="find", attribute0="price", more="1")
+    assert counts == [3, 6, 9], "also where the rows are still empty"
+    assert ann.form(f"{GROW}/event-type")["attribute0"] == ["price"]
+
+
+@pytest.mark.parametrize("page", [f"{GROW}/event-type", "/pages/publish?type=car", "/pages/subscriptions/new"])
+def test_enter_sends_the_form(ann: Visitor, page: str) -> None:
+    """A browser then presses the first button: that must not be the one for more rows or values, or to check."""
+    ann.get(page)
+    action = page.partition("?")[0]
+    first = ann.tree.xpath(f"(//form[@action='{action}']//button)[1]")[0]
+    assert (first.get("name"), first.get("tabindex"), first.get("aria-hidden")) == (None, "-1", "true")
 
 
 def test_no_such_form(ann: Visitor) -> None:

@@ -76,7 +76,7 @@ def test_a_wrong_password_is_told_without_telling_which_was_wrong(visitor: Visit
     for username in ("tester", "nobody"):
         visitor.log_in(username, "not the password")
         assert visitor.page.status_code == 401
-        assert visitor.errors() == {"password": "there is no account with this name and this password"}
+        assert visitor.errors() == {"password": "There is no account with this name and this password."}
 
 
 def test_log_out_takes_the_session_back(service: Service, ann: Visitor) -> None:
@@ -130,6 +130,55 @@ def test_the_operator_logs_in_by_a_token_and_the_session_may_no_more(service: Se
     assert "Dead letters" in visitor.text
     visitor.submit("/pages/logout")
     assert service.store.token(digest_of(secret)) is not None, "the token itself is no session"
+
+
+def test_a_session_goes_with_the_token_it_was_begun_with(service: Service, ann: Visitor) -> None:
+    account = service.store.account("ann")
+    assert account is not None
+    secrets = [new_token() for _ in range(2)]
+    for secret in secrets:
+        service.store.add_token(Token(digest_of(secret), "ann", "token", "phone", account.scopes, now(), None))
+    others = []
+    for secret in secrets:
+        others.append(Visitor(service))
+        others[-1].get("/pages/login")
+        others[-1].submit("/pages/login", token=secret)
+        assert others[-1].get("/pages/account").url.path == "/pages/account"
+    id = digest_of(secrets[0]).hex()[:12]
+    assert f"browser, by token {id}" in others[0].text
+    ann.get("/pages/account")
+    ann.submit(f"/pages/account/tokens/{id}/remove")
+    assert others[0].get("/pages/account").url.path == "/pages/login", "it went with its token"
+    assert others[1].get("/pages/account").url.path == "/pages/account", "another token's stays"
+    assert ann.get("/pages/account").url.path == "/pages/account"
+
+
+def test_a_sessions_own_secret_is_no_token_to_log_in_with(service: Service, ann: Visitor, visitor: Visitor) -> None:
+    visitor.get("/pages/login")
+    visitor.submit("/pages/login", token=ann.client.cookies[SESSION])
+    assert visitor.page.status_code == 401
+    assert "token" in visitor.errors()
+
+
+def test_a_newcomer_keeps_the_example_through_the_registration(service: Service, visitor: Visitor) -> None:
+    visitor.get("/pages/subscriptions/new", filter="brand = 'mini' and year > 1990")
+    assert visitor.page.url.path == "/pages/login"
+    links = [one.get("href") for one in visitor.tree.iter("a") if one.text == "Create account"]
+    assert len(links) == 2, "in the bar and below the form"
+    assert len(set(links)) == 1
+    visitor.get(links[0])
+    visitor.submit("/pages/register", username="ann", password=PASSWORD, again="another")
+    assert "again" in visitor.errors()
+    visitor.submit("/pages/register", username="ann", password=PASSWORD, again=PASSWORD)
+    assert visitor.page.url.path == "/pages/subscriptions/new"
+    assert visitor.tree.get_element_by_id("text").text.strip() == "brand = 'mini' and year > 1990"
+    assert (
+        visitor.client.get("/pages/register", params={"next": "/pages/schema"}).headers["location"] == "/pages/schema"
+    )
+    newer = Visitor(service)
+    newer.get("/pages/register", next="//evil.example/")
+    newer.submit("/pages/register", username="bob", password=PASSWORD, again=PASSWORD)
+    assert newer.page.url.path == "/pages/subscriptions/new"
 
 
 def test_registration_that_is_closed_is_said(service: Service, visitor: Visitor) -> None:

@@ -1,9 +1,15 @@
 """What a newcomer sees: what this is, events as they come, example filters with what they found, how to begin."""
 
 from dataclasses import replace
+from typing import Any
+
+import pytest
 
 from tests.service.conftest import PASSWORD, Service, car, on_sqlite
 from tests.service.pages.visitor import Visitor
+from tidings.events import Event, validate
+from tidings.schema import Catalog
+from tidings.service.pages import showcase
 from tidings.service.pages.showcase import Showcase
 from tidings.service.status import ChildStatus
 
@@ -11,26 +17,34 @@ pytestmark = on_sqlite
 
 
 def _fresh(service: Service) -> None:
-    service.app.state.showcase = Showcase(service.gateway)
+    service.app.state.showcase = Showcase(service.gateway, service.app.state.ends)
 
 
 def test_one_sentence_events_examples_and_how_to_begin(service: Service, visitor: Visitor) -> None:
     visitor.get("/")
-    assert "Tidings matches every published event" in visitor.text
+    assert "Tidings checks every event the moment it is published and tells you, with the reason." in visitor.text
     assert "No event was published yet" in visitor.text
     service.client.post("/events", json=[car(f"e{number}", year=1960 + number) for number in range(30)])
     service.client.post("/subscriptions", json={"filter": "year = 1977"})
     _fresh(service)
     visitor.get("/")
     assert "1989" in visitor.text, "the newest event"
-    assert "tried on the last 30 events" in visitor.text
+    assert "for example brand = 'mini' and year >= 1975" in visitor.text, "of what was published"
     filters = [node.text_content() for node in visitor.tree.iter("pre") if node.get("class") == "filter"]
-    assert "event_type contains 'car' and brand = 'mini'" in filters
-    assert "fits 30 of 30" in visitor.text
+    assert filters[0] == "brand = 'mini'", "simple ones first"
+    assert "matches 30 of the last 30 events" in visitor.text
+    assert "Latest match, just now" in visitor.text.replace("1 second ago", "just now")
+    shown = [node.text_content() for node in visitor.tree.iter("div") if node.get("class") == "sample"]
+    assert len(shown) == 3
+    assert len(set(shown)) == 3, "each example shows another event"
     assert "year = 1977" not in visitor.page.text, "nobody's subscriptions are shown"
-    for words in ("Make an account", "Leave a filter standing", "Be told"):
-        assert words in visitor.text
-    link = next(one.get("href") for one in visitor.tree.iter("a") if one.text == "Leave it standing")
+    steps = [visitor.page.text.index(words) for words in ("1. Create account", "2. Subscribe with", "3. Be told")]
+    assert steps == sorted(steps)
+    places = [visitor.page.text.index(f'data-part="{name}"') for name in ("examples", "events", "rates", "figures")]
+    assert places == sorted(places)
+    assert steps[-1] < places[0], "how to begin comes first"
+    assert visitor.page.text.count('class="row"><span class="tags">') == 4, "few events"
+    link = next(one.get("href") for one in visitor.tree.iter("a") if one.text == "Subscribe to this")
     visitor.get(link)
     assert visitor.page.url.path == "/pages/login"
     visitor.submit("/pages/login", username="tester", password=PASSWORD)
@@ -55,3 +69,28 @@ def test_where_nobody_may_register_guests_see_no_events(service: Service, visito
     assert "1971" not in visitor.text
     assert "What filters find" not in visitor.text
     assert "Whoever runs this service gives them out" in visitor.text
+
+
+def test_each_event_is_read_and_tried_once_and_large_ones_never(
+    service: Service, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def validated(raw: Any, catalog: Catalog, hints: bool) -> Event:
+        read.append(raw["id"])
+        return validate(raw, catalog, hints=hints)
+
+    monkeypatch.setattr(showcase, "validate", validated)
+    monkeypatch.setattr(showcase, "_FRESH", 0.0)
+    _fresh(service)
+    large = car("large", paint=[f"p{number}" for number in range(10_000)])
+    service.client.post("/events", json=[car("e1"), car("e2"), large])
+    visitor.get("/")
+    assert "matches 2 of the last 2 events" in visitor.text
+    assert "… and 9,992 more" in visitor.text, "it is shown as it came"
+    assert sorted(read) == ["e1", "e2"]
+    service.client.post("/events", json=car("e3", year=2007))
+    visitor.get("/")
+    assert "2007" in visitor.text
+    assert "of the last 3 events" in visitor.text
+    assert read[2:] == ["e3"]

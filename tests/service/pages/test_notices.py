@@ -1,4 +1,5 @@
-"""Notices: a line on every page while there are new ones, a page of all, marked as read one by one or together."""
+"""Notices: their number on every page, a line where subscriptions are, a page of all, marked as read one by one or
+together."""
 
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from tidings.store.tables import notices as table
 
 NOTICES = "/pages/notices"
 MINE = "/pages/subscriptions"
+STOPPED = "of your channels has stopped"
 
 
 @pytest.fixture
@@ -29,32 +31,70 @@ def _told(service: Service, owner: str, count: int) -> None:
             connection.execute(table.insert().values(row))
 
 
-def test_a_channel_that_is_gone_is_told_on_every_page_until_it_is_read(service: Service, ann: Visitor) -> None:
+def _in_bar(ann: Visitor) -> str:
+    """The link to the notices, beside the name."""
+    (link,) = ann.tree.xpath(f"//header//a[@href='{NOTICES}']")
+    return " ".join(link.text_content().split())
+
+
+def test_a_channel_that_is_gone_is_told_until_it_is_read(service: Service, ann: Visitor) -> None:
     id = ann.subscribe("brand = mini")
     ann.get("/")
-    assert "about your channels" not in ann.text
+    assert STOPPED not in ann.text
+    assert _in_bar(ann) == "Notices"
     with answering(410, "gone") as receiver:
         ann.get(f"{MINE}/{id}/channel")
         ann.submit(f"{MINE}/{id}/channel", kind="webhook", url=receiver.url)
         position = service.client.post("/events", json=car()).json()["position"]
         service.commit(1, position, [(position, [id])])
         send(service)
-    for page in ("/", MINE, "/pages/schema", "/pages/publish", "/pages/account", f"{MINE}/{id}", "/pages/nowhere"):
+    for page, told in (
+        ("/", True), (MINE, True), (f"{MINE}/{id}", True), ("/pages/schema", False), ("/pages/publish", False),
+        ("/pages/account", False), ("/pages/nowhere", False),
+    ):  # fmt: skip
         ann.get(page)
-        assert "1 notice about your channels is new" in ann.text, page
-    assert "disabled" in ann.get(MINE).text
-    link = next(one.get("href") for one in ann.tree.iter("a") if one.text == "1 notice")
+        assert _in_bar(ann) == "Notices 1 new", page
+        assert (f"Sending to one {STOPPED}" in ann.text) == told, page
+    ann.get(MINE)
+    assert "webhook: disabled" in ann.text
+    link = next(one.get("href") for one in ann.tree.iter("a") if one.text == "See what happened")
     ann.get(link)
     assert ann.page.url.path == NOTICES
-    assert "was disabled" in ann.text
-    assert f"{MINE}/{id}" in [one.get("href") for one in ann.tree.iter("a")]
+    assert STOPPED not in ann.text
+    stopped = (
+        "Sending by webhook was stopped: it answered 410: it wants nothing any more. "
+        "Nothing is lost: resume it and what waited is sent."
+    )
+    assert stopped in ann.text
+    links = {one.text_content(): one.get("href") for one in ann.tree.find(".//main").iter("a")}
+    assert links["brand = 'mini'"] == f"{MINE}/{id}", "named by its filter"
+    assert id not in ann.text
+    assert links["See deliveries and resume"] == f"{MINE}/{id}/deliveries"
     ann.submit(NOTICES, number="1")
     assert "Marked as read" in ann.text
-    assert "was disabled" in ann.text, "what was read stays"
+    assert stopped in ann.text, "what was read stays"
     assert "new" not in [node.text for node in ann.tree.iter("span")]
     ann.get("/")
-    assert "about your channels" not in ann.text
+    assert STOPPED not in ann.text
+    assert _in_bar(ann) == "Notices"
     assert [one["seen"] for one in _api(ann, "/notices")["notices"]] == [True]
+
+
+@on_sqlite
+def test_older_texts_and_withdrawn_subscriptions_are_shown_as_well(service: Service, ann: Visitor) -> None:
+    id = ann.subscribe("brand = mini")
+    old = "the webhook channel of subscription {!r} was disabled: gone. What it is owed is kept; resume the channel"
+    with service.store.database.writing("outbox") as connection:
+        for number, one in ((1, id), (2, "s-gone")):
+            connection.execute(table.insert().values((number, "ann", one, old.format(one), number, 0)))
+    ann.get(NOTICES)
+    told = [" ".join(node.text_content().split()) for node in ann.tree.xpath("//ul/li//p")]
+    text = "The webhook channel was disabled: gone. What it is owed is kept; resume the channel."
+    assert told == ["new A subscription that was withdrawn", text, "new brand = 'mini'", text]
+    assert "See deliveries and resume" not in ann.text, "it is not disabled now"
+    assert [one.get("href") for one in ann.tree.iter("a") if one.text == "See deliveries"] == [
+        f"{MINE}/{id}/deliveries"
+    ]
 
 
 def _api(visitor: Visitor, path: str) -> dict[str, list[dict[str, object]]]:
@@ -65,14 +105,14 @@ def _api(visitor: Visitor, path: str) -> dict[str, list[dict[str, object]]]:
 def test_pages_newest_first_and_all_read_leaves_what_came_since(service: Service, ann: Visitor) -> None:
     _told(service, "ann", 45)
     ann.get(NOTICES)
-    shown = [int(node.text.split()[1]) for node in ann.tree.iter("span") if (node.text or "").startswith("notice ")]
+    shown = [int(node.text.split()[1]) for node in ann.tree.iter("p") if (node.text or "").startswith("Notice ")]
     assert shown == list(range(45, 25, -1))
     fields = next(form for form in ann.tree.iter("form") if b"upto" in _bytes(form))
     upto = dict(fields.form_values())["upto"]
     ann.get(next(link.get("href") for link in ann.tree.iter("a") if link.get("rel") == "next"))
-    assert "notice 25 of ann" in ann.text
+    assert "Notice 25 of ann." in ann.text
     ann.submit(NOTICES, number="25")
-    assert "notice 25 of ann" in ann.text, "the same page again"
+    assert "Notice 25 of ann." in ann.text, "the same page again"
     assert notices.unread(service.store, "ann") == 44
     with service.store.database.writing("outbox") as connection:
         connection.execute(table.insert().values((46, "ann", "s-46", "notice 46 of ann", 46, 0)))
@@ -81,7 +121,7 @@ def test_pages_newest_first_and_all_read_leaves_what_came_since(service: Service
     ann.client.post(NOTICES, data={"proof": proof, "upto": upto})
     assert notices.unread(service.store, "ann") == 1
     ann.get("/")
-    assert "1 notice about your channels is new" in ann.text
+    assert _in_bar(ann) == "Notices 1 new"
 
 
 def _bytes(node: object) -> bytes:
@@ -107,4 +147,4 @@ def test_guests_have_none(service: Service, visitor: Visitor) -> None:
     visitor.get(NOTICES)
     assert visitor.page.url.path == "/pages/login"
     visitor.get("/")
-    assert "about your channels" not in visitor.text
+    assert "Notices" not in visitor.text

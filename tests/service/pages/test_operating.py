@@ -75,10 +75,12 @@ def test_children_journal_and_plan(service: Service, operator: Visitor) -> None:
     assert plan.segments == 1
     assert plan.bytes > 0
     for words in (
-        "waiting", "Restarts3", "ended by SIGKILL", "error: <b>the disk</b> is full", f"Version{plan.version}",
+        "waiting", "Restarts3", "ended by SIGKILL", "error: <b>the disk</b> is full", "Made",
         "Segments1", "all changes are in it", f"Last position{service.store.tail()}", "Oldest event",
     ):  # fmt: skip
         assert words in operator.text, words
+    assert operator.tree.xpath(f"//dd[@title='version {plan.version}']"), "for who asks"
+    assert str(plan.version) not in operator.text
     assert "<b>the disk" not in page
     assert "x" * 100 not in page, "the end of the log, from a whole line on"
     service.client.post("/subscriptions", json={"filter": "brand = opel"})
@@ -111,12 +113,21 @@ def test_endpoints_in_trouble_by_host(service: Service, operator: Visitor) -> No
         send(service)
     host = receiver.url.removeprefix("http://").removesuffix("/hook")
     service.gateway.outbox = ChildStatus("running", busiest=((f"webhook {host}", 7, "slow"),))
+    _look_anew(service)
     operator.get(OPERATOR)
     assert f"webhook {host}: 7 places, slow" in operator.text
     (row,) = operator.tree.xpath(f"//tr[th[contains(., '{host}')]]")
     cells = {cell.get("data-name"): " ".join(cell.text_content().split()) for cell in row.iter("td")}
-    assert (cells["Channels"], cells["Waiting"], cells["Dead in a row"]) == ("2", "2", "0")
-    assert cells["Places taken"] == "7"
+    assert (cells["Channels"], cells["Waiting"], cells["Failed in a row"]) == ("2", "2", "0")
+    assert cells["Sending now"] == "7"
+    assert cells["State"].startswith("failing began ")
+    assert row.xpath(".//span[@class='state bad']")[0].text == "failing"
+    (counts,) = operator.tree.xpath("//tr[th = 'webhook']")
+    assert [(cell.get("data-name"), cell[0].text) for cell in counts if len(cell)] == [("Failed attempts", "2")]
+    assert all("num" in cell.get("class") for cell in counts.iter("td"))
+    service.store.change_channel(ids[0], "tester", state="disabled", reason="gone")
+    operator.get(OPERATOR)
+    assert "1 disabled" in [one.text for one in operator.tree.xpath("//td/span/span[@class='state bad']")]
     assert "503" in cells["Last error"]
     assert "tester" in cells["Last error"]
     assert "/hook" not in operator.page.text, "an address may hold a secret"

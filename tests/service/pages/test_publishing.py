@@ -4,8 +4,10 @@ import pytest
 
 from tests.service.conftest import Service, on_sqlite
 from tests.service.pages.visitor import Visitor
-from tidings.schema import growth
-from tidings.schema.catalog import AttributeUse, EventType
+from tidings.schema import Domain, growth
+from tidings.schema.catalog import Attribute, AttributeUse, EventType
+from tidings.schema.domain import Kind
+from tidings.schema.hierarchy import LEVELS, Hierarchy
 from tidings.service.questions import stored
 from tidings.store import Grow
 
@@ -21,7 +23,8 @@ def test_types_are_chosen_first_then_comes_their_view(ann: Visitor) -> None:
     required = {node.get("name") for node in ann.tree.iter("input", "select") if node.get("required") is not None}
     assert required == {f"value:{name}" for name in ("title", "price", "ends", "brand", "year")}
     brand = next(node for node in ann.tree.iter("select") if node.get("name") == "value:brand")
-    assert [option.text or "" for option in brand] == ["", "opel", "mini", "audi", "volvo"]
+    assert [option.text or "" for option in brand] == ["Choose…", "opel", "mini", "audi", "volvo"]
+    assert brand[0].get("value") == ""
     ends = next(node for node in ann.tree.iter("input") if node.get("name") == "value:ends")
     assert ends.get("type") == "datetime-local"
 
@@ -40,7 +43,8 @@ def test_a_place_in_a_hierarchy_is_chosen_from_its_tree(service: Service, ann: V
     filled = {"value:title": "an old one", "value:price": "10", "value:ends": "2030-01-01T10:00:00"}
     ann.submit("/pages/publish", **filled, **{"value:category": None})
     assert ann.page.status_code == 422
-    assert ann.tree.get_element_by_id("wrong-value:category").text_content()
+    (fields,) = ann.tree.xpath("//fieldset[.//input[@name='value:category']]")
+    assert ann.tree.get_element_by_id(fields.get("aria-describedby")).text_content() == "Please give a value."
     ann.submit("/pages/publish", **filled | {"value:price": "x"}, **{"value:category": "convertible"})
     assert [node.getparent().get("data-node") for node in ann.tree.xpath("//details[@open]")] == ["vehicle", "car"]
     ann.submit("/pages/publish", **filled)
@@ -69,7 +73,7 @@ def test_an_event_is_published_as_the_api_would(service: Service, ann: Visitor) 
     ann.get("/pages/publish?type=car")
     filled = {"value:brand": "mini", "value:year": "1971", "value:paint": ["red", "", "white"], "source": "by hand"}
     ann.submit("/pages/publish", **filled)
-    assert "Published at position" in ann.text
+    assert "Published." in ann.text
     position = int(ann.page.url.params["published"])
     event = stored(service.store, position).payload
     assert '"year":1971' in event.replace(" ", "")
@@ -92,8 +96,68 @@ def test_what_is_wrong_stands_at_its_field_and_what_was_typed_stays(service: Ser
     assert fields["value:paint"] == ["red", ""]
     assert service.store.tail() == tail
     ann.submit("/pages/publish", **{"value:brand": "mini", "value:year": ""})
-    assert "year" in ann.text
+    assert ann.errors() == {"value:year": "Please give a value."}
     assert ann.page.status_code == 422
+
+
+@pytest.mark.parametrize("typed", ["1_000", "٣", "nan", "1e999", "9" * 330])
+def test_a_number_is_read_as_the_language_reads_it(service: Service, ann: Visitor, typed: str) -> None:
+    tail = service.store.tail()
+    ann.get("/pages/publish?type=car")
+    ann.submit("/pages/publish", **{"value:brand": "mini", "value:year": typed})
+    assert ann.page.status_code == 422
+    assert "is no number; write it like 1300 or 12.5" in ann.errors()["value:year"]
+    assert service.store.tail() == tail
+
+
+def test_an_event_that_is_sent_twice_is_published_once(service: Service, ann: Visitor) -> None:
+    ann.get("/pages/publish?type=car")
+    fields = ann.form("/pages/publish") | {"value:brand": ["mini"], "value:year": ["1971"]}
+    first, second = (ann.client.post("/pages/publish", data=fields) for _ in range(2))
+    assert first.headers["location"] == second.headers["location"]
+    changed = ann.client.post("/pages/publish", data=fields | {"value:year": ["1972"]})
+    assert changed.headers["location"] != first.headers["location"], "after going back, it is another event"
+    ann.get(first.headers["location"])
+    fields = ann.form("/pages/publish") | {"value:brand": ["mini"], "value:year": ["1971"]}
+    again = ann.client.post("/pages/publish", data=fields)
+    assert again.headers["location"] != first.headers["location"], "the next form is for another one"
+
+
+def test_a_name_with_blanks_has_its_error_too(service: Service, ann: Visitor) -> None:
+    made = growth.CreateAttribute(Attribute("made of it", "money"))
+    ticks = growth.CreateAttribute(Attribute("marks seen", "brand"))
+    uses = (AttributeUse("made of it"), AttributeUse("marks seen", unique=False))
+    service.store.append([Grow(made), Grow(ticks), Grow(growth.CreateEventType(EventType("thing", uses)))])
+    ann.get("/pages/publish?type=thing")
+    ann.submit("/pages/publish", **{"value:made of it": "gold"})
+    assert ann.errors() == {"value:made of it": "'gold' is no number; write it like 1300 or 12.5."}
+    (fields,) = ann.tree.xpath("//fieldset[.//input[@name='value:marks seen']]")
+    assert ann.tree.get_element_by_id(fields.get("aria-describedby")).text_content() == "Please give a value."
+
+
+def test_the_form_says_what_is_mandatory_and_no_kinds(ann: Visitor) -> None:
+    ann.get("/pages/publish?type=auction&type=car")
+    labels = {label.text_content() for label in ann.tree.xpath("//form//div[@class='field']/label")}
+    assert {"title*", "price* a number", "ends* UTC", "paint one or several", "brand*"} <= labels
+    assert "numeric" not in ann.text
+    assert "* mandatory" in ann.text
+
+
+def test_a_tree_that_is_too_deep_to_open_is_searched(service: Service, ann: Visitor) -> None:
+    deep = Hierarchy(tuple(f"n{level}" for level in range(LEVELS)), tuple(range(-1, LEVELS - 1)))
+    changes = (
+        growth.CreateDomain(Domain("well", Kind.HIERARCHICAL, hierarchy=deep)),
+        growth.CreateAttribute(Attribute("depth", "well")),
+        growth.CreateEventType(EventType("dive", (AttributeUse("depth"),))),
+    )
+    service.store.append([Grow(change) for change in changes])
+    assert ann.get("/pages/schema").status_code == 200
+    assert "250 nodes, too deep to open here" in ann.text
+    ann.get("/pages/publish?type=dive")
+    (field,) = ann.tree.xpath("//input[@name='value:depth']")
+    assert (field.get("type"), field.get("list") is not None) == (None, True)
+    ann.submit("/pages/publish", **{"value:depth": "n249"})
+    assert "Published." in ann.text
 
 
 def test_one_more_value_can_be_asked_for_without_a_script(ann: Visitor) -> None:
@@ -121,4 +185,4 @@ def test_a_guest_is_led_to_the_log_in_unless_guests_may(service: Service, visito
     service.gateway.guest = Caller("", frozenset({"publish", "schema"}))
     visitor.get("/pages/publish?type=car")
     visitor.submit("/pages/publish", **{"value:brand": "mini", "value:year": "1971"})
-    assert "Published at position" in visitor.text
+    assert "Published." in visitor.text

@@ -8,5 +8,6 @@ comfortable. Nothing here is part of the OpenAPI document.
 """
 
 from tidings.service.pages.routing import router
+from tidings.service.pages.trouble import trouble_page
 
-__all__ = ["router"]
+__all__ = ["router", "trouble_page"]

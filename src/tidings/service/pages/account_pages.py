@@ -8,17 +8,16 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import TidingsError
-from tidings.schema import Instant
 from tidings.service.account_routes import WrongTime, read_time
 from tidings.service.accounts import IllegalPassword, WrongPassword, token_id
 from tidings.service.pages.form import Form, read_form
-from tidings.service.pages.joining_pages import accounts_of, address_of
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import begin_session, gateway_of, member
 from tidings.service.problems import status_of
+from tidings.service.requests import accounts_of, address_of
 from tidings.settings import SCOPES
-from tidings.store import StoredChannel, browsing
+from tidings.store import browsing
 from tidings.store.clock import now
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -98,7 +97,7 @@ async def _page(
     after: str = "",
     status: int = 200,
 ) -> Response:
-    caller, gateway = member(request), gateway_of(request)
+    caller, gateway, moment = member(request), gateway_of(request), now()
     signed = await gateway.read(browsing.signed, gateway.store, caller.owner, after, _WEBHOOKS + 1)
     shown = signed[:_WEBHOOKS]
     channels = await gateway.read(gateway.store.channels_of, caller.owner, [id for id, _ in shown])
@@ -113,7 +112,9 @@ async def _page(
         has_password=bool(found.password),
         tokens=[(token_id(token), token, token.digest == caller.digest) for token in reversed(tokens)],
         all_scopes=[scope for scope in SCOPES if scope in found.scopes],
-        webhooks=[(id, filter, channels[id], _old_until(channels[id])) for id, filter in shown if id in channels],
+        webhooks=[
+            (id, filter, channels[id], channels[id].old_secret_until(moment)) for id, filter in shown if id in channels
+        ],
         more_webhooks=urlencode({"webhooks": shown[-1][0]}) if len(signed) > _WEBHOOKS else "",
         may_subscribe="subscribe" in caller.scopes,
         form=form or Form([]),
@@ -121,9 +122,3 @@ async def _page(
         secret=secret,
         done=done,
     )
-
-
-def _old_until(channel: StoredChannel) -> Instant | None:
-    """Until when a secret that was replaced signs beside the new one."""
-    moment = now()
-    return max((end for _, end in channel.secrets if end is not None and end > moment), default=None)

@@ -1,7 +1,8 @@
 """Filters as rows: what a form can show of a filter's tree, and the text of rows that were filled in.
 
 Rows stand in groups. The rows of a group are joined by the one word and the groups by the other: `or` between groups
-means `and` within them, and the other way round. What is nested deeper, or compares two attributes, has no rows.
+means `and` within them, and the other way round. What is nested deeper, compares two attributes, or uses what the form
+does not offer, has no rows: a row never shows anything else than the filter says.
 """
 
 from __future__ import annotations
@@ -27,24 +28,11 @@ from tidings.language.tree import (
 from tidings.schema import Domain
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Kind
+from tidings.service.pages.choices import choices, offered
+from tidings.service.pages.typed_number import typed_number
 
 Join = Literal["and", "or"]
-_ORDER = ("<", "<=", ">", ">=")
-_PLAIN = {"=": "is", "!=": "is not"}
-_WORDS: dict[Kind, dict[str, str]] = {
-    Kind.NUMERIC: {"=": "=", "!=": "≠", "<": "<", "<=": "≤", ">": ">", ">=": "≥"},
-    Kind.TIME: {**_PLAIN, "<": "before", "<=": "not after", ">": "after", ">=": "not before"},
-    Kind.HIERARCHICAL: {
-        **_PLAIN,
-        "<=": "is, or lies under",
-        "<": "lies under",
-        ">=": "is, or lies above",
-        ">": "lies above",
-    },
-    Kind.ENUMERATED: {**_PLAIN, "<": "less than", "<=": "at most", ">": "more than", ">=": "at least"},
-    Kind.STRING: {**_PLAIN, "<": "sorts before", "<=": "sorts not after", ">": "sorts after", ">=": "sorts not before"},
-    Kind.TEXT: _PLAIN,
-}
+MOST_GROUPS, MOST_ROWS, MOST_VALUES = 100, 500, 1_000  # rows of a group, values of a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,51 +57,30 @@ class Rows:
         return {"join": self.join, "groups": groups}
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """An operator that may be chosen; `takes` is none, one, two, many or words."""
-
-    operator: str
-    label: str
-    takes: str
-
-    def as_json(self) -> dict[str, str]:
-        return {"operator": self.operator, "label": self.label, "takes": self.takes}
-
-
-def choices(domain: Domain, multiple: bool) -> list[Choice]:
-    """The operators that a domain allows, in people's words."""
-    words = _WORDS[domain.kind]
-    wordy = domain.kind in (Kind.STRING, Kind.TEXT)
-    ordered = [operator for operator in ("=", "!=") if domain.allows(operator)]
-    order = ("<=", "<", ">=", ">") if domain.kind is Kind.HIERARCHICAL else _ORDER
-    compared = [operator for operator in order if domain.allows(operator)]
-    if domain.kind is Kind.HIERARCHICAL:
-        ordered = compared[:1] + ordered + compared[1:]
-    else:
-        ordered += compared
-    made = [Choice(operator, words[operator], "one") for operator in ordered]
-    if domain.allows("="):
-        made += [Choice("in", "is one of", "many"), Choice("not in", "is none of", "many")]
-    if domain.allows("<=") and domain.allows(">=") and domain.kind is not Kind.HIERARCHICAL:
-        made += [Choice("between", "from … to", "two"), Choice("not between", "not from … to", "two")]
-    if wordy and domain.allows("contains"):
-        made += [
-            Choice("contains all", "has all the words", "words"),
-            Choice("contains any", "has any of the words", "words"),
-            Choice("not contains all", "lacks any of the words", "words"),
-            Choice("not contains any", "has none of the words", "words"),
-        ]
-    elif not wordy and multiple:
-        made += [
-            Choice("contains", "has among its values", "one"),
-            Choice("not contains", "has not among its values", "one"),
-        ]
-    return [*made, Choice("exists", "is given", "none"), Choice("not exists", "is not given", "none")]
-
-
-def rows_of(tree: Node) -> Rows | None:
+def rows_of(tree: Node, catalog: Catalog) -> Rows | None:
     """None where rows cannot show it."""
+    rows = _nested(tree)
+    return rows if rows is not None and _can_be_shown(rows, catalog) else None
+
+
+def _can_be_shown(rows: Rows, catalog: Catalog) -> bool:
+    if len(rows.groups) > MOST_GROUPS or any(len(group) > MOST_ROWS for group in rows.groups):
+        return False
+    legal: dict[str, set[str]] = {name: set() for name in offered(catalog)}
+    for row in (row for group in rows.groups for row in group):
+        domain = catalog.domain_of(row.attribute)
+        if row.attribute not in legal or domain is None or len(row.values) > MOST_VALUES:
+            return False
+        if not legal[row.attribute]:
+            made = choices(domain, catalog.may_be_multiple(row.attribute))
+            legal[row.attribute] = {choice.operator for choice in made}
+        fits = all(value and value == value.strip() and value.isprintable() for value in row.values)
+        if row.operator not in legal[row.attribute] or not fits:  # a field has one line, and blanks around are not seen
+            return False
+    return True
+
+
+def _nested(tree: Node) -> Rows | None:
     match tree:
         case Or(terms) if all(_row(term) is not None for term in terms):
             return _rows("and", [tree])
@@ -189,7 +156,7 @@ def _text(row: Row, catalog: Catalog) -> str | None:
         return None
     domain = catalog.domain_of(row.attribute)
     values = [_operand(value, domain) for value in row.values if value.strip()]
-    operator, _, negated = row.operator.removeprefix("not "), None, row.operator.startswith("not ")
+    operator, negated = row.operator.removeprefix("not "), row.operator.startswith("not ")
     needed = 0 if operator == "exists" else 2 if operator == "between" else 1
     if len(values) < needed:
         return None
@@ -215,13 +182,8 @@ def _text(row: Row, catalog: Catalog) -> str | None:
 def _operand(text: str, domain: Domain | None) -> Operand:
     text = text.strip()
     if domain is not None and domain.kind is Kind.NUMERIC:
-        for read in (int, float):
-            try:
-                number = read(text)
-                if abs(number) <= 1.7e308:
-                    return number
-            except (ValueError, OverflowError):
-                continue
+        number = typed_number(text)
+        return text if number is None else number
     return text
 
 

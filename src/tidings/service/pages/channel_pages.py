@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
+from zoneinfo import available_timezones
 
 import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import ChannelError, ServiceError, StoreError, TidingsError
-from tidings.notifying.errors import InvalidRhythm, UnknownTimeZone
+from tidings.notifying.errors import InvalidRhythm, UnknownChannel, UnknownTimeZone
 from tidings.service.channel_routes import channels_of, owned_channel
 from tidings.service.channel_shapes import KINDS, STORED, Channel, Digest, Quiet, Rate
-from tidings.service.channels import Kept
+from tidings.service.channels import ChannelUnconfirmed, Kept, how_to_confirm
 from tidings.service.delivery_routes import AttemptSeen, send_test
 from tidings.service.pages.delivery_pages import deliveries_page
 from tidings.service.pages.form import Form, read_form
@@ -26,11 +28,13 @@ from tidings.store.entries import KEEP
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _TOLD = {
-    STORED: "only here: matches are kept and shown on its page",
-    "webhook": "webhook: a signed HTTPS request to an address of yours",
-    "email": "email",
-    "apprise": "another service, by an Apprise URL",
+    STORED: "Only here: matches are kept and shown on its page",
+    "webhook": "Webhook: a signed HTTPS request to an address of yours",
+    "email": "Email",
+    "apprise": "Another service, by an Apprise URL",
 }
+_CONTINENTS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
+_ASK_AGAIN = "“Ask again” among its deliveries"  # the API's way would not help those who look at a page
 
 
 class WrongNumber(ServiceError):
@@ -40,7 +44,8 @@ class WrongNumber(ServiceError):
         super().__init__(field, text)
 
     def __str__(self) -> str:
-        return "{}: {!r} is no whole number".format(*self.args)
+        _, text = self.args
+        return f"{text!r} is no whole number" if text else "a whole number is missing here"
 
 
 @router.get(f"{MINE}/{{id}}/channel")
@@ -70,7 +75,7 @@ async def choose(id: str, request: Request) -> Response:
             kept = await channels.invite(kept)
     except (ChannelError, ServiceError) as error:
         status = status_of(error)
-        return _form_page(request, standing, form, {_field(error, form): str(error)}, bool(standing.delivery), status)
+        return _form_page(request, standing, form, {_field(error, form): _said(error)}, bool(standing.delivery), status)
     if kept is not None and (kept.secret or kept.confirm):
         return await deliveries_page(request, id, standing.owner, secret=kept.secret)
     return RedirectResponse(f"{MINE}/{id}/deliveries?done=chosen", 303)
@@ -82,7 +87,7 @@ async def test(id: str, request: Request) -> Response:
     caller = member(request, "subscribe")
     form = await read_form(request)
     gateway = gateway_of(request)
-    await gateway.read(owned_channel, gateway, id, caller.owner)
+    channel = await gateway.read(owned_channel, gateway, id, caller.owner)
     tested: AttemptSeen | None = None
     problem, status = "", 200
     try:
@@ -92,6 +97,8 @@ async def test(id: str, request: Request) -> Response:
         if isinstance(error, StoreError) and status_of(error) >= 500:
             raise
         problem, status = str(error), status_of(error)
+        if isinstance(error, ChannelUnconfirmed) and channel is not None:
+            problem = f"it is not confirmed yet, so nothing can be sent: {how_to_confirm(channel, _ASK_AGAIN)}"
     if form.has("piece"):
         return render(request, "tested.html", status, tested=tested, test_problem=problem)
     return await deliveries_page(request, id, caller.owner, tested=tested, test_problem=problem, status=status)
@@ -101,8 +108,14 @@ def _form_page(
     request: Request, standing: Standing, form: Form, errors: dict[str, str], saved: bool, status: int = 200
 ) -> Response:
     kinds = [(kind, _TOLD[kind]) for kind in KINDS]
-    shown = {"standing": standing, "form": form, "errors": errors, "kinds": kinds, "saved": saved}
+    shown = {"standing": standing, "form": form, "errors": errors, "kinds": kinds, "saved": saved, "zones": _zones()}
     return render(request, "channel.html", status, **shown, tested=None, test_problem="")
+
+
+@cache
+def _zones() -> list[str]:
+    """Those that people live in; the others are known as well."""
+    return ["UTC", *sorted(one for one in available_timezones() if one.partition("/")[0] in _CONTINENTS)]
 
 
 def _asked(form: Form) -> Channel:
@@ -112,6 +125,8 @@ def _asked(form: Form) -> Channel:
         members["url"] = form.one("url")
     if members["kind"] == "email":
         members["address"] = form.one("address")
+    if members["kind"] == STORED:
+        return Channel(**members)  # nothing is sent, so there is no rhythm to read
     if form.one("digest_count") or form.one("digest_seconds"):
         limits = {name: _whole(form, f"digest_{name}") for name in ("count", "seconds") if form.one(f"digest_{name}")}
         members["digest"] = Digest(**limits)
@@ -126,7 +141,7 @@ def _asked(form: Form) -> Channel:
 def _whole(form: Form, name: str) -> int:
     text = form.one(name)
     if not (text.isascii() and text.isdecimal() and len(text) < 19):
-        raise WrongNumber(name.replace("_", " "), text)
+        raise WrongNumber(name, text)
     return int(text)
 
 
@@ -143,8 +158,18 @@ def _filled(channel: StoredChannel | None) -> Form:
 
 def _field(error: Exception, form: Form) -> str:
     """The part of the form that an error speaks of."""
-    if isinstance(error, UnknownTimeZone):
-        return "quiet"
-    if isinstance(error, InvalidRhythm | WrongNumber):
-        return next((name for name in ("digest", "rate", "quiet") if str(error.args[0]).startswith(name)), "url")
+    match error:
+        case UnknownTimeZone():
+            return "quiet_zone"
+        case WrongNumber():
+            return str(error.args[0])
+        case InvalidRhythm():
+            return str(error.args[0]).replace(".", "_")
+        case UnknownChannel():
+            return "kind"
     return "address" if form.one("kind") == "email" else "url"
+
+
+def _said(error: Exception) -> str:
+    """At the field itself nobody has to be told the member's name."""
+    return f"this must be {error.args[1]}" if isinstance(error, InvalidRhythm) else str(error)

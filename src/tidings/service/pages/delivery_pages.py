@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -10,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from tidings.errors import ServiceError
 from tidings.schema import Instant
 from tidings.service.account_routes import WrongTime
+from tidings.service.bodies import WrongBody
 from tidings.service.channel_routes import channels_of, owned_channel
 from tidings.service.channels import how_to_confirm
 from tidings.service.pages.form import Form, read_form
@@ -19,13 +21,14 @@ from tidings.service.pages.subscription_pages import MINE
 from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.pages.wording import counted, moment
 from tidings.service.requests import After, read_cursor
-from tidings.store import ParcelState, browsing
+from tidings.store import NoSuchSubscription, ParcelState, browsing
 from tidings.store.clock import now
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
+_ASK_AGAIN = "“Ask again”"  # the button's name, for people whom the API's way would not help
 _PAGE = 20
 _STATES: tuple[tuple[ParcelState | None, str], ...] = (
-    (None, "All"), ("due", "Waiting"), ("delivered", "Delivered"), ("dead", "Dead letters"),
+    (None, "All"), ("due", "Waiting"), ("delivered", "Delivered"), ("dead", "Failed"),
 )  # fmt: skip
 _DONE = {
     "paused": "Nothing is sent for now; nothing is lost.",
@@ -58,7 +61,7 @@ async def deliveries(
 @router.post(f"{MINE}/{{id}}/deliveries")
 async def act(id: str, request: Request) -> Response:
     """`act` is pause, resume, rotate or replay: of the delivery `number`, of those made `from` … `to`, or of all
-    that failed for good."""
+    that failed for good. Raises WrongBody of any other."""
     owner = member(request, "subscribe").owner
     form = await read_form(request)
     gateway, channels = gateway_of(request), channels_of(request)
@@ -72,9 +75,11 @@ async def act(id: str, request: Request) -> Response:
             return await deliveries_page(request, id, owner, secret=secret, until=moment(until))
         case "replay":
             return await _replay(request, id, owner, form)
-        case _:
+        case "resume":
             await channels.resume(id, owner)
             return RedirectResponse(f"{MINE}/{id}/deliveries?done=resumed", 303)
+        case _:
+            raise WrongBody("'act' is pause, resume, rotate or replay")
 
 
 async def _replay(request: Request, id: str, owner: str, form: Form) -> Response:
@@ -130,8 +135,9 @@ async def deliveries_page(
     found = await gateway.read(gateway.store.parcels_of, id, owner, before, _PAGE + 1, chosen)
     shown = found[:_PAGE]
     tried = await gateway.read(lambda: [gateway.store.attempts_of(one.number) for one in shown])
-    moment_now = now()
-    old = [] if channel is None else [end for _, end in channel.secrets if end is not None and end > moment_now]
+    filter = ""
+    with suppress(NoSuchSubscription):  # withdrawn: what it is owed is still sent
+        filter = (await gateway.read(gateway.store.subscription, id, owner)).filter
     kept = f"&state={chosen}" if chosen else ""
     return render(
         request,
@@ -139,8 +145,9 @@ async def deliveries_page(
         status,
         id=id,
         channel=channel,
-        confirm="" if channel is None else how_to_confirm(channel),
-        old_secret_until=max(old, default=None),
+        filter=filter,
+        confirm="" if channel is None else how_to_confirm(channel, _ASK_AGAIN),
+        old_secret_until=None if channel is None else channel.old_secret_until(now()),
         deliveries=list(zip(shown, tried, strict=True)),
         states=_STATES,
         chosen=chosen,

@@ -6,6 +6,7 @@ import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from tidings.service.callers import Caller
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import gateway_of, member
@@ -13,22 +14,32 @@ from tidings.service.questions import NoSuchEvent, stored
 from tidings.store import browsing
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
+_MOST_MATCHED = 100
 
 
 @router.get("/pages/events/{position}")
 async def event(position: int, request: Request) -> Response:
-    owner = member(request).owner
+    caller = member(request)
     if not 0 < position < 2**62:
         raise NoSuchEvent(f"at position {position:,}")
-    gateway = gateway_of(request)
-    found = await gateway.read(stored, gateway.store, position)
-    raw = msgspec.json.decode(found.payload)
+    return await gateway_of(request).read(_page, request, position, caller)
+
+
+def _page(request: Request, position: int, caller: Caller) -> Response:
+    """In a thread: an event may be large."""
+    store = gateway_of(request).store
+    found = stored(store, position)
+    reads_matches = "subscribe" in caller.scopes
+    matched = browsing.matched_at(store, caller.owner, position, _MOST_MATCHED + 1) if reads_matches else []
     return render(
         request,
         "event.html",
         found=found,
-        event=raw,
-        matched=await gateway.read(browsing.matched_at, gateway.store, owner, position),
-        committed=await gateway.read(gateway.store.committed) >= position,
+        event=msgspec.json.decode(found.payload),
+        catalog=store.known_catalog,
+        reads_matches=reads_matches,
+        matched=matched[:_MOST_MATCHED],
+        more=len(matched) > _MOST_MATCHED,
+        committed=store.committed() >= position,
         source_text=msgspec.json.format(found.payload.encode(), indent=2).decode(),
     )

@@ -1,4 +1,4 @@
-"""Filters that somebody might leave standing, made from the schema and from what was published of late.
+"""Filters that somebody might subscribe to, made from the schema and from what was published of late.
 
 They are for whoever has none yet: short, in the language of filters, and each fits an event that really came.
 """
@@ -16,6 +16,7 @@ from tidings.schema.catalog import EVENT_TYPE
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.values import Value
 
+Term = Comparison | ContainsWords
 MOST = 3
 _LONGEST_VALUE = 40
 _SHORTEST_WORD = 4
@@ -23,22 +24,39 @@ _EXACT = 2**53  # below it, whole numbers are written as such
 
 
 def example_filters(catalog: Catalog, events: Sequence[Event]) -> list[str]:
-    """Of the commonest event types, each with what its newest event says; canonical text."""
-    types = Counter(name for event in events for name in event.event_types)
+    """What the newest events of the commonest types say: of one term each and about different attributes, and by
+    their type alone only where there is nothing simpler; canonical text."""
+    of_types = _by_type(events)
+    rows = [_terms(catalog, some) for some in of_types.values()]
     found: list[str] = []
-    for turn, (name, _) in enumerate(types.most_common(MOST)):
-        of_type = [event for event in events if name in event.event_types]
-        terms = _terms(catalog, of_type)
-        rest = terms[turn % len(terms) :][:1] if terms else []
-        found.append(_text(And((Contains(EVENT_TYPE, name), *rest)) if rest else Contains(EVENT_TYPE, name), catalog))
-        if len(types) < MOST:  # of few types more than one each
-            found += [_text(term, catalog) for term in terms if term not in rest]
+    used: set[str] = set()
+    for terms in [*rows, *rows, *rows]:  # of few types more than one each
+        term = next((one for one in terms if one.attribute not in used), None)
+        if term is not None:
+            used.add(term.attribute)
+            found.append(_text(term, catalog))
+    found += [_text(Contains(EVENT_TYPE, name), catalog) for name in of_types]
     return list(dict.fromkeys(found))[:MOST]
 
 
-def _terms(catalog: Catalog, events: Sequence[Event]) -> list[Node]:
+def leading_filter(catalog: Catalog, events: Sequence[Event]) -> str:
+    """One of two terms, to show what can be said; '' where no event says enough."""
+    for some in _by_type(events).values():
+        terms = _terms(catalog, some)
+        if len(terms) > 1:
+            return _text(And((terms[0], terms[1])), catalog)
+    return ""
+
+
+def _by_type(events: Sequence[Event]) -> dict[str, list[Event]]:
+    """The commonest types first."""
+    types = Counter(name for event in events for name in event.event_types)
+    return {name: [event for event in events if name in event.event_types] for name, _ in types.most_common(MOST)}
+
+
+def _terms(catalog: Catalog, events: Sequence[Event]) -> list[Term]:
     """One for each attribute of the newest that has something short to say, different kinds first."""
-    terms: list[tuple[Kind, Node]] = []
+    terms: list[tuple[Kind, Term]] = []
     for name, values in events[0].attributes:
         domain = catalog.domain_of(name)
         term = None if domain is None else _term(name, domain, values[0], events)
@@ -52,15 +70,15 @@ def _terms(catalog: Catalog, events: Sequence[Event]) -> list[Node]:
     return [term for *_, term in sorted(ranked, key=lambda one: one[:3])]
 
 
-_PREFERRED = (Kind.HIERARCHICAL, Kind.ENUMERATED, Kind.NUMERIC, Kind.TEXT, Kind.STRING, Kind.TIME)
+_PREFERRED = (Kind.ENUMERATED, Kind.NUMERIC, Kind.HIERARCHICAL, Kind.TEXT, Kind.STRING, Kind.TIME)
 
 
-def _term(name: str, domain: Domain, value: Value, events: Sequence[Event]) -> Node | None:
+def _term(name: str, domain: Domain, value: Value, events: Sequence[Event]) -> Term | None:
     match domain.kind:
         case Kind.HIERARCHICAL if domain.allows("<="):
             above = domain.hierarchy.ancestors(str(value))
-            root = domain.hierarchy.nodes[above[-1]] if above else str(value)
-            return Comparison(name, "<=", root) if len(root) <= _LONGEST_VALUE else None
+            nearest = domain.hierarchy.nodes[above[0]] if above else str(value)
+            return Comparison(name, "<=", nearest) if len(nearest) <= _LONGEST_VALUE else None
         case Kind.ENUMERATED if domain.allows("=") and len(str(value)) <= _LONGEST_VALUE:
             return Comparison(name, "=", str(value))
         case Kind.NUMERIC if domain.allows(">=") and isinstance(value, int | float):

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 
 from tidings.service.bodies import WrongBody, check_media_type
-from tidings.service.pages.visiting import PROOF, check_proof
+from tidings.service.pages.proving import PROOF, check_proof
 
 _FORM = ("application/x-www-form-urlencoded",)
 _MOST_FIELDS = 5_000
@@ -41,7 +41,7 @@ class Form:
 
 
 async def read_form(request: Request) -> Form:
-    """Raises WrongContentType, WrongBody, ForgedForm or LogInFirst."""
+    """Raises WrongContentType, WrongBody, ForgedForm, StaleForm or LogInFirst."""
     form = await read_unproved(request)
     check_proof(request, form.one(PROOF))
     return form

@@ -11,20 +11,21 @@ from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import SchemaError
 from tidings.schema import Catalog, Domain, growth
-from tidings.schema.catalog import Attribute, AttributeUse, EventType, IllegalName, NameTaken, UnknownName
+from tidings.schema.catalog import Attribute, AttributeUse, EventType, UnknownName
 from tidings.schema.domain import KIND_OPERATORS, Kind, RepeatedValue
 from tidings.schema.hierarchy import Hierarchy, RepeatedNode, TooDeep, UnknownNode
 from tidings.service.pages.form import Form, read_form
 from tidings.service.pages.page_route import NoSuchPage, PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import allowed, gateway_of
+from tidings.service.pages.wording import sentence
 from tidings.service.problems import status_of
 from tidings.service.requests import answered
 from tidings.store import Grow
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
-ROWS = 6  # attributes that the form of an event type offers at once
+ROWS = 3  # attributes that the form of an event type offers at once
 _MOST_ROWS = 200
 
 
@@ -39,11 +40,14 @@ class WrongField(SchemaError):
 
 
 class Way(NamedTuple):
-    """`read` makes the change of a form; `main` is the field where an error stands that names none."""
+    """`read` makes the change of a form; `main` is the field where an error stands that names none; `added` says what
+    was added, with the fields of the form."""
 
+    name: str
     title: str
     read: Callable[[Form, Catalog], growth.Change]
     main: str
+    added: str
 
 
 def _domain(form: Form, catalog: Catalog) -> growth.Change:
@@ -97,18 +101,21 @@ def _value(form: Form, catalog: Catalog) -> growth.Change:
 
 
 WAYS = {
-    "domain": Way("Add a domain", _domain, "name"),
-    "attribute": Way("Add an attribute", _attribute, "name"),
-    "event-type": Way("Add an event type", _event_type, "name"),
-    "extension": Way("Extend an event type", _extension, "attribute"),
-    "value": Way("Add a value", _value, "value"),
+    way.name: way
+    for way in (
+        Way("domain", "Add a domain", _domain, "name", "domain {name}"),
+        Way("attribute", "Add an attribute", _attribute, "name", "attribute {name}"),
+        Way("event-type", "Add an event type", _event_type, "name", "event type {name}"),
+        Way("extension", "Extend an event type", _extension, "attribute", "attribute {attribute} of {event_type}"),
+        Way("value", "Add a value", _value, "value", "value {value} of {domain}"),
+    )
 }
 
 
 @router.get("/pages/schema/grow/{way}")
 async def growing(way: str, request: Request) -> Response:
     allowed(request, "schema")
-    return await _page(request, _way(way), way, Form(list(request.query_params.multi_items())), {})
+    return await _page(request, _way(way), Form(list(request.query_params.multi_items())), {})
 
 
 @router.post("/pages/schema/grow/{way}")
@@ -117,23 +124,21 @@ async def grow(way: str, request: Request) -> Response:
     found = _way(way)
     form = await read_form(request)
     if form.has("more"):
-        return await _page(request, found, way, form, {})
+        return await _page(request, found, form, {})
     gateway = gateway_of(request)
     catalog = await gateway.read(gateway.store.catalog)
     if form.has("check"):
-        return answered(await gateway.read(_checked, found, way, form, catalog))
+        return answered(await gateway.read(_checked, found, form, catalog))
     try:
         change = await gateway.read(found.read, form, catalog)
         await gateway.append_one(Grow(change))
     except SchemaError as error:
-        return await _page(request, found, way, form, {_field(error, found, way): str(error)}, status_of(error))
-    query = urlencode(
-        {"added": f"{found.title.split(' ', 2)[2]} {form.one('name') or form.one('value') or ''}".strip()}
-    )
-    return RedirectResponse(f"/pages/schema?{query}", 303)
+        return await _page(request, found, form, {_field(error, found): str(error)}, status_of(error))
+    added = found.added.format_map({name: value.strip() for name, value in form})
+    return RedirectResponse(f"/pages/schema?{urlencode({'added': added})}", 303)
 
 
-def _checked(way: Way, name: str, form: Form, catalog: Catalog) -> dict[str, Any]:
+def _checked(way: Way, form: Form, catalog: Catalog) -> dict[str, Any]:
     """For the page's script, while the form is filled in: what is wrong, by its field. A name is judged by itself, so
     that it is known to be taken before the rest is there."""
     errors: dict[str, str] = {}
@@ -144,28 +149,27 @@ def _checked(way: Way, name: str, form: Form, catalog: Catalog) -> dict[str, Any
     }
     if catalog.domains:
         alone["attribute"] = growth.CreateAttribute(Attribute(given, catalog.domains[0].name))
-    if given and name in alone:
+    if given and way.name in alone:
         try:
-            growth.grow(catalog, alone[name])
+            growth.grow(catalog, alone[way.name])
         except SchemaError as error:
             errors["name"] = str(error)
     try:
         growth.grow(catalog, way.read(form, catalog))
     except SchemaError as error:
-        errors.setdefault(_field(error, way, name), str(error))
-    return {"errors": errors, "told": "" if errors else "It can be added."}
+        errors.setdefault(_field(error, way), str(error))
+    told = {field: sentence(problem) for field, problem in errors.items()}
+    return {"errors": told, "told": "" if errors else "It can be added."}
 
 
-async def _page(
-    request: Request, way: Way, name: str, form: Form, errors: dict[str, str], status: int = 200
-) -> Response:
+async def _page(request: Request, way: Way, form: Form, errors: dict[str, str], status: int = 200) -> Response:
     gateway = gateway_of(request)
     catalog = await gateway.read(gateway.store.catalog)
     return render(
         request,
         "grow.html",
         status,
-        way=name,
+        way=way.name,
         title=way.title,
         form=form,
         errors=errors,
@@ -200,9 +204,9 @@ def _name(form: Form) -> str:
 
 
 def _rows(form: Form) -> int:
-    filled = [number for number in range(_MOST_ROWS) if form.one(f"attribute{number}")]
+    sent = [number for number in range(_MOST_ROWS) if form.has(f"attribute{number}")]
     more = ROWS if form.has("more") else 0
-    return min(_MOST_ROWS, max(ROWS, (filled[-1] + 1 if filled else 0) + more))
+    return min(_MOST_ROWS, max(ROWS, sent[-1] + 1 if sent else 0) + more)
 
 
 def _lines(text: str) -> list[str]:
@@ -228,7 +232,7 @@ def _tree(text: str) -> Hierarchy:
     return Hierarchy(tuple(nodes), tuple(parents))
 
 
-def _field(error: SchemaError, way: Way, name: str) -> str:
+def _field(error: SchemaError, way: Way) -> str:
     """The field that an error belongs to."""
     match error:
         case WrongField():
@@ -236,12 +240,10 @@ def _field(error: SchemaError, way: Way, name: str) -> str:
         case UnknownNode():
             return "parent"
         case RepeatedNode() | TooDeep():
-            return "tree" if name == "domain" else "value"
+            return "tree" if way.name == "domain" else "value"
         case RepeatedValue():
             return "values"
         case UnknownName():
             return {"domain": "domain", "event type": "event_type"}.get(error.args[0], way.main)
-        case NameTaken() | IllegalName():
-            return way.main
         case _:
             return way.main

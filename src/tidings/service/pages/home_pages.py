@@ -12,15 +12,17 @@ from starlette.responses import Response
 from tidings.errors import StoreError
 from tidings.service.pages.charts import Chart, chart
 from tidings.service.pages.page_route import PageRoute
+from tidings.service.pages.proving import check_continues
 from tidings.service.pages.pulse import EVERY, Pulse
 from tidings.service.pages.rendering import render
 from tidings.service.pages.showcase import Showcase, Window
-from tidings.service.pages.visiting import check_continues, gateway_of, has_ended, visitor
+from tidings.service.pages.visiting import gateway_of, has_ended, visitor
 from tidings.service.pages.wording import rate
 from tidings.store import browsing
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-_SHOWN = 8
+_EVENTS, _MATCHES = 6, 5
+_EVENTS_FOR_GUESTS = 4
 
 
 @router.get("/")
@@ -44,18 +46,22 @@ async def _now(request: Request) -> dict[str, Any]:
     matches: list[browsing.FoundEvent] = []
     events: Sequence[browsing.Seen] = ()
     window = Window()
+    reads_matches = "subscribe" in caller.scopes
     if figures is not None and caller.username:
-        events = await gateway.read(browsing.newest_events, gateway.store, _SHOWN)
-        matches = await gateway.read(browsing.found_events, gateway.store, caller.username, _SHOWN)
+        events = await gateway.read(request.app.state.ends.newest, _EVENTS)
+        if reads_matches:
+            matches = await gateway.read(browsing.found_events, gateway.store, caller.username, _MATCHES)
     elif figures is not None:
         with suppress(StoreError):  # between two looks it may have gone
             window = await showcase_of(request).window()
-        events = window.events[:_SHOWN]
+        events = window.events[:_EVENTS_FOR_GUESTS]
     return {
         "figures": figures,
         "charts": _charts(pulse, 0 if figures is None else figures.lag),
         "pipeline": gateway.pipeline,
         "matches": matches,
+        "reads_matches": reads_matches,
+        "catalog": gateway.store.known_catalog,
         "events": events,
         "window": window,
         "readable": showcase_of(request).is_open,
@@ -67,7 +73,7 @@ def showcase_of(request: Request) -> Showcase:
     """One for the life of the application, made when a guest first looks."""
     state = request.app.state
     if not hasattr(state, "showcase"):
-        state.showcase = Showcase(state.gateway)
+        state.showcase = Showcase(state.gateway, state.ends)
     found: Showcase = state.showcase
     return found
 
@@ -79,5 +85,5 @@ def _charts(pulse: Pulse, lag: int) -> list[Chart]:
     return [
         chart("Events", "a second", rate(newest_events), events, seconds),
         chart("Matches", "a second", rate(newest_matches), matches, seconds),
-        chart("Lag", "positions", f"{lag:,}", lags, seconds),
+        chart("Waiting to be matched", "entry" if lag == 1 else "entries", f"{lag:,}", lags, seconds),
     ]

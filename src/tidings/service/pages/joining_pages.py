@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import TidingsError
-from tidings.service.accounts import SHORTEST_PASSWORD, Accounts, IllegalPassword, IllegalUsername, WrongPassword
+from tidings.service.accounts import SHORTEST_PASSWORD, IllegalPassword, IllegalUsername, WrongPassword
 from tidings.service.callers import UnknownToken, digest_of
-from tidings.service.pages.form import Form, read_form
-from tidings.service.pages.kept_form import carried_form
+from tidings.service.pages.form import Form, read_form, read_unproved
+from tidings.service.pages.kept_form import KeptForm, carried_form
 from tidings.service.pages.login_page import login_page
 from tidings.service.pages.page_route import PageRoute
-from tidings.service.pages.refilling import kept_forms_of
+from tidings.service.pages.proving import StaleForm
+from tidings.service.pages.refilling import keep_for_session
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import (
     HOME,
@@ -24,50 +27,57 @@ from tidings.service.pages.visiting import (
     visitor,
 )
 from tidings.service.problems import status_of
-from tidings.service.requests import SESSION
+from tidings.service.requests import SESSION, accounts_of, address_of
 from tidings.service.throttling import Throttle
+from tidings.store.accounts import Token
 from tidings.store.errors import AccountExists
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _FIRST_PAGE = "/pages/subscriptions/new"
-
-
-def accounts_of(request: Request) -> Accounts:
-    accounts: Accounts = request.app.state.accounts
-    return accounts
-
-
-def address_of(request: Request) -> str:
-    return request.client.host if request.client else ""
+ASKED = "asked"  # the button that leads from one of the two pages to the other
+_WAITED = "this page had waited too long, so nothing was sent; send it once more"
 
 
 @router.get("/pages/register")
-async def registering(request: Request) -> Response:
+async def registering(request: Request, next: str = HOME) -> Response:
     if visitor(request).username:
-        return RedirectResponse(HOME, 303)
-    return _register_page(request, "", {})
+        return RedirectResponse(safe_next(next), 303)
+    return _register_page(request, next)
 
 
 @router.post("/pages/register")
 async def register(request: Request) -> Response:
-    form = await read_form(request)
+    """Whoever comes from the log-in, `asked`, brings along where to go afterwards, and what was typed there."""
+    form, is_stale = await _read(request)
+    next, kept = form.one("next"), carried_form(form)
+    if is_stale and visitor(request).username:
+        return RedirectResponse(safe_next(next), 303)
     username, password = form.one("username"), form.exactly("password")
+
+    def wrong(field: str, told: str, status: int) -> Response:
+        return _register_page(request, next, username, {field: told}, kept, status)
+
+    if form.has(ASKED):
+        return _register_page(request, next, kept=kept)
+    if is_stale:
+        return wrong("", _WAITED, StaleForm.status)
     if password != form.exactly("again"):
-        return _register_page(request, username, {"again": "the two passwords differ"}, 422)
+        return wrong("again", "the two passwords differ", 422)
     gateway = gateway_of(request)
     try:
         _, token = await accounts_of(request).register(username, password, address_of(request))
     except (IllegalUsername, AccountExists) as error:
-        return _register_page(request, username, {"username": str(error)}, status_of(error))
+        return wrong("username", str(error), status_of(error))
     except IllegalPassword as error:
-        return _register_page(request, username, {"password": str(error)}, status_of(error))
+        return wrong("password", str(error), status_of(error))
     except TidingsError as error:
-        return _register_page(request, username, {"": str(error)}, status_of(error))
+        return wrong("", str(error), status_of(error))
     account = await gateway.read(gateway.store.account, username)
     assert account is not None
     await gateway.write(gateway.store.remove_token, token.digest)  # a browser needs none that lasts for ever
-    answer = RedirectResponse(_FIRST_PAGE, 303)
-    await begin_session(request, answer, account)
+    place = safe_next(next)
+    answer = RedirectResponse(_FIRST_PAGE if place == HOME else place, 303)
+    _give_back(request, answer, await begin_session(request, answer, account), kept)
     return answer
 
 
@@ -81,9 +91,15 @@ async def logging_in(request: Request, next: str = HOME, ended: str = "") -> Res
 @router.post("/pages/login")
 async def log_in(request: Request) -> Response:
     """By name and password, or by a token, as the first operator has one and no password."""
-    form = await read_form(request)
+    form, is_stale = await _read(request)
     next, kept = form.one("next"), carried_form(form)
     answer = RedirectResponse(safe_next(next), 303)
+    if is_stale and visitor(request).username:  # they did so in another tab
+        return answer
+    if form.has(ASKED):
+        return login_page(request, next, kept=kept)
+    if is_stale:
+        return login_page(request, next, form.one("username"), {"": _WAITED}, kept=kept, status=StaleForm.status)
     try:
         if form.one("token"):
             session = await _by_token(request, form, answer)
@@ -97,23 +113,48 @@ async def log_in(request: Request) -> Response:
     except TidingsError as error:
         errors = {"password" if isinstance(error, WrongPassword) else "": str(error)}
         return login_page(request, next, form.one("username"), errors, kept=kept, status=status_of(error))
-    if kept is not None:
-        kept_forms_of(request).keep(session, kept)
+    _give_back(request, answer, session, kept)
     return answer
 
 
 @router.post("/pages/logout")
 async def log_out(request: Request) -> Response:
-    if has_ended(request):
-        return RedirectResponse(HOME, 303)
-    await read_form(request)
-    await end_session(request)
+    username = visitor(request).username
     answer = RedirectResponse(HOME, 303)
-    answer.delete_cookie(SESSION, path="/")
+    if SESSION in request.cookies:  # another site's form comes without it, and must not take it away
+        answer.delete_cookie(SESSION, path="/")
+    if not username:  # they are out already
+        return answer
+    try:
+        await read_form(request)
+    except StaleForm as stale:
+        if stale.args[0] != username:
+            raise
+        # Their own page of ours, older than their session, asks for what they can only have meant.
+    await end_session(request)
     return answer
 
 
-async def _by_token(request: Request, form: Form, answer: Response) -> bytes:
+async def _read(request: Request) -> tuple[Form, bool]:
+    """A form of a guest's page, and whether the page is older than the visitor's session or cookie, so that only who
+    visits may be seen from it. Raises as `read_form` does."""
+    try:
+        return await read_form(request), False
+    except StaleForm as stale:
+        if stale.is_others:
+            raise
+        return await read_unproved(request), True
+
+
+def _give_back(request: Request, answer: Response, session: Token, kept: KeptForm | None) -> None:
+    """What was typed to its owner; anybody else begins at home."""
+    if kept is not None and kept.is_for(session.username):
+        keep_for_session(request, session.digest, kept)
+    elif kept is not None:
+        answer.headers["location"] = HOME
+
+
+async def _by_token(request: Request, form: Form, answer: Response) -> Token:
     """A token cannot be guessed, but asking costs a read: so many a second from one address."""
     gateway = gateway_of(request)
     state = request.app.state
@@ -122,12 +163,18 @@ async def _by_token(request: Request, form: Form, answer: Response) -> bytes:
     state.token_log_ins.take(address_of(request))
     token = await gateway.read(gateway.store.token, digest_of(form.one("token")))
     account = None if token is None else await gateway.read(gateway.store.account, token.username)
-    if token is None or account is None:
+    if token is None or account is None or token.kind != "token":
         raise UnknownToken
     return await begin_session(request, answer, account, token)
 
 
-def _register_page(request: Request, username: str, errors: dict[str, str], status: int = 200) -> Response:
-    return render(
-        request, "register.html", status, username=username, errors=errors, shortest=SHORTEST_PASSWORD, wide=False
-    )
+def _register_page(
+    request: Request,
+    next: str,
+    username: str = "",
+    errors: Mapping[str, str] | None = None,
+    kept: KeptForm | None = None,
+    status: int = 200,
+) -> Response:
+    shown = {"next": safe_next(next), "username": username, "errors": errors or {}, "kept": kept}
+    return render(request, "register.html", status, **shown, shortest=SHORTEST_PASSWORD)

@@ -1,9 +1,10 @@
-"""What somebody typed into a form that came after the session had ended, on its way through the log-in.
+"""What somebody typed into a form that did not count any more, on its way back to its page.
 
-    the refused form ──hidden fields of the log-in page──> the new session ──> the form's page, filled in again
+    session over:   the form ──hidden fields of the log-in page──> the new session ──┐
+    session newer:  the form ────────────────────────────────────────────────────────┴─> its page, filled in again
 
-Until somebody has logged in nothing of it is kept here: a stranger's form lies in the stranger's browser. Afterwards it
-waits for the next page of that session, some minutes at most.
+Until somebody has logged in nothing of it is kept here: it lies in the browser. Afterwards it waits for the next page
+of that session, some minutes at most. It is its owner's: whoever else logs in there instead never sees it.
 """
 
 from __future__ import annotations
@@ -16,55 +17,73 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from starlette.requests import Request
 
 from tidings.errors import TidingsError
+from tidings.service.accounts import is_username
 from tidings.service.pages.form import Form, read_unproved
-from tidings.service.pages.visiting import PROOF, is_from_our_page, safe_next
+from tidings.service.pages.proving import PROOF, is_from_our_page, owner_of
+from tidings.service.pages.visiting import safe_next
 
 ACTION = "kept_action"  # the field of the log-in that says where the form went
+OWNER = "kept_owner"  # whose it was, '' for a guest
 FIELD = "kept:"  # before the name of each of its fields
 SECRET_FIELDS = frozenset({PROOF, "password", "again", "old", "new", "token"})  # never written into a page again
-_BUTTONS = frozenset({"more", "check"})  # what was pressed is not what was typed
+PRESSED = frozenset({"more", "check", "piece"})  # which button it was, or that a script asked: not the form's own
+HIDDEN = frozenset({"key", "type", "back", "upto", "number", "before", "act", "fresh"})  # fields that nobody types into
 _MOST_FIELDS = 500
 _LARGEST = 64 << 10  # characters
 _LONGEST_QUERY = 1_500
 _PAGES = "/pages/"
+_JOINING = ("/pages/login", "/pages/register", "/pages/logout")  # they have no page that is another's
 _PUBLISH = "/pages/publish"
 _GROW = "/pages/schema/grow/"
 
 
 @dataclass(frozen=True, slots=True)
 class KeptForm:
-    """`action`: where it was sent. `page`: where it stands, an address of ours."""
+    """`action`: where it was sent. `page`: where it stands, an address of ours. `owner`: '' for a guest's."""
 
     action: str
     page: str
     pairs: tuple[tuple[str, str], ...]
+    owner: str = ""
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether there was anything to fill in, or only a button to press."""
+        return any(name not in HIDDEN and value.strip() for name, value in self.pairs)
+
+    def is_for(self, username: str) -> bool:
+        return self.owner in ("", username)
 
     @property
     def hidden(self) -> list[tuple[str, str]]:
         """The fields that carry it through the log-in page."""
-        return [(ACTION, self.action), *((FIELD + name, value) for name, value in self.pairs)]
+        return [(ACTION, self.action), (OWNER, self.owner), *((FIELD + name, value) for name, value in self.pairs)]
 
 
 async def refused_form(request: Request, page: str) -> KeptForm | None:
     """What was typed into the form that this request is; None where it is none, too large, or not from a page of ours,
     which would let another site put words into somebody's mouth."""
-    if request.method != "POST" or not request.url.path.startswith(_PAGES) or not is_from_our_page(request):
+    path = request.url.path
+    is_ours = path.startswith(_PAGES) and path not in _JOINING and is_from_our_page(request)
+    if request.method != "POST" or not is_ours:
         return None
     try:
         form = await read_unproved(request)
     except TidingsError:  # no form: the log-in alone is the answer
         return None
-    pairs = _typed(list(form))
-    return KeptForm(request.url.path, _standing(request.url.path, page, pairs), pairs) if pairs else None
+    owner, pairs = owner_of(form.one(PROOF)), _kept(list(form))
+    if owner is None or pairs is None:
+        return None
+    return KeptForm(path, _standing(path, page, pairs), pairs, owner)
 
 
 def carried_form(form: Form) -> KeptForm | None:
     """What the log-in page carried."""
-    action = safe_next(form.exactly(ACTION))
-    pairs = _typed([(name.removeprefix(FIELD), value) for name, value in form if name.startswith(FIELD)])
-    if not pairs or not action.startswith(_PAGES):
+    action, owner = safe_next(form.exactly(ACTION)), form.exactly(OWNER)
+    pairs = _kept([(name.removeprefix(FIELD), value) for name, value in form if name.startswith(FIELD)])
+    if pairs is None or not action.startswith(_PAGES) or (owner and not is_username(owner)):
         return None
-    return KeptForm(action, safe_next(form.one("next")), pairs)
+    return KeptForm(action, safe_next(form.one("next")), pairs, owner)
 
 
 class KeptForms:
@@ -94,11 +113,11 @@ class KeptForms:
             del self._waiting[session]
 
 
-def _typed(pairs: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Without what is secret or no field; nothing at all where it is too much to carry to and fro."""
-    kept = tuple((name, value) for name, value in pairs if name not in SECRET_FIELDS | _BUTTONS)
+def _kept(pairs: list[tuple[str, str]]) -> tuple[tuple[str, str], ...] | None:
+    """Without what is secret or was pressed; None where it is too much to carry to and fro."""
+    kept = tuple((name, value) for name, value in pairs if name not in SECRET_FIELDS | PRESSED)
     size = sum(len(name) + len(value) for name, value in kept)
-    return kept if len(kept) <= _MOST_FIELDS and size <= _LARGEST else ()
+    return kept if len(kept) <= _MOST_FIELDS and size <= _LARGEST else None
 
 
 def _standing(action: str, page: str, pairs: tuple[tuple[str, str], ...]) -> str:

@@ -22,6 +22,6 @@ def login_page(
     ended: bool = False,
     status: int = 200,
 ) -> Response:
-    """`kept` is what was typed into a form meanwhile; it goes along."""
-    shown = {"next": safe_next(next), "username": username, "errors": errors or {}, "ended": ended}
-    return render(request, "login.html", status, **shown, carried=[] if kept is None else kept.hidden)
+    """`kept` is what was typed into a form meanwhile; it goes along, and names who is to log in."""
+    shown = {"next": safe_next(next), "errors": errors or {}, "ended": ended, "kept": kept}
+    return render(request, "login.html", status, **shown, username=username or (kept.owner if kept else ""))

@@ -15,9 +15,9 @@ from tidings.service.notification_routes import check_owned
 from tidings.service.pages.charts import spark
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
-from tidings.service.pages.subscription_pages import MINE
+from tidings.service.pages.subscription_pages import DONE, MINE
 from tidings.service.pages.visiting import gateway_of, member
-from tidings.service.questions import NoSuchEvent, explain_stored
+from tidings.service.questions import NoSuchEvent, explain_stored, stored
 from tidings.service.requests import After, check_id, read_cursor
 from tidings.service.subscription_routes import read_filter
 from tidings.store import NoSuchSubscription, Standing, StoredChannel, browsing
@@ -25,7 +25,6 @@ from tidings.store.clock import now
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _PAGE = 25
-_DONE = {"paused": "Paused.", "resumed": "It counts again.", "edited": "Saved."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +55,12 @@ async def one(id: str, request: Request, before: After = "", made: str = "", don
         warnings=looked.warnings,
         chart=spark(looked.spark, "hour"),
         matches=shown,
+        catalog=gateway.store.known_catalog,
         last=looked.last,
         next=f"{MINE}/{id}?before={shown[-1].notification.cursor}" if more else None,
         first=start is None,
         made=bool(made),
-        done=_DONE.get(done, ""),
+        done=DONE.get(done, ""),
     )
 
 
@@ -71,8 +71,16 @@ async def newer(id: str, request: Request, after: After = "") -> Response:
     gateway = gateway_of(request)
     start = read_cursor(after)
     await gateway.read(check_owned, gateway, id, owner)
-    found = await gateway.read(browsing.matches, gateway.store, owner, id, None, _PAGE, start)
-    return render(request, "matches.html", id=id, matches=found, fresh=True)
+    found = await gateway.read(browsing.matches, gateway.store, owner, id, None, _PAGE + 1, start)
+    return render(
+        request,
+        "matches.html",
+        id=id,
+        matches=found[:_PAGE],
+        fresh=True,
+        gap=len(found) > _PAGE,
+        catalog=gateway.store.known_catalog,
+    )
 
 
 @router.get(f"{MINE}/{{id}}/why/{{position}}")
@@ -88,8 +96,20 @@ async def why(id: str, position: int, request: Request, piece: str = "") -> Resp
         raise NoSuchSubscription(id)
     inquiries = await inquiries_of(request)
     explained: dict[str, Any] = await inquiries.ask(owner, explain_stored, filter, position)
-    template = "why_piece.html" if piece else "why.html"
-    return render(request, template, id=id, position=position, explained=explained)
+    if piece:
+        return render(request, "why_piece.html", explained=explained)
+    found = await gateway.read(stored, gateway.store, position)
+    return render(
+        request,
+        "why.html",
+        id=id,
+        position=position,
+        filter=filter,
+        explained=explained,
+        event=await gateway.read(browsing.decoded, found.payload),
+        accepted=found.accepted,
+        catalog=gateway.store.known_catalog,
+    )
 
 
 def _look(gateway: Gateway, id: str, owner: str, before: int | None) -> Looked:

@@ -10,7 +10,7 @@ from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.requests import After, read_cursor
-from tidings.store import notices
+from tidings.store import Notice, notices
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 NOTICES = "/pages/notices"
@@ -25,16 +25,23 @@ async def listed(request: Request, before: After = "", done: str = "") -> Respon
     start = read_cursor(before) or None
     found = await gateway.read(notices.newest, gateway.store, owner, start, _PAGE + 1)
     shown, more = found[:_PAGE], len(found) > _PAGE
+    channels = await gateway.read(gateway.store.channels_of, owner, [one.subscription for one, _ in shown])
+    stopped = {id for id, channel in channels.items() if channel.state == "disabled"}
     return render(
         request,
         "notices.html",
-        notices=shown,
-        upto=shown[0].number if shown and start is None else 0,
-        next=f"{NOTICES}?before={shown[-1].number}" if more else None,
+        notices=[(one, filter, _told(one), one.subscription in stopped) for one, filter in shown],
+        upto=shown[0][0].number if shown and start is None else 0,
+        next=f"{NOTICES}?before={shown[-1][0].number}" if more else None,
         first=start is None,
         before=before if start else "",
         done=_DONE.get(done, ""),
     )
+
+
+def _told(notice: Notice) -> str:
+    """Without the id that texts of an earlier version have: the filter stands above it."""
+    return notice.text.replace(f" of subscription {notice.subscription!r}", "")
 
 
 @router.post(NOTICES)

@@ -11,6 +11,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from tidings.errors import StoreError
 from tidings.notifying.sending import destination_of
 from tidings.service.gateway import Gateway
 from tidings.service.pages.page_route import NoSuchPage, PageRoute
@@ -48,6 +49,11 @@ class Endpoint:
         return sum(one.state == "disabled" for one in self.channels)
 
     @property
+    def failing(self) -> bool:
+        """One that is still sent to."""
+        return any(one.state != "disabled" and one.failing_since is not None for one in self.channels)
+
+    @property
     def seconds(self) -> float:
         return max(one.seconds for one in self.channels)
 
@@ -55,19 +61,14 @@ class Endpoint:
 @router.get("/pages/operator")
 async def operator(request: Request, before: After = "") -> Response:
     _check(request)
-    gateway, state = gateway_of(request), request.app.state
     start = read_cursor(before) or None
-    letters = await gateway.read(overseeing.newest_letters, gateway.store, _LETTERS + 1, start)
-    return render(
-        request,
-        "operator.html",
-        **await _now(request),
-        deliveries=await state.figuring.deliveries(),
-        endpoints=await gateway.read(_endpoints, gateway),
-        letters=letters[:_LETTERS],
-        older=letters[_LETTERS - 1].number if len(letters) > _LETTERS else None,
-        first=start is None,
-    )
+    shown = await _now(request)
+    if shown["figures"] is not None:
+        try:
+            shown |= await _listed(request, start)
+        except (StoreError, TimeoutError):  # it went between two looks
+            shown["figures"] = None
+    return render(request, "operator.html", **shown)
 
 
 @router.get("/pages/operator/now")
@@ -82,23 +83,43 @@ def _check(request: Request) -> None:
         raise NoSuchPage
 
 
-async def _now(request: Request) -> dict[str, Any]:
-    gateway, state = gateway_of(request), request.app.state
-    plan = await state.figuring.plan()
-    change = None if plan is None else await gateway.read(gateway.store.next_change, plan.covers)
-    data = gateway.settings.data
+async def _listed(request: Request, start: int | None) -> dict[str, Any]:
+    gateway = gateway_of(request)
+    letters = await gateway.read(overseeing.newest_letters, gateway.store, _LETTERS + 1, start)
     return {
-        "figures": await state.figuring.figures(),
+        "deliveries": await request.app.state.figuring.deliveries(),
+        "endpoints": await gateway.read(_endpoints, gateway),
+        "letters": letters[:_LETTERS],
+        "older": letters[_LETTERS - 1].number if len(letters) > _LETTERS else None,
+        "first": start is None,
+    }
+
+
+async def _now(request: Request) -> dict[str, Any]:
+    """Without `figures` where the store does not answer: then most of all, the page is needed."""
+    gateway, state = gateway_of(request), request.app.state
+    data = gateway.settings.data
+    children = {
+        "figures": None,
         "children": (
             ("Pipeline", gateway.pipeline, await gateway.read(_last_words, data / "pipeline.log")),
             ("Outbox", gateway.outbox, await gateway.read(_last_words, data / "outbox.log")),
         ),
+    }
+    try:
+        figures = await state.figuring.figures()
+    except (StoreError, TimeoutError):
+        return children
+    plan = await state.figuring.plan()
+    change = None if plan is None else await gateway.read(gateway.store.next_change, plan.covers)
+    return children | {
+        "figures": figures,
         "plan": plan,
         "plan_lacks": change is not None,
         "streams": state.streams.count,
         "requests": state.metrics.events,
         "on_disk": await gateway.read(overseeing.disk_bytes, gateway.store),
-        "oldest": await gateway.read(overseeing.oldest_event, gateway.store),
+        "oldest": await gateway.read(state.ends.oldest),
         "store": gateway.store.url.partition(":")[0].partition("+")[0],
     }
 

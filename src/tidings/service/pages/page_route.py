@@ -15,14 +15,17 @@ from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import ServiceError, TidingsError
 from tidings.service import problems
+from tidings.service.pages.form import read_unproved
 from tidings.service.pages.kept_form import refused_form
 from tidings.service.pages.login_page import login_page
 from tidings.service.pages.noticed import count_unread
-from tidings.service.pages.refilling import refilled
+from tidings.service.pages.proving import PROOF, StaleForm, owner_of
+from tidings.service.pages.refilling import keep, refilled
 from tidings.service.pages.rendering import render
-from tidings.service.pages.visiting import LogInFirst, has_ended
+from tidings.service.pages.visiting import LogInFirst, back_to, has_ended, visitor
 
 log = logging.getLogger("tidings.service")
+_TITLES = {404: "Not found", 403: "Not allowed", 500: "Something went wrong", 503: "Not now"}
 
 
 class NoSuchPage(ServiceError):
@@ -31,7 +34,7 @@ class NoSuchPage(ServiceError):
     status = 404
 
     def __str__(self) -> str:
-        return "there is no such page; the links above lead to all there are"
+        return "there is no page at this address"
 
 
 class PageRoute(APIRoute):
@@ -45,12 +48,14 @@ class PageRoute(APIRoute):
             except LogInFirst as first:
                 return await _log_in_first(request, first.args[0])
             except RequestValidationError:
-                return render(request, "problem.html", 404, title="Not found", told="there is nothing at this address")
+                return problem_page(request, NoSuchPage())
             except HTTPException as refused:
                 told = str(refused.detail)
                 return render(request, "problem.html", refused.status_code, title="That did not work", told=told)
+            except StaleForm as stale:
+                return await _come_back(request, stale)
             except TidingsError as error:
-                return problem_page(request, error)
+                return problem_page(request, await _others_form(request) or error)
 
         return shown
 
@@ -64,12 +69,35 @@ async def _log_in_first(request: Request, page: str) -> Response:
     return RedirectResponse(f"/pages/login?{urlencode(query)}", 303)
 
 
+async def _come_back(request: Request, stale: StaleForm) -> Response:
+    """To the form's page, filled in as it was, where it is the visitor's own and no script asks."""
+    is_sent = not stale.is_others and "text/html" in request.headers.get("accept", "")
+    kept = await refused_form(request, back_to(request)) if is_sent else None
+    if kept is None:
+        return problem_page(request, stale)
+    answer = RedirectResponse(kept.page, 303)
+    keep(request, answer, kept)
+    return answer
+
+
+async def _others_form(request: Request) -> StaleForm | None:
+    """What is another's may have been refused before its form was read: that somebody else visits now says more."""
+    if request.method != "POST":
+        return None
+    try:
+        owner, username = owner_of((await read_unproved(request)).one(PROOF)), visitor(request).username
+    except TidingsError:
+        return None
+    stale = StaleForm(owner or "", username)
+    return stale if username and stale.is_others else None
+
+
 def problem_page(request: Request, error: TidingsError) -> Response:
     problem = problems.problem_of(error)
     status = int(problem["status"])
     if status >= 500:
         log.warning("%s %s: %s", request.method, request.url.path, error)
-    title = {404: "Not found", 403: "Not allowed"}.get(status, str(problem["title"]))
+    title = _TITLES.get(status, str(problem["title"])) if not isinstance(error, StaleForm) else "Not sent"
     answer = render(request, "problem.html", status, title=title, told=problem["detail"])
     for name, value in problems.headers_of(error).items():
         answer.headers[name] = value

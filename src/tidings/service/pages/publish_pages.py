@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
 from uuid import uuid4
@@ -11,6 +12,7 @@ import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
+from tidings.errors import shown
 from tidings.events import BrokenRule, RefusedEvent
 from tidings.schema import Catalog, Domain
 from tidings.schema.catalog import AttributeUse, UnknownName
@@ -19,7 +21,8 @@ from tidings.service.event_stream import too_large
 from tidings.service.pages.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
-from tidings.service.pages.trees import Branch, branches
+from tidings.service.pages.trees import Branch, branches, obstacle
+from tidings.service.pages.typed_number import typed_number
 from tidings.service.pages.visiting import allowed, gateway_of
 from tidings.store import Accepted, Duplicate, Refused
 
@@ -28,12 +31,15 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 MOST_LISTED = 1_000  # values that are offered by the page itself
 _MOST_CHECKED = 30  # values that are ticked instead of chosen, where there may be several
 _PLACE = "value:"  # before the attribute, in the names of fields: no attribute can be taken for another field
+_MEMBERS = ("id", "source", "time", "contact")
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One attribute of the form. `control` says how its value is asked for."""
+    """One attribute of the form. `id` is what labels and errors refer to: an attribute's name may have blanks.
+    `control` says how its value is asked for."""
 
+    id: str
     name: str
     place: str
     use: AttributeUse
@@ -43,6 +49,12 @@ class Field:
     values: tuple[str, ...]
     errors: tuple[str, ...]
     tree: tuple[Branch, ...] = ()
+
+    @property
+    def hint(self) -> str:
+        """What a label should add to the name."""
+        asked = {"number": "a number", "time": "UTC"}.get(self.control, "")
+        return ", ".join(filter(None, (asked, "" if self.use.unique else "one or several")))
 
 
 @router.get("/pages/publish")
@@ -87,7 +99,7 @@ async def publish(request: Request) -> Response:
 
 def _raw(form: Form, catalog: Catalog, types: list[str]) -> dict[str, Any]:
     """What was filled in, as the raw event that the API would take: only validation says what is wrong with it."""
-    raw: dict[str, Any] = {"id": form.one("id") or uuid4().hex, "event_type": types}
+    raw: dict[str, Any] = {"event_type": types}
     for member in ("source", "contact", "time"):
         if form.one(member):
             raw[member] = form.one(member)
@@ -97,17 +109,18 @@ def _raw(form: Form, catalog: Catalog, types: list[str]) -> dict[str, Any]:
         values = [_value(text, domain) for text in form.filled(_PLACE + attribute.name)]
         if values:
             attributes[attribute.name] = values[0] if len(values) == 1 else values
-    return raw | {"attributes": attributes}
+    raw["attributes"] = attributes
+    return {"id": form.one("id") or _id(form.one("fresh"), raw)} | raw
+
+
+def _id(fresh: str, raw: dict[str, Any]) -> str:
+    """The same where a form is sent twice, another one where it was changed before that."""
+    return sha256(f"{fresh or uuid4().hex} ".encode() + msgspec.json.encode(raw)).hexdigest()[:32]
 
 
 def _value(text: str, domain: Domain | None) -> Any:
-    if domain is not None and domain.kind is Kind.NUMERIC:
-        for read in (int, float):
-            try:
-                return read(text)
-            except ValueError:
-                continue
-    return text
+    number = typed_number(text) if domain is not None and domain.kind is Kind.NUMERIC else None
+    return text if number is None else number
 
 
 def _form_page(
@@ -126,9 +139,8 @@ def _form_page(
         return render(
             request, "publish_types.html", 422, catalog=catalog, chosen=[], published=None, problem=str(unknown)
         )
-    fields = [_field(use, catalog, form, broken, more) for use in view.uses.values()]
+    fields = [_field(f"field-{n}", use, catalog, form, broken, more) for n, use in enumerate(view.uses.values())]
     placed = {field.name for field in fields if field.errors}
-    members = ("id", "source", "time", "contact")
     return render(
         request,
         "publish.html",
@@ -136,14 +148,17 @@ def _form_page(
         types=types,
         fields=fields,
         form=form,
-        member_errors={rule.attribute: rule.message for rule in broken if rule.attribute in members},
-        others=[rule.message for rule in broken if rule.attribute not in placed and rule.attribute not in members],
+        fresh=form.one("fresh") or uuid4().hex,
+        member_errors={rule.attribute: rule.message for rule in broken if rule.attribute in _MEMBERS},
+        others=[rule.message for rule in broken if rule.attribute not in placed and rule.attribute not in _MEMBERS],
         refused=bool(broken),
         published=published,
     )
 
 
-def _field(use: AttributeUse, catalog: Catalog, form: Form, broken: tuple[BrokenRule, ...], more: str) -> Field:
+def _field(
+    id: str, use: AttributeUse, catalog: Catalog, form: Form, broken: tuple[BrokenRule, ...], more: str
+) -> Field:
     domain = catalog.domain_of(use.name)
     assert domain is not None
     place = _PLACE + use.name
@@ -155,9 +170,18 @@ def _field(use: AttributeUse, catalog: Catalog, form: Form, broken: tuple[Broken
             empty += 1
         values = values[:1] if use.unique else values
         values += [""] * (empty if values else max(1, empty))
-    errors = tuple(rule.message for rule in broken if rule.attribute == use.name)
+    errors = tuple(_told(rule, domain) for rule in broken if rule.attribute == use.name)
     tree = branches(domain.hierarchy, MOST_LISTED) if control == "tree" else ()
-    return Field(use.name, place, use, domain, control, _options(domain), tuple(values), errors, tree)
+    return Field(id, use.name, place, use, domain, control, _options(domain), tuple(values), errors, tree)
+
+
+def _told(rule: BrokenRule, domain: Domain) -> str:
+    """For whoever filled in the form."""
+    if rule.rule == "mandatory":
+        return "Please give a value."
+    if rule.rule == "domain" and domain.kind is Kind.NUMERIC and isinstance(rule.value, str):
+        return f"{shown(rule.value)} is no number; write it like 1300 or 12.5."
+    return rule.message
 
 
 def _control(domain: Domain, use: AttributeUse) -> str:
@@ -166,7 +190,7 @@ def _control(domain: Domain, use: AttributeUse) -> str:
             return "select"
         case Kind.ENUMERATED if len(domain.values) <= _MOST_CHECKED:
             return "ticks"
-        case Kind.HIERARCHICAL if len(domain.hierarchy) <= MOST_LISTED:
+        case Kind.HIERARCHICAL if not obstacle(domain.hierarchy, MOST_LISTED):
             return "tree"
         case Kind.ENUMERATED | Kind.HIERARCHICAL:
             return "search"

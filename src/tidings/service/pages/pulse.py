@@ -12,7 +12,7 @@ from time import monotonic
 
 from tidings.errors import StoreError
 from tidings.service.gateway import Gateway
-from tidings.store import browsing
+from tidings.store.figures import Growth, growth
 
 log = logging.getLogger("tidings.service")
 
@@ -24,7 +24,7 @@ _RATE_OVER = 5  # beats
 @dataclass(frozen=True, slots=True)
 class Beat:
     at: float
-    seen: browsing.Growth
+    seen: Growth
 
 
 class Pulse:
@@ -66,7 +66,7 @@ class Pulse:
     async def _beat(self) -> None:
         while True:
             try:
-                seen = await self._gateway.read(browsing.growth, self._gateway.store)
+                seen = await self._gateway.read(growth, self._gateway.store.database)
                 self.beats.append(Beat(monotonic(), seen))
             except StoreError as problem:
                 log.warning("cannot take the pulse: %s", problem)

@@ -12,8 +12,9 @@ from starlette.responses import HTMLResponse, Response
 from tidings.errors import TidingsError
 from tidings.service.pages import wording
 from tidings.service.pages.noticed import unread_of
+from tidings.service.pages.proving import proof_of
 from tidings.service.pages.static_files import address
-from tidings.service.pages.visiting import GUEST, ensure_secret, gateway_of, has_ended, proof_of, set_cookie, visitor
+from tidings.service.pages.visiting import GUEST, ensure_secret, gateway_of, has_ended, set_cookie, visitor
 from tidings.service.requests import SESSION
 
 POLICY = (
@@ -23,7 +24,7 @@ POLICY = (
 
 
 @cache
-def _templates() -> jinja2.Environment:
+def templates() -> jinja2.Environment:
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("tidings.service.pages"),
         autoescape=True,
@@ -44,14 +45,14 @@ def render(request: Request, template: str, status: int = 200, /, **shown: Any) 
     except TidingsError:  # a page of another site sent this: it is told so, as a guest
         caller, secret = gateway_of(request).guest, ""
     text = (
-        _templates()
+        templates()
         .get_template(template)
         .render(
             {
                 "path": request.url.path,
                 "user": caller.username,
                 "scopes": caller.scopes,
-                "proof": proof_of(secret) if secret else "",
+                "proof": proof_of(secret, caller.username) if secret else "",
                 "registration": gateway_of(request).settings.registration,
                 "unread": unread_of(request),
                 **shown,

@@ -27,6 +27,7 @@ from tidings.service.pages import (
 )
 from tidings.service.pages.page_route import NoSuchPage, PageRoute
 from tidings.service.pages.pulse import Pulse
+from tidings.store.ends import EventEnds
 
 _PAGES = (
     home_pages,
@@ -49,6 +50,7 @@ _PAGES = (
 
 @asynccontextmanager
 async def _beating(app: FastAPI) -> AsyncIterator[None]:
+    app.state.ends = EventEnds(app.state.gateway.store)
     app.state.pulse = Pulse(app.state.gateway)
     app.state.pulse.start()
     try:

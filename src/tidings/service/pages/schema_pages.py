@@ -11,22 +11,22 @@ from starlette.responses import Response
 
 from tidings.errors import shown
 from tidings.schema import Instant
-from tidings.service.gateway import Gateway
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
-from tidings.service.pages.trees import branches
+from tidings.service.pages.trees import branches, obstacle
 from tidings.service.pages.visiting import gateway_of, visitor
 from tidings.service.requests import After, read_cursor
+from tidings.store import Store
+from tidings.store.entries import Entry
+from tidings.store.journal import growth_before
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _STEPS = 100  # of the history, on one page
-_SCANNED = 10_000  # entries looked at for it: subscriptions stand between the steps
 _LARGEST_TREE = 2_000  # nodes; a page with more would be too slow to open
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    position: int
     accepted: Instant
     version: int
     told: str
@@ -53,6 +53,7 @@ async def schema(request: Request, added: str = "") -> Response:
             for domain in catalog.domains
             if domain.hierarchy.nodes
         },
+        obstacles={domain.name: obstacle(domain.hierarchy, _LARGEST_TREE) for domain in catalog.domains},
         largest=_LARGEST_TREE,
         may_grow="schema" in visitor(request).scopes,
         added=added[:400],
@@ -60,24 +61,19 @@ async def schema(request: Request, added: str = "") -> Response:
 
 
 @router.get("/pages/schema/history")
-async def history(request: Request, after: After = "") -> Response:
+async def history(request: Request, before: After = "") -> Response:
     gateway = gateway_of(request)
-    steps, next = await gateway.read(_history, gateway, read_cursor(after))
-    return render(request, "history.html", steps=steps, next=next, after=after)
+    found = await gateway.read(_history, gateway.store, read_cursor(before) or None)
+    shown = found[:_STEPS]
+    steps = [Step(one.accepted, one.schema_version, _told(msgspec.json.decode(one.body))) for one in shown]
+    next = shown[-1].position if len(found) > _STEPS else None
+    return render(request, "history.html", steps=steps, next=next, first=not before)
 
 
-def _history(gateway: Gateway, after: int) -> tuple[list[Step], int | None]:
-    found: list[Step] = []
-    last = after
-    for place, entry in enumerate(gateway.store.changes(after)):
-        if place == _SCANNED or len(found) == _STEPS:
-            return found, last
-        last = entry.position
-        if entry.kind == "schema":
-            found.append(
-                Step(entry.position, entry.accepted, entry.schema_version, _told(msgspec.json.decode(entry.body)))
-            )
-    return found, None
+def _history(store: Store, before: int | None) -> list[Entry]:
+    """The newest first, and one more than a page has."""
+    with store.database.reading() as connection:
+        return growth_before(connection, before, _STEPS + 1)
 
 
 def _told(change: dict[str, Any]) -> str:
@@ -86,7 +82,7 @@ def _told(change: dict[str, Any]) -> str:
         case "create_domain":
             return f"domain {change['domain']['name']} ({change['domain']['kind']})"
         case "create_attribute":
-            return f"attribute {change['attribute']['name']} over {change['attribute']['domain']}"
+            return f"attribute {change['attribute']['name']} (domain {change['attribute']['domain']})"
         case "create_event_type":
             uses = ", ".join(use["name"] for use in change["event_type"]["attributes"])
             return f"event type {change['event_type']['name']} with {uses or 'no attributes'}"

@@ -12,9 +12,10 @@ from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import LanguageError, ServiceError, TidingsError
 from tidings.schema import Instant
-from tidings.service.account_routes import read_time
+from tidings.service.account_routes import WrongTime, read_time
 from tidings.service.accounts import QuotaReached
 from tidings.service.callers import Caller
+from tidings.service.gateway import Gateway
 from tidings.service.idempotency import subscription_id
 from tidings.service.inquiries import Inquiries
 from tidings.service.inquiry_routes import inquiries_of
@@ -24,6 +25,7 @@ from tidings.service.pages.filter_pages import LAST
 from tidings.service.pages.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
+from tidings.service.pages.trial import Trial
 from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.problems import status_of
 from tidings.service.requests import After, check_id, read_cursor
@@ -48,7 +50,8 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 MINE = "/pages/subscriptions"
 _PAGE = 20
 _LONGEST_SEARCH = 200
-_DONE = {"deleted": "Deleted.", "paused": "Paused.", "resumed": "It counts again.", "edited": "Saved."}
+_SENT_BEFORE = "This form has made a subscription already. Send it once more to make another one."
+DONE = {"deleted": "Deleted.", "paused": "Paused.", "resumed": "It counts again.", "edited": "Saved."}
 
 
 @router.get(MINE)
@@ -70,10 +73,11 @@ async def mine(request: Request, before: After = "", state: str = "", q: str = "
         channels=await gateway.read(gateway.store.channels_of, owner, ids),
         total=await gateway.read(gateway.store.count_subscriptions, owner),
         next=f"{MINE}?{urlencode(kept | {'before': shown[-1].since})}" if more else None,
-        first=start is None,
+        newest=f"{MINE}?{urlencode(kept)}" if start else None,
+        kept=kept | ({"before": before} if start else {}),
         state_chosen=state,
         q=text,
-        done=_DONE.get(done, ""),
+        done=DONE.get(done, ""),
     )
 
 
@@ -95,14 +99,20 @@ async def make(request: Request) -> Response:
     try:
         filter, _ = await gateway.read(read_filter, form.one("text"), gateway)
         expiry = _expiry(form)
-        most = gateway.settings.subscriptions_per_owner
-        if await gateway.read(gateway.store.count_subscriptions, caller.owner) >= most:
-            raise QuotaReached("subscriptions", most)
         id = subscription_id(caller.owner, key)
-        with suppress(SubscriptionExists):
-            await gateway.append_one(Subscribe(id, filter.text, caller.owner, expiry))
+        made = await gateway.read(_standing, gateway, id, caller.owner)
+        if made is None:
+            most = gateway.settings.subscriptions_per_owner
+            if await gateway.read(gateway.store.count_subscriptions, caller.owner) >= most:
+                raise QuotaReached("subscriptions", most)
+            with suppress(SubscriptionExists):
+                await gateway.append_one(Subscribe(id, filter.text, caller.owner, expiry))
+            made = await gateway.read(_standing, gateway, id, caller.owner)
     except TidingsError as error:
         return _wrong(request, None, form, error, key)
+    if made is None or (made.filter, made.expiry) != (filter.text, expiry):
+        shown = {"text": form.one("text"), "expiry": form.one("expiry")}
+        return _editor(request, None, shown, secrets.token_urlsafe(16), {"": _SENT_BEFORE}, status=409)
     return RedirectResponse(f"{MINE}/{id}?made=1", 303)
 
 
@@ -151,8 +161,10 @@ async def _change(request: Request, id: str, draft: Draft, done: str) -> Respons
     form = await read_form(request)
     with suppress(SubscriptionPaused, SubscriptionActive):  # another window may have been quicker
         await gateway_of(request).append_one(draft)
-    stays = form.one("back") == "one" and done != "deleted"
-    return RedirectResponse(f"{MINE}/{id}?done={done}" if stays else f"{MINE}?done={done}", 303)
+    if form.one("back") == "one" and done != "deleted":
+        return RedirectResponse(f"{MINE}/{id}?done={done}", 303)
+    query = {"done": done} | {name: form.one(name) for name in ("before", "state", "q") if form.one(name)}
+    return RedirectResponse(f"{MINE}?{urlencode(query)}", 303)
 
 
 async def own(request: Request, id: str) -> Standing:
@@ -161,6 +173,13 @@ async def own(request: Request, id: str) -> Standing:
     check_id(id)
     gateway = gateway_of(request)
     return await gateway.read(gateway.store.subscription, id, owner)
+
+
+def _standing(gateway: Gateway, id: str, owner: str) -> Standing | None:
+    try:
+        return gateway.store.subscription(id, owner)
+    except NoSuchSubscription:
+        return None
 
 
 def _expiry(form: Form) -> Instant | None:
@@ -179,11 +198,13 @@ async def _checked(request: Request, caller: Caller, standing: Standing | None, 
     text = form.one("text")
     try:
         filter, warnings = await gateway.read(read_filter, text, gateway)
-        tried = await inquiries.ask(caller.owner, trial.tried, caller.owner, text, LAST)
+        tried = await inquiries.ask(caller.owner, trial.tried, text, LAST)
+        besides = "" if standing is None else standing.id
+        covered = await inquiries.ask(caller.owner, trial.covering, caller.owner, text, besides)
     except (LanguageError, ServiceError) as error:
         return _wrong(request, standing, form, error, key)
     shown = {"text": filter.text, "expiry": form.one("expiry")}
-    return _editor(request, standing, shown, key, warnings=warnings, tried=tried)
+    return _editor(request, standing, shown, key, warnings=warnings, tried=tried, covered=covered)
 
 
 def _wrong(request: Request, standing: Standing | None, form: Form, error: TidingsError, key: str = "") -> Response:
@@ -193,7 +214,7 @@ def _wrong(request: Request, standing: Standing | None, form: Form, error: Tidin
     if isinstance(error, LanguageError):
         place, told = "text", error.problem()
         _, _, picture = str(error).partition("\n")
-    elif type(error).__name__ == "WrongTime":
+    elif isinstance(error, WrongTime):
         place = "expiry"
     shown = {"text": form.one("text"), "expiry": form.one("expiry")}
     status = status_of(error)
@@ -208,7 +229,8 @@ def _editor(
     errors: dict[str, str] | None = None,
     picture: str = "",
     warnings: tuple[str, ...] = (),
-    tried: Any = None,
+    tried: Trial | None = None,
+    covered: str = "",
     status: int = 200,
 ) -> Response:
     return render(
@@ -222,5 +244,5 @@ def _editor(
         picture=picture,
         warnings=warnings,
         tried=tried,
-        last=LAST,
+        covered=covered,
     )

@@ -6,7 +6,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tidings.schema.hierarchy import Hierarchy
+from tidings.schema.hierarchy import NO_PARENT, Hierarchy
+
+DEEPEST = 50  # levels that a page opens
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +25,20 @@ class Branch:
         return any(branch.name in names or branch.leads_to(names) for branch in self.below)
 
 
+def obstacle(hierarchy: Hierarchy, most: int) -> str:
+    """Why a page cannot open the tree, '' where it can: with more nodes than that it would be too slow, and templates
+    go down a level by calling themselves."""
+    if len(hierarchy) > most:
+        return "too many"
+    levels: list[int] = []
+    for parent in hierarchy.parents:  # which stands before what is below it
+        levels.append(1 if parent == NO_PARENT else levels[parent] + 1)
+    return "too deep" if max(levels, default=0) > DEEPEST else ""
+
+
 def branches(hierarchy: Hierarchy, most: int) -> tuple[Branch, ...]:
-    """None of a tree with more nodes than that: a page with all of them would be too slow to open."""
-    return () if len(hierarchy) > most else _below(hierarchy.tree())
+    """None where there is an obstacle."""
+    return () if obstacle(hierarchy, most) else _below(hierarchy.tree())
 
 
 def _below(tree: Mapping[str, Any]) -> tuple[Branch, ...]:

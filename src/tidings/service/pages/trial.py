@@ -1,16 +1,37 @@
-"""A question for the processes of `inquiries`: a filter tried on the last events, before it is left standing."""
+"""Questions for the processes of `inquiries`: a filter tried on the last events, before it is left standing."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from tidings.language import Filter
 from tidings.service import questions
-from tidings.service.questions import Tried
+from tidings.service.covering import covering as wider
 from tidings.store import Store
-from tidings.store.clock import now
+from tidings.store.journal import before_newest
 
 
-def tried(store: Store, owner: str, filter: str, last: int) -> Tried:
-    """As POST /subscriptions/test does it, on the last so many positions. Raises LanguageError."""
-    end = now()
-    first = max(0, store.tail() - last, store.complete_from() - 1)
-    entry = next(iter(store.entries(first, first + 1)), None)
-    return questions.test(store, owner, filter, end if entry is None else entry.accepted, end, 0)
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How many of how many events it matched."""
+
+    matched: int
+    scanned: int
+
+
+def tried(store: Store, filter: str, last: int) -> Trial:
+    """On the newest so many events. Raises LanguageError."""
+    bound = Filter.parse(filter, store.catalog())
+    upto = store.tail()
+    with store.database.reading() as connection:
+        after = before_newest(connection, last)
+    matched = scanned = 0
+    for rows, found, _ in questions.matching(store, bound, after, upto):
+        scanned += len(rows)
+        matched += len(found)
+    return Trial(matched, scanned)
+
+
+def covering(store: Store, owner: str, filter: str, besides: str) -> str:
+    """One of the owner's other subscriptions that finds all of it already, or ''. Raises LanguageError."""
+    return next(iter(wider(store, owner, filter, besides, 1)), "")

@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidings.schema import Instant
+from tidings.service.pages.shown_event import shown_event, shown_value
+from tidings.store import StoredChannel
 from tidings.store.clock import now
 
 _SECOND = 1_000_000
 _STEPS = ((60, "second", 1), (3_600, "minute", 60), (86_400, "hour", 3_600), (30 * 86_400, "day", 86_400))
-_LONGEST_VALUE = 200
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def ago(time: Instant) -> str:
@@ -32,6 +34,12 @@ def moment(time: Instant) -> str:
     return str(time)[:19].replace("T", " ") + " UTC"
 
 
+def date(time: Instant) -> str:
+    """The day, for people; UTC."""
+    text = str(time)
+    return f"{int(text[8:10])} {_MONTHS[int(text[5:7]) - 1]} {text[:4]}"
+
+
 def rate(value: float) -> str:
     if value >= 100:
         return f"{value:,.0f}"
@@ -49,6 +57,12 @@ def size(count: int) -> str:
 
 def counted(count: int, noun: str, several: str = "") -> str:
     return f"{count:,} {noun if count == 1 else several or f'{noun}s'}"
+
+
+def sentence(text: str) -> str:
+    """What an error or a receiver said, as a sentence: a capital first, and a full stop where none is."""
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", "…", ":")) or not text else ".")
 
 
 def duration(seconds: int) -> str:
@@ -72,9 +86,9 @@ def rhythm(settings: Mapping[str, Any]) -> list[str]:
     return told
 
 
-def value(one: Any) -> str:
-    text = f"{one:,}" if isinstance(one, int) and abs(one) >= 10_000 else str(one)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+def trouble(channel: StoredChannel) -> str:
+    """Why a channel sends nothing, or in vain, in a word; '' for one that is well."""
+    return channel.state if channel.state != "active" else "failing" if channel.failing_since else ""
 
 
 def number(count: int) -> str:
@@ -88,11 +102,15 @@ def instant(milliseconds: int) -> Instant:
 FILTERS: dict[str, Callable[..., Any]] = {
     "ago": ago,
     "moment": moment,
+    "date": date,
     "rate": rate,
     "size": size,
     "counted": counted,
-    "value": value,
+    "value": shown_value,
+    "shown": shown_event,
     "number": number,
+    "sentence": sentence,
     "rhythm": rhythm,
+    "trouble": trouble,
     "instant": instant,
 }

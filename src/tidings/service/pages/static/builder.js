@@ -10,15 +10,32 @@ let rows = { join: "or", groups: [[{}]] };
 let turn = 0; // only the newest question's answer counts
 let counting = null;
 let waiting = 0;
-let unread = false; // rows were changed and their text has not come back yet
+let unread = false; // rows were changed and their text has not come back yet: the old text must not be saved
 let sendAfter = false; // somebody wants to save meanwhile
+
+const ENDED = "Your session has ended, and rows can no longer be read. Log in in another tab, or go on in the text: when you save, you are asked to log in, and the text is kept.";
+const SILENT = "The service does not answer.";
 
 async function ask(address, body, signal) {
   const headers = { "Content-Type": "application/json", "X-Form-Proof": proof };
-  const answer = await fetch(address, { method: "POST", headers, body: JSON.stringify(body), signal });
-  const told = await answer.json();
-  if (!answer.ok) throw new Error(answer.status === 401 ? "Your session has ended. Go on writing: when you save, you are asked to log in, and nothing is lost." : told.detail);
+  let answer, told;
+  try {
+    answer = await fetch(address, { method: "POST", headers, body: JSON.stringify(body), signal });
+    told = await answer.json();
+  } catch (problem) {
+    if (problem.name === "AbortError") throw problem;
+    throw new Error(SILENT);
+  }
+  if (!answer.ok) throw new Error(answer.status === 401 ? ENDED : told.detail ?? SILENT);
   return told;
+}
+
+/** What there is to choose from, as the schema is now. */
+async function offer() {
+  const answer = await fetch("/pages/attributes").catch(() => null);
+  if (!answer?.ok) return false;
+  offered = new Map((await answer.json()).attributes.map((one) => [one.name, one]));
+  return true;
 }
 
 function make(tag, properties = {}, ...children) {
@@ -32,23 +49,28 @@ function make(tag, properties = {}, ...children) {
 function draw() {
   const parts = [];
   rows.groups.forEach((group, number) => {
-    if (number) parts.push(drawBetween());
+    if (number) parts.push(drawBetween(number));
     parts.push(drawGroup(group, number));
   });
   groups.replaceChildren(...parts);
   byId("add-group").textContent = rows.join === "or" ? "Or else …" : "And also …";
 }
 
-function drawBetween() {
+function drawBetween(number) {
   const select = make("select", { ariaLabel: "Between the groups" }, new Option("or", "or"), new Option("and", "and"));
   select.value = rows.join;
-  select.addEventListener("change", () => { rows.join = select.value; draw(); rowsChanged(); });
+  select.addEventListener("change", () => {
+    rows.join = select.value;
+    draw();
+    groups.querySelectorAll(".between select")[number - 1].focus();
+    rowsChanged();
+  });
   return make("div", { className: "between" }, select);
 }
 
 function drawGroup(group, number) {
   const all = rows.join === "or";
-  const title = group.length < 2 ? "This" : all ? "All of these" : "Any of these";
+  const title = group.length < 2 ? "When" : all ? "When all of these hold" : "When any of these holds";
   const box = make("fieldset", { className: "group" }, make("legend", { textContent: title }));
   group.forEach((row, place) => box.append(drawRow(row, number, place)));
   const more = make("button", { type: "button", className: "plain small", textContent: all ? "And …" : "Or …" });
@@ -63,23 +85,24 @@ function focusRow(group, place) {
 
 function drawRow(row, group, place) {
   const box = make("div", { className: "brow" });
-  const name = make("select", { ariaLabel: "Attribute" }, new Option("choose…", ""));
+  const name = make("select", { ariaLabel: "Attribute" }, new Option("Choose…", ""));
   for (const one of offered.keys()) name.append(new Option(one, one));
   name.value = row.attribute ?? "";
   const operator = make("select", { ariaLabel: "Operator" });
   const values = make("div", { className: "vals" });
   const drop = make("button", { type: "button", className: "plain drop", textContent: "✕", ariaLabel: "Remove this row" });
 
-  const choose = () => {
+  const choose = (anew) => {
     const known = offered.get(row.attribute);
     operator.replaceChildren(...(known?.choices ?? []).map((one) => new Option(one.label, one.operator)));
     operator.disabled = !known;
-    if (known && !known.choices.some((one) => one.operator === row.operator)) row.operator = known.choices[0].operator;
+    // Only where somebody chose another attribute: what the filter says is never replaced by what is offered.
+    if (anew && known && !known.choices.some((one) => one.operator === row.operator)) row.operator = known.choices[0].operator;
     operator.value = row.operator ?? "";
     drawValues(row, known, values);
   };
-  name.addEventListener("change", () => { row.attribute = name.value; row.values = []; choose(); rowsChanged(); });
-  operator.addEventListener("change", () => { row.operator = operator.value; choose(); rowsChanged(); });
+  name.addEventListener("change", () => { row.attribute = name.value; row.values = []; choose(true); rowsChanged(); });
+  operator.addEventListener("change", () => { row.operator = operator.value; choose(false); rowsChanged(); });
   drop.addEventListener("click", () => {
     rows.groups[group].splice(place, 1);
     if (!rows.groups[group].length) rows.groups.splice(group, 1);
@@ -88,7 +111,7 @@ function drawRow(row, group, place) {
     rowsChanged();
     focusRow(Math.min(group, rows.groups.length - 1), 0);
   });
-  choose();
+  choose(false);
   box.append(name, operator, drop, values);
   return box;
 }
@@ -98,7 +121,7 @@ function drawValues(row, known, box) {
   row.values ??= [];
   const number = { none: 0, one: 1, words: 1, two: 2, many: Math.max(1, row.values.length) }[takes];
   row.values.length = Math.min(row.values.length, number);
-  box.className = takes === "two" ? "vals pair" : "vals";
+  box.className = `vals${takes === "two" && known.kind !== "time" ? " pair" : ""}${known?.kind === "time" ? " wide" : ""}`;
   const inputs = [];
   for (let place = 0; place < number; place++) inputs.push(drawValue(row, known, place, number, takes));
   if (takes === "many") {
@@ -122,14 +145,14 @@ function drawValue(row, known, place, number, takes) {
   let input;
   const made = [];
   if (known.select && takes !== "words") {
-    input = make("select", { ariaLabel: label }, new Option("choose…", ""), ...known.values.map((one) => new Option(one, one)));
+    input = make("select", { ariaLabel: label }, new Option("Choose…", ""), ...known.values.map((one) => new Option(one, one)));
+    if (given && !known.values.includes(given)) input.append(new Option(given, given)); // younger than this page
   } else {
     input = make("input", { ariaLabel: label, autocomplete: "off" });
     if (known.kind === "numeric") input.inputMode = "decimal";
     if (known.kind === "time" && (!given || /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?Z?$/.test(given))) {
       input.type = "datetime-local";
       input.step = "1";
-      input.title = "UTC";
     }
     if (takes === "words") input.placeholder = "words";
     if (known.values.length || known.search) {
@@ -142,54 +165,81 @@ function drawValue(row, known, place, number, takes) {
   }
   input.value = input.type === "datetime-local" ? given.replace(/Z$/, "") : given;
   input.addEventListener("input", () => { row.values[place] = input.value; rowsChanged(); });
+  if (input.type === "datetime-local") {
+    input.ariaLabel = `${label}, UTC`;
+    return [make("span", { className: "utc" }, input, make("small", { textContent: "UTC", ariaHidden: "true" }))];
+  }
   return [input, ...made];
 }
 
 // What is asked of the server
 
 function rowsChanged() {
-  unread = true;
-  later(async (mine) => {
-    const told = await ask("/pages/filter", { rows });
-    if (mine !== turn) return;
-    unread = false;
-    if (told.text !== undefined) text.value = told.text;
-    say(told, true);
-    if (sendAfter && !told.error && !told.empty) text.form.requestSubmit();
-    sendAfter = false;
-  }, 150);
+  setUnread(true);
+  later(readRows, 150);
 }
 
-function textChanged() {
-  unread = false;
+async function readRows(mine) {
+  const told = await ask("/pages/filter", { rows });
+  if (mine !== turn) return;
+  setUnread(false);
+  if (told.text !== undefined) text.value = told.text;
+  say(told, true);
+  const send = sendAfter && !told.error;
+  sendAfter = false;
+  if (send) text.form.requestSubmit();
+}
+
+function setUnread(now) {
+  unread = now;
+  text.required = !now; // an old text that is empty must not be complained of
+}
+
+function textChanged(_, pause = 300) {
+  setUnread(false);
+  sendAfter = false;
   later(async (mine) => {
     const told = await ask("/pages/filter", { text: text.value });
     if (mine !== turn) return;
     say(told, false);
-    if (told.empty) { rows = { join: "or", groups: [[{}]] }; shown(true); draw(); }
-    else if (!told.error) {
-      shown(told.rows !== null);
-      if (told.rows) { rows = told.rows; draw(); }
-    }
-  }, 300);
+    if (told.error) { shown(MISTAKE); return; }
+    const found = told.empty ? { join: "or", groups: [[{}]] } : told.rows;
+    if (found && !told.empty && !fits(found)) await offer(); // the schema has grown since
+    if (mine !== turn) return;
+    if (!found || !(told.empty || fits(found))) { shown(MORE); return; }
+    rows = found;
+    shown("");
+    draw();
+  }, pause);
+}
+
+/** Whether everything in these rows is offered here; else they would be shown as what they are not. */
+function fits(found) {
+  return found.groups.flat().every((row) => offered.get(row.attribute)?.choices.some((one) => one.operator === row.operator));
 }
 
 function later(work, pause) {
   const mine = ++turn;
   clearTimeout(waiting);
   counting?.abort();
-  waiting = setTimeout(() => work(mine).catch((problem) => failed(problem)), pause);
+  waiting = setTimeout(() => work(mine).catch((problem) => failed(problem, mine)), pause);
 }
 
-function shown(asRows) {
-  onlyText.hidden = asRows;
-  groups.hidden = byId("adding").hidden = !asRows;
+const MORE = "This filter says more than rows can show. Go on in the text; it is just as good.";
+const MISTAKE = "The text has a mistake. Rows come back when it is put right.";
+
+/** Rows, or why there are none. */
+function shown(instead) {
+  onlyText.textContent = instead;
+  onlyText.hidden = instead === "";
+  groups.hidden = byId("adding").hidden = instead !== "";
 }
 
-function failed(problem) {
-  if (problem.name === "AbortError") return;
-  unread = sendAfter = false;
-  count.textContent = problem.message;
+function failed(problem, mine) {
+  if (problem.name === "AbortError" || mine !== turn) return;
+  count.textContent = sendAfter ? `Not saved. ${problem.message}` : problem.message;
+  if (sendAfter) count.scrollIntoView({ block: "nearest" });
+  sendAfter = false;
 }
 
 function say(told, fromRows) {
@@ -204,7 +254,7 @@ function say(told, fromRows) {
     const at = told.error.row;
     if (fromRows && at) {
       const row = groups.querySelectorAll(".group")[at[0]]?.querySelectorAll(".brow")[at[1]];
-      row?.append(make("p", { className: "wrong", role: "alert", textContent: told.error.told }));
+      row?.append(make("p", { className: "wrong", role: "status", textContent: told.error.told }));
       return;
     }
     text.setAttribute("aria-invalid", "true");
@@ -214,7 +264,7 @@ function say(told, fromRows) {
       text.focus();
       text.setSelectionRange(offset, offset + 1);
     });
-    wrong.append(make("p", { className: "wrong" }, go, `: ${told.error.told}`));
+    wrong.append(make("p", { className: "wrong" }, `${told.error.told} `, make("span", { className: "at" }, "(", go, ")")));
     if (told.error.picture) wrong.append(make("pre", { className: "caret", textContent: told.error.picture }));
     return;
   }
@@ -222,10 +272,12 @@ function say(told, fromRows) {
   tally(told.text);
 }
 
+/** Counts, and when nobody types for a while looks whether something else finds it all: that is costly. */
 function tally(filter) {
   count.textContent = "Counting …";
   counting = new AbortController();
   const { signal } = counting;
+  const mine = turn;
   setTimeout(async () => {
     if (signal.aborted) return;
     try {
@@ -238,22 +290,28 @@ function tally(filter) {
       } else {
         count.textContent = "There are no events yet to try it on.";
       }
-      if (told.covered_by.length) {
-        const link = make("a", { href: `/pages/subscriptions/${encodeURIComponent(told.covered_by[0])}`, textContent: "one you have" });
-        warnings.append(make("p", { className: "notice" }, "All of this is found already by ", link, "."));
-      }
+      setTimeout(() => covered(filter, signal), 1000);
     } catch (problem) {
-      failed(problem);
+      failed(problem, mine);
     }
   }, 250);
 }
 
+async function covered(filter, signal) {
+  if (signal.aborted) return;
+  const besides = text.form.dataset.besides; // it does find all that it finds
+  const told = await ask("/pages/filter/covered", { text: filter, besides }, signal).catch(() => ({})); // only advice
+  if (signal.aborted || !told.covered_by) return;
+  const link = make("a", { href: `/pages/subscriptions/${encodeURIComponent(told.covered_by)}`, textContent: "one you have" });
+  warnings.append(make("p", { className: "notice" }, "All of this is found already by ", link, "."));
+}
+
 async function begin() {
-  const answer = await fetch("/pages/attributes");
-  if (!answer.ok) return; // the text alone is enough
-  offered = new Map((await answer.json()).attributes.map((one) => [one.name, one]));
+  if (!await offer()) return; // the text alone is enough
+  const given = text.value.trim() !== "";
+  groups.hidden = byId("adding").hidden = given; // until it is known what the rows are
   builder.hidden = false;
-  draw();
+  if (!given) draw();
   byId("add-group").addEventListener("click", () => {
     rows.groups.push([{}]);
     draw();
@@ -264,11 +322,12 @@ async function begin() {
     if (!unread) return;
     sendAfter = true; // once the text says what the rows say
     event.preventDefault();
+    later(readRows, 0);
   });
   builder.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.target.tagName === "INPUT") event.preventDefault(); // a row is not yet the filter
   });
-  if (text.value.trim()) textChanged();
+  if (given) textChanged(null, 0);
 }
 
 begin();

@@ -1,11 +1,11 @@
-// What makes pages live: the home page's figures, matches as they are found, reasons in place, times that go on.
+// What makes pages live: the home page's figures, reasons in place, times that go on.
 
 const proof = document.body.dataset.proof;
 
-const ENDED = Symbol("the session has ended"); // whoever has none is led to the log-in
+export const ENDED = Symbol("the session has ended"); // whoever has none is led to the log-in
 
 /** The text of a page's piece, null where it cannot be had now, or ENDED. */
-async function piece(address) {
+export async function piece(address) {
   try {
     const answer = await fetch(address, { headers: { "X-Form-Proof": proof }, redirect: "manual" });
     if (answer.type === "opaqueredirect") return ENDED;
@@ -32,74 +32,50 @@ export function nodes(text) {
   return new DOMParser().parseFromString(text, "text/html").body.childNodes;
 }
 
+/** What a part says, apart from how long ago it was: that goes on by itself. */
+function said(part) {
+  const copy = part.cloneNode(true);
+  for (const time of copy.querySelectorAll("time[data-ago]")) time.textContent = "";
+  return copy.innerHTML;
+}
+
+/** Whether somebody is at it, so that it must not change under the hand. */
+function isInUse(part) {
+  const chosen = getSelection();
+  const marked = !chosen.isCollapsed && chosen.rangeCount > 0 && chosen.getRangeAt(0).intersectsNode(part);
+  return marked || part.contains(document.activeElement);
+}
+
+const POINTS = matchMedia("(hover: hover)"); // a finger leaves its mark where it last was
+
+function parts(place) {
+  return new Map([...place.querySelectorAll("[data-part]")].map((part) => [part.dataset.part, part]));
+}
+
+/** Only the parts that say something new are replaced; a place without parts is replaced as a whole. */
+function replace(place, made) {
+  const [old, fresh] = [parts(place), parts(made)];
+  const same = old.size > 0 && old.size === fresh.size && [...old.keys()].every((name) => fresh.has(name));
+  if (!same) {
+    if (!isInUse(place)) place.replaceChildren(...made.childNodes);
+    return;
+  }
+  for (const [name, part] of old) {
+    if (isInUse(part) || (POINTS.matches && part.matches(":hover"))) continue;
+    if (said(part) !== said(fresh.get(name))) part.replaceChildren(...fresh.get(name).childNodes);
+  }
+}
+
 function refreshing(place) {
   let waiting = false;
   const timer = setInterval(async () => {
-    const reading = place.contains(document.activeElement) || !getSelection().isCollapsed;
-    if (document.hidden || waiting || reading) return;
+    if (document.hidden || waiting) return;
     waiting = true;
     const text = await piece(place.dataset.refresh);
     waiting = false;
     if (text === ENDED) { clearInterval(timer); tellEnded(); }
-    if (typeof text === "string") place.replaceChildren(...nodes(text));
+    if (typeof text === "string") replace(place, new DOMParser().parseFromString(text, "text/html").body);
   }, Number(place.dataset.every));
-}
-
-function streaming(sign) {
-  const list = document.getElementById("matches");
-  const told = sign.querySelector(".told");
-  let cursor = sign.dataset.after;
-  let asking = false;
-  let again = false;
-  let polling = 0;
-  let source = null;
-
-  async function look() {
-    if (asking) { again = true; return; }
-    asking = true;
-    const text = await piece(`/pages/subscriptions/${encodeURIComponent(sign.dataset.stream)}/newer?after=${cursor}`);
-    if (text === ENDED) {
-      clearInterval(polling);
-      source?.close();
-      say("no longer live", false);
-      tellEnded();
-      return;
-    }
-    if (text !== null) {
-      const found = [...nodes(text)].filter((node) => node.nodeType === Node.ELEMENT_NODE);
-      if (found.length) {
-        cursor = found[0].dataset.cursor;
-        const known = new Set([...list.children].map((node) => node.dataset.cursor));
-        list.prepend(...found.filter((node) => !known.has(node.dataset.cursor)));
-        while (list.children.length > 200) list.lastElementChild.remove();
-        document.getElementById("none")?.remove();
-      }
-    }
-    asking = false;
-    if (again) { again = false; setTimeout(look, 250); }
-  }
-
-  function poll() {
-    if (polling) return;
-    say("live, every few seconds", true);
-    polling = setInterval(() => { if (!document.hidden) look(); }, 4000);
-  }
-
-  function say(text, on) {
-    if (told.textContent !== text) told.textContent = text;
-    sign.classList.toggle("on", on);
-  }
-
-  if (!window.EventSource) { poll(); return; }
-  const query = new URLSearchParams({ subscription: sign.dataset.stream, after: cursor });
-  source = new EventSource(`/notifications/stream?${query}`);
-  source.addEventListener("open", () => say("live", true));
-  source.addEventListener("notification", look);
-  source.addEventListener("error", () => {
-    if (source.readyState === EventSource.CLOSED) { poll(); look(); } // refused: it may be that the session has ended
-    else say("connecting…", false);
-  });
-  addEventListener("pagehide", () => source.close());
 }
 
 async function reason(link) {
@@ -159,18 +135,21 @@ function search(input) {
   }, 200);
 }
 
-/** Only the fields that belong to the chosen kind. */
+/** Only the fields that belong to the chosen kind. The others are not sent either: the browser would refuse the form for
+ *  what is wrong in a field that nobody sees. */
 function showing(select) {
-  for (const part of document.querySelectorAll("[data-when]")) part.hidden = !part.dataset.when.split(" ").includes(select.value);
+  for (const part of document.querySelectorAll("[data-when]")) {
+    part.hidden = !part.dataset.when.split(" ").includes(select.value);
+    for (const control of part.querySelectorAll("input, select, textarea, button")) control.disabled = part.hidden;
+  }
 }
 
 for (const place of document.querySelectorAll("[data-refresh]")) refreshing(place);
-for (const sign of document.querySelectorAll("[data-stream]")) streaming(sign);
 for (const select of document.querySelectorAll("[data-shows]")) {
   showing(select);
   select.addEventListener("change", () => showing(select));
 }
-setInterval(tick, 10000);
+setInterval(tick, 2000);
 document.addEventListener("click", (event) => {
   const link = event.target.closest("[data-why]");
   if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) { event.preventDefault(); reason(link); }

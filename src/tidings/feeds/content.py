@@ -1,0 +1,69 @@
+"""What was got from a place, and its text: in which encoding, and who says so."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+
+from tidings.feeds.errors import UnreadableFeed
+from tidings.feeds.mapping import Layout
+
+_DECLARED = {
+    "html": re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9._-]{1,40})", re.IGNORECASE),
+    "xml": re.compile(rb"\A\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']"),
+}
+_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
+_OF_TEXT = re.compile(
+    r"utf-(8|16|32).*|ascii|iso8859-.*|cp\d+|koi8-.*|mac-.*|shift_jis.*|euc_.*|iso2022_.*|gb.*|big5.*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What was got from a place; `encoding` is what whoever sent it said about it."""
+
+    place: str
+    body: bytes
+    encoding: str = ""
+
+
+def decoded(content: Content, layout: Layout) -> str:
+    """By the mapping's encoding, else a byte order mark, else the sender's, else the page's own, else UTF-8."""
+    encoding = layout.encoding or _marked(content.body) or content.encoding or _declared(content.body, layout.format)
+    name = codec_of(encoding or "utf-8")
+    if name is None:
+        raise UnreadableFeed(
+            content.place, f"the encoding {encoding!r} is not known; the mapping's `encoding` names one"
+        )
+    if layout.format == "html" and name in ("ascii", "iso8859-1"):
+        name = "cp1252"  # as all browsers read it
+    try:
+        text = content.body.decode(name, "replace" if layout.format == "html" else "strict")
+    except UnicodeDecodeError as problem:
+        for start, packing in _PACKED.items():
+            if content.body.startswith(start):
+                raise UnreadableFeed(content.place, f"it is packed ({packing}); unpack it first") from None
+        advice = "the mapping's `encoding`, or --encoding, names another one"
+        raise UnreadableFeed(content.place, f"byte {problem.start}: this is no {name.upper()} text; {advice}") from None
+    return text.removeprefix("\ufeff")
+
+
+def codec_of(encoding: str) -> str | None:
+    """Python's name of an encoding of text; None for what is none or does more than decode."""
+    try:
+        name = codecs.lookup(encoding).name
+    except (LookupError, ValueError):
+        return None
+    return name if _OF_TEXT.fullmatch(name) else None
+
+
+def _marked(body: bytes) -> str:
+    return next((encoding for mark, encoding in _MARKS.items() if body.startswith(mark)), "")
+
+
+def _declared(body: bytes, format: str) -> str:
+    found = _DECLARED[format].search(body[:4096]) if format in _DECLARED else None
+    name = "" if found is None else found[1].decode("ascii")
+    return "" if name.lower().startswith("utf-16") else name  # whose letters could not be read as these were

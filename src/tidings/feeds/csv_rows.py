@@ -1,0 +1,71 @@
+"""The rows of CSV, as spreadsheets and programs write it; `records` makes records of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+
+from tidings.feeds.content import Content, decoded
+from tidings.feeds.errors import UnreadableFeed
+from tidings.feeds.mapping import Layout
+
+_MOST_COLUMNS = 1_000
+_SEPARATOR = re.compile(r"(?i)sep=.\s*")
+
+
+def csv_rows(content: Content, layout: Layout) -> Iterator[list[str]]:
+    """The header and the rows that are not blank. A row with more than the header names is left out, since nobody
+    knows which cell was cut; that is said when all others have been read."""
+    text = io.StringIO(decoded(content, layout), newline="")
+    first = 1
+    if _SEPARATOR.match(text.readline()):  # by which Excel is told the delimiter
+        first = 2
+    else:
+        text.seek(0)
+    lines = _Lines(text)
+    reader = csv.reader(lines, delimiter=layout.delimiter, skipinitialspace=layout.delimiter != " ")
+    header: list[str] | None = None
+    longer: list[int] = []
+    line = first
+    try:
+        for row in reader:
+            if len(row) > _MOST_COLUMNS:
+                most = f"{len(row):,} columns; at most {_MOST_COLUMNS:,} are read"
+                raise UnreadableFeed(content.place, f"line {line} has {most}")
+            if lines.ended:
+                problem = "a quote is opened and never closed; nothing was read from there on"
+                raise UnreadableFeed(content.place, f"line {line}: {problem}")
+            if header is None and row:
+                header = [name.strip() for name in row]
+                yield header
+            elif any(cell.strip() for cell in row[len(header or ()) :]):
+                longer.append(line)
+            elif any(cell.strip() for cell in row):
+                yield row
+            line = first + reader.line_num
+    except csv.Error as broken:
+        raise UnreadableFeed(content.place, f"line {line}: no CSV: {broken}") from None
+    if longer:
+        rows = f"line {longer[0]} has" if len(longer) == 1 else f"line {longer[0]} and {len(longer) - 1:,} more have"
+        advice = f"such rows are left out; what has a {layout.delimiter!r} in it must stand in quotes"
+        raise UnreadableFeed(content.place, f"{rows} more cells than the first line; {advice}")
+
+
+class _Lines:
+    """Knows whether the reader asked for more than there is, which it does only inside quotes."""
+
+    def __init__(self, text: io.StringIO) -> None:
+        self._text = text
+        self.ended = False
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._text.readline()
+        if not line:
+            self.ended = True
+            raise StopIteration
+        return line

@@ -1,0 +1,56 @@
+"""What seems wrong with a page or file, told when it is news: not at each look, but again after it was right."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+
+from tidings.feeds.mapping import Mapping
+from tidings.feeds.records import Record
+
+_MOST_PLACES = 10_000
+_FEWEST = 10  # records in which a path is empty before that is strange
+
+
+class ToldOnce:
+    """Remembers for each place what was told of it last."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._told: OrderedDict[str, tuple[str, ...]] = OrderedDict()
+
+    def wrong(self, place: str, lines: Iterable[str]) -> None:
+        """All that is wrong there now; nothing: it is right."""
+        before = self._told.pop(place, ())
+        now = tuple(lines)
+        for line in now:
+            if line not in before:
+                self._tell(line)
+        if now:
+            self._told[place] = now
+            if len(self._told) > _MOST_PLACES:
+                self._told.popitem(last=False)
+
+
+class EmptyPaths:
+    """Which of a mapping's paths lead to nothing in all records of a page. The columns of CSV are in its first line."""
+
+    def __init__(self, mapping: Mapping) -> None:
+        found = [one.reading.path for one in mapping.fields if one.reading.path]
+        self._left = set() if mapping.layout.format == "csv" else set(found)
+        self._records = 0
+
+    def see(self, records: list[Record]) -> None:
+        self._records += len(records)
+        for record in records:
+            if not self._left:
+                return
+            self._left -= {path for path in self._left if any(one not in (None, "") for one in record.get(path, ()))}
+
+    def told(self, place: str) -> list[str]:
+        if self._records < _FEWEST:
+            return []
+        return [
+            f"{place}: nothing stands at {path!r} in any of {self._records:,} records; has the page changed?"
+            for path in sorted(self._left)
+        ]
