@@ -193,7 +193,7 @@ def _disable(connection: Connection, channel: _Health, now: Instant) -> None:
     connection.execute(update(outbox).values(notice=number))
     text = (
         f"Sending by {channel.kind} was stopped: {channel.reason.rstrip('.')}. "
-        "Nothing is lost: resume it and what waited is sent."
+        "What waits is kept: resume it to have it sent."
     )
     row = (number, owner, subscription, text, int(now), 0)
     connection.execute(notices.insert().values(row))

@@ -277,7 +277,7 @@ def test_the_state_of_a_channel_is_told_once_and_with_the_way_on(service: Servic
     ann.get(page)
     state, buttons, told = _channel(ann)
     assert (state, buttons, told.count("it answered 410")) == ("disabled", ["Resume"], 1)
-    assert "Sending was stopped: it answered 410. Nothing is lost" in told
+    assert "Sending was stopped: it answered 410. What waits is kept" in told
     assert ann.tree.xpath("//button[text()='Resume']")[0].get("class") == "small", "the first thing to do"
     service.store.change_channel(id, "ann", state="unconfirmed", reason="nobody was asked yet")
     ann.get(page)

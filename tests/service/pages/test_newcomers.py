@@ -61,6 +61,18 @@ def test_while_spark_starts_events_are_shown_and_it_is_said(service: Service, vi
     assert "1971" in visitor.text
 
 
+def test_why_nothing_is_matched_is_said_on_this_machine_alone(service: Service, visitor: Visitor) -> None:
+    service.gateway.pipeline = ChildStatus("failed", "Spark needs Java 17 or newer and there is none")
+    for settings, said in (
+        (service.settings, True),
+        (replace(service.settings, public_url="https://a.example"), False),
+    ):
+        service.gateway.settings = settings
+        visitor.get("/")
+        assert "The pipeline has stopped" in visitor.text
+        assert ("Spark needs Java 17" in visitor.text) is said
+
+
 def test_where_nobody_may_register_guests_see_no_events(service: Service, visitor: Visitor) -> None:
     service.client.post("/events", json=car(year=1971))
     service.gateway.settings = replace(service.settings, registration=False)

@@ -63,7 +63,7 @@ def test_a_channel_that_is_gone_is_told_until_it_is_read(service: Service, ann: 
     assert STOPPED not in ann.text
     stopped = (
         "Sending by webhook was stopped: it answered 410: it wants nothing any more. "
-        "Nothing is lost: resume it and what waited is sent."
+        "What waits is kept: resume it to have it sent."
     )
     assert stopped in ann.text
     links = {one.text_content(): one.get("href") for one in ann.tree.find(".//main").iter("a")}

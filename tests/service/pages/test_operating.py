@@ -83,6 +83,9 @@ def test_children_journal_and_plan(service: Service, operator: Visitor) -> None:
     assert str(plan.version) not in operator.text
     assert "<b>the disk" not in page
     assert "x" * 100 not in page, "the end of the log, from a whole line on"
+    assert "Events are kept until tidings journal trim removes old ones" in operator.text
+    service.gateway.settings = replace(service.settings, keep_events_days=7)
+    assert "removed after 7 days" in operator.get(OPERATOR).text
     service.client.post("/subscriptions", json={"filter": "brand = opel"})
     assert "later changes are on their way" in operator.get(f"{OPERATOR}/now").text
     assert "<html" not in operator.page.text

@@ -59,6 +59,7 @@ async def _now(request: Request) -> dict[str, Any]:
         "figures": figures,
         "charts": _charts(pulse, 0 if figures is None else figures.lag),
         "pipeline": gateway.pipeline,
+        "reason": gateway.pipeline.reason if gateway.settings.on_loopback else "",  # it may name paths and versions
         "matches": matches,
         "reads_matches": reads_matches,
         "catalog": gateway.store.known_catalog,

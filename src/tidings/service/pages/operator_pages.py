@@ -120,6 +120,7 @@ async def _now(request: Request) -> dict[str, Any]:
         "requests": state.metrics.events,
         "on_disk": await gateway.read(overseeing.disk_bytes, gateway.store),
         "oldest": await gateway.read(state.ends.oldest),
+        "keep_events_days": gateway.settings.keep_events_days,
         "store": gateway.store.url.partition(":")[0].partition("+")[0],
     }
 
