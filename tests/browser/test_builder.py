@@ -84,7 +84,7 @@ def test_a_new_filter_is_saved_though_its_text_has_not_come_yet(service: Service
     row.get_by_label("Attribute").select_option("year")
     row.locator(".vals input").fill("1971")
     page.click("#save")
-    page.wait_for_selector("text=It stands")
+    page.wait_for_selector("text=It stands. Every event")
     assert [one.filter for one in service.store.subscriptions("rosa")] == ["year = 1971"]
 
 

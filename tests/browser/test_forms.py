@@ -170,7 +170,7 @@ def test_subscribing_by_keyboard_alone(service: Service, page: Page) -> None:
     expect(page.locator("#text")).to_have_value("year != 1980 and brand = 'opel'")
     _tab_to(page, "save")
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=It stands")
+    page.wait_for_selector("text=It stands. Every event")
     assert [one.filter for one in service.store.subscriptions("keys")] == ["year != 1980 and brand = 'opel'"]
     _tab_to(page, "Delete")
     page.keyboard.press("Enter")
