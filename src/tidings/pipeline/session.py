@@ -34,8 +34,8 @@ _PLAIN_FILES = {
 }
 
 # Java on one machine. By default its heap is collected by G1, in which each of Spark's larger buffers began a new cycle
-# (twice a second), and Java grew from 565 MB to 785 in half an hour though 60 MB of the heap were in use. So it comes to
-# rest at 500 MB (docs/images/demo-memory.svg), and batches are as quick as before.
+# (twice a second), and Java grew from 565 MB to 785 in half an hour though 60 MB of the heap were in use. So it comes
+# to rest at 500 MB (docs/images/demo-memory.svg), and batches are as quick as before.
 _SMALL_JAVA = ("-XX:+UseSerialGC", "-Xms128m", "-XX:MinHeapFreeRatio=20", "-XX:MetaspaceSize=192m")
 
 # What Spark remembers of jobs that are done, for a page that we do not serve.
