@@ -48,7 +48,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     a filter would match, takes longer than most tests."""
     folder = tmp_path_factory.mktemp("shared")
     store = str(folder / "tidings.db")
-    allowed = replace(SETTINGS, allow_loopback_webhooks=True, webhook_handshake="none")
+    # A mail server is named, so that email can be chosen; nothing is sent there.
+    mails = {"smtp_host": "127.0.0.1", "mail_from": "tidings@example.org"}
+    allowed = replace(SETTINGS, allow_loopback_webhooks=True, webhook_handshake="none", **mails)
     running = Service(store, replace(allowed, store=store, data=folder))
     running.start()
     try:

@@ -131,6 +131,127 @@ def test_the_keyboard_stays_where_it_was_and_times_are_utc(service: Service, ope
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
 
 
+def _fill_row(page: Page, place: int, attribute: str, operator: str, *values: str) -> None:
+    row = page.locator(".brow").nth(place)
+    row.get_by_label("Attribute").select_option(attribute)
+    row.get_by_label("Operator").select_option(operator)
+    for number, value in enumerate(values):
+        row.locator(".vals input").nth(number).fill(value)
+
+
+def test_a_row_without_its_value_is_asked_for_and_never_left_out(service: Service, page: Page) -> None:
+    register(page, "wanda")
+    _fill_row(page, 0, "price", "<", "30000")
+    page.click("text=And …")
+    _fill_row(page, 1, "year", "between", "1960")
+    said = page.locator(".brow .wrong")
+    for _ in range(2):  # before its text has come, and after that
+        page.click("#save")
+        expect(said).to_have_text("Give a value, or remove this row.")
+        expect(page.get_by_label("Value 2 of year")).to_be_focused()
+        expect(page.get_by_label("Value 2 of year")).to_have_accessible_description("Give a value, or remove this row.")
+        expect(page.locator("#text")).to_have_value("price < 30000")
+    assert page.locator(".brow").nth(1).locator(".wrong").count() == 1, "at the row that lacks it"
+    assert service.store.subscriptions("wanda") == []
+    page.get_by_label("Value 2 of year").fill("1979")
+    expect(said).to_have_count(0)
+    page.click("#save")
+    page.wait_for_selector("text=It stands. Every event")
+    assert [one.filter for one in service.store.subscriptions("wanda")] == [
+        "price < 30000 and year between 1960 and 1979"
+    ]
+
+
+def test_of_two_values_the_second_may_be_filled_in_first_and_an_only_row_is_held_too(
+    service: Service, page: Page
+) -> None:
+    register(page, "xenia")
+    _fill_row(page, 0, "year", "between")
+    with page.expect_response("**/pages/filter") as answer:
+        page.get_by_label("Value 2 of year").fill("1979")
+    assert answer.value.json()["incomplete"] == [[0, 0]]
+    page.click("#save")
+    expect(page.get_by_label("Value 1 of year")).to_be_focused()
+    page.get_by_label("Value 1 of year").fill("1960")
+    page.click("text=And …")  # a row without an attribute says nothing yet
+    page.click("#save")
+    page.wait_for_selector("text=It stands. Every event")
+    assert [one.filter for one in service.store.subscriptions("xenia")] == ["year between 1960 and 1979"]
+
+
+def test_a_mistake_in_a_row_is_mended_in_the_row(service: Service, page: Page) -> None:
+    register(page, "yvonne")
+    _fill_row(page, 0, "price", "<", "30,000")
+    said = page.locator(".brow .wrong")
+    mistake = "'30,000' is no number; write it like 1300 or 12.5."
+    for _ in range(2):
+        page.click("#save")
+        expect(said).to_have_text(mistake)
+        expect(page.get_by_label("Value of price")).to_be_focused()
+    page.click("text=And …")
+    expect(said).to_have_text(mistake)
+    assert page.url.endswith("/new")
+    page.get_by_label("Value of price").fill("30000")
+    page.click("#save")
+    page.wait_for_selector("text=It stands. Every event")
+    assert [one.filter for one in service.store.subscriptions("yvonne")] == ["price < 30000"]
+
+
+def test_a_row_that_is_removed_takes_what_was_said_with_it(service: Service, page: Page) -> None:
+    register(page, "zelda")
+    _fill_row(page, 0, "price", "<", "cheap")
+    page.click("text=And …")
+    _fill_row(page, 1, "year", "=", "1971")
+    expect(page.locator(".brow .wrong")).to_have_count(1)
+    page.get_by_label("Remove this row").first.click()
+    expect(page.locator(".brow .wrong")).to_have_count(0)
+    page.click("#save")
+    page.wait_for_selector("text=It stands. Every event")
+    assert [one.filter for one in service.store.subscriptions("zelda")] == ["year = 1971"]
+
+
+def test_the_text_may_be_saved_whatever_rows_were_begun(service: Service, page: Page) -> None:
+    register(page, "anton")
+    _fill_row(page, 0, "price", "<", "cheap")
+    expect(page.locator(".brow .wrong")).to_have_count(1)
+    page.fill("#text", "year = 1971")
+    page.click("#save")
+    page.wait_for_selector("text=It stands. Every event")
+    assert [one.filter for one in service.store.subscriptions("anton")] == ["year = 1971"]
+
+
+def test_the_keyboard_comes_to_the_value_before_the_button_that_removes_it(service: Service, page: Page) -> None:
+    register(page, "berta")
+    _fill_row(page, 0, "price", "<", "3")
+    page.get_by_label("Operator").focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Value of price")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Remove this row")).to_be_focused()
+
+
+def test_on_a_phone_a_time_has_the_width_of_its_row(service: Service, opened: Opened) -> None:
+    page = register(opened(size=PHONE), "clara")
+    page.fill("#text", "ends between '2026-05-04T12:00:00Z' and '2026-05-05T12:00:07Z'")
+    first, second = page.get_by_label("Value 1 of ends"), page.get_by_label("Value 2 of ends")
+    expect(first).to_have_value("2026-05-04T12:00")
+    expect(second).to_have_value("2026-05-05T12:00:07")
+    assert (first.get_attribute("step"), second.get_attribute("step")) == (None, "1")
+    reaches = page.evaluate("document.querySelector('.brow .vals').getBoundingClientRect().width")
+    box = first.bounding_box()
+    assert box is not None
+    assert abs(box["width"] - reaches) < 1
+    second.fill("2026-05-05T12:00:08")
+    expect(page.locator("#text")).to_have_value("ends between '2026-05-04T12:00:00Z' and '2026-05-05T12:00:08Z'")
+
+
+def test_what_the_service_says_is_a_sentence(service: Service, opened: Opened) -> None:
+    page = register(opened(), "dora")
+    page.route("**/pages/filter", lambda route: route.fulfill(status=422, json={"detail": "you are logged in as x"}))
+    page.fill("#text", "year = 1")
+    expect(page.locator("#count")).to_have_text("You are logged in as x.")
+
+
 def test_enter_publishes_and_a_double_click_publishes_once(service: Service, page: Page) -> None:
     register(page, "vera")
     for send in ("Enter", "double click"):

@@ -85,7 +85,11 @@ def test_growing_wrongly(service: Service, page: Page) -> None:
     register(page, "yara")
     page.goto("/pages/schema/grow/domain")
     page.fill("#name", "shape")
+    page.select_option("#kind", "text")
+    page.check("[name=operator][value='~']")
     page.select_option("#kind", "enumerated")
+    assert page.locator("[name=operator]:visible").count() == 6, "only those of the kind"
+    assert page.locator("[name=operator][value='~']").is_disabled(), "so that it is not sent"
     page.fill("#values", "round\nround")
     page.click("button:has-text('Add a domain')")
     assert "round" in _wrong_at(page, "values")
@@ -110,7 +114,7 @@ def test_two_people_send_the_same_growth_at_the_same_moment(service: Service, op
         page.evaluate("setTimeout(() => document.querySelector('main form').requestSubmit())")
     for page in pages:
         page.wait_for_selector(".notice.good:has-text('Added: domain wood'), #wrong-name")
-    won = [page for page in pages if "added=" in page.url]
+    won = [page for page in pages if page.locator(".notice.good").count()]
     lost = [page for page in pages if page not in won]
     assert (len(won), len(lost)) == (1, 1)
     assert "exists already" in _wrong_at(lost[0], "name")

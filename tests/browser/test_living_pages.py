@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.conftest import matched, register, subscribe
+from tests.browser.conftest import log_in, matched, register, subscribe
 from tests.service.conftest import Service, car, on_sqlite
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 pytestmark = on_sqlite
@@ -129,3 +130,51 @@ def test_what_was_left_out_is_said_and_older_ones_follow_the_last_card(service: 
     assert page.locator(".pager a[rel=next]").get_attribute("href") == f"/pages/subscriptions/{id}?before={cursor}"
     page.click("text=Load the page again")
     expect(page.locator("#matches > li")).to_have_count(25)
+
+
+def test_the_last_hour_goes_on_above_the_live_matches(service: Service, page: Page) -> None:
+    register(page, "ann")
+    id = subscribe(page, "brand = mini")
+    expect(page.locator(".sparked")).to_contain_text("No matches in the last hour")
+    matched(service, id, car("one"))
+    expect(page.locator("#matches > li")).to_have_count(1)
+    expect(page.locator(".sparked")).to_contain_text("1 match in the last hour")
+    assert page.locator(".sparked rect").count() == 1
+
+
+@pytest.mark.parametrize(("address", "piece"), [("/", "/pages/now"), ("/pages/operator", "/pages/operator/now")])
+def test_a_service_that_does_not_answer_is_told_until_it_does(
+    service: Service, page: Page, address: str, piece: str
+) -> None:
+    register(page, "ann")
+    service.store.change_account("ann", None, frozenset({"subscribe", "operate"}))
+    service.gateway.callers.forget()
+    log_in(page, "ann")
+    page.goto(address)
+    told = page.locator("#main > p[role=status]:first-child")
+    asked: list[str] = []
+
+    def refuse(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(status=409)  # an answer that is none; a lost connection would be a complaint in the console
+
+    page.route(f"**{piece}", refuse)
+    expect(told).to_have_text(re.compile(r"The service does not answer; this is as of \d\d:\d\d\."))
+    assert len(asked) >= 3, "not for one that was lost"
+    page.unroute(f"**{piece}")
+    expect(told).to_have_count(0)
+
+
+def test_what_was_done_is_told_once(service: Service, page: Page) -> None:
+    register(page, "ann")
+    id = subscribe(page, "brand = mini")
+    page.wait_for_function("!location.search")
+    page.reload()
+    expect(page.locator("#matches")).to_be_attached()
+    assert page.locator(".notice.good").count() == 0
+    page.goto(f"/pages/subscriptions/{id}/deliveries?state=dead&done=replayed&count=3")
+    expect(page.locator(".notice.good")).to_have_text("3 deliveries will be sent again.")
+    page.wait_for_function("location.search === '?state=dead'")
+    page.goto("/pages/subscriptions?q=brand%20%3D&done=deleted")
+    page.wait_for_function("!location.search.includes('done')")
+    assert page.evaluate("new URLSearchParams(location.search).get('q')") == "brand ="

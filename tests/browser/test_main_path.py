@@ -96,7 +96,7 @@ def test_text_and_rows_are_kept_in_step(service: Service, page: Page) -> None:
     page.fill("#text", "")
     expect(page.locator(".brow")).to_have_count(1)
     _row(page, 0, "year", "is", "old")
-    page.wait_for_selector(".brow .wrong:has-text('year')")
+    expect(page.locator(".brow .wrong")).to_have_text("'old' is no number; write it like 1300 or 12.5.")
 
 
 def test_the_home_page_goes_on_by_itself(service: Service, page: Page) -> None:

@@ -156,6 +156,10 @@ def test_contains_on_strings_needs_to_be_allowed_and_exists_does_not() -> None:
     ("text", "at", "message"),
     [
         ("price = '5'", "'5'", "numbers are written without quotes"),
+        ("price = '-1.5e3'", "'-1.5e3'", "numbers are written without quotes"),
+        ("price = '30,000'", "'30,000'", "'30,000' is no value of 'price': write a number like 1300 or 12.5"),
+        ("price < 'it''s'", "'it''s'", "is no value of 'price': write a number like 1300 or 12.5"),
+        ("price in (1, '1_000')", "'1_000'", "'1_000' is no value of 'price': write a number like 1300 or 12.5"),
         ("title = 5", "5", "string values are written in single quotes"),
         ("made > 20260501", "20260501", "time values are written in single quotes"),
         ("made > 'yesterday'", "'yesterday'", "is no ISO 8601 time"),

@@ -175,7 +175,8 @@ class _Binder:
         except OutsideDomain as outside:
             reason = outside.reason
             if domain.kind is Kind.NUMERIC and isinstance(operand, str):
-                reason = "numbers are written without quotes"
+                quoted = _is_number(operand)
+                reason = "numbers are written without quotes" if quoted else "write a number like 1300 or 12.5"
             elif not isinstance(operand, str) and domain.kind is not Kind.NUMERIC:
                 reason = f"{domain.kind} values are written in single quotes"
             place = self.place(at, operand, _LITERALS)
@@ -194,6 +195,14 @@ class _Binder:
             return NeedsValue(self.text, word.at, word.name, construct)
         legal = (*domain.vocabulary, *self.catalog.attribute_names)
         return UnknownWord(self.text, word.at, word.name, attribute, str(domain.kind), legal)
+
+
+def _is_number(text: str) -> bool:
+    """Whether what was quoted would be a number without its quotes."""
+    try:
+        return tokenize(text).kinds == ["number", "end"]
+    except LanguageError:
+        return False
 
 
 def _reads(kind: str, token: str, sought: Value) -> bool:

@@ -1,4 +1,5 @@
-"""Notices as their owner reads them: how many are new, a page of them with the newest first, one marked as read.
+"""Notices as their owner reads them: how many are new, how many of those still hold, a page with the newest
+first, one marked as read.
 
 The outbox writes them (`settling`); all up to a number are marked by `Store.see_notices`.
 """
@@ -10,13 +11,22 @@ from sqlalchemy import func, select, update
 from tidings.schema import Instant
 from tidings.store.channels import Notice
 from tidings.store.store import Store
-from tidings.store.tables import notices, subscriptions
+from tidings.store.tables import channels, notices, subscriptions
 
 
 def unread(store: Store, owner: str) -> int:
     query = select(func.count()).select_from(notices).where(notices.c.owner == owner, notices.c.seen == 0)
     with store.database.reading() as connection:
         return int(connection.execute(query).scalar_one())
+
+
+def stopped(store: Store, owner: str, most: int) -> int:
+    """Of how many subscriptions the channel is disabled now and the owner has not read why; `most` are counted."""
+    same = (channels.c.subscription == notices.c.subscription) & (channels.c.owner == notices.c.owner)
+    query = select(notices.c.subscription).distinct().join(channels, same)
+    query = query.where(notices.c.owner == owner, notices.c.seen == 0, channels.c.state == "disabled").limit(most)
+    with store.database.reading() as connection:
+        return len(connection.execute(query).all())
 
 
 def newest(store: Store, owner: str, before: int | None, limit: int) -> list[tuple[Notice, str]]:

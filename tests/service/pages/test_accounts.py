@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tests.service.conftest import PASSWORD, Service, on_sqlite
 from tests.service.pages.visitor import Visitor
 from tidings.service.callers import digest_of
@@ -14,7 +16,7 @@ ACCOUNT = "/pages/account"
 def test_a_token_is_made_with_the_password_and_shown_once(service: Service, ann: Visitor) -> None:
     ann.get(ACCOUNT)
     ann.submit(f"{ACCOUNT}/tokens", name="a program", password="wrong wrong", scope=["publish"])
-    assert "password" in ann.errors()
+    assert ann.errors() == {"password": "This is not your current password."}
     ann.submit(f"{ACCOUNT}/tokens", name="a program", password=PASSWORD, scope=["publish"])
     secret = next(node for node in ann.tree.iter("code") if node.get("class") == "secret").text
     token = service.store.token(digest_of(secret))
@@ -29,6 +31,30 @@ def test_a_token_is_made_with_the_password_and_shown_once(service: Service, ann:
     ann.submit(form.get("action"))
     assert "works no more" in ann.text
     assert service.store.token(digest_of(secret)) is None
+
+
+def test_what_is_wrong_with_a_token_is_told_in_the_words_of_the_page(service: Service, ann: Visitor) -> None:
+    ann.get(ACCOUNT)
+    for expires, told in (
+        ("2020-01-01T10:00", "This has passed already."),
+        ("soon", "This is no time such as '2030-05-01T10:00:00Z'."),
+    ):
+        ann.submit(f"{ACCOUNT}/tokens", name="x", password=PASSWORD, scope=["publish"], expires=expires)
+        assert ann.page.status_code == 422
+        assert ann.errors() == {"expires": told}
+    ann.submit(f"{ACCOUNT}/tokens", name="x", password=PASSWORD, scope=None, expires="")
+    assert ann.page.status_code == 422
+    assert ann.errors() == {"scope": "Choose at least one."}
+    assert [token.kind for token in service.store.tokens_of("ann")] == ["session"]
+
+
+@pytest.mark.parametrize("path", ["tokens", "password", "tokens/abc/remove"])
+def test_an_address_of_a_form_leads_to_its_page(service: Service, ann: Visitor, path: str) -> None:
+    answer = ann.client.get(f"{ACCOUNT}/{path}")
+    assert (answer.status_code, answer.headers["location"]) == (303, ACCOUNT)
+    guest = Visitor(service)
+    guest.get(f"{ACCOUNT}/{path}")
+    assert guest.page.url.path == "/pages/login"
 
 
 def test_a_session_may_give_no_more_than_the_account_has(service: Service, ann: Visitor) -> None:
@@ -51,7 +77,7 @@ def test_a_new_password_ends_all_other_sessions_and_rotates_this_one(service: Se
     before = ann.client.cookies[SESSION]
     ann.get(ACCOUNT)
     ann.submit(f"{ACCOUNT}/password", old="wrong wrong", new="another one", again="another one")
-    assert "old" in ann.errors()
+    assert ann.errors() == {"old": "This is not your current password."}
     ann.submit(f"{ACCOUNT}/password", old=PASSWORD, new="short", again="short")
     assert "new" in ann.errors()
     ann.submit(f"{ACCOUNT}/password", old=PASSWORD, new="another one", again="another two")

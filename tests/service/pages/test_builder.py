@@ -142,7 +142,40 @@ def test_an_error_has_its_place_in_the_text_and_in_the_rows(ann: Visitor) -> Non
     }
     error = _ask(ann, rows=rows).json()["error"]
     assert error["row"] == [1, 1]
-    assert "price" in error["told"]
+    assert error["told"].startswith("'cheap' is no number")
+
+
+@on_sqlite
+def test_rows_that_lack_something_are_told_and_rows_without_an_attribute_are_not(ann: Visitor) -> None:
+    full, half = _row("price", "<", "30000"), _row("year", "between", "100", " ")
+    told = _ask(
+        ann, rows={"join": "or", "groups": [[full, half, _row("", "")], [_row("title", "contains any")]]}
+    ).json()
+    assert told["text"] == "price < 30000"
+    assert told["incomplete"] == [[0, 1], [1, 0]]
+    assert _ask(ann, rows={"groups": [[half]]}).json() == {"empty": True, "text": "", "incomplete": [[0, 0]]}
+    assert _ask(ann, rows={"groups": [[full, _row("estimate", "exists")]]}).json()["incomplete"] == []
+    wrong = _ask(ann, rows={"groups": [[half, _row("price", "<", "cheap")]]}).json()
+    assert (wrong["error"]["row"], wrong["incomplete"]) == ([0, 1], [[0, 0]])
+
+
+@on_sqlite
+@pytest.mark.parametrize("typed", ["30,000", "€500", "abc", "1_000"])
+def test_of_a_number_a_row_says_what_the_form_for_publishing_says(ann: Visitor, typed: str) -> None:
+    error = _ask(ann, rows={"groups": [[_row("year", "=", "1"), _row("year", "in", "1", typed)]]}).json()["error"]
+    assert (error["row"], error["told"]) == ([0, 1], f"'{typed}' is no number; write it like 1300 or 12.5.")
+    ann.get("/pages/publish", type="car")
+    ann.submit("/pages/publish", **{"value:year": typed})
+    assert ann.errors()["value:year"] == error["told"]
+
+
+@on_sqlite
+def test_of_other_kinds_a_row_says_what_the_text_says(ann: Visitor) -> None:
+    in_row = _ask(ann, rows={"groups": [[_row("brand", "=", "saab")]]}).json()["error"]
+    assert in_row["told"] == _ask(ann, text="brand = 'saab'").json()["error"]["told"]
+    assert "is no value of 'brand'" in in_row["told"]
+    quoted = _ask(ann, text="price < '5'").json()["error"]
+    assert quoted["told"] == "'5' is no value of 'price': numbers are written without quotes."
 
 
 @on_sqlite

@@ -289,6 +289,57 @@ def test_the_state_of_a_channel_is_told_once_and_with_the_way_on(service: Servic
     assert f"POST /subscriptions/{id}/channel/resume" in str(api), "programs are told their way"
 
 
+def test_asking_again_in_vain_is_no_success(service: Service, ann: Visitor) -> None:
+    id = ann.subscribe("brand = mini")
+    page = f"{MINE}/{id}/deliveries"
+    ann.get(f"{MINE}/{id}/channel")
+    ann.submit(f"{MINE}/{id}/channel", kind="webhook", url=NOBODY)
+    service.store.change_channel(id, "ann", state="unconfirmed", reason="nobody was asked yet")
+    service.gateway.settings = replace(service.gateway.settings, webhook_handshake="ask")
+    ann.get(page)
+    ann.submit(page, act="resume")
+    assert ann.page.status_code == 200
+    assert "done" not in ann.page.url.params
+    assert "It goes on" not in ann.text
+    state, buttons, told = _channel(ann)
+    assert (state, buttons) == ("unconfirmed", ["Ask again"])
+    assert "nobody was asked yet" not in told, "what went wrong this time"
+    service.gateway.settings = replace(service.gateway.settings, webhook_handshake="none")
+    ann.submit(page, act="resume")
+    assert "It goes on." in ann.text
+
+
+def test_email_is_not_offered_where_no_mail_is_sent(service: Service, ann: Visitor) -> None:
+    id = ann.subscribe("brand = mini")
+
+    def offered() -> tuple[bool, str]:
+        ann.get(f"{MINE}/{id}/channel")
+        (option,) = ann.tree.xpath("//select[@name='kind']/option[@value='email']")
+        return option.get("disabled") is None, option.text
+
+    assert offered() == (False, "Email: this service sends no mail")
+    service.gateway.settings = replace(service.gateway.settings, smtp_host="127.0.0.1")
+    assert offered() == (True, "Email")
+
+
+def test_quiet_hours_that_end_as_they_begin_are_told_by_the_label(ann: Visitor) -> None:
+    id = ann.subscribe("brand = mini")
+    ann.get(f"{MINE}/{id}/channel")
+    ann.submit(f"{MINE}/{id}/channel", kind="webhook", url=NOBODY, quiet_from="22:00", quiet_to="22:00")
+    assert ann.errors() == {"quiet_to": "This must be another time than “From”."}
+
+
+def test_addresses_of_forms_lead_to_their_pages(ann: Visitor) -> None:
+    id = ann.subscribe("brand = mini")
+    for path, page in (
+        ("test-delivery", "/deliveries"), ("pause", ""), ("resume", ""), ("delete", ""),
+    ):  # fmt: skip
+        answer = ann.client.get(f"{MINE}/{id}/{path}")
+        assert (answer.status_code, answer.headers["location"]) == (303, f"{MINE}/{id}{page}")
+    assert ann.client.get(f"{MINE}/a%3Fb/pause").headers["location"] == f"{MINE}/a%3Fb"
+    assert ann.client.get("/pages/logout").headers["location"] == "/"
+
+
 def test_many_events_of_a_digest_are_not_all_linked(service: Service, ann: Visitor) -> None:
     id = ann.subscribe("brand = mini")
     ann.get(f"{MINE}/{id}/channel")

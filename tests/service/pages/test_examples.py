@@ -6,7 +6,8 @@ from tidings.events import Event
 from tidings.language import Filter
 from tidings.matching.naive import matches
 from tidings.schema import json_form
-from tidings.service.pages.examples import example_filters
+from tidings.service.pages.examples import example_filters, read_example
+from tidings.store.browsing import Seen
 
 
 def test_examples_are_legal_and_fit_the_event_they_were_made_from() -> None:
@@ -32,3 +33,17 @@ def test_examples_are_legal_and_fit_the_event_they_were_made_from() -> None:
         assert filter.text == text
         assert any(matches(filter.tree, event.bindings(), catalog) for event in events), text
     assert example_filters(catalog, []) == []
+
+
+def test_an_example_from_stored_events_passes_over_what_cannot_be_read() -> None:
+    schema = {
+        "domains": [{"name": "n", "kind": "numeric"}, {"name": "c", "kind": "enumerated", "values": ["red", "blue"]}],
+        "attributes": [{"name": name, "domain": name} for name in ("n", "c")],
+        "event_types": [{"name": "x", "attributes": [{"name": "n"}, {"name": "c"}]}],
+    }
+    catalog = json_form.read(json.dumps(schema))
+    read = Seen(1, {"id": "e1", "event_type": ["x"], "attributes": {"n": 3, "c": "red"}})
+    removed, younger = Seen(2, None), Seen(3, {"id": "e3", "event_type": ["y"], "attributes": {"n": 5, "c": "blue"}})
+    large = Seen(4, {"id": "e4", "event_type": ["x"], "attributes": {"n": 4, "c": "blue"}}, size=1 << 20)
+    assert read_example(catalog, [large, younger, removed, read]) == "c = 'red' and n >= 3"
+    assert read_example(catalog, [large, younger, removed]) == ""

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.service.conftest import Service, on_sqlite
+from tests.service.conftest import Service, car, on_sqlite
 from tests.service.pages.visitor import Visitor
 from tidings.schema import Domain, growth
-from tidings.schema.domain import Kind
+from tidings.schema.domain import KIND_OPERATORS, Kind
 from tidings.store import Grow
 
 pytestmark = on_sqlite
@@ -62,12 +62,13 @@ def test_each_way_to_grow(service: Service, ann: Visitor) -> None:
     ann.submit(f"{GROW}/event-type", **filled)
     ann.get(f"{GROW}/extension")
     ann.submit(f"{GROW}/extension", event_type="find", attribute="title")
-    assert "Added: attribute title of find" in ann.text
+    assert "Added: attribute title of event type find" in ann.text
     ann.get(f"{GROW}/value?domain=wood")
     ann.submit(f"{GROW}/value", value="yew")
-    assert "Added: value yew of wood" in ann.text
+    assert "Added: value yew of domain wood" in ann.text
     ann.get(f"{GROW}/value")
     ann.submit(f"{GROW}/value", domain="furnishing", value="bench", parent="seat")
+    assert "Added: value bench of domain furnishing, below seat" in ann.text
     catalog = service.store.catalog()
     wood, furnishing, length = (catalog.domain(name) for name in ("wood", "furnishing", "length"))
     assert wood is not None
@@ -103,6 +104,81 @@ def test_what_is_wrong_stands_at_its_field(service: Service, ann: Visitor) -> No
     ann.submit(f"{GROW}/value", domain="category", value="boat", parent="vehical")
     assert "did you mean 'vehicle'?" in ann.errors()["parent"]
     assert service.store.catalog().version == version
+
+
+@pytest.mark.parametrize(
+    ("filled", "told"),
+    [
+        ({"kind": "numeric", "operator": ["contains"]}, "Numeric has = != < <= > >=, but not contains."),
+        ({"kind": "numeric", "operator": ["=", "contains", "~"]}, "Numeric has = != < <= > >=, but not contains ~."),
+        ({"kind": "text", "operator": ["<"]}, "Text has = contains ~, but not <."),
+        (
+            {"kind": "enumerated", "values": "oak, ash", "operator": ["=", "<"]},
+            "Enumerated without an order has = !=, but not <.",
+        ),
+    ],
+)
+def test_an_operator_that_the_kind_lacks_is_never_dropped(
+    service: Service, ann: Visitor, filled: dict[str, Any], told: str
+) -> None:
+    """The domain would allow all for ever, or fewer than were chosen."""
+    ann.get(f"{GROW}/domain")
+    ann.submit(f"{GROW}/domain", name="wood", **filled)
+    assert ann.page.status_code == 422
+    assert ann.errors() == {"operator": told}
+    assert ann.form(f"{GROW}/domain")["operator"] == filled["operator"], "as they were chosen"
+    assert service.store.catalog().domain("wood") is None
+
+
+def test_operators_are_offered_with_the_kinds_that_have_them(service: Service, ann: Visitor) -> None:
+    ann.get(f"{GROW}/domain")
+    offered = {
+        box.get("value"): box.xpath("ancestor::*[@data-when]")[0].get("data-when").split()
+        for box in ann.tree.xpath("//input[@name='operator']")
+    }
+    assert {kind: tuple(one for one in offered if kind in offered[one]) for kind in Kind} == {
+        kind: tuple(one for one in offered if one in legal) for kind, legal in KIND_OPERATORS.items()
+    }
+    assert offered["~"] == ["text"]
+    ann.submit(f"{GROW}/domain", name="wood", kind="enumerated", values="oak, ash", ordered="1", operator=["<"])
+    wood = service.store.catalog().domain("wood")
+    assert wood is not None
+    assert wood.operators == ("<",)
+
+
+def test_an_attribute_that_is_there_already_is_told_by_its_name(ann: Visitor) -> None:
+    ann.get(f"{GROW}/extension")
+    ann.submit(f"{GROW}/extension", event_type="car", attribute="brand")
+    assert ann.errors() == {"attribute": "'car' has 'brand' already."}
+    ann.get(f"{GROW}/event-type")
+    ann.submit(f"{GROW}/event-type", name="find", attribute0="brand", attribute2="brand")
+    assert ann.errors() == {"attribute2": "'brand' is chosen twice."}
+
+
+@pytest.mark.parametrize(
+    ("tree", "line"), [("a\n    b\n  c", 3), ("  a\nb", 2), ("a\n  b\n\n      c\n    d\n", 5), ("a\n\tb\n  c", 3)]
+)
+def test_a_line_that_is_indented_like_none_above_is_no_guess(
+    service: Service, ann: Visitor, tree: str, line: int
+) -> None:
+    ann.get(f"{GROW}/domain")
+    ann.submit(f"{GROW}/domain", name="rooms", kind="hierarchical", tree=tree)
+    assert ann.errors() == {"tree": f"Line {line} is indented like no line above it."}
+    assert service.store.catalog().domain("rooms") is None
+
+
+def test_what_was_added_is_told_in_the_journals_words(service: Service, ann: Visitor) -> None:
+    """Else a link could put any words into the mouth of the service."""
+    event = service.client.post("/events", json=car()).json()["position"]
+    for added in ("Your account is closed", str(event), "0", "9" * 30, "-1", "٣"):
+        ann.get("/pages/schema", added=added)
+        assert ann.page.status_code == 200
+        assert ann.tree.xpath("//p[@class='notice good']") == [], added
+    ann.get(f"{GROW}/domain")
+    ann.submit(f"{GROW}/domain", name="wood", kind="string")
+    assert ann.page.url.params["added"] == str(service.store.tail())
+    (told,) = ann.tree.xpath("//p[@class='notice good']")
+    assert told.text == "Added: domain wood (string)"
 
 
 def test_two_people_may_grow_it_at_once_and_the_second_is_told(service: Service, ann: Visitor) -> None:

@@ -80,6 +80,45 @@ def test_a_channel_that_is_gone_is_told_until_it_is_read(service: Service, ann: 
     assert [one["seen"] for one in _api(ann, "/notices")["notices"]] == [True]
 
 
+def _disabled(service: Service, ann: Visitor, filter: str, number: int, times: int = 1) -> str:
+    """The id of a subscription whose channel the outbox has disabled, with so many notices of it from `number` on."""
+    id = ann.subscribe(filter)
+    ann.get(f"{MINE}/{id}/channel")
+    ann.submit(f"{MINE}/{id}/channel", kind="webhook", url="http://127.0.0.1:9/hook")
+    service.store.change_channel(id, "ann", state="disabled", reason="gone")
+    with service.store.database.writing("outbox") as connection:
+        for one in range(number, number + times):
+            connection.execute(table.insert().values((one, "ann", id, "it was stopped", one, 0)))
+    return id
+
+
+def test_the_line_counts_channels_that_stand_still_now(service: Service, ann: Visitor) -> None:
+    _told(service, "ann", 2)
+    ann.get("/")
+    assert STOPPED not in ann.text, "there are notices, but no channel that stands still"
+    first = _disabled(service, ann, "brand = mini", 10, times=3)
+    ann.get(MINE)
+    assert f"Sending to one {STOPPED}" in ann.text, "one, however often it was told"
+    second = _disabled(service, ann, "brand = opel", 20)
+    ann.get("/")
+    assert f"Sending to some {STOPPED}" in ann.text
+    ann.get(f"{MINE}/{first}/deliveries")
+    ann.submit(f"{MINE}/{first}/deliveries", act="resume")
+    assert f"Sending to one {STOPPED}" in ann.text
+    ann.get(f"{MINE}/{second}/deliveries")
+    ann.submit(f"{MINE}/{second}/deliveries", act="resume")
+    assert "It goes on." in ann.text
+    assert STOPPED not in ann.text
+    assert _in_bar(ann) == "Notices 6 new", "what happened is still to be read"
+    assert notices.stopped(service.store, "ann", 9) == 0
+
+
+@on_sqlite
+def test_anothers_channels_are_not_counted(service: Service, ann: Visitor) -> None:
+    _disabled(service, ann, "brand = mini", 1)
+    assert (notices.stopped(service.store, "ann", 2), notices.stopped(service.store, "tester", 2)) == (1, 0)
+
+
 @on_sqlite
 def test_older_texts_and_withdrawn_subscriptions_are_shown_as_well(service: Service, ann: Visitor) -> None:
     id = ann.subscribe("brand = mini")

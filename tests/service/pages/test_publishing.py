@@ -177,6 +177,17 @@ def test_an_unknown_type_leads_back_to_the_choice(ann: Visitor, address: str) ->
     assert "Choose one type, or several" in ann.text
 
 
+def test_going_on_without_a_type_is_told(ann: Visitor) -> None:
+    ann.get("/pages/publish")
+    assert "Choose at least one type" not in ann.text, "nothing was asked yet"
+    (form,) = ann.tree.xpath("//form[@action='/pages/publish']")
+    ann.get("/pages/publish", **dict(form.form_values()))
+    assert ann.page.status_code == 422
+    assert [one.text for one in ann.tree.xpath("//p[@role='alert']")] == ["Choose at least one type."]
+    ann.get("/pages/publish", **dict(form.form_values()), type="car")
+    assert "value:brand" in ann.form("/pages/publish")
+
+
 def test_a_guest_is_led_to_the_log_in_unless_guests_may(service: Service, visitor: Visitor) -> None:
     visitor.get("/pages/publish?type=car")
     assert visitor.page.url.path == "/pages/login"

@@ -157,3 +157,17 @@ def test_sparklines_say_that_nothing_was_found(service: Service, ann: Visitor) -
         ann.get(page)
         assert "1 match in the last hour" in ann.text
         assert len(list(ann.tree.iter("rect"))) == 1
+
+
+def test_the_last_hour_of_a_subscription_is_kept_up_to_date(service: Service, ann: Visitor) -> None:
+    """Its page asks for this piece as it does for new matches; else it would say that there are none above them."""
+    id = ann.subscribe("brand = mini")
+    ann.get(f"{MINE}/{id}")
+    (place,) = ann.tree.xpath("//*[contains(@class, 'sparked')]")
+    assert "No matches in the last hour" in place.text_content()
+    _matched(service, car(), id)
+    ann.get(place.get("data-refresh"))
+    assert "1 match in the last hour" in ann.text
+    assert len(list(ann.tree.iter("rect"))) == 1
+    bob = Visitor(service).join("bob")
+    assert bob.get(place.get("data-refresh")).status_code == 404

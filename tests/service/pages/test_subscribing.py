@@ -68,7 +68,22 @@ def test_a_wrong_filter_is_shown_at_its_place(service: Service, ann: Visitor) ->
 def test_an_expiry_in_the_past_is_shown_at_its_field(ann: Visitor) -> None:
     ann.get(f"{MINE}/new")
     ann.submit(f"{MINE}/new", text="brand = mini", expiry="2001-01-01T00:00:00")
-    assert "has passed already" in ann.errors()["expiry"]
+    assert ann.errors()["expiry"] == "This has passed already."
+    ann.submit(f"{MINE}/new", text="brand = mini", expiry="soon")
+    assert ann.errors()["expiry"] == "This is no time such as '2030-05-01T10:00:00Z'."
+
+
+@on_sqlite
+def test_the_example_in_the_field_is_of_this_schema(service: Service, ann: Visitor) -> None:
+    ann.get(f"{MINE}/new")
+    assert ann.tree.get_element_by_id("text").get("placeholder") is None, "no event helps to make one"
+    assert "For example, in a schema of auctions:" in ann.text
+    service.client.post("/events", json=car("e1", year=1971))
+    ann.get(f"{MINE}/new")
+    example = ann.tree.get_element_by_id("text").get("placeholder")
+    ann.subscribe(example)
+    assert [one.filter for one in service.store.subscriptions("ann")] == [example]
+    assert " and " in example
 
 
 @on_sqlite

@@ -42,6 +42,8 @@ async def make_token(request: Request) -> Response:
         return await _page(
             request, form, {"name": f"a name has at most {_LONGEST_NAME} printable characters"}, status=422
         )
+    if caller.scopes and not form.filled("scope"):
+        return await _page(request, form, {"scope": "choose at least one"}, status=422)
     try:
         expires = read_time("expires", form.one("expires")) if form.one("expires") else None
         secret, _ = await accounts_of(request).log_in(
@@ -54,7 +56,7 @@ async def make_token(request: Request) -> Response:
         )
     except TidingsError as error:
         places: dict[type[TidingsError], str] = {WrongPassword: "token_password", WrongTime: "expires"}
-        return await _page(request, form, {places.get(type(error), "token"): str(error)}, status=status_of(error))
+        return await _page(request, form, {places.get(type(error), "token"): _said(error)}, status=status_of(error))
     return await _page(request, secret=secret)
 
 
@@ -80,12 +82,22 @@ async def change_password(request: Request) -> Response:
         await accounts.change_password(caller, form.exactly("old"), new, address_of(request))
     except TidingsError as error:
         places: dict[type[TidingsError], str] = {WrongPassword: "old", IllegalPassword: "new"}
-        return await _page(request, form, {places.get(type(error), "old"): str(error)}, status=status_of(error))
+        return await _page(request, form, {places.get(type(error), "old"): _said(error)}, status=status_of(error))
     answer = RedirectResponse(f"{ACCOUNT}?done=password", 303)
     changed = await gateway.read(gateway.store.account, caller.owner)
     assert changed is not None
     await begin_session(request, answer, changed)
     return answer
+
+
+def _said(error: TidingsError) -> str:
+    """In the words of the page: whose account it is, is known here, and the field stands above."""
+    match error:
+        case WrongPassword():
+            return "this is not your current password"
+        case WrongTime():
+            return f"this {error.args[2]}"
+    return str(error)
 
 
 async def _page(

@@ -150,6 +150,17 @@ def text_of(rows: Rows, catalog: Catalog) -> tuple[str, list[tuple[int, int, int
     return text, places
 
 
+def incomplete(rows: Rows, places: list[tuple[int, int, int, int]]) -> list[tuple[int, int]]:
+    """Group and row of those that name an attribute and yet stand in no text: saved, they would say nothing."""
+    written = {(group, row) for _, _, group, row in places}
+    return [
+        (number, place)
+        for number, group in enumerate(rows.groups)
+        for place, row in enumerate(group)
+        if row.attribute and (number, place) not in written
+    ]
+
+
 def _text(row: Row, catalog: Catalog) -> str | None:
     """None for a row that is not complete."""
     if not row.attribute or not row.operator:

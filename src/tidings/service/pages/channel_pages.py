@@ -107,7 +107,9 @@ async def test(id: str, request: Request) -> Response:
 def _form_page(
     request: Request, standing: Standing, form: Form, errors: dict[str, str], saved: bool, status: int = 200
 ) -> Response:
-    kinds = [(kind, _TOLD[kind]) for kind in KINDS]
+    # A channel that was made while mails were sent is still shown as what it is.
+    no_mail = not gateway_of(request).settings.smtp_host and form.one("kind") != "email"
+    kinds = [(kind, _TOLD[kind], no_mail and kind == "email") for kind in KINDS]
     shown = {"standing": standing, "form": form, "errors": errors, "kinds": kinds, "saved": saved, "zones": _zones()}
     return render(request, "channel.html", status, **shown, tested=None, test_problem="")
 
@@ -171,5 +173,7 @@ def _field(error: Exception, form: Form) -> str:
 
 
 def _said(error: Exception) -> str:
-    """At the field itself nobody has to be told the member's name."""
-    return f"this must be {error.args[1]}" if isinstance(error, InvalidRhythm) else str(error)
+    """At the field itself nobody has to be told the member's name; another field is named by its label."""
+    if not isinstance(error, InvalidRhythm):
+        return str(error)
+    return f"this must be {error.args[1].replace('quiet.from', '“From”')}"

@@ -76,8 +76,10 @@ async def act(id: str, request: Request) -> Response:
         case "replay":
             return await _replay(request, id, owner, form)
         case "resume":
-            await channels.resume(id, owner)
-            return RedirectResponse(f"{MINE}/{id}/deliveries?done=resumed", 303)
+            kept = await channels.resume(id, owner)
+            # Asked in vain, or by a mail that is still to be answered: the page says which, and nothing goes on yet.
+            done = "" if kept.channel.state == "unconfirmed" else "?done=resumed"
+            return RedirectResponse(f"{MINE}/{id}/deliveries{done}", 303)
         case _:
             raise WrongBody("'act' is pause, resume, rotate or replay")
 
@@ -91,7 +93,7 @@ async def _replay(request: Request, id: str, owner: str, form: Form) -> Response
         try:
             begin, end = _period(form)
         except WrongTime as error:
-            errors = {str(error.args[0]): str(error)}
+            errors = {str(error.args[0]): f"this {error.args[2]}"}
             return await deliveries_page(request, id, owner, form=form, errors=errors, status=422)
         except NoPeriod as error:
             return await deliveries_page(request, id, owner, form=form, errors={"from": str(error)}, status=422)

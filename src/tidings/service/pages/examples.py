@@ -7,19 +7,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 
-from tidings.events import Event
+from tidings.events import Event, RefusedEvent, validate
 from tidings.language import Filter, print_filter
 from tidings.language.tree import And, Comparison, Contains, ContainsWords, Node
 from tidings.schema import Catalog
 from tidings.schema.catalog import EVENT_TYPE
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.values import Value
+from tidings.store.browsing import Seen
 
 Term = Comparison | ContainsWords
 MOST = 3
 _LONGEST_VALUE = 40
 _SHORTEST_WORD = 4
+_LARGEST = 1 << 14  # characters of an event that an example is made from
 _EXACT = 2**53  # below it, whole numbers are written as such
 
 
@@ -46,6 +49,16 @@ def leading_filter(catalog: Catalog, events: Sequence[Event]) -> str:
         if len(terms) > 1:
             return _text(And((terms[0], terms[1])), catalog)
     return ""
+
+
+def read_example(catalog: Catalog, newest: Sequence[Seen]) -> str:
+    """The same from events as they were stored; those that the schema no longer reads are passed over."""
+    events: list[Event] = []
+    for seen in newest:
+        with suppress(RefusedEvent):
+            if seen.size <= _LARGEST:
+                events.append(validate(seen.event, catalog, hints=False))
+    return leading_filter(catalog, events)
 
 
 def _by_type(events: Sequence[Event]) -> dict[str, list[Event]]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from tidings.errors import LanguageError, TidingsError
+from tidings.errors import LanguageError, TidingsError, shown
+from tidings.language.errors import ValueOutsideDomain
 from tidings.schema import Catalog, Domain
 from tidings.schema.domain import Kind
 from tidings.service import problems
@@ -16,7 +18,17 @@ from tidings.service.bodies import Shape, read_body
 from tidings.service.gateway import Gateway
 from tidings.service.inquiry_routes import inquiries_of
 from tidings.service.pages import trial
-from tidings.service.pages.builder import MOST_GROUPS, MOST_ROWS, MOST_VALUES, Row, Rows, rows_of, text_of
+from tidings.service.pages.builder import (
+    MOST_GROUPS,
+    MOST_ROWS,
+    MOST_VALUES,
+    Join,
+    Row,
+    Rows,
+    incomplete,
+    rows_of,
+    text_of,
+)
 from tidings.service.pages.choices import choices, offered
 from tidings.service.pages.proving import PROOF_HEADER, StaleForm, check_proof
 from tidings.service.pages.publish_pages import MOST_LISTED
@@ -122,24 +134,41 @@ def _asked_by_us(request: Request) -> str:
 
 def _checked(given: FilterGiven, gateway: Gateway) -> dict[str, Any]:
     catalog = gateway.store.catalog()
-    places: list[tuple[int, int, int, int]] = []
-    text = given.text or ""
-    if given.rows is not None:
-        join = "and" if given.rows.join == "and" else "or"
-        groups = tuple(
-            tuple(Row(row.attribute, row.operator, row.values) for row in group) for group in given.rows.groups
-        )
-        text, places = text_of(Rows(join, groups), catalog)  # type: ignore[arg-type]
+    if given.rows is None:
+        return _read(given.text or "", gateway, catalog)
+    join: Join = "and" if given.rows.join == "and" else "or"
+    groups = tuple(tuple(Row(row.attribute, row.operator, row.values) for row in group) for group in given.rows.groups)
+    rows = Rows(join, groups)
+    text, places = text_of(rows, catalog)
+    return _read(text, gateway, catalog, places) | {"incomplete": incomplete(rows, places)}
+
+
+def _read(
+    text: str, gateway: Gateway, catalog: Catalog, places: Sequence[tuple[int, int, int, int]] = ()
+) -> dict[str, Any]:
+    """`places`: where each row stands in the text, if it was made from rows."""
     if not text.strip():
         return {"empty": True, "text": ""}
     try:
         filter, warnings = read_filter(text, gateway)
     except LanguageError as error:
-        at = next(([group, row] for start, stop, group, row in places if start <= error.offset < stop), None)
-        return {"text": text, "error": _place(error) | {"row": at}}
+        at = next(((group, row) for start, stop, group, row in places if start <= error.offset < stop), None)
+        told = _place(error)
+        if at is not None and isinstance(error, ValueOutsideDomain):
+            told |= _of_a_field(error, catalog)
+        return {"text": text, "error": told | {"row": at}}
     rows = rows_of(filter.tree, catalog)
-    shown = None if rows is None else rows.as_json()
-    return {"text": filter.text, "rows": shown, "warnings": [sentence(one) for one in warnings]}
+    json = None if rows is None else rows.as_json()
+    return {"text": filter.text, "rows": json, "warnings": [sentence(one) for one in warnings]}
+
+
+def _of_a_field(error: ValueOutsideDomain, catalog: Catalog) -> dict[str, Any]:
+    """In a field nobody writes quotes: what is wrong with a number is said as the form for publishing says it."""
+    attribute, value, _ = error.args[2:]
+    domain = catalog.domain_of(attribute)
+    if domain is None or domain.kind is not Kind.NUMERIC or not isinstance(value, str):
+        return {}
+    return {"told": problems.legible(f"{shown(value)} is no number; write it like 1300 or 12.5.")}
 
 
 def _place(error: LanguageError) -> dict[str, Any]:

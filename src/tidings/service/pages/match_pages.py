@@ -83,6 +83,16 @@ async def newer(id: str, request: Request, after: After = "") -> Response:
     )
 
 
+@router.get(f"{MINE}/{{id}}/lately")
+async def lately(id: str, request: Request) -> Response:
+    """How many it found in the last hour, as a piece of the page."""
+    owner = member(request, "subscribe").owner
+    gateway = gateway_of(request)
+    await gateway.read(check_owned, gateway, id, owner)
+    found = await gateway.read(browsing.sparks, gateway.store, owner, [id], now())
+    return render(request, "lately.html", chart=spark(found[id], "hour"))
+
+
 @router.get(f"{MINE}/{{id}}/why/{{position}}")
 async def why(id: str, position: int, request: Request, piece: str = "") -> Response:
     """Each predicate of the filter that counted then, with the event's values."""

@@ -66,7 +66,11 @@ async def choosing(request: Request, published: int | None = None) -> Response:
     types = request.query_params.getlist("type")
     known = [name for name in types if catalog.event_type(name) is not None]
     if not known or len(known) != len(types) or "change" in request.query_params:
-        return render(request, "publish_types.html", catalog=catalog, chosen=known, published=published)
+        problem = "choose at least one type" if "go" in request.query_params and not types else ""
+        status = 422 if problem else 200
+        return render(
+            request, "publish_types.html", status, catalog=catalog, chosen=known, published=published, problem=problem
+        )
     return _form_page(request, catalog, known, Form([]), published=published)
 
 

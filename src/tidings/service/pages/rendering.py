@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, Response
 
 from tidings.errors import TidingsError
 from tidings.service.pages import wording
-from tidings.service.pages.noticed import unread_of
+from tidings.service.pages.noticed import stopped_of, unread_of
 from tidings.service.pages.proving import proof_of
 from tidings.service.pages.static_files import address
 from tidings.service.pages.visiting import GUEST, ensure_secret, gateway_of, has_ended, set_cookie, visitor
@@ -55,6 +55,7 @@ def render(request: Request, template: str, status: int = 200, /, **shown: Any) 
                 "proof": proof_of(secret, caller.username) if secret else "",
                 "registration": gateway_of(request).settings.registration,
                 "unread": unread_of(request),
+                "stopped": stopped_of(request),
                 **shown,
             }
         )

@@ -14,6 +14,7 @@ from tidings.service.pages import (
     delivery_pages,
     event_pages,
     filter_pages,
+    form_addresses,
     growth_pages,
     home_pages,
     joining_pages,
@@ -44,6 +45,7 @@ _PAGES = (
     delivery_pages,
     notice_pages,
     account_pages,
+    form_addresses,
     operator_pages,
 )
 

@@ -34,8 +34,10 @@ class Step:
 
 @router.get("/pages/schema")
 async def schema(request: Request, added: str = "") -> Response:
+    """`added`: the position of a step that was just made. Its words are the journal's, never the address's."""
     gateway = gateway_of(request)
     catalog = await gateway.read(gateway.store.catalog)
+    step = await gateway.read(_step, gateway.store, added)
     used = {
         attribute.name: [
             one.name for one in catalog.event_types if any(u.name == attribute.name for u in one.attributes)
@@ -56,7 +58,7 @@ async def schema(request: Request, added: str = "") -> Response:
         obstacles={domain.name: obstacle(domain.hierarchy, _LARGEST_TREE) for domain in catalog.domains},
         largest=_LARGEST_TREE,
         may_grow="schema" in visitor(request).scopes,
-        added=added[:400],
+        added="" if step is None else _told(msgspec.json.decode(step.body)),
     )
 
 
@@ -76,6 +78,15 @@ def _history(store: Store, before: int | None) -> list[Entry]:
         return growth_before(connection, before, _STEPS + 1)
 
 
+def _step(store: Store, position: str) -> Entry | None:
+    """None where there is no step of growth."""
+    if not (position.isascii() and position.isdecimal() and len(position) < 19):
+        return None
+    with store.database.reading() as connection:
+        found = growth_before(connection, int(position) + 1, 1)
+    return found[0] if found and found[0].position == int(position) else None
+
+
 def _told(change: dict[str, Any]) -> str:
     """One step of growth in words."""
     match change.get("change"):
@@ -87,11 +98,11 @@ def _told(change: dict[str, Any]) -> str:
             uses = ", ".join(use["name"] for use in change["event_type"]["attributes"])
             return f"event type {change['event_type']['name']} with {uses or 'no attributes'}"
         case "extend_event_type":
-            return f"event type {change['event_type']} may have {change['attribute']['name']} too"
+            return f"attribute {change['attribute']['name']} of event type {change['event_type']}"
         case "append_value":
-            return f"domain {change['domain']} has the value {change['value']} too"
+            return f"value {change['value']} of domain {change['domain']}"
         case "append_node":
             under = "as a root" if change.get("parent") is None else f"below {change['parent']}"
-            return f"domain {change['domain']} has {change['node']} too, {under}"
+            return f"value {change['node']} of domain {change['domain']}, {under}"
         case _:
             return shown(change)

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import secrets
 from contextlib import suppress
-from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from tidings.errors import LanguageError, ServiceError, TidingsError
+from tidings.errors import TidingsError
 from tidings.schema import Instant
-from tidings.service.account_routes import WrongTime, read_time
+from tidings.service.account_routes import read_time
 from tidings.service.accounts import QuotaReached
-from tidings.service.callers import Caller
 from tidings.service.gateway import Gateway
 from tidings.service.idempotency import subscription_id
-from tidings.service.inquiries import Inquiries
-from tidings.service.inquiry_routes import inquiries_of
-from tidings.service.pages import trial
 from tidings.service.pages.charts import spark
-from tidings.service.pages.filter_pages import LAST
+from tidings.service.pages.filter_form import checked_form, filter_form, wrong_form
 from tidings.service.pages.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
-from tidings.service.pages.trial import Trial
 from tidings.service.pages.visiting import gateway_of, member
-from tidings.service.problems import status_of
 from tidings.service.requests import After, check_id, read_cursor
 from tidings.service.subscription_routes import read_filter
 from tidings.store import (
@@ -84,7 +77,7 @@ async def mine(request: Request, before: After = "", state: str = "", q: str = "
 @router.get(f"{MINE}/new")
 async def making(request: Request, filter: str = "") -> Response:
     member(request, "subscribe")
-    return _editor(request, None, {"text": filter, "expiry": ""}, key=secrets.token_urlsafe(16))
+    return await filter_form(request, None, {"text": filter, "expiry": ""}, key=secrets.token_urlsafe(16))
 
 
 @router.post(f"{MINE}/new")
@@ -94,7 +87,7 @@ async def make(request: Request) -> Response:
     form = await read_form(request)
     key = form.one("key") or secrets.token_urlsafe(16)
     if form.has("check"):
-        return await _checked(request, caller, None, form, key)
+        return await checked_form(request, caller, None, form, key)
     gateway = gateway_of(request)
     try:
         filter, _ = await gateway.read(read_filter, form.one("text"), gateway)
@@ -109,10 +102,10 @@ async def make(request: Request) -> Response:
                 await gateway.append_one(Subscribe(id, filter.text, caller.owner, expiry))
             made = await gateway.read(_standing, gateway, id, caller.owner)
     except TidingsError as error:
-        return _wrong(request, None, form, error, key)
+        return await wrong_form(request, None, form, error, key)
     if made is None or (made.filter, made.expiry) != (filter.text, expiry):
         shown = {"text": form.one("text"), "expiry": form.one("expiry")}
-        return _editor(request, None, shown, secrets.token_urlsafe(16), {"": _SENT_BEFORE}, status=409)
+        return await filter_form(request, None, shown, secrets.token_urlsafe(16), {"": _SENT_BEFORE}, status=409)
     return RedirectResponse(f"{MINE}/{id}?made=1", 303)
 
 
@@ -120,7 +113,7 @@ async def make(request: Request) -> Response:
 async def editing(id: str, request: Request) -> Response:
     standing = await own(request, id)
     expiry = "" if standing.expiry is None else str(standing.expiry)[:19]
-    return _editor(request, standing, {"text": standing.filter, "expiry": expiry})
+    return await filter_form(request, standing, {"text": standing.filter, "expiry": expiry})
 
 
 @router.post(f"{MINE}/{{id}}/edit")
@@ -128,7 +121,7 @@ async def edit(id: str, request: Request) -> Response:
     standing = await own(request, id)
     form = await read_form(request)
     if form.has("check"):
-        return await _checked(request, member(request), standing, form)
+        return await checked_form(request, member(request), standing, form)
     gateway = gateway_of(request)
     try:
         filter, _ = await gateway.read(read_filter, form.one("text"), gateway)
@@ -137,7 +130,7 @@ async def edit(id: str, request: Request) -> Response:
         if text is not None or expiry != standing.expiry:
             await gateway.append_one(Edit(id, text, KEEP if expiry == standing.expiry else expiry))
     except TidingsError as error:
-        return _wrong(request, standing, form, error)
+        return await wrong_form(request, standing, form, error)
     return RedirectResponse(f"{MINE}/{id}?done=edited", 303)
 
 
@@ -189,60 +182,3 @@ def _expiry(form: Form) -> Instant | None:
 def _unchanged(form: Form, standing: Standing) -> bool:
     """The field has no microseconds."""
     return standing.expiry is not None and str(standing.expiry)[:19] == form.one("expiry")[:19]
-
-
-async def _checked(request: Request, caller: Caller, standing: Standing | None, form: Form, key: str = "") -> Response:
-    """For a browser without scripts: the same page, with what the filter means and would have matched."""
-    gateway = gateway_of(request)
-    inquiries: Inquiries = await inquiries_of(request)
-    text = form.one("text")
-    try:
-        filter, warnings = await gateway.read(read_filter, text, gateway)
-        tried = await inquiries.ask(caller.owner, trial.tried, text, LAST)
-        besides = "" if standing is None else standing.id
-        covered = await inquiries.ask(caller.owner, trial.covering, caller.owner, text, besides)
-    except (LanguageError, ServiceError) as error:
-        return _wrong(request, standing, form, error, key)
-    shown = {"text": filter.text, "expiry": form.one("expiry")}
-    return _editor(request, standing, shown, key, warnings=warnings, tried=tried, covered=covered)
-
-
-def _wrong(request: Request, standing: Standing | None, form: Form, error: TidingsError, key: str = "") -> Response:
-    if isinstance(error, NoSuchSubscription):
-        raise error
-    place, told, picture = "", str(error), ""
-    if isinstance(error, LanguageError):
-        place, told = "text", error.problem()
-        _, _, picture = str(error).partition("\n")
-    elif isinstance(error, WrongTime):
-        place = "expiry"
-    shown = {"text": form.one("text"), "expiry": form.one("expiry")}
-    status = status_of(error)
-    return _editor(request, standing, shown, key, {place: told}, picture, status=status)
-
-
-def _editor(
-    request: Request,
-    standing: Standing | None,
-    shown: dict[str, Any],
-    key: str = "",
-    errors: dict[str, str] | None = None,
-    picture: str = "",
-    warnings: tuple[str, ...] = (),
-    tried: Trial | None = None,
-    covered: str = "",
-    status: int = 200,
-) -> Response:
-    return render(
-        request,
-        "subscribe.html",
-        status,
-        standing=standing,
-        shown=shown,
-        key=key,
-        errors=errors or {},
-        picture=picture,
-        warnings=warnings,
-        tried=tried,
-        covered=covered,
-    )

@@ -12,6 +12,7 @@ let counting = null;
 let waiting = 0;
 let unread = false; // rows were changed and their text has not come back yet: the old text must not be saved
 let sendAfter = false; // somebody wants to save meanwhile
+let held = null; // what the rows must not be saved with: at which row, what is said there, whether it is on the screen
 
 const ENDED = "Your session has ended, and rows can no longer be read. Log in in another tab, or go on in the text: when you save, you are asked to log in, and the text is kept.";
 const SILENT = "The service does not answer.";
@@ -26,8 +27,13 @@ async function ask(address, body, signal) {
     if (problem.name === "AbortError") throw problem;
     throw new Error(SILENT);
   }
-  if (!answer.ok) throw new Error(answer.status === 401 ? ENDED : told.detail ?? SILENT);
+  if (!answer.ok) throw new Error(answer.status === 401 ? ENDED : sentence(told.detail ?? SILENT));
   return told;
+}
+
+/** As `sentence` in wording.py: problems are written to stand anywhere. */
+function sentence(told) {
+  return told.charAt(0).toUpperCase() + told.slice(1) + (/[.!?…:]$/.test(told) ? "" : ".");
 }
 
 /** What there is to choose from, as the schema is now. */
@@ -53,6 +59,7 @@ function draw() {
     parts.push(drawGroup(group, number));
   });
   groups.replaceChildren(...parts);
+  if (held?.isShown) tellHeld();
   byId("add-group").textContent = rows.join === "or" ? "Or else …" : "And also …";
 }
 
@@ -79,8 +86,12 @@ function drawGroup(group, number) {
   return box;
 }
 
+function rowAt(group, place) {
+  return groups.querySelectorAll(".group")[group]?.querySelectorAll(".brow")[place];
+}
+
 function focusRow(group, place) {
-  groups.querySelectorAll(".group")[group]?.querySelectorAll(".brow")[place]?.querySelector("select").focus();
+  rowAt(group, place)?.querySelector("select").focus();
 }
 
 function drawRow(row, group, place) {
@@ -107,12 +118,12 @@ function drawRow(row, group, place) {
     rows.groups[group].splice(place, 1);
     if (!rows.groups[group].length) rows.groups.splice(group, 1);
     if (!rows.groups.length) rows.groups = [[{}]];
+    rowsChanged(); // before they are drawn: what was said of a row is not to be said of the one in its place
     draw();
-    rowsChanged();
     focusRow(Math.min(group, rows.groups.length - 1), 0);
   });
   choose(false);
-  box.append(name, operator, drop, values);
+  box.append(name, operator, values, drop); // as the keyboard goes through them
   return box;
 }
 
@@ -120,7 +131,7 @@ function drawValues(row, known, box) {
   const takes = known?.choices.find((one) => one.operator === row.operator)?.takes ?? "none";
   row.values ??= [];
   const number = { none: 0, one: 1, words: 1, two: 2, many: Math.max(1, row.values.length) }[takes];
-  row.values.length = Math.min(row.values.length, number);
+  row.values = Array.from({ length: number }, (_, place) => row.values[place] ?? "");
   box.className = `vals${takes === "two" && known.kind !== "time" ? " pair" : ""}${known?.kind === "time" ? " wide" : ""}`;
   const inputs = [];
   for (let place = 0; place < number; place++) inputs.push(drawValue(row, known, place, number, takes));
@@ -128,7 +139,6 @@ function drawValues(row, known, box) {
     const more = make("button", { type: "button", className: "plain small", textContent: "Another value" });
     more.addEventListener("click", () => {
       row.values.push("");
-      if (row.values.length === 1) row.values.push("");
       drawValues(row, known, box);
       [...box.querySelectorAll("input, select")].at(-1).focus();
     });
@@ -152,7 +162,7 @@ function drawValue(row, known, place, number, takes) {
     if (known.kind === "numeric") input.inputMode = "decimal";
     if (known.kind === "time" && (!given || /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?Z?$/.test(given))) {
       input.type = "datetime-local";
-      input.step = "1";
+      if (/:\d\d:(?!00)\d\d/.test(given)) input.step = "1"; // seconds take room that a phone has not
     }
     if (takes === "words") input.placeholder = "words";
     if (known.values.length || known.search) {
@@ -182,17 +192,20 @@ function rowsChanged() {
 async function readRows(mine) {
   const told = await ask("/pages/filter", { rows });
   if (mine !== turn) return;
-  setUnread(false);
+  const at = told.error?.row ?? told.incomplete[0];
+  setUnread(false, at && { at, told: told.error?.row ? told.error.told : MISSING, isShown: false });
   if (told.text !== undefined) text.value = told.text;
   say(told, true);
-  const send = sendAfter && !told.error;
+  const send = sendAfter;
   sendAfter = false;
-  if (send) text.form.requestSubmit();
+  if (send && held) goToHeld();
+  else if (send && !told.error) text.form.requestSubmit();
 }
 
-function setUnread(now) {
+function setUnread(now, hold = null) {
   unread = now;
-  text.required = !now; // an old text that is empty must not be complained of
+  held = hold;
+  text.required = !unread && !held; // where the rows are to be mended, an empty text must not be complained of
 }
 
 function textChanged(_, pause = 300) {
@@ -226,6 +239,7 @@ function later(work, pause) {
 }
 
 const MORE = "This filter says more than rows can show. Go on in the text; it is just as good.";
+const MISSING = "Give a value, or remove this row.";
 const MISTAKE = "The text has a mistake. Rows come back when it is put right.";
 
 /** Rows, or why there are none. */
@@ -242,21 +256,32 @@ function failed(problem, mine) {
   sendAfter = false;
 }
 
+function tellHeld() {
+  held.isShown = true;
+  const row = rowAt(...held.at);
+  if (!row || row.querySelector(".wrong")) return;
+  row.append(make("p", { className: "wrong", id: "wrong-row", role: "status", textContent: held.told }));
+  for (const field of row.querySelectorAll(".vals input, .vals select")) field.setAttribute("aria-describedby", "wrong-row");
+}
+
+/** Instead of saving what somebody did not mean: to the row that is to be mended. */
+function goToHeld() {
+  tellHeld();
+  const row = rowAt(...held.at);
+  const fields = [...row.querySelectorAll(".vals input, .vals select")];
+  (fields.find((field) => !field.value) ?? fields[0] ?? row.querySelector("select")).focus();
+}
+
 function say(told, fromRows) {
-  const places = groups.querySelectorAll(".brow .wrong");
-  places.forEach((place) => place.remove());
+  for (const place of groups.querySelectorAll(".brow .wrong")) place.remove();
+  for (const field of groups.querySelectorAll("[aria-describedby]")) field.removeAttribute("aria-describedby");
   text.removeAttribute("aria-invalid");
   wrong.replaceChildren();
   warnings.replaceChildren();
   if (told.empty) { count.textContent = ""; return; }
   if (told.error) {
     count.textContent = "";
-    const at = told.error.row;
-    if (fromRows && at) {
-      const row = groups.querySelectorAll(".group")[at[0]]?.querySelectorAll(".brow")[at[1]];
-      row?.append(make("p", { className: "wrong", role: "status", textContent: told.error.told }));
-      return;
-    }
+    if (fromRows && told.error.row) { tellHeld(); return; }
     text.setAttribute("aria-invalid", "true");
     const go = make("button", { type: "button", className: "link", textContent: `line ${told.error.line}, column ${told.error.column}` });
     go.addEventListener("click", () => {
@@ -319,9 +344,10 @@ async function begin() {
   });
   text.addEventListener("input", textChanged);
   text.form.addEventListener("submit", (event) => {
-    if (!unread) return;
-    sendAfter = true; // once the text says what the rows say
+    if (!unread && !held) return;
     event.preventDefault();
+    if (!unread) { goToHeld(); return; }
+    sendAfter = true; // once the text says what the rows say
     later(readRows, 0);
   });
   builder.addEventListener("keydown", (event) => {

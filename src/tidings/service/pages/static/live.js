@@ -4,10 +4,10 @@ const proof = document.body.dataset.proof;
 
 export const ENDED = Symbol("the session has ended"); // whoever has none is led to the log-in
 
-/** The text of a page's piece, null where it cannot be had now, or ENDED. */
-export async function piece(address) {
+/** The text of a page's piece, null where it cannot be had now, or ENDED. `signal` ends the waiting. */
+export async function piece(address, signal) {
   try {
-    const answer = await fetch(address, { headers: { "X-Form-Proof": proof }, redirect: "manual" });
+    const answer = await fetch(address, { headers: { "X-Form-Proof": proof }, redirect: "manual", signal });
     if (answer.type === "opaqueredirect") return ENDED;
     return answer.ok ? await answer.text() : null;
   } catch {
@@ -66,13 +66,34 @@ function replace(place, made) {
   }
 }
 
+const SILENT = 3; // times that there was no answer before it is told
+const PATIENCE = 10000; // milliseconds for one answer
+
+function tellSilent(since) {
+  if (document.getElementById("silent")) return;
+  const time = since.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  const told = document.createElement("p");
+  Object.assign(told, { id: "silent", className: "notice bad", role: "status" });
+  document.getElementById("main").prepend(told);
+  told.textContent = `The service does not answer; this is as of ${time}.`; // once it stands: only a change is read aloud
+}
+
 function refreshing(place) {
   let waiting = false;
+  let failed = 0;
+  let last = new Date();
   const timer = setInterval(async () => {
     if (document.hidden || waiting) return;
     waiting = true;
-    const text = await piece(place.dataset.refresh);
+    const text = await piece(place.dataset.refresh, AbortSignal.timeout(PATIENCE));
     waiting = false;
+    if (text === null) {
+      if (++failed === SILENT) tellSilent(last);
+      return;
+    }
+    failed = 0;
+    last = new Date();
+    document.getElementById("silent")?.remove();
     if (text === ENDED) { clearInterval(timer); tellEnded(); }
     if (typeof text === "string") replace(place, new DOMParser().parseFromString(text, "text/html").body);
   }, Number(place.dataset.every));
@@ -144,6 +165,15 @@ function showing(select) {
   }
 }
 
+/** What was just done is told once: a page that is loaded again or kept as a bookmark says nothing of it. */
+function forgetDone() {
+  const address = new URL(location.href);
+  const told = ["made", "done", "added", "count"].filter((name) => address.searchParams.has(name));
+  for (const name of told) address.searchParams.delete(name);
+  if (told.length) history.replaceState(history.state, "", address);
+}
+
+forgetDone();
 for (const place of document.querySelectorAll("[data-refresh]")) refreshing(place);
 for (const select of document.querySelectorAll("[data-shows]")) {
   showing(select);
