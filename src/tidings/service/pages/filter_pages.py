@@ -9,7 +9,7 @@ import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from tidings.errors import LanguageError, TidingsError, shown
+from tidings.errors import LanguageError, TidingsError
 from tidings.language.errors import ValueOutsideDomain
 from tidings.schema import Catalog, Domain
 from tidings.schema.domain import Kind
@@ -32,6 +32,7 @@ from tidings.service.pages.builder import (
 from tidings.service.pages.choices import choices, offered
 from tidings.service.pages.proving import PROOF_HEADER, StaleForm, check_proof
 from tidings.service.pages.publish_pages import MOST_LISTED
+from tidings.service.pages.typed_number import no_number
 from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.pages.wording import sentence
 from tidings.service.requests import answered
@@ -168,7 +169,7 @@ def _of_a_field(error: ValueOutsideDomain, catalog: Catalog) -> dict[str, Any]:
     domain = catalog.domain_of(attribute)
     if domain is None or domain.kind is not Kind.NUMERIC or not isinstance(value, str):
         return {}
-    return {"told": problems.legible(f"{shown(value)} is no number; write it like 1300 or 12.5.")}
+    return {"told": problems.legible(no_number(value))}
 
 
 def _place(error: LanguageError) -> dict[str, Any]:

@@ -12,7 +12,6 @@ import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from tidings.errors import shown
 from tidings.events import BrokenRule, RefusedEvent
 from tidings.schema import Catalog, Domain
 from tidings.schema.catalog import AttributeUse, UnknownName
@@ -22,7 +21,7 @@ from tidings.service.pages.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.trees import Branch, branches, obstacle
-from tidings.service.pages.typed_number import typed_number
+from tidings.service.pages.typed_number import no_number, typed_number
 from tidings.service.pages.visiting import allowed, gateway_of
 from tidings.store import Accepted, Duplicate, Refused
 
@@ -184,7 +183,7 @@ def _told(rule: BrokenRule, domain: Domain) -> str:
     if rule.rule == "mandatory":
         return "Please give a value."
     if rule.rule == "domain" and domain.kind is Kind.NUMERIC and isinstance(rule.value, str):
-        return f"{shown(rule.value)} is no number; write it like 1300 or 12.5."
+        return no_number(rule.value)
     return rule.message
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 
+from tidings.errors import shown
+
 # Not int() or float() alone: they would take `1_000`, `nan` and the digits of other scripts.
 _WHOLE = re.compile(r"[+-]?[0-9]{1,400}")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -18,3 +20,8 @@ def typed_number(text: str) -> int | float | None:
     if _NUMBER.fullmatch(text) and math.isfinite(value := float(text)):
         return value
     return None
+
+
+def no_number(value: object) -> str:
+    """What is said where something else was typed."""
+    return f"{shown(value)} is no number; write it like 1300 or 12.5."
