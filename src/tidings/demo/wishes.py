@@ -32,7 +32,7 @@ _RATE = {"rate": {"count": 60, "seconds": 60}}
 _QUIET = {"quiet": {"from": "22:00", "to": "07:00", "zone": "America/New_York"}}
 
 # What a channel with a rate or quiet hours is owed waits, and never gets less: their filters must match rarely enough.
-# What a disabled channel is owed waits for ever, and events that are owed are not removed: `gone` matches once.
+# What a disabled channel is owed waits for a day, and events that are owed are not removed: `gone` matches once.
 WISHES = (
     # Cars: ranges, enumerations, the tree of brands and models, words, attributes against each other
     Wish("cheap-porsche", DEMO, "cars", "make = Porsche and asked < 20000"),

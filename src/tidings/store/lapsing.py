@@ -8,7 +8,8 @@ from sqlalchemy import Connection, exists, func, select, update
 from tidings.schema import Instant
 from tidings.store.channels import DUE
 from tidings.store.database import Dialect
-from tidings.store.tables import attempts, channels, deliveries, parcels
+from tidings.store.settling import add_totals
+from tidings.store.tables import attempts, channels, parcels
 
 REASON = "its channel was not resumed in time, so it was given up"
 
@@ -17,7 +18,7 @@ def lapse(connection: Connection, dialect: Dialect, before: Instant, now: Instan
     """Gives up some of the parcels that have been held since before a time. Answers how many."""
     mine = (channels.c.subscription == parcels.c.subscription) & (channels.c.owner == parcels.c.owner)
     asleep = exists().where(mine, channels.c.state != "active")  # an active one is about to let its own go
-    held = select(parcels.c.number, parcels.c.tried, parcels.c.subscription, parcels.c.owner).where(
+    held = select(parcels.c.number, parcels.c.tried).where(
         parcels.c.state == DUE,
         parcels.c.held == 1,
         parcels.c.due < int(before),
@@ -34,8 +35,5 @@ def lapse(connection: Connection, dialect: Dialect, before: Instant, now: Instan
     logged = [(row.number, row.tried + 1, int(now), 0.0, 0, None, "", "", REASON) for row in found]
     dialect.insert(connection, attempts, logged)
     kinds = select(channels.c.kind, func.count()).where(mine, parcels.c.number.in_(numbers)).group_by(channels.c.kind)
-    for kind, many in connection.execute(kinds).all():
-        of_kind = update(deliveries).where(deliveries.c.kind == kind)
-        if not connection.execute(of_kind.values(dead=deliveries.c.dead + many)).rowcount:
-            dialect.insert(connection, deliveries, [(kind, 0, many, 0, 0, 0.0)])
+    add_totals(connection, dialect, {kind: [0, many, 0, 0, 0.0] for kind, many in connection.execute(kinds).all()})
     return len(numbers)

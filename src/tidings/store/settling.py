@@ -103,7 +103,7 @@ def settle(database: Database, holder: str, results: Sequence[Result], now: Inst
         dialect.insert(connection, attempts, logged)
         _write_parcels(connection, rows.values())
         _write_health(connection, [one for one in health.values() if one.has_changed])
-        _write_totals(connection, dialect, totals)
+        add_totals(connection, dialect, totals)
         for channel in health.values():
             if channel.was_disabled:
                 _disable(connection, channel, now)
@@ -173,7 +173,8 @@ def _write_health(connection: Connection, changed: Sequence[_Health]) -> None:
     connection.execute(update(channels).where(mine), values)
 
 
-def _write_totals(connection: Connection, dialect: Dialect, totals: dict[str, list[float]]) -> None:
+def add_totals(connection: Connection, dialect: Dialect, totals: dict[str, list[float]]) -> None:
+    """By kind of channel: delivered, dead, attempts, failures, seconds."""
     names = ("delivered", "dead", "attempts", "failures", "seconds")
     for kind, total in totals.items():
         more = {name: deliveries.c[name] + value for name, value in zip(names, total, strict=True)}
