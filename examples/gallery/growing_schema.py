@@ -35,7 +35,7 @@ STEPS: list[tuple[dict[str, Any], dict[str, Any] | None]] = [
 ]
 
 
-def offer(matcher: tidings.Matcher, attributes: dict[str, Any]) -> None:
+def offer(matcher: tidings.Algorithm, attributes: dict[str, Any]) -> None:
     try:
         event = tidings.validate({"id": "o", "event_type": "offer", "attributes": attributes}, matcher.catalog)
     except RefusedEvent as refused:

@@ -8,8 +8,8 @@ import resource
 import sys
 import time
 
-from tidings.matching.bulk import box_table
-from tidings.matching.default import BoxMatcher
+from tidings.matching.boxes.bulk import box_table
+from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.workloads import Flights
 
 FILTERS, FLIGHTS = 1_000_000, 20_000

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tidings.client import AsyncClient, Client
     from tidings.events import Event, EventBatch, validate
     from tidings.language import Filter, Subscription, covers
-    from tidings.matching import Matcher, Matches
+    from tidings.matching import Algorithm, Matches
     from tidings.matching.algorithms import make_matcher
     from tidings.matching.explain import explain
     from tidings.schema import Catalog as Schema
@@ -26,7 +26,7 @@ _HOMES = {
     "Event": "tidings.events:Event",
     "EventBatch": "tidings.events:EventBatch",
     "Filter": "tidings.language:Filter",
-    "Matcher": "tidings.matching:Matcher",
+    "Algorithm": "tidings.matching:Algorithm",
     "Matches": "tidings.matching:Matches",
     "Schema": "tidings.schema:Catalog",
     "Subscription": "tidings.language:Subscription",
@@ -38,12 +38,12 @@ _HOMES = {
 }
 
 __all__ = [
+    "Algorithm",
     "AsyncClient",
     "Client",
     "Event",
     "EventBatch",
     "Filter",
-    "Matcher",
     "Matches",
     "Schema",
     "Subscription",

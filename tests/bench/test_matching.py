@@ -9,9 +9,9 @@ from tidings.bench import checking, matching
 from tidings.bench.checking import Disagreement, NoBulkLoading, answers_of, compare
 from tidings.bench.matching import Plan, agree, run_matching
 from tidings.bench.results import Answers, Measured, Result
+from tidings.matching.algorithm import Cost, Matches
 from tidings.matching.algorithms import UnknownAlgorithm, make_matcher
-from tidings.matching.matcher import Cost, Matches
-from tidings.matching.scan import ScanMatcher
+from tidings.matching.papers.scan import ScanMatcher
 from tidings.workloads import LeSubscribe, Thesis
 
 FIELDS = {

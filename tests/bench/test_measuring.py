@@ -9,7 +9,7 @@ from tidings.bench.floor import floor_ns
 from tidings.bench.growth import BASE, Rarer, exponent, narrower
 from tidings.bench.measuring import MATCHES_AT_ONCE, TRIES, TookTooLong, planned, time_limit
 from tidings.bench.table import markdown, number, plain
-from tidings.matching.bulk import box_table
+from tidings.matching.boxes.bulk import box_table
 
 
 def test_the_floor_is_the_time_of_a_write():

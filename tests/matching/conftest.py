@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.matching.gate import Gate
-from tidings.matching import default as default_module
-from tidings.matching import segments as segments_module
+from tidings.matching.index import box_matcher as default_module
+from tidings.matching.index import segments as segments_module
 
 
 @pytest.fixture

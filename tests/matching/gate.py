@@ -11,8 +11,8 @@ import pytest
 from tests.strategies.filters import RICH
 from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
-from tidings.matching import segments as segments_module
-from tidings.matching.default import BoxMatcher
+from tidings.matching.index import segments as segments_module
+from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.naive import NaiveMatcher
 
 PRICES = EventBatch.of([Event(f"e{n}", ("car",), (("price", (n,)),)) for n in range(12)], RICH, 100)

@@ -3,9 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from tidings.matching.box_table import BoxTable
-from tidings.matching.boxes import Axis
-from tidings.matching.dimension import OPEN, Dimension
+from tidings.matching.boxes.box import Axis
+from tidings.matching.boxes.box_table import BoxTable
+from tidings.matching.boxes.dimension import OPEN, Dimension
 from tidings.schema import Kind
 
 Sides = dict[int, tuple[int, int]]  # by dimension the interval [low, high)

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from tidings.events import EventBatch, validate
 from tidings.language import Filter, Subscription
-from tidings.matching.indexed import IndexedMatcher
 from tidings.matching.naive import NaiveMatcher
+from tidings.matching.papers.indexed import IndexedMatcher
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Kind
 
 M = TypeVar("M", bound=IndexedMatcher)

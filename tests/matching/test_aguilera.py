@@ -1,7 +1,7 @@
 """Aguilera's tree: filters share what they begin with, and an event follows every path that fits."""
 
 from tests.matching.shop import EVENTS, MIXED, SHOP, batch, expected, filled, matched
-from tidings.matching.aguilera import DIMENSION, EDGES, STAR, AguileraMatcher
+from tidings.matching.papers.aguilera import DIMENSION, EDGES, STAR, AguileraMatcher
 
 
 def grown(*texts: str) -> AguileraMatcher:

@@ -5,10 +5,10 @@ import pytest
 
 from tidings.events import Event, EventBatch
 from tidings.language import Subscription
-from tidings.matching.bulk import box_table
-from tidings.matching.default import BoxMatcher
+from tidings.matching.boxes.bulk import box_table
+from tidings.matching.boxes.predicate_table import OPERATORS, PredicateTable
+from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.naive import NaiveMatcher
-from tidings.matching.predicate_table import OPERATORS, PredicateTable
 from tidings.schema import json_form
 
 SCHEMA = json_form.read(

@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from tidings.matching import chunks as chunks_module
-from tidings.matching.chunks import Chunks
+from tidings.matching.plan import chunks as chunks_module
+from tidings.matching.plan.chunks import Chunks
 
 SCHEMA = pa.schema([("number", pa.int32()), ("text", pa.large_string())])
 

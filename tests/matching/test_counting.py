@@ -6,11 +6,11 @@ import pytest
 from tests.matching.random_boxes import table_of
 from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
-from tidings.matching.box_table import BoxTable
-from tidings.matching.boxes import boxes_of
-from tidings.matching.counting import CountingMatcher
-from tidings.matching.event_table import EventTable
-from tidings.matching.predicate_clusters import (
+from tidings.matching.boxes.box import boxes_of
+from tidings.matching.boxes.box_table import BoxTable
+from tidings.matching.boxes.event_table import EventTable
+from tidings.matching.papers.counting import CountingMatcher
+from tidings.matching.papers.predicate_clusters import (
     AT_LEAST,
     BELOW,
     EQUAL,

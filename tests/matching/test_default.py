@@ -7,16 +7,16 @@ from tests.matching.gate import answers
 from tests.strategies.filters import RICH
 from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
-from tidings.matching import access, bitmaps
-from tidings.matching.access import ALL, MIXED, PREFIX, ROWS, SUFFIX
-from tidings.matching.box_table import BoxTable
-from tidings.matching.boxes import boxes_of
-from tidings.matching.bulk import box_table
-from tidings.matching.default import BoxMatcher
-from tidings.matching.event_table import EventTable
-from tidings.matching.growing import LoadedFilters
+from tidings.matching.boxes.box import boxes_of
+from tidings.matching.boxes.box_table import BoxTable
+from tidings.matching.boxes.bulk import box_table
+from tidings.matching.boxes.event_table import EventTable
+from tidings.matching.boxes.predicate_table import PredicateTable
+from tidings.matching.index import access, bitmaps
+from tidings.matching.index.access import ALL, MIXED, PREFIX, ROWS, SUFFIX
+from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.index.growth import LoadedFilters
 from tidings.matching.naive import NaiveMatcher
-from tidings.matching.predicate_table import PredicateTable
 from tidings.schema import json_form
 from tidings.schema.growth import AppendNode, grow
 from tidings.workloads import WORKLOADS

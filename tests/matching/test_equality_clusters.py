@@ -5,9 +5,9 @@ import pytest
 
 from tests.matching.random_boxes import table_of
 from tests.matching.test_paper_indexes import found
-from tidings.matching.dimension import OPEN
-from tidings.matching.equality_clusters import NONE, cluster_of, equality_clusters, group
-from tidings.matching.matcher import Cost
+from tidings.matching.algorithm import Cost
+from tidings.matching.boxes.dimension import OPEN
+from tidings.matching.papers.equality_clusters import NONE, cluster_of, equality_clusters, group
 
 BOXES = [
     {0: (3, 4), 2: (5, 6), 1: (2, 9)},  # two equalities and a range

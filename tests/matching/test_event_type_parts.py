@@ -3,8 +3,8 @@
 import numpy as np
 
 from tests.matching.shop import EVENTS, SHOP, filled
-from tidings.matching.event_type_parts import COMMON, EventTypeParts
-from tidings.matching.scan import ScanMatcher
+from tidings.matching.papers.event_type_parts import COMMON, EventTypeParts
+from tidings.matching.papers.scan import ScanMatcher
 
 
 def parts_of(*texts: str) -> EventTypeParts:

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from tests.strategies.filters import catalogs, events, filter_texts
 from tidings.events import EventBatch
 from tidings.language import Filter, Subscription
-from tidings.matching import Matcher
+from tidings.matching import Algorithm
 from tidings.matching.algorithms import ALGORITHMS, make_matcher
 
 OTHERS = [name for name in ALGORITHMS if name != "naive"]
 
 
-def answers(matcher: Matcher, batch: EventBatch) -> list[list[str]]:
+def answers(matcher: Algorithm, batch: EventBatch) -> list[list[str]]:
     """By event the ids that matched; a subscription reported twice would stand here twice."""
     result = matcher.match(batch)
     return [sorted(matcher.id(number) for number in result.of(row).tolist()) for row in range(len(batch))]

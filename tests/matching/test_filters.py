@@ -4,8 +4,8 @@ import numpy as np
 
 from tests.strategies.filters import RICH
 from tidings.language import Filter
-from tidings.matching.chunks import Chunks
-from tidings.matching.filters import NUMBERS, Filters
+from tidings.matching.plan.chunks import Chunks
+from tidings.matching.plan.filters import NUMBERS, Filters
 from tidings.matching.spans import FOREVER
 
 TEXTS = ("price < 3", "category under table", "title = 'category'", 'kinds = "category"')

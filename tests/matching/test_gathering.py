@@ -9,10 +9,10 @@ from tests.matching.gate import answers
 from tests.strategies.filters import RICH, catalogs, events, filter_texts
 from tidings.events import EventBatch
 from tidings.language import Filter, Subscription
-from tidings.matching.boxes import boxes_of
-from tidings.matching.default import BoxMatcher
-from tidings.matching.gathering import _Plain, gathered
-from tidings.matching.matcher import ForeignFilter
+from tidings.matching.algorithm import ForeignFilter
+from tidings.matching.boxes.box import boxes_of
+from tidings.matching.boxes.filter_batch import _Plain, gathered
+from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.naive import NaiveMatcher
 from tidings.matching.spans import DisorderedPosition, DuplicateSubscription, IllegalId
 from tidings.schema import Catalog

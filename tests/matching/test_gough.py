@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from tests.matching.shop import EVENTS, MIXED, SHOP, batch, expected, filled, matched
-from tidings.matching.gough import GoughMatcher, TreeTooLarge
+from tidings.matching.papers.gough import GoughMatcher, TreeTooLarge
 
 
 def test_it_equals_the_specification():

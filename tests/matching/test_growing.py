@@ -9,13 +9,13 @@ from tests.matching.gate import answers
 from tests.strategies.filters import RICH
 from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
-from tidings.matching import filters as filters_module
-from tidings.matching.bulk import box_table
-from tidings.matching.default import BoxMatcher
-from tidings.matching.growing import LoadedFilters
+from tidings.matching.boxes.bulk import box_table
+from tidings.matching.boxes.predicate_table import PredicateTable
+from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.index.growth import LoadedFilters
 from tidings.matching.naive import NaiveMatcher
-from tidings.matching.plan import open_plan, save_plan
-from tidings.matching.predicate_table import PredicateTable
+from tidings.matching.plan import filters as filters_module
+from tidings.matching.plan.folder import open_plan, save_plan
 from tidings.schema import Catalog, EventType
 from tidings.schema.growth import AppendNode, AppendValue, CreateEventType, grow
 

@@ -5,9 +5,9 @@ import pytest
 
 from tests.matching.random_boxes import random_boxes, table_of
 from tests.matching.test_paper_indexes import found
-from tidings.matching.dimension import OPEN
-from tidings.matching.interval_trees import IntervalTrees, interval_trees
-from tidings.matching.matcher import Cost
+from tidings.matching.algorithm import Cost
+from tidings.matching.boxes.dimension import OPEN
+from tidings.matching.papers.interval_trees import IntervalTrees, interval_trees
 
 
 def stabbed(trees: IntervalTrees, d: int, ordinal: int) -> list[int]:

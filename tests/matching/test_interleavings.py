@@ -14,12 +14,12 @@ from tests.matching.gate import answers
 from tests.strategies.filters import RICH, events, filter_texts
 from tidings.events import EventBatch
 from tidings.language import Filter, Subscription
-from tidings.matching import chunks as chunks_module
-from tidings.matching import default as default_module
-from tidings.matching import segments as segments_module
-from tidings.matching.default import BoxMatcher
+from tidings.matching.index import box_matcher as default_module
+from tidings.matching.index import segments as segments_module
+from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.naive import NaiveMatcher
-from tidings.matching.plan import open_plan, save_plan
+from tidings.matching.plan import chunks as chunks_module
+from tidings.matching.plan.folder import open_plan, save_plan
 from tidings.schema.growth import AppendNode, AppendValue, grow
 
 STEPS = st.sampled_from(

@@ -1,7 +1,7 @@
 """Neon: predicates unfactored, by event type and operation; all that concern an event are tested."""
 
 from tests.matching.shop import EVENTS, MIXED, SHOP, batch, expected, filled, matched
-from tidings.matching.neon import AT_LEAST, BOUND, EQUAL, LESS, NeonMatcher
+from tidings.matching.papers.neon import AT_LEAST, BOUND, EQUAL, LESS, NeonMatcher
 
 
 def test_it_equals_the_specification():

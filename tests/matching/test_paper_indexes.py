@@ -9,13 +9,13 @@ import pytest
 
 from tests.matching.random_boxes import random_boxes, random_points, table_of
 from tidings.language import Filter, Subscription
-from tidings.matching import finding
+from tidings.matching.algorithm import Cost
 from tidings.matching.algorithms import make_matcher
-from tidings.matching.box_table import BoxTable
-from tidings.matching.bulk import box_table
-from tidings.matching.dimension import OPEN
-from tidings.matching.indexed import IndexedMatcher, Ordinals, StandingLoad
-from tidings.matching.matcher import Cost
+from tidings.matching.boxes.box_table import BoxTable
+from tidings.matching.boxes.bulk import box_table
+from tidings.matching.boxes.dimension import OPEN
+from tidings.matching.papers import output
+from tidings.matching.papers.indexed import IndexedMatcher, Ordinals, StandingLoad
 from tidings.schema import Catalog
 from tidings.workloads import WORKLOADS
 
@@ -62,7 +62,7 @@ def test_a_full_output_is_doubled_and_neither_answer_nor_cost_changes(
 ) -> None:
     table, points = random_boxes(3, 400, 4, 6), random_points(3, 60, 4, 6)
     expected = found(name, table, points)
-    monkeypatch.setattr(finding, "_FIRST_ROOM", room)
+    monkeypatch.setattr(output, "_FIRST_ROOM", room)
     assert found(name, table, points) == expected
 
 

@@ -13,9 +13,9 @@ import pytest
 from tests.strategies.filters import RICH
 from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
-from tidings.matching.bulk import box_table
-from tidings.matching.default import BoxMatcher
-from tidings.matching.plan import PlanExists, PlanNotSaved, UnusablePlan, open_plan, save_plan
+from tidings.matching.boxes.bulk import box_table
+from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.plan.folder import PlanExists, PlanNotSaved, UnusablePlan, open_plan, save_plan
 from tidings.workloads import WORKLOADS
 
 WORKLOAD = WORKLOADS["le-subscribe"]()
@@ -120,7 +120,7 @@ def test_errors_survive_pickling() -> None:
 MANY = """
 import sys
 from pathlib import Path
-from tidings.matching.plan import open_plan
+from tidings.matching.plan.folder import open_plan
 from tidings.workloads import WORKLOADS
 print(len(open_plan(Path(sys.argv[1]), threads=1).match(WORKLOADS["le-subscribe"]().events(50))))
 """

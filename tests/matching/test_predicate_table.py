@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tidings.language import Filter
-from tidings.matching.predicate_table import OPERATORS, BrokenTable, PredicateTable, number_texts
+from tidings.matching.boxes.predicate_table import OPERATORS, BrokenTable, PredicateTable, number_texts
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Hierarchy, Instant, Kind
 
 CATALOG = Catalog(

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tidings.matching.dimension import OPEN
-from tidings.matching.references import ARRAY, BITS, KIND, WORD, AttributeNode, attribute_node, meet
+from tidings.matching.boxes.dimension import OPEN
+from tidings.matching.papers.references import ARRAY, BITS, KIND, WORD, AttributeNode, attribute_node, meet
 
 
 def node_of(boxes: int, intervals: dict[int, tuple[int, int]]) -> AttributeNode:

@@ -14,7 +14,7 @@ from tests.matching.gate import PRICES, Gate, a_pair, add, answers, sizes
 from tests.strategies.filters import RICH, events, filter_texts
 from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
-from tidings.matching.default import BoxMatcher
+from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.naive import NaiveMatcher
 
 
@@ -136,9 +136,9 @@ def test_what_only_dropped_boxes_asked_for_is_dropped_too() -> None:
 
 ENDING = """
 import numpy as np
-from tidings.matching import segments
-from tidings.matching.bulk import box_table
-from tidings.matching.default import BoxMatcher
+from tidings.matching.index import segments
+from tidings.matching.boxes.bulk import box_table
+from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.naive import NaiveMatcher
 from tidings.workloads import WORKLOADS
 workload = WORKLOADS["le-subscribe"]()

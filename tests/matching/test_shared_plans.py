@@ -12,9 +12,9 @@ import pytest
 
 from tests.matching.gate import PRICES, Gate, a_pair, answers, sizes
 from tidings.language import Filter, Subscription
-from tidings.matching.bulk import box_table
-from tidings.matching.default import BoxMatcher
-from tidings.matching.plan import PlanNotSaved, UnusablePlan, open_plan, save_plan
+from tidings.matching.boxes.bulk import box_table
+from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.plan.folder import PlanNotSaved, UnusablePlan, open_plan, save_plan
 from tidings.workloads import WORKLOADS
 
 WORKLOAD = WORKLOADS["le-subscribe"]()

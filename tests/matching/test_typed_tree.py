@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from tests.matching.shop import EVENTS, MIXED, SHOP, batch, expected, filled, matched
-from tidings.matching.typed_tree import MissingSample, TypedTreeMatcher, UnknownMeasure
+from tidings.matching.papers.typed_tree import MissingSample, TypedTreeMatcher, UnknownMeasure
 
 
 def order(matcher: TypedTreeMatcher, part: int = 0) -> list[str]:

@@ -16,9 +16,9 @@ from pyspark.sql import SparkSession
 from tests.pipeline.market import Market, opening
 from tidings.events import EventBatch, validate
 from tidings.language import Filter, Subscription
-from tidings.matching.default import BoxMatcher
+from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.naive import matches
-from tidings.matching.plan import save_plan
+from tidings.matching.plan.folder import save_plan
 from tidings.pipeline import found as lists
 from tidings.pipeline.direct import DirectStage, NewestPlan, found_rows, start_direct
 from tidings.pipeline.folder_source import FolderSource

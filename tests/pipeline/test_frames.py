@@ -23,9 +23,9 @@ from tidings.events import Event
 from tidings.events.chunk import WrongHeader
 from tidings.language import Filter, Subscription
 from tidings.language.subscription_file import WrongSubscriptions
-from tidings.matching.default import BoxMatcher
+from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.naive import matches
-from tidings.matching.plan import PlanExists, UnusablePlan, save_plan
+from tidings.matching.plan.folder import PlanExists, UnusablePlan, save_plan
 from tidings.matching.spans import DuplicateSubscription
 from tidings.pipeline.batch_plan import ForeignPlan, PlanOutOfReach, PlanReplaced, plan_of
 from tidings.schema import Catalog

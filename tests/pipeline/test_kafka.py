@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 from tests.pipeline.market import opening
 from tests.services.kafka import Broker, connector, kafka
 from tidings.language import Filter, Subscription
-from tidings.matching.default import BoxMatcher
-from tidings.matching.plan import save_plan
+from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.plan.folder import save_plan
 from tidings.pipeline.direct import start_direct
 from tidings.pipeline.ingest import Ingest, Taken, parse_source, start_ingest
 from tidings.pipeline.kafka_source import JARS, bring_connector

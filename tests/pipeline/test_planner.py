@@ -10,9 +10,9 @@ import pytest
 
 from tests.pipeline.market import Market, opening
 from tests.pipeline.oracle import Pairs, notifications_of
-from tidings.matching.default import BoxMatcher
-from tidings.matching.plan import PlanNotSaved, open_plan
-from tidings.matching.saved_files import UnusablePlan
+from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.plan.folder import PlanNotSaved, open_plan
+from tidings.matching.plan.saved_files import UnusablePlan
 from tidings.pipeline.opened import opened
 from tidings.pipeline.planner import Planner, PlanTooLarge
 from tidings.pipeline.plans import NoPlan, Plans, Published, shard_of
@@ -194,7 +194,7 @@ def test_a_save_that_failed_is_made_up_for(store: Store, plans: Plans, monkeypat
     planner.catch_up()
     store.append([*(market.subscribe() for _ in range(5)), *(market.event() for _ in range(50))])
     with monkeypatch.context() as full:
-        full.setattr("tidings.matching.plan.os.rename", _no_room)
+        full.setattr("tidings.matching.plan.folder.os.rename", _no_room)
         with pytest.raises(PlanNotSaved):
             planner.catch_up()
     published = planner.catch_up()

@@ -6,8 +6,8 @@ import pytest
 
 from tests.workloads.each import without_flights
 from tidings.matching.algorithms import make_matcher
-from tidings.matching.bulk import box_table
-from tidings.matching.predicate_table import OPERATORS
+from tidings.matching.boxes.bulk import box_table
+from tidings.matching.boxes.predicate_table import OPERATORS
 from tidings.workloads import flights
 from tidings.workloads.flights import ATTRIBUTES, CARRIERS, DELAYS, ORIGINS, POINTS, SPANS, Flights, FlightsMissing
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tidings.matching.predicate_table import OPERATORS
+from tidings.matching.boxes.predicate_table import OPERATORS
 from tidings.workloads.le_subscribe import ATTRIBUTES, LeSubscribe, NotAProbability
 
 N = 200_000

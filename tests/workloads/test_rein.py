@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tidings.matching.predicate_table import OPERATORS
+from tidings.matching.boxes.predicate_table import OPERATORS
 from tidings.workloads.rein import DOMAIN, NotARangeWorkload, Rein
 
 N = 20_000

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tidings.matching.predicate_table import OPERATORS
+from tidings.matching.boxes.predicate_table import OPERATORS
 from tidings.schema import Kind
 from tidings.workloads.thesis import ATTRIBUTES, CATALOG, EVENT_TYPES, Thesis
 

@@ -10,11 +10,11 @@ from tidings.bench.results import Answers
 from tidings.errors import TidingsError
 from tidings.events import EventBatch
 from tidings.language import Subscription
+from tidings.matching.algorithm import Algorithm, Matches
 from tidings.matching.algorithms import make_matcher
-from tidings.matching.box_table import BoxTable
-from tidings.matching.bulk import box_table
-from tidings.matching.matcher import Matcher, Matches
-from tidings.matching.predicate_table import PredicateTable
+from tidings.matching.boxes.box_table import BoxTable
+from tidings.matching.boxes.bulk import box_table
+from tidings.matching.boxes.predicate_table import PredicateTable
 from tidings.schema.catalog import Catalog
 from tidings.workloads import Workload
 
@@ -68,7 +68,7 @@ def naive_answers(table: PredicateTable, batch: EventBatch) -> Answers:
     return answers_of(matcher.match(batch))
 
 
-def built(name: str, catalog: Catalog, boxes: BoxTable, ids: list[str], threads: int = 1) -> Matcher:
+def built(name: str, catalog: Catalog, boxes: BoxTable, ids: list[str], threads: int = 1) -> Algorithm:
     """The algorithm with all boxes loaded."""
     matcher = make_matcher(name, catalog)
     if hasattr(matcher, "threads"):

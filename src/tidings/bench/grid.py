@@ -16,8 +16,8 @@ import pyarrow as pa
 from tidings.errors import TidingsError
 from tidings.events import EventBatch
 from tidings.events.arrays import as_stored
-from tidings.matching.dimension import column_of
-from tidings.matching.predicate_table import OPERATORS, PredicateTable
+from tidings.matching.boxes.dimension import column_of
+from tidings.matching.boxes.predicate_table import OPERATORS, PredicateTable
 from tidings.schema.domain import Kind
 
 UNBOUND = np.int32(-1)

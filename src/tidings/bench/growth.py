@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from tidings.events import EventBatch
-from tidings.matching.predicate_table import OPERATORS, PredicateTable
+from tidings.matching.boxes.predicate_table import OPERATORS, PredicateTable
 from tidings.schema import Catalog
 from tidings.workloads import Rein, columns
 from tidings.workloads.draws import Draws

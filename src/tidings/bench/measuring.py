@@ -17,10 +17,10 @@ from tidings.bench.checking import answers_of, built
 from tidings.bench.results import Answers, Measured, Result
 from tidings.errors import MatchingError, TidingsError
 from tidings.events import EventBatch
-from tidings.matching.box_table import BoxTable
-from tidings.matching.bulk import box_table
-from tidings.matching.matcher import Matcher
-from tidings.matching.predicate_table import PredicateTable
+from tidings.matching.algorithm import Algorithm
+from tidings.matching.boxes.box_table import BoxTable
+from tidings.matching.boxes.bulk import box_table
+from tidings.matching.boxes.predicate_table import PredicateTable
 from tidings.workloads import Workload
 
 TRIES = 3
@@ -92,7 +92,7 @@ def measure(name: str, prepared: Prepared, threads: int = 1, seconds: float = 10
     return _measured(name, matcher, prepared, build_s, seconds)
 
 
-def _measured(name: str, matcher: Matcher, prepared: Prepared, build_s: float, seconds: float) -> Measured:
+def _measured(name: str, matcher: Algorithm, prepared: Prepared, build_s: float, seconds: float) -> Measured:
     batch = prepared.batch
 
     def run(rows: int) -> tuple[float, int]:
@@ -135,7 +135,7 @@ def planned(run: Callable[[int], tuple[float, int]], events: int, seconds: float
     return max(1, min(events, int(rows * share / max(spent, 1e-9)))), at_once
 
 
-def timed(matcher: Matcher, batch: EventBatch, rows: int, at_once: int) -> tuple[float, int, Answers]:
+def timed(matcher: Algorithm, batch: EventBatch, rows: int, at_once: int) -> tuple[float, int, Answers]:
     """The best time of three for the first rows, in batches; what was looked at; what was answered the last time."""
     best, candidates = float("inf"), 0
     for _ in range(TRIES):

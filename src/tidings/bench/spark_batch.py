@@ -22,10 +22,10 @@ import tidings.spark
 from tidings.bench.checking import Disagreement, check_small
 from tidings.bench.machine import Machine, commit
 from tidings.events import EventBatch, read_events
-from tidings.matching.bulk import box_table
-from tidings.matching.default import BoxMatcher
-from tidings.matching.plan import open_plan, save_plan
-from tidings.matching.predicate_table import PredicateTable
+from tidings.matching.boxes.bulk import box_table
+from tidings.matching.boxes.predicate_table import PredicateTable
+from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.plan.folder import open_plan, save_plan
 from tidings.pipeline.session import ROWS_PER_BATCH, spark_session
 from tidings.workloads.files import write_events
 from tidings.workloads.flights import ATTRIBUTES, Flights

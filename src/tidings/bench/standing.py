@@ -16,8 +16,8 @@ from tidings.bench.checking import built
 from tidings.bench.measuring import Prepared
 from tidings.events import EventBatch
 from tidings.language import Subscription
-from tidings.matching.matcher import Matcher
-from tidings.matching.plan import open_plan, save_plan
+from tidings.matching.algorithm import Algorithm
+from tidings.matching.plan.folder import open_plan, save_plan
 from tidings.workloads import LeSubscribe
 
 _SINGLE = 300  # changes that are followed by one event each
@@ -26,7 +26,7 @@ _NEW_PROCESS = """
 import time
 started = time.perf_counter()
 from tidings.bench.checking import built
-from tidings.matching.bulk import box_table
+from tidings.matching.boxes.bulk import box_table
 from tidings.workloads import LeSubscribe
 workload = LeSubscribe()
 table = workload.subscriptions(500)
@@ -53,7 +53,7 @@ def standing_facts(subscriptions: int, planned: int, seconds: float = 3.0) -> li
     return facts + _plan(planned) + [_first_use()]
 
 
-def _changes(matcher: Matcher, prepared: Prepared, seconds: float) -> list[Fact]:
+def _changes(matcher: Algorithm, prepared: Prepared, seconds: float) -> list[Fact]:
     size, batch = len(prepared), prepared.batch
     table = prepared.workload.subscriptions(5000, start=size)
     new = [Subscription(f"new{number}", table.filter(number)) for number in range(len(table))]
@@ -74,7 +74,7 @@ def _changes(matcher: Matcher, prepared: Prepared, seconds: float) -> list[Fact]
 
 
 def _each(
-    change: Callable[[int], object], matcher: Matcher, one: EventBatch
+    change: Callable[[int], object], matcher: Algorithm, one: EventBatch
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     seconds = np.empty(_SINGLE)
     for number in range(_SINGLE):
@@ -85,7 +85,9 @@ def _each(
     return seconds
 
 
-def _sustained(matcher: Matcher, new: list[Subscription], batch: EventBatch, seconds: float) -> tuple[int, int, float]:
+def _sustained(
+    matcher: Algorithm, new: list[Subscription], batch: EventBatch, seconds: float
+) -> tuple[int, int, float]:
     """Half of the changes add, half withdraw what was added before; ten events between."""
     changes = events = 0
     ten = [batch.slice(first, first + 10) for first in range(0, 1000, 10)]

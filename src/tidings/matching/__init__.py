@@ -1,4 +1,4 @@
-"""Which filters match which events: the `Matcher` contract, the naive matcher that specifies it, and one module per
+"""Which filters match which events: the `Algorithm` contract, the naive matcher that specifies it, and one module per
 algorithm. The contract speaks of numpy's arrays and is loaded when it is first used: who only names an algorithm
 starts without."""
 
@@ -7,15 +7,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tidings.matching.matcher import Cost, Matcher, Matches
+    from tidings.matching.algorithm import Algorithm, Cost, Matches
 
-__all__ = ["Cost", "Matcher", "Matches"]
+__all__ = ["Algorithm", "Cost", "Matches"]
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'tidings.matching' has no attribute {name!r}")
-    from tidings.matching import matcher
+    from tidings.matching import algorithm
 
-    found = globals()[name] = getattr(matcher, name)
+    found = globals()[name] = getattr(algorithm, name)
     return found

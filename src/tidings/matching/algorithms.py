@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 from tidings.errors import MatchingError, suggestion
 
 if TYPE_CHECKING:
-    from tidings.matching.matcher import Matcher
+    from tidings.matching.algorithm import Algorithm
     from tidings.schema.catalog import Catalog
 
 ALGORITHMS = {
-    "default": "tidings.matching.default:BoxMatcher",
+    "default": "tidings.matching.index.box_matcher:BoxMatcher",
     "naive": "tidings.matching.naive:NaiveMatcher",
-    "scan": "tidings.matching.scan:ScanMatcher",
-    "counting": "tidings.matching.counting:CountingMatcher",
-    "equality-preferred": "tidings.matching.equality_preferred:EqualityPreferredMatcher",
-    "quarantine": "tidings.matching.quarantine:QuarantineMatcher",
-    "hanson": "tidings.matching.hanson:HansonMatcher",
-    "gough": "tidings.matching.gough:GoughMatcher",
-    "aguilera": "tidings.matching.aguilera:AguileraMatcher",
-    "neon": "tidings.matching.neon:NeonMatcher",
-    "typed-tree": "tidings.matching.typed_tree:TypedTreeMatcher",
+    "scan": "tidings.matching.papers.scan:ScanMatcher",
+    "counting": "tidings.matching.papers.counting:CountingMatcher",
+    "equality-preferred": "tidings.matching.papers.equality_preferred:EqualityPreferredMatcher",
+    "quarantine": "tidings.matching.papers.quarantine:QuarantineMatcher",
+    "hanson": "tidings.matching.papers.hanson:HansonMatcher",
+    "gough": "tidings.matching.papers.gough:GoughMatcher",
+    "aguilera": "tidings.matching.papers.aguilera:AguileraMatcher",
+    "neon": "tidings.matching.papers.neon:NeonMatcher",
+    "typed-tree": "tidings.matching.papers.typed_tree:TypedTreeMatcher",
 }
 DEFAULT = "default"
 
@@ -35,13 +35,13 @@ class UnknownAlgorithm(MatchingError):
         return f"no algorithm {self.args[0]!r}{suggestion(self.args[0], tuple(ALGORITHMS))}"
 
 
-def matcher_class(name: str) -> type[Matcher]:
+def matcher_class(name: str) -> type[Algorithm]:
     if name not in ALGORITHMS:
         raise UnknownAlgorithm(name)
     module, _, attribute = ALGORITHMS[name].partition(":")
-    found: type[Matcher] = getattr(import_module(module), attribute)
+    found: type[Algorithm] = getattr(import_module(module), attribute)
     return found
 
 
-def make_matcher(name: str, catalog: Catalog) -> Matcher:
+def make_matcher(name: str, catalog: Catalog) -> Algorithm:
     return matcher_class(name)(catalog)

@@ -33,7 +33,7 @@ from tidings.language.tree import (
     attributes_of,
 )
 from tidings.language.words import words_of
-from tidings.matching.matcher import Cost, Matcher, Matches
+from tidings.matching.algorithm import Algorithm, Cost, Matches
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.values import Value
@@ -131,7 +131,7 @@ def compared(node: Node) -> tuple[str, ...]:
             return ()
 
 
-class NaiveMatcher(Matcher):
+class NaiveMatcher(Algorithm):
     """Tests every filter on every event."""
 
     name = "naive"

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from tidings.errors import PipelineError
 from tidings.events.chunk import WrongHeader
 from tidings.language import Subscription, read_subscriptions
-from tidings.matching.default import BoxMatcher
-from tidings.matching.plan import open_plan, save_plan
+from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.plan.folder import open_plan, save_plan
 from tidings.pipeline.direct import plan_folders
 from tidings.schema import Catalog
 

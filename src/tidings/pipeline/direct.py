@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from tidings.events import EventBatch
-from tidings.matching.default import BoxMatcher
-from tidings.matching.matcher import FOREVER
+from tidings.matching.algorithm import FOREVER
+from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.pipeline.found import found
 from tidings.pipeline.letter_box import LetterBox, LettersInFolder, LettersInStore
 from tidings.pipeline.match_sinks import MatchSink, ParquetSink

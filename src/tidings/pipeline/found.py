@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tidings.events import EventBatch
-from tidings.matching.default import BoxMatcher
+from tidings.matching.index.box_matcher import BoxMatcher
 
 _MOST_MATCHES = 1_000_000  # in one array of lists: the texts of more may not fit Arrow's offsets
 

@@ -21,7 +21,7 @@ from tidings.events import RefusedEvent, Sieve
 from tidings.events.chunk import check_header
 from tidings.events.parquet import _raw_columns as raw_columns
 from tidings.language import Filter, Subscription
-from tidings.matching.default import BoxMatcher
+from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.pipeline.columns import condition
 from tidings.pipeline.direct import found_rows, plan_folders
 from tidings.pipeline.opened import opened

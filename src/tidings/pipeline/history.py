@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidings.language import Filter, Subscription
-from tidings.matching.default import BoxMatcher
-from tidings.matching.plan import save_plan
+from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.plan.folder import save_plan
 from tidings.pipeline.stage import read_payloads
 from tidings.store import Store
 

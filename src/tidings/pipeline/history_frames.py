@@ -19,7 +19,7 @@ from tidings.events.arrays import INSTANTS, as_lists, with_words
 from tidings.events.batch import vocabulary
 from tidings.language import Filter
 from tidings.language.tree import And, Node, Not, Or, attributes_of
-from tidings.matching.dimension import column_of
+from tidings.matching.boxes.dimension import column_of
 from tidings.pipeline.columns import condition
 from tidings.pipeline.history import NOTIFIED, STORED, chosen, notified, single
 from tidings.pipeline.job_failed import plain_failures

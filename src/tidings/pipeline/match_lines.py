@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tidings.events import Refused
-from tidings.matching import Matcher, Matches
+from tidings.matching import Algorithm, Matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class MatchLines(NamedTuple):
     counts: npt.NDArray[np.int64]
 
 
-def match_lines(ids: Any, matches: Matches, matcher: Matcher) -> MatchLines:
+def match_lines(ids: Any, matches: Matches, matcher: Algorithm) -> MatchLines:
     """`ids` are the events', as an Arrow array."""
     counts = np.diff(matches.offsets)
     used, places = np.unique(matches.numbers, return_inverse=True)

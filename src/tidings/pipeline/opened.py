@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from pathlib import Path
 
-from tidings.matching.default import BoxMatcher
-from tidings.matching.plan import open_plan
+from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.plan.folder import open_plan
 
 _opened: OrderedDict[Path, BoxMatcher] = OrderedDict()
 

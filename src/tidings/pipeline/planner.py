@@ -14,8 +14,8 @@ from pathlib import Path
 
 from tidings.errors import PipelineError
 from tidings.language import Filter, Subscription
-from tidings.matching.default import BoxMatcher
-from tidings.matching.plan import PlanNotSaved, UnusablePlan, open_plan, save_plan
+from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.plan.folder import PlanNotSaved, UnusablePlan, open_plan, save_plan
 from tidings.pipeline.plans import Plans, Published, shard_of
 from tidings.store import Entry, Store
 

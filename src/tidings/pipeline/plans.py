@@ -1,7 +1,7 @@
 """The folder of published plans: what the planner writes, and the source and the workers read.
 
     plans/current.json            which version is the newest, what it covers, in how many shards
-    plans/000000000017/shard-0/   a plan (tidings.matching.plan)
+    plans/000000000017/shard-0/   a plan (tidings.matching.plan.folder)
 
 Every box of a plan carries the positions it counts for, so any version that covers a batch's end gives the same
 answer: a batch's version is only a hint, and where that one is gone a later one does. Versions grow with the clock,

@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from tidings.events import EventBatch, Sieve
 from tidings.events.json_lines import raw_columns
-from tidings.matching.default import BoxMatcher
-from tidings.matching.saved_files import UnusablePlan
+from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.plan.saved_files import UnusablePlan
 from tidings.pipeline.found import found
 from tidings.pipeline.opened import opened
 from tidings.pipeline.plans import Plans

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from tidings.events import EventBatch
-from tidings.matching.predicate_table import PredicateTable
+from tidings.matching.boxes.predicate_table import PredicateTable
 from tidings.schema import Catalog
 from tidings.workloads.flights import Flights
 from tidings.workloads.le_subscribe import LeSubscribe

@@ -17,7 +17,7 @@ from tidings.errors import EventError, shown
 from tidings.events import EventBatch
 from tidings.events.arrays import INSTANTS, is_list, lists
 from tidings.events.chunk import ENVELOPE_COLUMNS
-from tidings.matching.predicate_table import PredicateTable, number_texts
+from tidings.matching.boxes.predicate_table import PredicateTable, number_texts
 from tidings.schema import Catalog, Domain, Kind
 from tidings.schema.catalog import ENVELOPE, EVENT_TYPE
 from tidings.workloads.columns import names

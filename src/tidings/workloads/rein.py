@@ -13,7 +13,7 @@ import numpy as np
 
 from tidings.errors import TidingsError
 from tidings.events import EventBatch
-from tidings.matching.predicate_table import OPERATORS, PredicateTable
+from tidings.matching.boxes.predicate_table import OPERATORS, PredicateTable
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Kind
 from tidings.workloads import columns
 from tidings.workloads.draws import Draws, Ordinals

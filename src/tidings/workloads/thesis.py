@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from tidings.events import EventBatch
-from tidings.matching.predicate_table import CONTAINS, OPERATORS, PredicateTable
+from tidings.matching.boxes.predicate_table import CONTAINS, OPERATORS, PredicateTable
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Kind
 from tidings.schema.catalog import EVENT_TYPE
 from tidings.workloads import columns

@@ -1,0 +1,161 @@
+"""An axis with its ordinals: where keys become small integers, on the side of the filters and on the side of the
+events.
+
+A *value* axis of numbers, times or strings is cut at every bound that some filter names: ordinal i lies between cut i
+- 1 and cut i, so a range is an interval of ordinals. *Member* and *word* axes list the keys that are asked for;
+ordinal i + 1 is key i and 0 anything else. Enumerated values and categories keep the ordinals they have. Ordinals
+belong to one segment."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tidings.events import EventBatch
+from tidings.language.words import words_of
+from tidings.matching.boxes.box import Axis
+from tidings.schema.catalog import EVENT_TYPE, Catalog
+from tidings.schema.domain import Kind
+
+OPEN = np.int32(2**31 - 1)  # the ordinal beyond all others: no upper bound
+UNBOUND = np.int32(-1)
+
+Ordinals = npt.NDArray[np.int32]
+_LISTED = (Kind.ENUMERATED, Kind.HIERARCHICAL)
+_WORDY = (Kind.STRING, Kind.TEXT)
+
+
+@dataclass(frozen=True, eq=False)
+class Dimension:
+    """`keys` ascend: cuts of a value axis, the listed keys of a member or word axis, nothing where ordinals are
+    given."""
+
+    axis: Axis
+    kind: Kind
+    keys: Any = field(default=())  # float64 or int64 array, or list of str
+    only_points: bool = False  # a string axis that is only asked for equality can look values up
+
+    @property
+    def given(self) -> bool:
+        """Whether the domain's own ordinals are used."""
+        return self.kind in _LISTED and self.axis.role != "word"
+
+    @classmethod
+    def of(cls, axis: Axis, catalog: Catalog, keys: Sequence[Any], only_points: bool = False) -> Dimension:
+        domain = catalog.domain_of(axis.attribute)
+        assert domain is not None
+        kind = domain.kind
+        if kind in _LISTED and axis.role != "word":
+            return cls(axis, kind)
+        if kind in _WORDY or axis.role == "word":
+            ordered = sorted(set(keys))
+            points = only_points and axis.role == "value" and are_points(ordered)
+            return cls(axis, kind, ordered, points)
+        return cls(axis, kind, np.unique(np.array(keys, np.int64 if kind is Kind.TIME else np.float64)))
+
+    def bounds(self, keys: Sequence[Any]) -> Ordinals:
+        """The ordinals of keys that the axis was cut at."""
+        if self.given:
+            return np.array(keys, np.int32)
+        if isinstance(self.keys, list):
+            return np.array([bisect_right(self.keys, key) for key in keys], np.int32)
+        return np.searchsorted(self.keys, np.array(keys, self.keys.dtype), side="right").astype(np.int32)
+
+    def remapped(self, wider: Dimension) -> Ordinals:
+        """By old ordinal the new one, when this dimension's keys are among the wider one's."""
+        if self.given:
+            return np.zeros(0, np.int32)
+        return np.concatenate([np.zeros(1, np.int32), wider.bounds(list(self.keys))])
+
+    def encode(self, batch: EventBatch) -> tuple[npt.NDArray[np.int64] | None, Ordinals]:
+        """The events' ordinals: one a row (-1 unbound), or with offsets as many as a row has."""
+        column = column_of(batch, self.axis.attribute)
+        if column is None:
+            return None, np.full(len(batch), UNBOUND)
+        if pa.types.is_list(column.type):
+            lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+            offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+            flat = column.flatten()
+        else:
+            offsets, flat = None, column
+        if self.axis.role == "word":
+            return self._words(offsets, flat, len(batch))
+        return offsets, self._ordinals(flat)
+
+    def _ordinals(self, flat: Any) -> Ordinals:
+        ordinals: Ordinals
+        missing = None if flat.null_count == 0 else flat.is_null().to_numpy(zero_copy_only=False)
+        if pa.types.is_dictionary(flat.type) or pa.types.is_integer(flat.type):
+            codes = flat.indices if pa.types.is_dictionary(flat.type) else flat
+            ordinals = codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+        elif isinstance(self.keys, list):
+            ordinals = self._strings(flat)
+        else:
+            if self.kind is Kind.TIME:
+                flat = flat.cast(pa.int64()).fill_null(0)
+            values = flat.to_numpy(zero_copy_only=False)
+            ordinals = np.searchsorted(self.keys, values, side="right").astype(np.int32)
+            if self.axis.role == "member" and len(self.keys):
+                known = self.keys[np.maximum(ordinals - 1, 0)] == values
+                ordinals = np.where(known & (ordinals > 0), ordinals, 0).astype(np.int32)
+        if missing is not None:
+            ordinals[missing] = UNBOUND
+        return ordinals
+
+    def _strings(self, flat: Any) -> Ordinals:
+        if self.axis.role == "member" or self.only_points:
+            literals = self.keys if self.axis.role == "member" else self.keys[::2]
+            if not literals:
+                return np.zeros(len(flat), np.int32)
+            places = pc.index_in(flat, value_set=pa.array(literals, pa.string())).fill_null(-1)
+            found: Ordinals = places.to_numpy(zero_copy_only=False).astype(np.int32)
+            return found + 1 if self.axis.role == "member" else np.where(found < 0, 0, 2 * found + 1).astype(np.int32)
+        encoded = flat.dictionary_encode()
+        words = encoded.dictionary.to_pylist()
+        table = np.array([bisect_right(self.keys, word) for word in words] + [0], np.int32)
+        return np.asarray(table[encoded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)])
+
+    def _words(
+        self, offsets: npt.NDArray[np.int64] | None, flat: Any, rows: int
+    ) -> tuple[npt.NDArray[np.int64], Ordinals]:
+        """Per row the different known words of all its values; a row without any still has one ordinal, 0: it is
+        bound."""
+        known = {word: ordinal for ordinal, word in enumerate(self.keys, 1)}
+        values = flat.to_pylist()
+        starts = range(rows + 1) if offsets is None else offsets.tolist()
+        found: list[int] = []
+        stops = [0]
+        for row in range(rows):
+            of_row = [value for value in values[starts[row] : starts[row + 1]] if value is not None]
+            if of_row:
+                words = {known.get(word, 0) for value in of_row for word in words_of(value)} or {0}
+                found.extend(sorted(words))
+            stops.append(len(found))
+        return np.array(stops, np.int64), np.array(found, np.int32)
+
+
+def are_points(cuts: Sequence[str]) -> bool:
+    """Whether strings are cut at single values only: at each and right after it."""
+    return len(cuts) % 2 == 0 and all(after == key + "\0" for key, after in zip(cuts[::2], cuts[1::2], strict=True))
+
+
+def column_of(batch: EventBatch, attribute: str) -> Any:
+    """The Arrow column behind a name that filters may test; None when no event of the batch binds it."""
+    match attribute:
+        case "event.id":
+            return batch.ids
+        case "event.source":
+            return batch.sources
+        case "event.time":
+            return batch.times
+        case _ if attribute == EVENT_TYPE:
+            return batch.event_types
+        case _:
+            return batch.columns.get(attribute)

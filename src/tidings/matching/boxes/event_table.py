@@ -1,0 +1,136 @@
+"""A batch of events as ordinals: one row an event, one column a dimension, ready for kernels.
+
+Most events have one value per attribute, so `least` and `greatest` say everything; where they differ the whole set of
+ordinals stands in `sets`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tidings.events import EventBatch
+from tidings.events.arrays import as_stored
+from tidings.language.constraints import GREATER, LESS, SAME, UNRELATED
+from tidings.matching.boxes.dimension import OPEN, UNBOUND, Dimension, Ordinals, column_of
+from tidings.schema.domain import Kind
+
+SEVERAL = 16  # in place of a relation: an attribute has several values, so there is not one relation
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class EventTable:
+    """`least`/`greatest[e, d]`: -1 where event e does not bind dimension d. `relations[e, p]`: how the attributes of
+    pair p stand to each other, as one bit; 0 unbound; SEVERAL."""
+
+    least: Ordinals
+    greatest: Ordinals
+    set_starts: Integers  # (events, dimensions) where anything has several ordinals, else empty
+    set_stops: Integers
+    sets: Ordinals
+    relations: npt.NDArray[np.uint8]
+    positions: Integers
+
+    def __len__(self) -> int:
+        return len(self.least)
+
+    @classmethod
+    def of(
+        cls, batch: EventBatch, dimensions: tuple[Dimension, ...], relations: tuple[tuple[str, str], ...] = ()
+    ) -> EventTable:
+        rows, columns = len(batch), len(dimensions)
+        encoded = [dimension.encode(batch) for dimension in dimensions]
+        least = np.empty((rows, columns), np.int32)
+        plain = all(offsets is None for offsets, _ in encoded)
+        greatest = least if plain else np.empty((rows, columns), np.int32)
+        several: list[tuple[int, Integers, Ordinals]] = []
+        for place, (offsets, ordinals) in enumerate(encoded):
+            if offsets is None:
+                least[:, place] = greatest[:, place] = ordinals
+                continue
+            least[:, place] = _reduce(np.minimum, offsets, ordinals, OPEN)
+            greatest[:, place] = _reduce(np.maximum, offsets, ordinals, UNBOUND)
+            if (least[:, place] != greatest[:, place]).any():
+                several.append((place, *_distinct(offsets, ordinals)))
+        shape = (rows, columns) if several else (0, 0)
+        starts, stops = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        parts: list[Ordinals] = []
+        used = 0
+        for place, offsets, ordinals in several:
+            starts[:, place], stops[:, place] = offsets[:-1] + used, offsets[1:] + used
+            parts.append(ordinals)
+            used += len(ordinals)
+        sets = np.concatenate(parts) if parts else np.zeros(0, np.int32)
+        related = np.zeros((rows, len(relations)), np.uint8)
+        for place, (left, right) in enumerate(relations):
+            related[:, place] = _relation(batch, left, right)
+        positions = batch.positions.to_numpy(zero_copy_only=False)
+        return cls(least, greatest, starts, stops, sets, related, positions)
+
+    @property
+    def single(self) -> bool:
+        """Whether no event has several ordinals anywhere."""
+        return not len(self.sets)
+
+
+def _distinct(offsets: Integers, ordinals: Ordinals) -> tuple[Integers, Ordinals]:
+    """Each row's ordinals ascending and once: values that no filter tells apart are one."""
+    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    pairs = np.unique((rows << 32) | ordinals)
+    starts = np.searchsorted(pairs >> 32, np.arange(len(offsets))).astype(np.int64)
+    return starts, (pairs & 0xFFFFFFFF).astype(np.int32)
+
+
+def _reduce(function: np.ufunc, offsets: Integers, ordinals: Ordinals, nothing: np.int32) -> Ordinals:
+    """The least or greatest ordinal of each row, -1 of an empty one."""
+    reduced: Ordinals = function.reduceat(np.append(ordinals, nothing), offsets[:-1]) if len(offsets) > 1 else ordinals
+    return np.where(offsets[1:] > offsets[:-1], reduced, UNBOUND).astype(np.int32)
+
+
+def _relation(batch: EventBatch, left: str, right: str) -> npt.NDArray[np.uint8]:
+    """How the one attribute's value stands to the other's, for every event."""
+    columns = column_of(batch, left), column_of(batch, right)
+    if columns[0] is None or columns[1] is None:
+        return np.zeros(len(batch), np.uint8)
+    (first, bound_first, many_first), (second, bound_second, many_second) = map(_single, columns)
+    domain = batch.catalog.domain_of(left)
+    assert domain is not None
+    if domain.kind is Kind.HIERARCHICAL:
+        ends = np.array(domain.hierarchy.ends, np.int64)
+        a, b = first.astype(np.int64), second.astype(np.int64)
+        below = (b < a) & (a < ends[b])
+        above = (a < b) & (b < ends[a])
+        found = np.where(a == b, SAME, np.where(below, LESS, np.where(above, GREATER, UNRELATED)))
+    else:
+        found = np.where(first == second, SAME, np.where(first < second, LESS, GREATER))
+    found = np.where(bound_first & bound_second, found, 0)
+    return np.where(many_first | many_second, SEVERAL, found).astype(np.uint8)
+
+
+def _single(column: pa.Array) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """The first value of each row as something comparable, whether there is one, whether there are several."""
+    column = as_stored(column)
+    if not pa.types.is_list(column.type):
+        bound = column.is_valid().to_numpy(zero_copy_only=False)
+        return _comparable(column), bound, np.zeros(len(column), bool)
+    lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    flat = _comparable(column.flatten())
+    if not len(flat):
+        return np.zeros(len(column)), lengths > 0, lengths > 1
+    first = np.minimum(np.cumsum(lengths) - lengths, len(flat) - 1)
+    return flat[first], lengths > 0, lengths > 1
+
+
+def _comparable(column: pa.Array) -> npt.NDArray[Any]:
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())
+    compared: npt.NDArray[Any] = column.fill_null("" if pa.types.is_string(column.type) else 0).to_numpy(
+        zero_copy_only=False
+    )
+    return compared

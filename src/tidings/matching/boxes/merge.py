@@ -1,0 +1,186 @@
+"""Segments back into tables, and tables into one: how merges are done without the filters' texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tidings.matching.boxes.box import Axis
+from tidings.matching.boxes.box_table import HAS_ALL, HAS_ANY, IN_RANGES, RELATED, BoxTable
+from tidings.matching.boxes.dimension import OPEN, Dimension, Ordinals, are_points
+from tidings.matching.compiled import kernel
+from tidings.matching.index.access import MIXED
+from tidings.matching.index.residual_sets import expanded
+
+if TYPE_CHECKING:
+    from tidings.matching.index.segment import Segment
+
+_POINTING = (IN_RANGES, HAS_ANY, HAS_ALL)  # residuals that have a part of the pool
+
+
+def table_of(segment: Segment) -> BoxTable:
+    """The boxes of a segment, in its own ordinals."""
+    index = segment.index
+    boxes, groups = len(index.number), len(index.needs)
+    group_of = np.repeat(np.arange(groups), np.diff(index.first_box))
+    keys = np.diff(index.access_offsets)
+    width = np.where(index.width < 0, 0, index.width)[group_of].astype(np.int64)
+    mixed = index.answer[group_of] == MIXED if groups else np.zeros(0, bool)
+    width[mixed] = np.diff(index.mixed_offsets)
+    offsets = np.concatenate([[0], np.cumsum(width + keys[group_of])]).astype(np.int64)
+    dimension = np.empty(int(offsets[-1]), np.int16)
+    low, high = np.empty(int(offsets[-1]), np.int32), np.empty(int(offsets[-1]), np.int32)
+    gather_sides(index, offsets, dimension, low, high)
+    residual_offsets, residuals = expanded(index.residual_set, index.set_offsets, index.residuals, boxes)
+    return BoxTable(
+        segment.dimensions, index.number, offsets, dimension, low, high, residual_offsets, residuals,
+        index.pool, segment.relations,
+    )  # fmt: skip
+
+
+@kernel
+def gather_sides(index: Any, offsets: Any, dimension: Any, low: Any, high: Any) -> None:
+    """Puts the key's sides back among the others, in the order of their dimensions."""
+    for group in range(len(index.needs)):
+        keys = index.access_offsets[group + 1] - index.access_offsets[group]
+        cluster = index.first_cluster[group]
+        for box in range(index.first_box[group], index.first_box[group + 1]):
+            while index.cluster_start[cluster + 1] <= box:
+                cluster += 1
+            end = offsets[box]
+            key = index.first_key[group] + (cluster - index.first_cluster[group]) * keys
+            for k in range(keys):
+                dimension[end] = index.access[index.access_offsets[group] + k]
+                low[end] = index.keys[key + k]
+                high[end] = index.keys[key + k] + 1
+                end += 1
+            within = box - index.first_box[group]
+            if index.width[group] < 0:
+                first = index.mixed_offsets[index.first_mixed[group] + within]
+            else:
+                first = index.first_side[group] + within * index.width[group]
+            for side in range(first, first + offsets[box + 1] - end):
+                dimension[end] = index.side_dimension[side]
+                low[end] = index.low[side]
+                high[end] = index.high[side]
+                end += 1
+            for i in range(offsets[box] + 1, end):  # few sides: insertion sort
+                j = i
+                while j > offsets[box] and dimension[j - 1] > dimension[j]:
+                    dimension[j - 1], dimension[j] = dimension[j], dimension[j - 1]
+                    low[j - 1], low[j] = low[j], low[j - 1]
+                    high[j - 1], high[j] = high[j], high[j - 1]
+                    j -= 1
+
+
+def merge_tables(tables: Sequence[BoxTable]) -> BoxTable:
+    """All boxes over common dimensions, in the order of the tables."""
+    if len(tables) == 1:
+        return tables[0]
+    axes = sorted({dimension.axis for table in tables for dimension in table.dimensions})
+    dimensions = tuple(_joined(axis, tables) for axis in axes)
+    place = {dimension.axis: number for number, dimension in enumerate(dimensions)}
+    relations = tuple(dict.fromkeys(pair for table in tables for pair in table.relations))
+    moved = [_moved(table, dimensions, place, relations) for table in tables]
+    pools = np.cumsum([0, *(len(table.pool) for table in tables)])
+    residuals = []
+    for (_, _, _, rows, _), shift in zip(moved, pools, strict=False):
+        shifted = rows.copy()
+        points = np.isin(shifted[:, 0], _POINTING)
+        shifted[points, 3:] += np.int32(shift)
+        residuals.append(shifted)
+    return BoxTable(
+        dimensions,
+        np.concatenate([table.number for table in tables]),
+        _joined_offsets([table.offsets for table in tables]),
+        np.concatenate([one[0] for one in moved]),
+        np.concatenate([one[1] for one in moved]),
+        np.concatenate([one[2] for one in moved]),
+        _joined_offsets([table.residual_offsets for table in tables]),
+        np.concatenate(residuals),
+        np.concatenate([one[4] for one in moved]),
+        relations,
+    )
+
+
+def tightened(table: BoxTable) -> BoxTable:
+    """The same boxes over dimensions that are cut only where one of them asks: for use after some were dropped."""
+    low, high, pool = table.low.copy(), table.high.copy(), table.pool.copy()
+    dimensions = list(table.dimensions)
+    for number, old in enumerate(dimensions):
+        if old.given:
+            continue
+        sides = np.flatnonzero(table.dimension == number)
+        pooled = _pooled(table, number)
+        asked = [(low, sides), (pool, pooled), *([(high, sides)] if old.axis.role == "value" else [])]
+        used = np.unique(np.concatenate([values[places] for values, places in asked]))
+        used = used[(used > 0) & (used != OPEN)]
+        if len(used) == len(old.keys):
+            continue
+        keys = [old.keys[one - 1] for one in used.tolist()] if isinstance(old.keys, list) else old.keys[used - 1]
+        dimensions[number] = replace(old, keys=keys)
+        for values, places in asked:
+            cut = places[(values[places] > 0) & (values[places] != OPEN)]
+            values[cut] = np.searchsorted(used, values[cut]) + 1
+        if old.axis.role != "value":
+            high[sides] = low[sides] + 1
+    return replace(table, dimensions=tuple(dimensions), low=low, high=high, pool=pool)
+
+
+def _pooled(table: BoxTable, dimension: int) -> Any:
+    """The places in the pool that residuals of a dimension point to."""
+    rows = table.residuals
+    rows = rows[np.isin(rows[:, 0], _POINTING) & (rows[:, 2] == dimension)]
+    first, examples = np.unique(rows[:, 3], return_index=True)  # many boxes may have the same
+    lengths = (rows[examples, 4] - first).astype(np.int64)
+    return np.repeat(first - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
+
+
+def _joined(axis: Axis, tables: Sequence[BoxTable]) -> Dimension:
+    parts = [d for table in tables for d in table.dimensions if d.axis == axis]
+    if parts[0].given:
+        return parts[0]
+    if isinstance(parts[0].keys, list):
+        keys = sorted({key for part in parts for key in part.keys})
+        return Dimension(axis, parts[0].kind, keys, all(part.only_points for part in parts) and are_points(keys))
+    return Dimension(axis, parts[0].kind, np.unique(np.concatenate([part.keys for part in parts])))
+
+
+def _moved(
+    table: BoxTable, dimensions: tuple[Dimension, ...], place: dict[Axis, int], relations: tuple[Any, ...]
+) -> tuple[Any, Ordinals, Ordinals, Ordinals, Ordinals]:
+    """A table's sides, residuals and pool in the ordinals of the common dimensions."""
+    dimension = np.array([place[d.axis] for d in table.dimensions] or [0], np.int16)[table.dimension]
+    low, high, pool = table.low.copy(), table.high.copy(), table.pool.copy()
+    rows = table.residuals.copy()
+    for number, old in enumerate(table.dimensions):
+        new = dimensions[place[old.axis]]
+        of_dimension = np.flatnonzero(table.dimension == number)
+        asked = np.isin(rows[:, 0], _POINTING) & (table.residuals[:, 2] == number)
+        if not old.given:
+            remap = old.remapped(new)
+            low[of_dimension] = remap[low[of_dimension]]
+            if old.axis.role == "value":
+                bounded = of_dimension[high[of_dimension] != OPEN]
+                high[bounded] = remap[high[bounded]]
+            else:
+                high[of_dimension] = low[of_dimension] + 1
+            for start, stop in np.unique(table.residuals[asked, 3:], axis=0).tolist():
+                part = table.pool[start:stop]
+                pool[start:stop] = np.where(part == OPEN, OPEN, remap[np.where(part == OPEN, 0, part)])
+        rows[asked, 2] = place[old.axis]
+        unbound = ~np.isin(table.residuals[:, 0], (*_POINTING, RELATED))
+        rows[unbound & (table.residuals[:, 2] == number), 2] = place[old.axis]
+    pairs = np.array([relations.index(pair) for pair in table.relations] or [0], np.int32)
+    related = rows[:, 0] == RELATED
+    rows[related, 2] = pairs[table.residuals[related, 2]]
+    # Dimensions are in the order of their axes on both sides, so sides stay in order.
+    return dimension, low, high, rows, pool
+
+
+def _joined_offsets(parts: list[Any]) -> Any:
+    ends = np.cumsum([0, *(int(part[-1]) for part in parts)])
+    return np.concatenate([[0], *(part[1:] + end for part, end in zip(parts, ends, strict=False))]).astype(np.int64)

@@ -1,0 +1,4 @@
+"""The default algorithm. In comes a `BoxTable`, out goes an immutable segment that matches whole batches.
+
+`index` is the data structure, `kernel` walks it, `segment` is one index with its dimensions, `segments` keeps them few,
+`box_matcher` is the algorithm that takes subscriptions and batches."""

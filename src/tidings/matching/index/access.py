@@ -1,0 +1,202 @@
+"""How boxes are to be found: which share a group, and by which equalities the group is entered.
+
+The equalities of a box are the key into a hash table; boxes with the same key are a cluster. Where clusters are
+large, boxes of the same shape (the same dimensions, asked in the same way) form a group of their own, whose clusters
+are answered by copying a slice or by a short scan. Where they are small, shapes are thrown together and tested side
+by side, so that an event enters few groups; a set of equalities that few boxes have is entered by a part of it, where
+that costs less than one more group. Boxes without any equality are one cluster, and a large cluster that must be
+tested gets bitmaps (see `bitmaps.py`)."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.matching.boxes.box_table import BoxTable
+from tidings.matching.boxes.dimension import OPEN
+from tidings.matching.compiled import inlined, kernel
+
+# How a side is asked: [x, x+1), [low, ∞), [0, high), [low, high), anything, and all but [high, low) (see
+# `outsides.py`).
+EQUAL, LOWER, UPPER, BOTH, BOUND, OUTSIDE = range(6)
+ALL, PREFIX, SUFFIX, ROWS, MIXED = range(5)  # how a cluster of the group is answered
+
+_FEWEST_ALIKE = 48  # a shape with fewer boxes is thrown together with others
+_LARGE_CLUSTER = 12  # boxes of a shape that share a key, on average, for a group of their own
+_MOST_GROUPS = 1024
+_LONGEST_KEY = 8  # equalities of a box that are its key; more would select nothing further
+_FEW = 256  # boxes that are simply tested: what was added last is made anew for every batch, so it must be made quickly
+_NS_A_GROUP, _NS_A_CANDIDATE = 40, 8  # what entering a group and testing a box cost, roughly (measured on flights)
+
+
+@dataclass(slots=True)
+class Group:
+    access: tuple[int, ...]  # dimensions whose equality is the key
+    answer: int
+    sides: tuple[int, ...] = ()  # the other dimensions, the sorted one first; () when they differ from box to box
+    sorted_by: int = BOUND  # how the first of them is asked: LOWER, UPPER or BOTH; BOUND: not sorted
+    shapes: list[int] = field(default_factory=list)
+
+
+def kinds_of(low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> npt.NDArray[np.int8]:
+    """How each side is asked."""
+    kinds = np.full(len(low), BOTH, np.int8)
+    kinds[high == OPEN] = LOWER
+    kinds[low == 0] = UPPER
+    kinds[(low == 0) & (high == OPEN)] = BOUND
+    kinds[high == low + 1] = EQUAL
+    kinds[low > high] = OUTSIDE
+    return kinds
+
+
+def choose_groups(
+    table: BoxTable, recent: npt.NDArray[np.int32] | None = None
+) -> tuple[list[Group], npt.NDArray[np.int32]]:
+    """The groups, and for each box the group it belongs to; `recent` events say which keys are selective."""
+    if len(table) <= _FEW:
+        return [Group((), MIXED)], np.zeros(len(table), np.int32)
+    kinds = kinds_of(table.low, table.high)
+    shape_of, examples, counts = _shapes(table, kinds)
+    variety = _variety(table, kinds, recent)
+    groups: list[Group] = []
+    mixed: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    equal = np.concatenate([np.zeros(1, np.int64), np.cumsum(kinds == EQUAL)])
+    keyless = equal[table.offsets[examples + 1]] == equal[table.offsets[examples]]
+    rare = keyless & (counts < _FEWEST_ALIKE)  # often the most, and all alike: they need no closer look
+    if rare.any():
+        mixed[()] = np.flatnonzero(rare).tolist()
+    for shape in np.flatnonzero(~rare)[np.argsort(-counts[~rare], kind="stable")].tolist():
+        example = int(examples[shape])
+        sides = slice(table.offsets[example], table.offsets[example + 1])
+        asked = list(zip(table.dimension[sides].tolist(), kinds[sides].tolist(), strict=True))
+        plain = table.residual_offsets[example] == table.residual_offsets[example + 1]
+        equalities = tuple(d for d, kind in asked if kind == EQUAL)
+        selective = sorted(equalities, key=lambda d: -variety[d])[:_LONGEST_KEY]
+        keys = math.prod(variety[d] for d in equalities[:_LONGEST_KEY])
+        many = counts[shape] >= max(_FEWEST_ALIKE, _LARGE_CLUSTER * keys)
+        if many and len(groups) < _MOST_GROUPS and len(equalities) <= _LONGEST_KEY:
+            groups.append(_group_alike(shape, asked, plain))
+        else:
+            mixed[tuple(sorted(selective))].append(shape)
+    for access, shapes in _fewer_keys(mixed, counts, variety).items():
+        groups.append(Group(access, MIXED, shapes=shapes))
+    group_of_shape = np.zeros(len(examples), np.int32)
+    for place, group in enumerate(groups):
+        group_of_shape[group.shapes] = place
+    return groups, group_of_shape[shape_of]
+
+
+def _fewer_keys(
+    mixed: dict[tuple[int, ...], list[int]], counts: npt.NDArray[np.int64], variety: list[float]
+) -> dict[tuple[int, ...], list[int]]:
+    """Joins sets of equalities to smaller ones, rarest first, while the boxes tested in vain cost less than a group."""
+    families = {access: list(shapes) for access, shapes in mixed.items()}
+    for access in sorted(mixed, key=lambda one: int(counts[mixed[one]].sum())):
+        boxes = int(counts[families[access]].sum())
+        parts = {part for size in (1, 2, 3) for part in combinations(access, size) if part != access}
+        best, least = None, float(_NS_A_GROUP)
+        for part in parts:
+            tested = boxes / math.prod(variety[d] for d in part) * _NS_A_CANDIDATE
+            cost = tested if part in families else tested + 0.75 * _NS_A_GROUP  # a new group may yet be shared
+            if cost < least:
+                best, least = part, cost
+        if best is not None:
+            families.setdefault(best, []).extend(families.pop(access))
+    return families
+
+
+def _group_alike(shape: int, asked: list[tuple[int, int]], plain: bool) -> Group:
+    access = tuple(d for d, kind in asked if kind == EQUAL)
+    rest = sorted(((d, kind) for d, kind in asked if kind != EQUAL), key=lambda one: one[1])
+    if not rest:
+        return Group(access, ALL if plain else ROWS, shapes=[shape])
+    first = rest[0][1]
+    sides = tuple(d for d, _ in rest)
+    if plain and len(rest) == 1 and first in (LOWER, UPPER):
+        return Group(access, PREFIX if first == LOWER else SUFFIX, sides, first, [shape])
+    return Group(access, ROWS, sides, min(first, BOUND), [shape])
+
+
+def _shapes(
+    table: BoxTable, kinds: npt.NDArray[np.int8]
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """For each box the number of its shape; for each shape an example and how many boxes have it."""
+    size = 1 << max(4, int(2 * len(table)).bit_length())
+    marks, shapes = np.zeros(size, np.uint64), np.zeros(size, np.int32)
+    shape_of = np.empty(len(table), np.int32)
+    examples = np.empty(len(table), np.int64)
+    count = number_shapes(
+        table.offsets, table.dimension, kinds, table.residual_offsets, marks, shapes, shape_of, examples
+    )
+    return shape_of, examples[:count], np.bincount(shape_of, minlength=count)
+
+
+def _variety(table: BoxTable, kinds: npt.NDArray[np.int8], recent: npt.NDArray[np.int32] | None) -> list[float]:
+    """By dimension: of how many boxes that ask for a value an event meets one.
+
+    Recent events, as rows of ordinals, tell how often each value comes; without them it is taken to come as often as
+    filters ask for it.
+    """
+    equal = kinds == EQUAL
+    found = []
+    for place in range(len(table.dimensions)):
+        asked = table.low[equal & (table.dimension == place)]
+        if not len(asked):
+            found.append(1.0)
+            continue
+        shares = np.bincount(asked).astype(np.float64) / len(asked)
+        if recent is None:
+            found.append(1 / float((shares**2).sum()))
+            continue
+        seen = recent[:, place]
+        seen = seen[(seen >= 0) & (seen < len(shares))]
+        met = float(shares[seen].sum())
+        found.append((len(recent) + 1) / (met + float((shares**2).sum())))  # one more event, as filters expect it
+    return found
+
+
+@inlined
+def spread(dimension: Any, ordinal: Any) -> Any:
+    """One part of a key as 64 bits; a key's hash is made of the sum of its parts, in any order."""
+    return mix(np.uint64(ordinal + 1) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(dimension))
+
+
+@inlined
+def mix(h: Any) -> Any:
+    """Stirs 64 bits (the finalizer of MurmurHash3)."""
+    h ^= h >> np.uint64(33)
+    h *= np.uint64(0xFF51AFD7ED558CCD)
+    h ^= h >> np.uint64(33)
+    return h
+
+
+@kernel
+def number_shapes(
+    offsets: Any, dimension: Any, kinds: Any, residual_offsets: Any, marks: Any, shapes: Any, shape_of: Any,
+    examples: Any,
+) -> Any:  # fmt: skip
+    """Numbers the different shapes in the order they occur. Shapes are told apart by a 64-bit hash."""
+    count = 0
+    last = np.uint64(len(marks) - 1)
+    for box in range(len(offsets) - 1):
+        h = mix(np.uint64(1 if residual_offsets[box] == residual_offsets[box + 1] else 2))
+        for i in range(offsets[box], offsets[box + 1]):
+            h = mix(h ^ np.uint64(np.int64(dimension[i]) * 8 + kinds[i] + 17))
+        if h == 0:
+            h = np.uint64(1)
+        slot = h & last
+        while marks[slot] != 0 and marks[slot] != h:
+            slot = (slot + np.uint64(1)) & last
+        if marks[slot] == 0:
+            marks[slot] = h
+            shapes[slot] = count
+            examples[count] = box
+            count += 1
+        shape_of[box] = shapes[slot]
+    return count

@@ -1,0 +1,143 @@
+"""Bitmaps for large clusters that must be tested box by box: 64 boxes are ruled out by one machine word.
+
+Each dimension of such a cluster is cut into a few buckets of ordinals; a row of bits per bucket says which boxes may
+accept an ordinal there (boxes that do not ask for the dimension always do), and one more row stands for events that
+do not bind it. The rows of an event's buckets are intersected, and only what remains is tested exactly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.matching.boxes.dimension import OPEN
+from tidings.matching.compiled import kernel
+from tidings.matching.index.access import MIXED, ROWS
+
+if TYPE_CHECKING:
+    from tidings.matching.index.index import Index
+
+FEWEST_BOXES = 512
+FEWEST_BLOCKED = 1 << 14  # boxes of a cluster without a key that is looked at in blocks (see `blocks.py`)
+_MOST_BUCKETS = 64
+_MOST_SAMPLED = 20_000
+
+
+class Bitmaps(NamedTuple):
+    """Clusters that have bitmaps, ascending, and their rows one after the other."""
+
+    cluster: npt.NDArray[np.int64]
+    first_dimension: npt.NDArray[np.int64]  # by cluster, one more at the end
+    words_each: npt.NDArray[np.int64]  # by cluster: words in a row
+    dimension: npt.NDArray[np.int16]
+    first_edge: npt.NDArray[np.int64]  # by dimension of a cluster, one more at the end
+    edges: npt.NDArray[np.int32]  # bucket k holds the ordinals [edges[k - 1], edges[k])
+    first_word: npt.NDArray[np.int64]  # by dimension of a cluster: row 0 (unbound), then a row a bucket
+    words: npt.NDArray[np.uint64]
+
+    @property
+    def bytes(self) -> int:
+        return sum(array.nbytes for array in self)
+
+
+def make_bitmaps(index: Index) -> Bitmaps:
+    """Bitmaps for every cluster that is worth them."""
+    chosen = _worthwhile(index)
+    first_dimension, words_each, dimensions = [0], [], []
+    edges: list[npt.NDArray[np.int32]] = []
+    first_word, used = [], 0
+    for cluster, group in chosen:
+        start, stop = int(index.cluster_start[cluster]), int(index.cluster_start[cluster + 1])
+        sides = _sides(index, group, start, stop)
+        words = (stop - start + 63) // 64
+        for dimension in np.unique(index.side_dimension[sides]).tolist():
+            of_dimension = np.arange(sides.start, sides.stop)[index.side_dimension[sides] == dimension]
+            dimensions.append(dimension)
+            edges.append(_edges(index.low[of_dimension], index.high[of_dimension]))
+            first_word.append(used)
+            used += words * (len(edges[-1]) + 2)
+        first_dimension.append(len(dimensions))
+        words_each.append(words)
+    made = Bitmaps(
+        np.array([cluster for cluster, _ in chosen], np.int64),
+        np.array(first_dimension, np.int64),
+        np.array(words_each, np.int64),
+        np.array(dimensions, np.int16),
+        np.concatenate([[0], np.cumsum([len(one) for one in edges])]).astype(np.int64),
+        np.concatenate([np.zeros(0, np.int32), *edges]).astype(np.int32),
+        np.array(first_word, np.int64),
+        np.full(used, ~np.uint64(0)),
+    )
+    place_of = np.zeros(int(index.side_dimension.max()) + 1 if len(index.side_dimension) else 0, np.int64)
+    for place, (cluster, group) in enumerate(chosen):
+        start, stop = int(index.cluster_start[cluster]), int(index.cluster_start[cluster + 1])
+        offsets = _side_offsets(index, group, start, stop)
+        fill_bitmaps(place, offsets, index.side_dimension, index.low, index.high, place_of, *made)
+    return made
+
+
+def _worthwhile(index: Index) -> list[tuple[int, int]]:
+    """(cluster, group) of the clusters with many boxes and several sides each."""
+    sizes = np.diff(index.cluster_start)
+    large = np.flatnonzero(sizes >= FEWEST_BOXES)
+    groups = np.searchsorted(index.first_cluster, large, side="right") - 1
+    found = []
+    for cluster, group in zip(large.tolist(), groups.tolist(), strict=True):
+        answer, width = index.answer[group], index.width[group]
+        if (answer == ROWS and width >= 3) or answer == MIXED:
+            found.append((cluster, group))
+    return found
+
+
+def _side_offsets(index: Index, group: int, start: int, stop: int) -> npt.NDArray[np.int64]:
+    """Where the sides of each box of a cluster begin, and where the last ones end."""
+    within = np.arange(start, stop + 1) - index.first_box[group]
+    if index.width[group] >= 0:
+        return np.asarray(index.first_side[group] + within * index.width[group], np.int64)
+    return np.asarray(index.mixed_offsets[index.first_mixed[group] + within])
+
+
+def _sides(index: Index, group: int, start: int, stop: int) -> slice:
+    offsets = _side_offsets(index, group, start, stop)
+    return slice(int(offsets[0]), int(offsets[-1]))
+
+
+def _edges(low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Where to cut: at every bound while they are few, else where they are dense."""
+    bounds = np.concatenate([low[low > 0], high[high < OPEN]])
+    bounds = np.sort(bounds[:: len(bounds) // _MOST_SAMPLED + 1])  # edges need not be exact, only the bits
+    different = bounds[np.flatnonzero(np.diff(bounds, prepend=-1))]
+    if len(different) < 2 * _MOST_BUCKETS:
+        return different.astype(np.int32)
+    places = np.linspace(0, len(bounds) - 1, _MOST_BUCKETS + 1)[1:-1].astype(np.int64)
+    return np.unique(bounds[places]).astype(np.int32)
+
+
+@kernel
+def fill_bitmaps(
+    place: Any, offsets: Any, side_dimension: Any, low: Any, high: Any, place_of: Any, cluster: Any,
+    first_dimension: Any, words_each: Any, dimension: Any, first_edge: Any, edges: Any, first_word: Any, words: Any,
+) -> None:  # fmt: skip
+    """Of one cluster's boxes, all of whose bits are set, clears those in buckets that a side does not allow."""
+    per_row = words_each[place]
+    for j in range(first_dimension[place], first_dimension[place + 1]):
+        place_of[dimension[j]] = j
+    for box in range(len(offsets) - 1):
+        word, others = box >> 6, ~(np.uint64(1) << np.uint64(box & 63))
+        for side in range(offsets[box], offsets[box + 1]):
+            j = place_of[side_dimension[side]]
+            cuts = edges[first_edge[j] : first_edge[j + 1]]
+            rows = len(cuts) + 2
+            at = first_word[j] + word
+            words[at] &= others  # an event that does not bind the dimension
+            first = 1 + np.searchsorted(cuts, low[side], side="right")
+            last = 1 + np.searchsorted(cuts, high[side] - 1, side="right")
+            if low[side] <= high[side]:
+                for row in range(1, first):
+                    words[at + row * per_row] &= others
+                for row in range(last + 1, rows):
+                    words[at + row * per_row] &= others
+            else:  # all but [high, low)
+                for row in range(last + 1, first):
+                    words[at + row * per_row] &= others

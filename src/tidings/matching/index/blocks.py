@@ -1,0 +1,222 @@
+"""Very large clusters that every event must look at: block by block for all events of a batch, so that a block's
+bitmaps and sides stay in the processor's cache (measured on rein, 1 M filters: 4 times quicker than event by event).
+
+What is found comes in the order of the blocks, as pairs, and is woven into what was found event by event.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tidings.matching.boxes.residuals import ASK, NO, YES, inside, verdict_of
+from tidings.matching.compiled import inlined, kernel
+from tidings.matching.index import bitmaps as bitmaps_module
+from tidings.matching.index.access import MIXED
+from tidings.matching.index.bitmaps import Bitmaps
+from tidings.matching.index.index import Index
+from tidings.matching.index.kernel import ASKED, CANDIDATES, tidy, trailing_zeros
+from tidings.matching.index.slices import within
+
+BLOCK = 64  # words of a row that are looked at together: 4,096 boxes
+SEVERAL = -1  # in place of a row: the event has several ordinals there
+
+
+def blocked(index: Index, bitmaps: Bitmaps) -> list[tuple[int, int]]:
+    """(group, place among the bitmaps) of the clusters that are looked at in blocks."""
+    found = []
+    for place, cluster in enumerate(bitmaps.cluster.tolist()):
+        group = int(np.searchsorted(index.first_cluster, cluster, side="right")) - 1
+        keyless = index.access_offsets[group] == index.access_offsets[group + 1]
+        size = int(index.cluster_start[cluster + 1] - index.cluster_start[cluster])
+        if keyless and size >= bitmaps_module.FEWEST_BLOCKED:
+            found.append((group, place))
+    return found
+
+
+@kernel
+def find_rows(place: Any, bitmaps: Any, events: Any, first: Any, last: Any, rows: Any) -> None:
+    """For each event and dimension of a cluster the first word of its bucket's row, or SEVERAL."""
+    start = bitmaps.first_dimension[place]
+    for e in range(first, last):
+        for j in range(start, bitmaps.first_dimension[place + 1]):
+            ordinal = events.least[e, bitmaps.dimension[j]]
+            if ordinal != events.greatest[e, bitmaps.dimension[j]]:
+                rows[e - first, j - start] = SEVERAL
+                continue
+            row = 0
+            if ordinal >= 0:
+                cuts = bitmaps.edges[bitmaps.first_edge[j] : bitmaps.first_edge[j + 1]]
+                row = 1 + np.searchsorted(cuts, ordinal, side="right")
+            rows[e - first, j - start] = bitmaps.first_word[j] + row * bitmaps.words_each[place]
+
+
+@kernel
+def find_in_blocks(
+    group: Any, place: Any, index: Any, bitmaps: Any, events: Any, first: Any, last: Any, rows: Any, single: Any,
+    block_from: Any, counts: Any, asked: Any, pairs: Any, found: Any,
+) -> Any:  # fmt: skip
+    """Writes (event, number) pairs after the `found[0]` that are there; returns the first block that did not fit."""
+    widths, mixed = np.int64(index.width[group]), index.answer[group] == MIXED
+    first_box, first_side, first_mixed = index.first_box[group], index.first_side[group], index.first_mixed[group]
+    mixed_offsets, side_dimension, low, high = index.mixed_offsets, index.side_dimension, index.low, index.high
+    number, residual_set, set_offsets = index.number, index.residual_set, index.set_offsets
+    residuals, pool, bits = index.residuals, index.pool, bitmaps.words
+    least, greatest, relations = events.least, events.greatest, events.relations
+    starts, stops, sets = events.set_starts, events.set_stops, events.sets
+    dimension, first_edge, edges, first_word = bitmaps.dimension, bitmaps.first_edge, bitmaps.edges, bitmaps.first_word
+    cluster, first_row = bitmaps.cluster[place], bitmaps.first_dimension[place]
+    start, stop = np.int64(index.cluster_start[cluster]), np.int64(index.cluster_start[cluster + 1])
+    words, dimensions = bitmaps.words_each[place], rows.shape[1]
+    left, union = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint64)
+    asked_for = np.empty(dimensions, np.int64)
+    n = found[0]
+    for block in range(block_from, (words + BLOCK - 1) // BLOCK):
+        width = min(BLOCK, words - block * BLOCK)
+        begin, asked_before, candidates_before = n, counts[ASKED], counts[CANDIDATES]
+        # Boxes are in the order of what they ask for, so a block leaves some dimensions out altogether.
+        asks = 0
+        for j in range(dimensions):
+            if not all_set(bits, first_word[first_row + j] + block * BLOCK, width):
+                asked_for[asks] = j
+                asks += 1
+        for e in range(first, last):
+            left[:] = ~np.uint64(0)
+            ordinals = least[e]
+            j = 0
+            while j < asks:
+                a = rows[e - first, asked_for[j]]
+                if a < 0:
+                    at = first_row + asked_for[j]
+                    dim = dimension[at]
+                    cuts = edges[first_edge[at] : first_edge[at + 1]]
+                    union[:] = 0
+                    for s in range(starts[e, dim], stops[e, dim]):
+                        row = 1 + np.searchsorted(cuts, sets[s], side="right")
+                        add_row(union, width, first_word[at] + row * words + block * BLOCK, bits)
+                    for w in range(BLOCK):
+                        left[w] &= union[w]
+                    j += 1
+                    continue
+                b = rows[e - first, asked_for[j + 1]] if j + 1 < asks else a
+                c = rows[e - first, asked_for[j + 2]] if j + 2 < asks else a
+                d = rows[e - first, asked_for[j + 3]] if j + 3 < asks else a
+                if min(b, c, d) >= 0:
+                    keep_four(left, width, block * BLOCK, a, b, c, d, bits)
+                    j += 4
+                else:
+                    keep_four(left, width, block * BLOCK, a, a, a, a, bits)
+                    j += 1
+            for w in range(width):
+                word = left[w]
+                while word:
+                    box = start + (block * BLOCK + w) * 64 + trailing_zeros(word)
+                    word &= word - np.uint64(1)
+                    if box >= stop:
+                        break
+                    counts[CANDIDATES] += 1
+                    if mixed:
+                        side = mixed_offsets[first_mixed + box - first_box]
+                        end = mixed_offsets[first_mixed + box - first_box + 1]
+                    else:
+                        side = first_side + (box - first_box) * widths
+                        end = side + widths
+                    if single[e]:
+                        # The bits have seen to it that every dimension is bound; so one comparison a side, no branch.
+                        fits = True
+                        for i in range(np.uint64(side), np.uint64(end)):
+                            fits &= within(ordinals[np.uint64(side_dimension[i])], low[i], high[i])
+                        if fits:
+                            side = end
+                    while side < end and not single[e]:
+                        dim = side_dimension[side]
+                        ordinal = least[e, dim]
+                        if ordinal == greatest[e, dim]:
+                            if ordinal < 0 or not within(ordinal, low[side], high[side]):
+                                break
+                        elif low[side] > high[side]:
+                            if ordinal >= high[side] and greatest[e, dim] < low[side]:
+                                break
+                        elif not inside(e, dim, low[side], high[side], least, greatest, starts, stops, sets):
+                            break
+                        side += 1
+                    if side < end:
+                        continue
+                    verdict = YES
+                    if len(residual_set) and residual_set[box]:
+                        verdict = verdict_of(
+                            e, set_offsets[residual_set[box]], set_offsets[residual_set[box] + 1], residuals, pool,
+                            least, greatest, starts, stops, sets, relations,
+                        )  # fmt: skip
+                    if verdict == NO:
+                        continue
+                    if verdict == ASK:
+                        if counts[ASKED] < len(asked):
+                            asked[counts[ASKED], 0] = e
+                            asked[counts[ASKED], 1] = number[box]
+                        counts[ASKED] += 1
+                        continue
+                    if n == len(pairs):
+                        found[0], counts[ASKED], counts[CANDIDATES] = begin, asked_before, candidates_before
+                        return block
+                    pairs[n, 0] = e
+                    pairs[n, 1] = number[box]
+                    n += 1
+    found[0] = n
+    return (words + BLOCK - 1) // BLOCK
+
+
+@inlined
+def keep_four(left: Any, width: Any, at: Any, a: Any, b: Any, c: Any, d: Any, bits: Any) -> None:
+    """left &= four rows at once. Unsigned places need no test for being negative, so the loop becomes vector code."""
+    first, second = np.uint64(a + at), np.uint64(b + at)
+    third, fourth = np.uint64(c + at), np.uint64(d + at)
+    for w in range(np.uint64(width)):
+        left[w] &= bits[first + w] & bits[second + w] & bits[third + w] & bits[fourth + w]
+
+
+@inlined
+def all_set(bits: Any, at: Any, width: Any) -> Any:
+    """Whether no box of a block asks for a dimension: the row for events that do not bind it then has every bit."""
+    for w in range(width):
+        if bits[at + w] != ~np.uint64(0):
+            return False
+    return True
+
+
+@inlined
+def add_row(union: Any, width: Any, at: Any, bits: Any) -> None:
+    first = np.uint64(at)
+    for w in range(np.uint64(width)):
+        union[w] |= bits[first + w]
+
+
+@kernel
+def weave(
+    first: Any, last: Any, offsets: Any, out: Any, pairs: Any, positions: Any, span_start: Any, span_stop: Any,
+    closed: Any, stamp: Any, cursor: Any, woven_offsets: Any, woven: Any,
+) -> None:  # fmt: skip
+    """Joins what was found event by event and what was found in blocks; keeps what spans allow, each number once."""
+    for i in range(len(pairs)):
+        cursor[pairs[i, 0] - first + 1] += 1
+    for e in range(last - first):
+        cursor[e + 1] += cursor[e] + offsets[first + e + 1] - offsets[first + e]
+    ends = cursor.copy()
+    for e in range(last - first):
+        for i in range(offsets[first + e], offsets[first + e + 1]):
+            woven[ends[e]] = out[i]
+            ends[e] += 1
+    for i in range(len(pairs)):
+        e = pairs[i, 0] - first
+        woven[ends[e]] = pairs[i, 1]
+        ends[e] += 1
+    n = 0
+    for e in range(last - first):
+        begin = n
+        for i in range(cursor[e], ends[e]):
+            woven[n] = woven[i]
+            n += 1
+        if len(span_start) or len(stamp):
+            n = tidy(first + e, begin, n, positions[first + e], span_start, span_stop, closed, stamp, woven)
+        woven_offsets[e + 1] = n

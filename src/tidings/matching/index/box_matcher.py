@@ -1,0 +1,219 @@
+"""The default algorithm: boxes over ordinal spaces, in a few immutable segments that are merged as they come to be
+alike.
+
+What was added last waits as plain boxes and is made a small segment when a batch comes; segments of like size are
+merged, large ones in the background, so there are never many. A withdrawal closes a span; merging drops what no
+position can need any more."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tidings.events import EventBatch
+from tidings.language import Filter, Subscription
+from tidings.language.tree import Node
+from tidings.matching.algorithm import Algorithm, Matches
+from tidings.matching.boxes.box import Box, boxes_of
+from tidings.matching.boxes.box_table import BoxTable
+from tidings.matching.boxes.filter_batch import gathered
+from tidings.matching.index.combined import combined
+from tidings.matching.index.growth import remade, renumbered
+from tidings.matching.index.segment import Restriction, Segment
+from tidings.matching.index.segments import Segments, Standing
+from tidings.matching.plan.chunks import Chunk, Chunks
+from tidings.matching.plan.filters import NUMBERS, Filters
+from tidings.matching.plan.saved_files import SavedFiles
+from tidings.matching.spans import Closings, Spans
+from tidings.schema.catalog import Catalog
+
+_MOST_WAITING = 256  # boxes that wait before they become a segment for good
+_MOST_RECENT = 1000
+_CLOSINGS = pa.schema([("number", pa.int32()), ("stop", pa.int64())])
+
+_NO_MARKS = np.zeros(0, np.uint8)
+_UNRESTRICTED = Restriction(np.zeros(0, np.int64), np.zeros(0, np.int64), _NO_MARKS)
+
+
+class Settled(NamedTuple):
+    """All that a matcher knows, in pieces that never change."""
+
+    segments: list[Standing]
+    numbers: list[Chunk]
+    closings: list[Chunk]
+
+
+class BoxMatcher(Algorithm):
+    """For one caller at a time: merges in the background are its own affair."""
+
+    name = "default"
+
+    def __init__(self, catalog: Catalog, threads: int | None = None) -> None:
+        super().__init__(catalog)
+        self.threads = threads or min(2, os.cpu_count() or 1)
+        self.saved = SavedFiles()
+        self._waiting: list[tuple[int, Box]] = []
+        self._tail: Segment | None = None
+        self._ended: list[tuple[int, int]] = []  # numbers and where they ended, since they were last written down
+        self._keep(self.spans, [], [])
+
+    def _keep(self, spans: Spans, numbers: list[Chunk], closings: list[Chunk]) -> None:
+        self.spans = spans
+        self._filters = Filters(Chunks(NUMBERS, numbers))
+        self._closings = Chunks(_CLOSINGS, closings)
+        self._segments = Segments(spans, self._filters.forget)
+
+    @classmethod
+    def restored(
+        cls, catalog: Catalog, segments: list[tuple[Segment, int]], numbers: list[Chunk], closings: list[Chunk],
+        threads: int | None = None,
+    ) -> BoxMatcher:  # fmt: skip
+        """A matcher over the pieces of a plan; with each segment comes the latest start of its spans."""
+        made = cls(catalog, threads)
+        known, ends = Chunks(NUMBERS, numbers), Chunks(_CLOSINGS, closings)
+        closed = Closings(ends.column("number").to_numpy(), ends.column("stop").to_numpy())
+        made._keep(Spans.restored(known.column("id"), known.column("start"), closed), numbers, closings)
+        made._segments.closed = np.zeros(len(known), np.uint8)
+        made._segments.closed[closed.numbers] = 1
+        for segment, latest_start in segments:
+            made._segments.append(segment, latest_start)
+        return made
+
+    def settled(self) -> Settled:
+        """Nothing is left waiting, and merges that go on are not waited for."""
+        self._freeze()
+        self._write_down()
+        if self._ended:
+            self._closings.append(list(map(list, zip(*self._ended, strict=True))))
+            self._ended = []
+        if self._segments.committed is not None:
+            self._filters.shrink(self.spans.stop, self._segments.committed)
+        return Settled(list(self._segments), list(self._filters.numbers), list(self._closings))
+
+    def settled_segments(self) -> list[Segment]:
+        """All that there is, with nothing left waiting."""
+        self._freeze()
+        return [one.segment for one in self._segments]
+
+    def filter_texts(self) -> dict[int, str]:
+        """By number the canonical texts of filters that were not loaded as arrays and still have a use."""
+        return self._filters.texts()
+
+    def add(self, subscription: Subscription, at: int = 0) -> int:
+        self._segments.finish()  # first, so that a merge that failed leaves nothing half done
+        return super().add(subscription, at)
+
+    def add_many(self, subscriptions: Iterable[tuple[Subscription, int]]) -> range:
+        """As `add` one after the other, each at its position, but much quicker, and all or none. Returns the numbers
+        that stand for them."""
+        self._segments.finish()
+        chosen = list(subscriptions)
+        for subscription, _ in chosen:
+            self._refuse_foreign(subscription)
+        table, texts = gathered([subscription.filter for subscription, _ in chosen], len(self.spans), self.catalog)
+        self._write_down()
+        first = self.spans.open_many([subscription.id for subscription, _ in chosen], [at for _, at in chosen])
+        self._write_down(texts)
+        self._set_waiting()
+        self._segments.put(table)
+        self._segments.merge_alike()
+        return range(first, first + len(chosen))
+
+    def load(self, table: BoxTable, ids: list[str], at: int = 0) -> None:
+        """Many filters at once, already boxes in arrays whose numbers follow those that are there."""
+        self._segments.finish()
+        self.spans.open_many(ids, at)
+        self._set_waiting()
+        self._segments.put(table)
+
+    def withdraw(self, id: str, at: int) -> None:
+        number = self.spans.close(id, at)
+        self._ended.append((number, at))
+        self._segments.close(number)
+
+    def adopt(self, catalog: Catalog) -> None:
+        """Boxes stay as they are, except those that ask about a hierarchy of which numbers moved: they are made anew
+        from their filters. What was loaded as arrays has none and must then be loaded again."""
+        moved = renumbered(self.catalog, catalog)
+        if moved:
+            self._segments.finish(wait=True)
+            self._set_waiting()
+            for segment, table in remade(self._segments, self._filters, moved, catalog):
+                self._segments.put(table, segment)
+        super().adopt(catalog)
+        self._segments.recent = None
+
+    def merge(self, committed: int | None = None) -> None:
+        """One segment of all, at once; what is closed up to the committed position is dropped."""
+        self._segments.finish(wait=True)
+        self._set_waiting()
+        self._segments.merge_all(committed)
+
+    def forget_before(self, position: int) -> None:
+        """No event at or below the position will be asked about any more: what is closed by then may be dropped, and
+        is when segments are merged."""
+        self._segments.finish()
+        self._segments.forget_before(position)
+
+    @property
+    def bytes(self) -> int:
+        """What the segments' arrays take."""
+        return sum(one.segment.bytes for one in self._segments)
+
+    def _insert(self, number: int, filter: Filter) -> None:
+        boxes = boxes_of(filter, self.catalog)
+        self._filters.add(number, filter)
+        self._waiting.extend((number, box) for box in boxes)
+        self._tail = None
+        if len(self._waiting) >= _MOST_WAITING:
+            self._set_waiting()
+            self._segments.merge_alike()
+
+    def _freeze(self) -> None:
+        """What waits becomes a segment; segments alike in size are merged."""
+        self._segments.finish()
+        self._set_waiting()
+        self._segments.merge_alike()
+
+    def _set_waiting(self) -> None:
+        """What waits becomes a segment."""
+        if self._waiting:
+            self._segments.put(BoxTable.of(self._waiting, self.catalog))
+        self._waiting, self._tail = [], None
+
+    def _write_down(self, texts: Any = None) -> None:
+        """Numbers that were given since the last time become rows of a plan."""
+        first = len(self._filters.numbers)
+        if first < len(self.spans):
+            self._filters.write_down(self.spans.ids[first:], self.spans.start[first:], texts)
+
+    def _match(self, batch: EventBatch) -> Matches:
+        self._segments.finish()
+        if len(batch):
+            self._segments.recent = batch.slice(0, min(len(batch), _MOST_RECENT))
+        if self._tail is None and self._waiting:
+            self._tail = Segment.of(BoxTable.of(self._waiting, self.catalog))
+        earliest = pc.min(batch.positions).as_py()
+        segments = [(one.segment, self._restriction(one, earliest)) for one in self._segments]
+        if self._tail is not None:
+            segments.append((self._tail, Restriction(self.spans.start, self.spans.stop, _NO_MARKS)))
+        found = [s.match(batch, restriction, len(self.spans), self.threads) for s, restriction in segments]
+        return combined(batch, found, self.spans, self._tree)
+
+    def _restriction(self, one: Standing, earliest: int | None) -> Restriction:
+        if earliest is not None and one.latest_start > earliest:
+            return Restriction(self.spans.start, self.spans.stop, _NO_MARKS)
+        if not one.closings:
+            return _UNRESTRICTED
+        self._segments.make_room_for_marks(len(self.spans))
+        return Restriction(self.spans.start, self.spans.stop, self._segments.closed)
+
+    def _tree(self, number: int) -> Node:
+        filter = self._filters.of(number, self.catalog)
+        assert filter is not None  # what was loaded as arrays has only what kernels decide
+        return filter.tree

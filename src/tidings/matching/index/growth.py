@@ -1,0 +1,87 @@
+"""What a grown catalog does to boxes. Enumerations grow at their end, and boxes leave room for that; a node more in a
+hierarchy gives others new numbers and makes subtrees wider, so boxes that ask about it are made anew."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.errors import MatchingError
+from tidings.matching.boxes.box import boxes_of
+from tidings.matching.boxes.box_table import RELATED, BoxTable
+from tidings.matching.boxes.merge import merge_tables, table_of
+from tidings.matching.index.segment import Segment
+from tidings.matching.index.segments import Segments
+from tidings.matching.plan.filters import Filters
+from tidings.matching.spans import Numbers
+from tidings.schema.catalog import Catalog
+
+
+class LoadedFilters(MatchingError):
+    """A hierarchy was renumbered, and some boxes that ask about it were loaded as arrays: nobody knows their
+    filters."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+
+    def __str__(self) -> str:
+        return f"{self.args[0]:,} filters were loaded as arrays; a hierarchy grew, so load them under the new catalog"
+
+
+class Remade(NamedTuple):
+    segment: Segment | None  # which the boxes replace; None for those that had none before
+    table: BoxTable
+
+
+def renumbered(before: Catalog, after: Catalog) -> frozenset[str]:
+    """The attributes whose categories have other numbers now."""
+    found = set()
+    for attribute in before.attributes:
+        domain, wider = before.domain_of(attribute.name), after.domain_of(attribute.name)
+        if domain is not None and wider is not None and domain.hierarchy != wider.hierarchy:
+            found.add(attribute.name)
+    return frozenset(found)
+
+
+def remade(segments: Segments, filters: Filters, attributes: frozenset[str], catalog: Catalog) -> list[Remade]:
+    """The boxes of filters that may ask about the attributes, made anew together with the others of their segment.
+    Segments that have nothing to do with it are left out."""
+    rest = np.array(filters.mentioning(attributes), np.int32)
+    made, loaded = [], 0
+    for one in segments:
+        ours = np.isin(one.segment.index.number, rest)
+        if not ours.any() and not any(d.axis.attribute in attributes for d in one.segment.dimensions):
+            continue
+        table = table_of(one.segment)
+        unknown = _asking(table, attributes) & ~ours
+        if unknown.any() and segments.committed is not None:  # of what is not needed any more the text may be gone
+            unknown &= segments.spans.stop[table.number] > segments.committed
+        loaded += len(np.unique(table.number[unknown]))
+        numbers = np.unique(table.number[ours])
+        anew = _boxes(filters, numbers, catalog)
+        made.append(Remade(one.segment, merge_tables([table.take(np.flatnonzero(~ours)), anew])))
+        rest = np.setdiff1d(rest, numbers)
+    if loaded:
+        raise LoadedFilters(loaded)
+    return [*made, Remade(None, _boxes(filters, rest, catalog))]  # nothing was below their category until now
+
+
+def _boxes(filters: Filters, numbers: Numbers, catalog: Catalog) -> BoxTable:
+    """What the filters are under the catalog."""
+    read = ((number, filters.of(number, catalog)) for number in numbers.tolist())
+    return BoxTable.of(
+        [(number, box) for number, filter in read if filter for box in boxes_of(filter, catalog)], catalog
+    )
+
+
+def _asking(table: BoxTable, attributes: frozenset[str]) -> npt.NDArray[np.bool_]:
+    """By box whether a side or a residual asks for one of the attributes' numbers."""
+    moved = np.array([dimension.axis.attribute in attributes for dimension in table.dimensions] or [False])
+    boxes = np.zeros(len(table), bool)
+    boxes[np.repeat(np.arange(len(table)), np.diff(table.offsets))[moved[table.dimension]]] = True
+    rows = table.residuals  # the third entry is a dimension, except where it is a pair of attributes
+    asks = (rows[:, 0] != RELATED) & moved[np.where(rows[:, 0] == RELATED, 0, rows[:, 2])]
+    boxes[np.repeat(np.arange(len(table)), np.diff(table.residual_offsets))[asks]] = True
+    return boxes

@@ -1,0 +1,352 @@
+"""The kernel of the default algorithm: for each event, walk the groups and write the subscriptions that match.
+
+Everything it reads is an array of `Index`, `Bitmaps` or an event table. It stops when the output is full and says at
+which event, so that the caller can give it more room and go on. Arrays are taken out of their tuples once, at the
+top: a tuple that is handed on inside the loop costs more than the work (measured on le-subscribe: 110 ns a match).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tidings.matching.boxes.box_table import IN_RANGES
+from tidings.matching.boxes.residuals import ASK, NO, YES, inside, verdict_of
+from tidings.matching.compiled import inlined, kernel
+from tidings.matching.index.access import ALL, BOTH, BOUND, LOWER, MIXED, PREFIX, SUFFIX, UPPER, mix, spread
+from tidings.matching.index.slices import copy, copy_inside, copy_inside_both, first_above, within
+
+CANDIDATES, TESTED, ASKED = 0, 1, 2  # places in `counts`
+MOST_COMBINATIONS = 256  # keys of one event that are looked up in a group
+
+
+@kernel
+def find_matches(
+    index: Any, bitmaps: Any, events: Any, first: Any, last: Any, stamp: Any, span_start: Any, span_stop: Any,
+    closed: Any, blocked_from: Any, accumulator: Any, counts: Any, asked: Any, out_offsets: Any, out: Any,
+) -> Any:  # fmt: skip
+    """Matches the events [first, last) after what is in `out` already; returns the first event that did not fit.
+
+    `stamp` is empty where each subscription has one box; the spans are empty where all of them hold the whole batch,
+    and where only some may not, `closed` marks them."""
+    needs, answers, access_offsets, access = index.needs, index.answer, index.access_offsets, index.access
+    first_cluster, first_key, first_box = index.first_cluster, index.first_key, index.first_box
+    first_side, widths, sorted_by = index.first_side, index.width, index.sorted_by
+    first_mixed, mixed_offsets, cluster_start = index.first_mixed, index.mixed_offsets, index.cluster_start
+    keys, slots, number = index.keys, index.slots, index.number
+    side_dimension, low, high = index.side_dimension, index.low, index.high
+    residual_set, set_offsets, residuals, pool = index.residual_set, index.set_offsets, index.residuals, index.pool
+    bit_cluster, bit_words = bitmaps.cluster, bitmaps.words
+    least, greatest, relations = events.least, events.greatest, events.relations
+    starts, stops, sets = events.set_starts, events.set_stops, events.sets
+    has_residuals = len(residual_set) > 0
+    parts = np.zeros(least.shape[1], np.uint64)
+    met = np.ones(len(needs), np.uint64)
+    n = out_offsets[first]
+    for e in range(first, last):
+        bound, single = bound_dimensions(least, greatest, e, parts)
+        look_ahead(bound, single, needs, access_offsets, access, slots, parts, met)
+        begin = n
+        asked_before = counts[ASKED]
+        for group in range(len(needs)):
+            if needs[group] & ~bound or met[group] == 0:
+                continue
+            access_from, access_to = access_offsets[group], access_offsets[group + 1]
+            combinations = 1
+            for a in range(access_from, access_to):
+                d = access[a]
+                if least[e, d] < 0:
+                    combinations = 0
+                elif least[e, d] != greatest[e, d] and combinations <= MOST_COMBINATIONS:
+                    combinations *= stops[e, d] - starts[e, d]
+            # An event with many values may have more keys than there are clusters: then these are gone through.
+            every = combinations > MOST_COMBINATIONS
+            if every:
+                combinations = first_cluster[group + 1] - first_cluster[group]
+            for combination in range(combinations):
+                cluster = first_cluster[group]
+                if every:
+                    cluster += combination
+                    key = first_key[group] + combination * (access_to - access_from)
+                    same = True
+                    for a in range(access_from, access_to):
+                        ordinal = keys[key + a - access_from]
+                        same &= inside(e, access[a], ordinal, ordinal + 1, least, greatest, starts, stops, sets)
+                    if not same:
+                        continue
+                elif access_from < access_to:
+                    cluster = find_cluster(
+                        e, group, combination, access_from, access_to, access, first_cluster, first_key, keys, slots,
+                        parts, least, greatest, starts, stops, sets,
+                    )  # fmt: skip
+                    if cluster < 0:
+                        continue
+                start, stop = np.int64(cluster_start[cluster]), np.int64(cluster_start[cluster + 1])
+                if access_from == access_to and stop - start >= blocked_from and len(bit_cluster):
+                    place = np.searchsorted(bit_cluster, cluster)
+                    if place < len(bit_cluster) and bit_cluster[place] == cluster:
+                        continue  # left to `blocks.py`
+                if n + stop - start > len(out):
+                    counts[ASKED] = asked_before
+                    return e
+                answer, width, how = answers[group], np.int64(widths[group]), sorted_by[group]
+                base, origin = first_side[group], first_box[group]
+                if how == LOWER or how == BOTH:  # sorted by its lower bound: only the first boxes can fit
+                    ordinal = greatest[e, side_dimension[base]]
+                    stop = first_above(low, base - origin * width, width, start, stop, ordinal)
+                elif how == UPPER:  # sorted by its upper bound: only the last ones can
+                    ordinal = least[e, side_dimension[base]]
+                    if ordinal < 0:
+                        continue
+                    start = first_above(high, base - origin * width, width, start, stop, ordinal)
+                if answer == ALL or answer == PREFIX or answer == SUFFIX:
+                    n = copy(number, start, stop, out, n)
+                    continue
+                plain = not has_residuals or (start < stop and residual_set[start] == 0)  # a group's boxes are alike
+                if (width == 2 or width == 3) and how != BOTH and how != BOUND and plain and stop > start:
+                    d = side_dimension[base + 1]
+                    f = side_dimension[base + width - 1]
+                    second, third = least[e, d], least[e, f]
+                    if second == greatest[e, d] and second >= 0 and third == greatest[e, f] and third >= 0:
+                        first_sides = base - origin * width
+                        if width == 2:
+                            n = copy_inside(number, low, high, first_sides, start, stop, second, out, n)
+                        else:
+                            n = copy_inside_both(number, low, high, first_sides, start, stop, second, third, out, n)
+                        counts[CANDIDATES] += stop - start
+                        continue
+                words = 0
+                if stop - start > 1 and len(bit_cluster):
+                    place = np.searchsorted(bit_cluster, cluster)
+                    if place < len(bit_cluster) and bit_cluster[place] == cluster:
+                        start, stop = np.int64(cluster_start[cluster]), np.int64(cluster_start[cluster + 1])
+                        words = bitmaps.words_each[place]
+                        intersect_rows(
+                            accumulator, words, place, bitmaps.first_dimension, bitmaps.dimension, bitmaps.first_edge,
+                            bitmaps.edges, bitmaps.first_word, bit_words, e, least, greatest, starts, stops, sets,
+                        )  # fmt: skip
+                box = start - 1
+                while True:
+                    box = next_candidate(box + 1, start, stop, words, accumulator)
+                    if box >= stop:
+                        break
+                    counts[CANDIDATES] += 1
+                    if answer == MIXED:
+                        side = mixed_offsets[first_mixed[group] + box - origin]
+                        end = mixed_offsets[first_mixed[group] + box - origin + 1]
+                    else:
+                        side = base + (box - origin) * width
+                        end = side + width
+                    counts[TESTED] += end - side
+                    while side < end:
+                        d = side_dimension[side]
+                        ordinal = least[e, d]
+                        if ordinal == greatest[e, d]:
+                            if ordinal < 0 or not within(ordinal, low[side], high[side]):
+                                break
+                        elif low[side] > high[side]:
+                            if ordinal >= high[side] and greatest[e, d] < low[side]:
+                                break
+                        elif not inside(e, d, low[side], high[side], least, greatest, starts, stops, sets):
+                            break
+                        side += 1
+                    if side < end:
+                        continue
+                    verdict = YES
+                    if has_residuals:
+                        # The frequent kind is tested here: a call with this many arrays costs 200 ns.
+                        r, last_r = set_offsets[residual_set[box]], set_offsets[residual_set[box] + 1]
+                        while r < last_r and residuals[r, 0] == IN_RANGES and verdict == YES:
+                            d = residuals[r, 2]
+                            ordinal = least[e, d]
+                            if ordinal != greatest[e, d]:
+                                break
+                            verdict = NO
+                            for i in range(residuals[r, 3], residuals[r, 4], 2):
+                                if pool[i] <= ordinal < pool[i + 1]:
+                                    verdict = YES
+                            r += 1
+                        if r < last_r and verdict == YES:
+                            verdict = verdict_of(
+                                e, r, last_r, residuals, pool, least, greatest, starts, stops, sets, relations
+                            )
+                    if verdict == ASK:
+                        if counts[ASKED] < len(asked):
+                            asked[counts[ASKED], 0] = e
+                            asked[counts[ASKED], 1] = number[box]
+                        counts[ASKED] += 1
+                    elif verdict != NO:
+                        out[n] = number[box]
+                        n += 1
+        if len(span_start) or len(stamp):
+            n = tidy(e, begin, n, events.positions[e], span_start, span_stop, closed, stamp, out)
+        out_offsets[e + 1] = n
+    return last
+
+
+@inlined
+def bound_dimensions(least: Any, greatest: Any, e: Any, parts: Any) -> Any:
+    """The first 64 dimensions that event e binds, as bits, and whether it has one ordinal in each; each dimension's
+    part of a key goes to `parts`."""
+    bound, single = np.uint64(0), True
+    for d in range(least.shape[1]):
+        if least[e, d] >= 0:
+            parts[d] = spread(d, least[e, d])
+            single &= least[e, d] == greatest[e, d]
+            if d < 64:
+                bound |= np.uint64(1) << np.uint64(d)
+    return bound, single
+
+
+@inlined
+def look_ahead(
+    bound: Any, single: Any, needs: Any, access_offsets: Any, access: Any, slots: Any, parts: Any, met: Any
+) -> None:
+    """What each group that the event may enter has in the slot of its key: 0 where no cluster can be found. In a row
+    these look-ups do not wait for each other (measured on le-subscribe, 3.2 M filters: 4 %, equality only 20 %)."""
+    last = np.uint64(len(slots) - 1)
+    for group in range(len(needs)):
+        if needs[group] & ~bound or access_offsets[group] == access_offsets[group + 1]:
+            continue
+        h = np.uint64(group + 1)
+        for a in range(access_offsets[group], access_offsets[group + 1]):
+            h += parts[access[a]]
+        met[group] = slots[mix(h) & last] if single else np.uint64(1)
+
+
+@inlined
+def chosen(e: Any, d: Any, combination: Any, least: Any, greatest: Any, starts: Any, stops: Any, sets: Any) -> Any:
+    """Event e's ordinal in dimension d under the n-th combination of its values, and what is left of n."""
+    ordinal = least[e, d]
+    if ordinal != greatest[e, d]:
+        many = stops[e, d] - starts[e, d]
+        ordinal = sets[starts[e, d] + combination % many]
+        combination //= many
+    return ordinal, combination
+
+
+@inlined
+def find_cluster(
+    e: Any, group: Any, combination: Any, access_from: Any, access_to: Any, access: Any, first_cluster: Any,
+    first_key: Any, keys: Any, slots: Any, parts: Any, least: Any, greatest: Any, starts: Any, stops: Any, sets: Any,
+) -> Any:  # fmt: skip
+    """The cluster of a group whose key the event has; -1."""
+    h = np.uint64(group + 1)
+    rest = combination
+    for a in range(access_from, access_to):
+        d = access[a]
+        if least[e, d] == greatest[e, d]:
+            h += parts[d]
+        else:
+            ordinal, rest = chosen(e, d, rest, least, greatest, starts, stops, sets)
+            h += spread(d, ordinal)
+    h = mix(h)
+    last = np.uint64(len(slots) - 1)
+    slot = h & last
+    while slots[slot] != 0:
+        entry = slots[slot]
+        cluster = np.int64(entry & np.uint64(0xFFFFFFFF)) - 1
+        alike = (entry ^ h) >> np.uint64(32) == 0
+        if alike and first_cluster[group] <= cluster < first_cluster[group + 1]:
+            key = first_key[group] + (cluster - first_cluster[group]) * (access_to - access_from)
+            same = True
+            rest = combination
+            for a in range(access_from, access_to):
+                ordinal, rest = chosen(e, access[a], rest, least, greatest, starts, stops, sets)
+                same &= keys[key] == ordinal
+                key += 1
+            if same:
+                return cluster
+        slot = (slot + np.uint64(1)) & last
+    return np.int64(-1)
+
+
+@inlined
+def next_candidate(box: Any, start: Any, stop: Any, words: Any, accumulator: Any) -> Any:
+    """The next box to test: simply this one, or where bitmaps were intersected the next one left."""
+    if words == 0:
+        return box
+    w = (box - start) >> 6
+    if w >= words:
+        return stop
+    left = accumulator[w] >> np.uint64((box - start) & 63)
+    if left:
+        return box + trailing_zeros(left)
+    w += 1
+    while w < words:
+        if accumulator[w]:
+            return start + w * 64 + trailing_zeros(accumulator[w])
+        w += 1
+    return stop
+
+
+@inlined
+def trailing_zeros(word: Any) -> Any:
+    """The place of the lowest set bit."""
+    bit = word & (~word + np.uint64(1))
+    place = 0
+    if bit & np.uint64(0xFFFFFFFF00000000):
+        place += 32
+    if bit & np.uint64(0xFFFF0000FFFF0000):
+        place += 16
+    if bit & np.uint64(0xFF00FF00FF00FF00):
+        place += 8
+    if bit & np.uint64(0xF0F0F0F0F0F0F0F0):
+        place += 4
+    if bit & np.uint64(0xCCCCCCCCCCCCCCCC):
+        place += 2
+    if bit & np.uint64(0xAAAAAAAAAAAAAAAA):
+        place += 1
+    return place
+
+
+@kernel
+def intersect_rows(
+    accumulator: Any, words: Any, place: Any, first_dimension: Any, dimension: Any, first_edge: Any, edges: Any,
+    first_word: Any, bit_words: Any, e: Any, least: Any, greatest: Any, starts: Any, stops: Any, sets: Any,
+) -> None:  # fmt: skip
+    """Leaves in `accumulator[:words]` the boxes that the event's buckets allow in every dimension."""
+    rows = accumulator[:words]
+    union = accumulator[words : 2 * words]
+    rows[:] = ~np.uint64(0)
+    for j in range(first_dimension[place], first_dimension[place + 1]):
+        d = dimension[j]
+        cuts = edges[first_edge[j] : first_edge[j + 1]]
+        smallest = least[e, d]
+        if smallest == greatest[e, d]:
+            row = 0 if smallest < 0 else 1 + np.searchsorted(cuts, smallest, side="right")
+            at = first_word[j] + row * words
+            keep_common(rows, bit_words[at : at + words])
+            continue
+        union[:] = 0
+        for s in range(starts[e, d], stops[e, d]):
+            at = first_word[j] + (1 + np.searchsorted(cuts, sets[s], side="right")) * words
+            union |= bit_words[at : at + words]
+        keep_common(rows, union)
+
+
+@inlined
+def keep_common(rows: Any, source: Any) -> None:
+    for w in range(len(rows)):
+        rows[w] &= source[w]
+
+
+@inlined
+def tidy(
+    e: Any, begin: Any, end: Any, position: Any, span_start: Any, span_stop: Any, closed: Any, stamp: Any, out: Any
+) -> Any:
+    """Of one event's matches keeps those whose span holds its position, each subscription once."""
+    n = begin
+    for i in range(begin, end):
+        number = out[i]
+        tested = len(span_start) and (len(closed) == 0 or closed[number])
+        if tested and not span_start[number] <= position < span_stop[number]:
+            continue
+        if len(stamp):
+            if stamp[number] == e + 1:
+                continue
+            stamp[number] = e + 1
+        out[n] = number
+        n += 1
+    return n

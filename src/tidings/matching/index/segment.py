@@ -1,0 +1,232 @@
+"""A segment: an immutable set of boxes with its index, matched on its own. A plan is a few segments.
+
+Ordinals and dictionaries belong to the segment, so nothing outside must change when one is added, merged or dropped.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.events import EventBatch
+from tidings.matching.algorithm import Cost
+from tidings.matching.boxes.box_table import BoxTable
+from tidings.matching.boxes.dimension import Dimension
+from tidings.matching.boxes.event_table import EventTable
+from tidings.matching.index import bitmaps as bitmaps_module
+from tidings.matching.index.bitmaps import Bitmaps
+from tidings.matching.index.blocks import BLOCK, blocked, find_in_blocks, find_rows, weave
+from tidings.matching.index.index import Index, build_index
+from tidings.matching.index.kernel import ASKED, CANDIDATES, TESTED, find_matches
+
+_ROOM = 1 << 16  # matches that there is room for at least
+_SAMPLE = 16  # events that are matched first, to learn how much room the others need
+_ROOM_TO_ASK = 4096
+_FEWEST_FOR_THREADS = 512
+
+
+class Found(NamedTuple):
+    """Matches of one segment; `asked` are pairs (event, number) that only the specification can decide."""
+
+    offsets: npt.NDArray[np.int64]
+    numbers: npt.NDArray[np.int32]
+    asked: npt.NDArray[np.int64]
+    cost: Cost
+
+
+class Restriction(NamedTuple):
+    """Which matches must be tested against their span: none (no spans), the closed ones, or (nothing marked) all."""
+
+    start: npt.NDArray[np.int64]
+    stop: npt.NDArray[np.int64]
+    closed: npt.NDArray[np.uint8]
+
+
+class _Events(NamedTuple):
+    """The arrays of an EventTable, as kernels take them."""
+
+    least: npt.NDArray[np.int32]
+    greatest: npt.NDArray[np.int32]
+    set_starts: npt.NDArray[np.int64]
+    set_stops: npt.NDArray[np.int64]
+    sets: npt.NDArray[np.int32]
+    relations: npt.NDArray[np.uint8]
+    positions: npt.NDArray[np.int64]
+
+
+class _Pairs(NamedTuple):
+    """Matches as pairs (event, number)."""
+
+    pairs: npt.NDArray[np.int32]
+    asked: npt.NDArray[np.int64]
+    candidates: int
+
+
+_UNRESTRICTED = Restriction(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8))
+_NOTHING = _Pairs(np.zeros((0, 2), np.int32), np.zeros((0, 2), np.int64), 0)
+_NO_STAMP = np.zeros(0, np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    dimensions: tuple[Dimension, ...]
+    relations: tuple[tuple[str, str], ...]
+    index: Index
+    bitmaps: Bitmaps
+    first_number: int
+    last_number: int
+    repeats: bool  # whether a subscription may have several boxes
+
+    @classmethod
+    def of(cls, table: BoxTable, recent: EventBatch | None = None) -> Segment:
+        """`recent` events help to choose how boxes are found."""
+        known = None if recent is None else EventTable.of(recent, table.dimensions).least
+        index, bitmaps = build_index(table, known)
+        numbers = table.number
+        least, most = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
+        ascending = bool((numbers[1:] > numbers[:-1]).all())
+        repeats = not ascending and int(np.bincount(numbers - least).max()) > 1
+        return cls(table.dimensions, table.relations, index, bitmaps, least, most, repeats)
+
+    def __len__(self) -> int:
+        return len(self.index.number)
+
+    @property
+    def bytes(self) -> int:
+        return self.index.bytes + self.bitmaps.bytes
+
+    def match(self, batch: EventBatch, restriction: Restriction, numbers: int, threads: int) -> Found:
+        """All matches of the batch; `numbers` is how many subscription numbers there are."""
+        table = EventTable.of(batch, self.dimensions, self.relations)
+        events = _Events(*(getattr(table, name) for name in _Events._fields))
+        parts = threads if len(batch) >= _FEWEST_FOR_THREADS else 1
+        cuts = np.linspace(0, len(batch), parts + 1).astype(np.int64).tolist()
+        if parts == 1:
+            return self._part(events, 0, len(batch), restriction, numbers)
+        with ThreadPoolExecutor(parts) as pool:
+            jobs = [
+                pool.submit(self._part, events, first, last, restriction, numbers) for first, last in pairwise(cuts)
+            ]
+            return joined([job.result() for job in jobs])
+
+    @cached_property
+    def _blocked(self) -> list[tuple[int, int]]:
+        return blocked(self.index, self.bitmaps)
+
+    def _part(self, events: _Events, first: int, last: int, restriction: Restriction, numbers: int) -> Found:
+        """The events [first, last)."""
+        stamp = np.zeros(numbers if self.repeats else 0, np.int32)
+        if not self._blocked:
+            return self._by_event(events, first, last, restriction, stamp)
+        found = self._by_event(events, first, last, _UNRESTRICTED, stamp[:0])
+        for group, place in self._blocked:
+            found = self._woven(events, first, last, found, self._by_block(events, first, last, group, place))
+        if not len(restriction.start) and not len(stamp):
+            return found
+        return self._woven(events, first, last, found, _NOTHING, restriction, stamp)
+
+    def _by_event(
+        self, events: _Events, first: int, last: int, restriction: Restriction, stamp: npt.NDArray[np.int32]
+    ) -> Found:
+        """All but what is looked at in blocks; a few events first, to learn how much room the answer needs."""
+        words = int(self.bitmaps.words_each.max()) if len(self.bitmaps.words_each) else 0
+        accumulator = np.empty(2 * words, np.uint64)
+        counts = np.zeros(3, np.int64)
+        asked = np.empty((_ROOM_TO_ASK, 2), np.int64)
+        offsets = np.zeros(last + 1, np.int64)
+        out = np.empty(_ROOM, np.int32)
+        done, stop = first, min(first + _SAMPLE, last)
+        while True:
+            done = find_matches(
+                self.index, self.bitmaps, events, done, stop, stamp, *restriction, bitmaps_module.FEWEST_BLOCKED,
+                accumulator, counts, asked, offsets, out,
+            )  # fmt: skip
+            if counts[ASKED] > len(asked):
+                asked = np.concatenate([asked, np.empty((int(counts[ASKED]), 2), np.int64)])
+                counts[:], done, stop = 0, first, min(first + _SAMPLE, last)
+                stamp[:] = 0
+                continue
+            if done == last:
+                cost = Cost(int(counts[CANDIDATES]), int(counts[TESTED]))
+                return Found(offsets[first:], out[: offsets[last]], asked[: counts[ASKED]], cost)
+            # Room that is not touched costs nothing, so there may be plenty of it.
+            per_event = offsets[done] / (done - first) if done > first else 0
+            room = int(max(4 * len(out) if done < stop else 0, 1.5 * per_event * (last - first))) + _ROOM
+            wider = np.empty(room, np.int32)
+            wider[: offsets[done]] = out[: offsets[done]]
+            out, stop = wider, last
+
+    def _by_block(self, events: _Events, first: int, last: int, group: int, place: int) -> _Pairs:
+        """What one cluster holds, as pairs."""
+        dimensions = int(np.diff(self.bitmaps.first_dimension)[place])
+        rows = np.empty((last - first, dimensions), np.int64)
+        find_rows(place, self.bitmaps, events, first, last, rows)
+        single = (events.least == events.greatest).all(axis=1)
+        counts, found = np.zeros(3, np.int64), np.zeros(1, np.int64)
+        asked = np.empty((_ROOM_TO_ASK, 2), np.int64)
+        pairs = np.empty((_ROOM, 2), np.int32)
+        blocks = -(-int(self.bitmaps.words_each[place]) // BLOCK)
+        done = 0
+        while done < blocks:
+            done = find_in_blocks(
+                group,
+                place,
+                self.index,
+                self.bitmaps,
+                events,
+                first,
+                last,
+                rows,
+                single,
+                done,
+                counts,
+                asked,
+                pairs,
+                found,
+            )
+            if counts[ASKED] > len(asked):
+                asked = np.empty((2 * int(counts[ASKED]), 2), np.int64)
+                counts[:], found[:], done = 0, 0, 0
+            elif done < blocks:
+                pairs = np.concatenate([pairs, np.empty_like(pairs)])
+        return _Pairs(pairs[: found[0]], asked[: counts[ASKED]], int(counts[CANDIDATES]))
+
+    def _woven(
+        self, events: _Events, first: int, last: int, found: Found, more: _Pairs,
+        restriction: Restriction = _UNRESTRICTED, stamp: npt.NDArray[np.int32] = _NO_STAMP,
+    ) -> Found:  # fmt: skip
+        """One answer of both; with a restriction or stamps, only what they let pass."""
+        offsets = np.zeros(last - first + 1, np.int64)
+        numbers = np.empty(len(found.numbers) + len(more.pairs), np.int32)
+        shifted = np.concatenate([np.zeros(first, np.int64), found.offsets])
+        weave(
+            first, last, shifted, found.numbers, more.pairs, events.positions, *restriction, stamp,
+            np.zeros(last - first + 1, np.int64), offsets, numbers,
+        )  # fmt: skip
+        cost = found.cost + Cost(more.candidates)
+        return Found(offsets, numbers[: offsets[-1]], np.concatenate([found.asked, more.asked]), cost)
+
+
+def joined(parts: list[Found]) -> Found:
+    """Parts of one batch, in order."""
+    if len(parts) == 1:
+        return parts[0]
+    offsets, base = [np.zeros(1, np.int64)], 0
+    for part in parts:
+        offsets.append(part.offsets[1:] + base)
+        base += int(part.offsets[-1])
+    cost = Cost()
+    for part in parts:
+        cost += part.cost
+    return Found(
+        np.concatenate(offsets),
+        np.concatenate([part.numbers for part in parts]),
+        np.concatenate([part.asked for part in parts]),
+        cost,
+    )

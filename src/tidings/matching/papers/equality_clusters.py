@@ -1,0 +1,176 @@
+"""Boxes clustered by their equality sides: Le Subscribe's section 3, "Equality-preferred approach".
+
+Boxes with equalities on the same dimensions have one schema; those with the same values too are one cluster,
+found by hashing the event's values for each schema that the event binds (the paper's eqsubmatch). What else a
+box asks for, its *rest*, stands beside it.
+
+Used by equality-preferred, which counts the rest, and by quarantine, which tests it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.matching.boxes.box_table import BoxTable
+from tidings.matching.compiled import kernel
+from tidings.matching.papers.indexed import Integers, Ordinals
+from tidings.matching.papers.sides import by_selectivity, equalities, gathered, offsets_of, owners
+
+NONE = -1  # no cluster
+
+
+class EqualityClusters(NamedTuple):
+    """Schemas ascend by their first dimension, the least. Members are boxes with equalities, by cluster."""
+
+    by_dimension: Integers  # the schemas by_dimension[d]:by_dimension[d + 1] have d as their first dimension
+    schema_offsets: Integers
+    schema_dimensions: Ordinals
+    table: Integers  # open addressing; see `group`
+    schemas: Integers  # by cluster
+    starts: Integers  # cluster c has the members starts[c]:starts[c + 1]
+    boxes: Ordinals  # by member
+    value_offsets: Integers  # by member: its equalities' values
+    values: Ordinals
+    rest_offsets: Integers  # by member: its other sides
+    rest_dimension: npt.NDArray[np.int16]
+    rest_low: Ordinals
+    rest_high: Ordinals
+
+
+def equality_clusters(table: BoxTable) -> EqualityClusters:
+    """Clusters the boxes that have an equality."""
+    equal = equalities(table)
+    owner = owners(table)
+    rows = np.flatnonzero(equal)
+    rows = rows[np.argsort((owner[rows] << 16) + table.dimension[rows])]  # a schema's dimensions ascend
+    boxes, counts = np.unique(owner[rows], return_counts=True)
+    offsets = offsets_of(counts)
+    schemas, first_rows = _schemas(offsets, table.dimension[rows].astype(np.int64))
+    dimensions, schema_offsets = gathered(offsets, first_rows)
+
+    slots = np.zeros(_capacity(len(boxes)), np.int64)
+    cluster = np.empty(len(boxes), np.int64)
+    values = table.low[rows].astype(np.int64)
+    count = group(schemas, offsets, values, slots, cluster, np.empty(len(boxes), np.int64))
+    order = np.argsort(cluster, kind="stable")
+    ordered, value_offsets = gathered(offsets, order)
+    starts = np.searchsorted(cluster[order], np.arange(count + 1)).astype(np.int64)
+
+    rest_counts = np.diff(table.offsets)[boxes] - counts
+    member = np.zeros(len(table), bool)
+    member[boxes] = True
+    ordered_sides = by_selectivity(table)
+    rest_rows = ordered_sides[(~equal & member[owner])[ordered_sides]]
+    rest, rest_offsets = gathered(offsets_of(rest_counts), order)
+    rest = rest_rows[rest]
+    first_dimensions = table.dimension[rows[offsets[first_rows]]]
+    return EqualityClusters(
+        np.searchsorted(first_dimensions, np.arange(len(table.dimensions) + 1)).astype(np.int64),
+        schema_offsets,
+        table.dimension[rows[dimensions]].astype(np.int32),
+        slots,
+        schemas[order[starts[:-1]]],
+        starts,
+        boxes[order].astype(np.int32),
+        value_offsets,
+        table.low[rows[ordered]],
+        rest_offsets,
+        table.dimension[rest],
+        table.low[rest],
+        table.high[rest],
+    )
+
+
+def _schemas(offsets: Integers, dimensions: Integers) -> tuple[Integers, Integers]:
+    """The schema of each row of dimensions, and a row of each schema, which ascend by first dimension."""
+    rows = len(offsets) - 1
+    schema, first = np.empty(rows, np.int64), np.empty(rows, np.int64)
+    slots = np.zeros(_capacity(rows), np.int64)
+    count = group(np.zeros(rows, np.int64), offsets, dimensions, slots, schema, first)
+    order = np.argsort(dimensions[offsets[first[:count]]], kind="stable")
+    rank = np.empty(count, np.int64)
+    rank[order] = np.arange(count)
+    return rank[schema], first[:count][order]
+
+
+def _capacity(rows: int) -> int:
+    """At most half full."""
+    return 1 << int(2 * rows + 1).bit_length()
+
+
+@kernel
+def mixed(hash: Any, value: Any) -> Any:
+    """A hash of 32 bits with a value mixed in; no product leaves 63 bits, so it is the same uncompiled."""
+    product = (np.int64(hash) ^ np.int64(value)) * np.int64(0x5851F42D)
+    return ((product >> 32) ^ product) & np.int64(0xFFFFFFFF)
+
+
+@kernel
+def group(seeds: Any, offsets: Any, items: Any, table: Any, group_of: Any, first: Any) -> Any:
+    """Rows with equal seeds and equal items are one group: `group_of[row]`; `first[group]` is a row of it.
+
+    A slot of the table holds 31 bits of the hash, then the group's number plus one; 0 when free. Returns how
+    many groups there are.
+    """
+    groups = 0
+    for row in range(len(seeds)):
+        hash = mixed(1, seeds[row])
+        for i in range(offsets[row], offsets[row + 1]):
+            hash = mixed(hash, items[i])
+        tag = hash & 0x7FFFFFFF
+        slot = hash & (len(table) - 1)
+        while True:
+            if table[slot] == 0:
+                table[slot] = (tag << 32) | (groups + 1)
+                first[groups] = row
+                group_of[row] = groups
+                groups += 1
+                break
+            if table[slot] >> 32 == tag:
+                known = (table[slot] & 0xFFFFFFFF) - 1
+                if same(seeds, offsets, items, row, first[known]):
+                    group_of[row] = known
+                    break
+            slot = (slot + 1) & (len(table) - 1)
+    return groups
+
+
+@kernel
+def same(seeds: Any, offsets: Any, items: Any, row: Any, other: Any) -> Any:
+    """Whether two rows have the same seed and the same items."""
+    length = offsets[row + 1] - offsets[row]
+    if seeds[row] != seeds[other] or length != offsets[other + 1] - offsets[other]:
+        return False
+    different = 0
+    for i in range(length):
+        different += items[offsets[row] + i] != items[offsets[other] + i]
+    return different == 0
+
+
+@kernel
+def cluster_of(clusters: Any, schema: Any, point: Any) -> Any:
+    """The cluster with this schema and the point's values, or NONE."""
+    start, stop = clusters.schema_offsets[schema], clusters.schema_offsets[schema + 1]
+    hash = mixed(1, schema)
+    for i in range(start, stop):
+        value = point[clusters.schema_dimensions[i]]
+        if value < 0:
+            return NONE
+        hash = mixed(hash, value)
+    table = clusters.table
+    slot = hash & (len(table) - 1)
+    while table[slot] != 0:
+        if table[slot] >> 32 == hash & 0x7FFFFFFF:
+            cluster = (table[slot] & 0xFFFFFFFF) - 1
+            if clusters.schemas[cluster] == schema:
+                at = clusters.value_offsets[clusters.starts[cluster]] - start
+                for i in range(start, stop):
+                    if clusters.values[at + i] != point[clusters.schema_dimensions[i]]:
+                        break
+                else:
+                    return cluster
+        slot = (slot + 1) & (len(table) - 1)
+    return NONE

@@ -1,0 +1,213 @@
+"""What the algorithms of the papers share: filters become boxes, events become points, candidates become matches.
+
+An algorithm says how it keeps the boxes (`_build`) and how it finds, for a point, the boxes that hold it (`_find`). A
+point has one ordinal per dimension; an event with several values is as many points as there are choices, and beyond a
+limit the boxes are simply scanned for it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.errors import MatchingError
+from tidings.events import EventBatch
+from tidings.language import Filter, Subscription
+from tidings.matching.algorithm import Algorithm, Cost, Matches
+from tidings.matching.boxes.box import Box, boxes_of
+from tidings.matching.boxes.box_table import BoxTable
+from tidings.matching.boxes.event_table import EventTable
+from tidings.matching.boxes.residuals import inside, settle
+from tidings.matching.compiled import kernel
+from tidings.matching.naive import matches
+from tidings.schema.catalog import Catalog
+
+MOST_POINTS = 64  # of one event; with more the boxes are scanned
+
+Ordinals = npt.NDArray[np.int32]
+Integers = npt.NDArray[np.int64]
+
+
+class StandingLoad(MatchingError):
+    """One of the papers' algorithms was loaded with arrays of boxes, and then asked to change."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.args[0]:,} filters were loaded as arrays, which this algorithm keeps as they are; "
+            "make a new matcher, or use the algorithm 'default', which takes more at any time"
+        )
+
+
+class IndexedMatcher(Algorithm):
+    """Builds its index anew when it is asked after a change; the papers' structures are made for standing sets of
+    filters."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        super().__init__(catalog)
+        self._filters: list[Filter] = []
+        self._boxes: list[tuple[int, Box]] = []
+        self._table: BoxTable | None = None
+        self._loaded = 0
+
+    @abstractmethod
+    def _build(self, table: BoxTable) -> None:
+        """Makes the index of these boxes."""
+
+    @abstractmethod
+    def _find(self, points: Ordinals) -> tuple[Integers, Ordinals, Cost]:
+        """For each point (a row of ordinals, -1 unbound) the boxes whose sides all hold it: offsets and box numbers."""
+
+    def adopt(self, catalog: Catalog) -> None:
+        self._refuse_change_after_load()
+        super().adopt(catalog)
+        self._boxes = [(n, box) for n, f in enumerate(self._filters) for box in boxes_of(f, catalog)]
+        self._table = None
+
+    def load(self, table: BoxTable, ids: list[str]) -> None:
+        """Many filters at once, already boxes in arrays; only into an empty matcher."""
+        for id in ids:
+            self.spans.open(id, 0)
+        self._build(table)
+        self._table = table
+        self._loaded = len(ids)
+
+    def _refuse_change_after_load(self) -> None:
+        if self._loaded:
+            raise StandingLoad(self._loaded)
+
+    def add(self, subscription: Subscription, at: int = 0) -> int:
+        self._refuse_change_after_load()
+        return super().add(subscription, at)
+
+    def _insert(self, number: int, filter: Filter) -> None:
+        boxes = boxes_of(filter, self.catalog)
+        self._filters.append(filter)
+        self._boxes.extend((number, box) for box in boxes)
+        self._table = None
+
+    def _match(self, batch: EventBatch) -> Matches:
+        if self._table is None:
+            made = BoxTable.of(self._boxes, self.catalog)
+            self._build(made)
+            self._table = made
+        table = self._table
+        events = EventTable.of(batch, table.dimensions, table.relations)
+        points, owners, too_many = _points(events)
+        offsets, boxes, cost = self._find(points)
+        if len(points) != len(events) or len(too_many):
+            scanned = [_scan(table, events, event) for event in too_many]
+            offsets, boxes = _by_event(offsets, boxes, owners, too_many, scanned, len(events))
+        return self._settled(batch, events, offsets, boxes, cost)
+
+    def _settled(
+        self, batch: EventBatch, events: EventTable, offsets: Integers, boxes: Ordinals, cost: Cost
+    ) -> Matches:
+        """Residuals, spans and one match a subscription; what kernels cannot know is asked of the specification."""
+        table = self._table
+        assert table is not None
+        if self._plain(table, events):
+            return Matches(offsets, table.number[boxes], cost)
+        out, ask = np.empty(len(boxes), np.int32), np.empty(len(boxes), np.bool_)
+        out_offsets = np.zeros(len(events) + 1, np.int64)
+        count = settle(
+            offsets, boxes, table.number, table.residual_offsets, table.residuals, table.pool, events.least,
+            events.greatest, events.set_starts, events.set_stops, events.sets, events.relations, events.positions,
+            self.spans.start, self.spans.stop, np.zeros(len(self.spans), np.int32), out_offsets, out, ask,
+        )  # fmt: skip
+        found = Matches(out_offsets, out[:count], cost)
+        return found if not ask[:count].any() else self._asked(batch, found, ask[:count])
+
+    def _plain(self, table: BoxTable, events: EventTable) -> bool:
+        """Whether a box found is a match: no residuals, one box a subscription, no span that ends or begins inside
+        the batch."""
+        if len(table.residuals) or not (table.number[1:] > table.number[:-1]).all() or not len(events):
+            return False
+        return bool(
+            (self.spans.start <= events.positions.min()).all() and (self.spans.stop > events.positions.max()).all()
+        )
+
+    def _asked(self, batch: EventBatch, found: Matches, ask: npt.NDArray[np.bool_]) -> Matches:
+        owners = found.events()
+        agreed = set(zip(owners[~ask].tolist(), found.numbers[~ask].tolist(), strict=True))
+        bindings: dict[int, Any] = {}
+        for event, number in zip(owners[ask].tolist(), found.numbers[ask].tolist(), strict=True):
+            if event not in bindings:
+                bindings[event] = batch.event(event).bindings()
+            if matches(self._filters[number].tree, bindings[event], self.catalog):
+                agreed.add((event, number))
+        pairs = np.array(sorted(agreed), np.int64).reshape(-1, 2)
+        offsets = np.searchsorted(pairs[:, 0], np.arange(len(found.offsets)))
+        return Matches(offsets.astype(np.int64), pairs[:, 1].astype(np.int32), found.cost)
+
+
+def _points(events: EventTable) -> tuple[Ordinals, Integers, list[int]]:
+    """The points, the event of each, and the events that would be too many points."""
+    if events.single:
+        return events.least, np.arange(len(events)), []
+    points: list[Ordinals] = []
+    owners: list[int] = []
+    too_many: list[int] = []
+    several = (events.least != events.greatest).any(axis=1)
+    for event in range(len(events)):
+        row = events.least[event]
+        if not several[event]:
+            points.append(row[None, :])
+            owners.append(event)
+            continue
+        places = np.flatnonzero(row != events.greatest[event])
+        sets = [np.unique(events.sets[events.set_starts[event, d] : events.set_stops[event, d]]) for d in places]
+        if np.prod([float(len(one)) for one in sets]) > MOST_POINTS:
+            too_many.append(event)
+            continue
+        grid = np.array(np.meshgrid(*sets, indexing="ij"), np.int32).reshape(len(places), -1).T
+        expanded = np.repeat(row[None, :], len(grid), axis=0)
+        expanded[:, places] = grid
+        points.append(expanded)
+        owners.extend([event] * len(grid))
+    empty = np.zeros((0, events.least.shape[1]), np.int32)
+    return np.concatenate([empty, *points]), np.array(owners, np.int64), too_many
+
+
+def _by_event(
+    offsets: Integers, boxes: Ordinals, owners: Integers, too_many: list[int], scanned: list[Ordinals], events: int
+) -> tuple[Integers, Ordinals]:
+    """What was found for points, as found for events, each box once."""
+    found = np.repeat(owners, np.diff(offsets))
+    found = np.concatenate([found, np.repeat(np.array(too_many, np.int64), [len(one) for one in scanned])])
+    all_boxes = np.concatenate([boxes, *scanned]).astype(np.int64)
+    pairs = np.unique(np.stack([found, all_boxes], axis=1), axis=0)
+    return np.searchsorted(pairs[:, 0], np.arange(events + 1)).astype(np.int64), pairs[:, 1].astype(np.int32)
+
+
+def _scan(table: BoxTable, events: EventTable, event: int) -> Ordinals:
+    """All boxes whose sides fit the event, by looking at each."""
+    out = np.empty(len(table), np.int32)
+    count = scan_boxes(
+        event, table.offsets, table.dimension, table.low, table.high, events.least, events.greatest,
+        events.set_starts, events.set_stops, events.sets, out,
+    )  # fmt: skip
+    return out[:count]
+
+
+@kernel
+def scan_boxes(
+    e: Any, offsets: Any, dimension: Any, low: Any, high: Any, least: Any, greatest: Any, starts: Any, stops: Any,
+    sets: Any, out: Any,
+) -> Any:  # fmt: skip
+    """Writes the boxes that event e satisfies to `out`; returns how many."""
+    n = 0
+    for box in range(len(offsets) - 1):
+        fits = True
+        for i in range(offsets[box], offsets[box + 1]):
+            if not inside(e, dimension[i], low[i], high[i], least, greatest, starts, stops, sets):
+                fits = False
+                break
+        if fits:
+            out[n] = box
+            n += 1
+    return n

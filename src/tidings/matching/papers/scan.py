@@ -1,0 +1,56 @@
+"""Scan: every box is tested on every point, in flat arrays. The slow twin of every index, and the floor they must
+beat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tidings.matching.algorithm import Cost
+from tidings.matching.boxes.box_table import BoxTable
+from tidings.matching.compiled import kernel
+from tidings.matching.papers.indexed import IndexedMatcher, Integers, Ordinals
+
+
+class ScanMatcher(IndexedMatcher):
+    name = "scan"
+
+    def _build(self, table: BoxTable) -> None:
+        self._boxes_in_arrays = table
+
+    def _find(self, points: Ordinals) -> tuple[Integers, Ordinals, Cost]:
+        table = self._boxes_in_arrays
+        offsets = np.zeros(len(points) + 1, np.int64)
+        out = np.empty(1 << 16, np.int32)
+        done = 0
+        while True:
+            done = scan_points(points, done, table.offsets, table.dimension, table.low, table.high, offsets, out)
+            if done == len(points):
+                break
+            out = np.concatenate([out, np.empty_like(out)])
+        tested = len(points) * len(table)
+        return offsets, out[: offsets[-1]], Cost(tested, tested)
+
+
+@kernel
+def scan_points(
+    points: Any, first: Any, offsets: Any, dimension: Any, low: Any, high: Any, out_offsets: Any, out: Any
+) -> Any:
+    """Tests all boxes on the points from `first` on; stops early, and says where, when `out` is full."""
+    n = out_offsets[first]
+    for p in range(first, len(points)):
+        for box in range(len(offsets) - 1):
+            fits = True
+            for i in range(offsets[box], offsets[box + 1]):
+                ordinal = points[p, dimension[i]]
+                if ordinal < low[i] or ordinal >= high[i]:
+                    fits = False
+                    break
+            if fits:
+                if n == len(out):
+                    return p
+                out[n] = box
+                n += 1
+        out_offsets[p + 1] = n
+    return len(points)
