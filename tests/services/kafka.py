@@ -21,7 +21,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from tidings.matching.compiled import cache_folder
+from tidings.matching.cache_folder import cache_folder
 
 _KAFKA = "3.9.2"
 _WAIT = 60  # seconds for the broker to answer

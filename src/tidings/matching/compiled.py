@@ -1,59 +1,30 @@
 """Kernels are plain functions on arrays; this is the one place where they are compiled.
 
-Compiled code is kept on disk, in a folder of the user's that `TIDINGS_CACHE` may name, so that a new process starts
-quickly. Numba's cache is not made for several writers, so a lock lets one process at a time write to it."""
+Compiled code is cached on disk, so that a new process starts quickly; where no safe folder can be found
+(`cache_folder`), each process compiles for itself and says so once. Numba's cache does not expect several writers, so
+a lock lets one process at a time write to it."""
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
-import os
-import tempfile
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numba
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
+
+from tidings.matching.cache_folder import UnusableCache, private_folder
+
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def cache_folder() -> Path:
-    """Where compiled kernels are kept."""
-    chosen = os.environ.get("TIDINGS_CACHE")
-    if chosen:
-        return Path(chosen)
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(home) / "tidings"
-
-
-def _sources() -> str:
-    """A mark of all kernels' sources: numba does not notice that a kernel changed which it compiled into another
-    one."""
-    mark = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        mark.update(path.read_bytes())
-    return mark.hexdigest()[:16]
-
-
-def _usable_folder() -> Path:
-    """Where compiled code goes: the user's folder, or a passing one where that cannot be written."""
-    folder = cache_folder() / f"numba-{_sources()}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        folder = Path(tempfile.gettempdir()) / f"tidings-{os.getuid()}" / folder.name
-        folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-_FOLDER = _usable_folder()
-os.environ.setdefault("NUMBA_CACHE_DIR", str(_FOLDER))
-
-import numba  # noqa: E402  (the folder must be set before numba reads it)
+_log = logging.getLogger(__name__)
 
 
 def kernel(function: F) -> F:
-    """Compiled at the first call, without the interpreter's lock, and kept on disk."""
+    """Compiled at the first call; runs without the interpreter's lock."""
     return _compiled(function, inline=False)
 
 
@@ -63,23 +34,100 @@ def inlined(function: F) -> F:
 
 
 def _compiled(function: F, inline: bool) -> F:
-    compiled: Any = numba.njit(nogil=True, cache=True, error_model="numpy", forceinline=inline)(function)
-    cache = getattr(compiled, "_cache", None)  # there is none when numba is told not to compile
-    if cache is not None:
-        save = cache.save_overload
-
-        def save_alone(*arguments: Any) -> None:
-            with _one_writer():
-                save(*arguments)
-
-        cache.save_overload = save_alone
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", forceinline=inline)(function)
+    if _cache.folder is not None and hasattr(compiled, "enable_caching"):  # not when numba is told not to compile
+        try:
+            cache = _KernelCache(function)
+        except (OSError, RuntimeError) as problem:
+            _cache.give_up(str(problem))
+        else:
+            if Path(cache.cache_path).is_relative_to(_cache.folder):
+                compiled._cache = cache
+            else:
+                _cache.give_up("NUMBA_CACHE_LOCATOR_CLASSES names another place")
     made: F = compiled
     return made
 
 
+class _Cache:
+    """Where this process caches kernels; no folder: it compiles them in memory."""
+
+    def __init__(self) -> None:
+        self.folder: Path | None = None
+        try:
+            self.folder = private_folder(f"numba-{_sources()}")
+        except UnusableCache as problem:
+            self._warn(str(problem))
+
+    def give_up(self, reason: str) -> None:
+        """From now on nothing is cached; warns the first time."""
+        if self.folder is not None:
+            self.folder = None
+            self._warn(reason)
+
+    def _warn(self, reason: str) -> None:
+        _log.warning("kernels are compiled again in each process, since they cannot be cached: %s", reason)
+
+
+def _sources() -> str:
+    """A hash of all kernels' sources: numba does not notice when a kernel changes that was compiled into another."""
+    mark = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        mark.update(path.read_bytes())
+    return mark.hexdigest()[:16]
+
+
+_cache = _Cache()
+
+
 @contextmanager
-def _one_writer() -> Iterator[None]:
-    """Numba reads, changes and writes back the cache's index; between processes only one may do so at a time."""
-    with open(_FOLDER / "lock", "w") as lock:
+def _one_writer(folder: Path) -> Iterator[None]:
+    """Numba reads, changes and writes back the cache's index; only one process may do so at a time."""
+    with open(folder / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+class _Locator(UserProvidedCacheLocator):
+    """Our own folder, whatever numba's settings were when it was imported."""
+
+    def __init__(self, function: Any, file: str) -> None:
+        super().__init__(function, file)
+        assert _cache.folder is not None
+        self._cache_path = str(_cache.folder / self.get_suitable_cache_subpath(file))
+
+    @classmethod
+    def from_function(cls, function: Any, file: str) -> _Locator:
+        made = cls(function, file)
+        made.ensure_cache_path()
+        return made
+
+
+class _KernelCacheImpl(CompileResultCacheImpl):
+    _locator_classes = (_Locator,)
+
+
+class _KernelCache(FunctionCache):
+    """Never a reason to fail: what cannot be read is compiled again, what cannot be written stays in memory."""
+
+    _impl_class = _KernelCacheImpl
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        try:
+            return super().load_overload(signature, target)
+        except Exception as problem:  # unpickling a damaged file may raise anything
+            _log.warning("a cached kernel is damaged and is compiled again: %r", problem)
+            self._alone(self.flush)
+            return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        self._alone(lambda: super(_KernelCache, self).save_overload(signature, compiled))
+
+    def _alone(self, write: Callable[[], None]) -> None:
+        if _cache.folder is None:
+            return
+        try:
+            with _one_writer(_cache.folder):
+                write()
+        except OSError as problem:
+            _cache.give_up(str(problem))
