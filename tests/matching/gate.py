@@ -13,8 +13,10 @@ from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
 from tidings.matching.index import segments as segments_module
 from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.index.thresholds import Thresholds
 from tidings.matching.naive import NaiveMatcher
 
+EACH_A_SEGMENT = Thresholds(most_waiting=1, large_merge=4)
 PRICES = EventBatch.of([Event(f"e{n}", ("car",), (("price", (n,)),)) for n in range(12)], RICH, 100)
 
 
@@ -35,7 +37,7 @@ class Gate:
 
 
 def a_pair(numbers: range) -> tuple[BoxMatcher, NaiveMatcher]:
-    pair = BoxMatcher(RICH, threads=1), NaiveMatcher(RICH)
+    pair = BoxMatcher(RICH, 1, EACH_A_SEGMENT), NaiveMatcher(RICH)
     add(pair, numbers)
     return pair
 

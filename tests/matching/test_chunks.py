@@ -1,16 +1,14 @@
 """Rows in chunks: in order, few, and what is there is left alone."""
 
 import pyarrow as pa
-import pytest
 
-from tidings.matching.plan import chunks as chunks_module
 from tidings.matching.plan.chunks import Chunks
 
 SCHEMA = pa.schema([("number", pa.int32()), ("text", pa.large_string())])
 
 
-def filled(*sizes: int) -> Chunks:
-    made = Chunks(SCHEMA)
+def filled(*sizes: int, largest: int = 1 << 18) -> Chunks:
+    made = Chunks(SCHEMA, largest=largest)
     for size in sizes:
         first = len(made)
         made.append([list(range(first, first + size)), [f"row {first + n}" for n in range(size)]])
@@ -38,12 +36,9 @@ def test_one_row_at_a_time_makes_few_chunks_and_leaves_large_ones_alone() -> Non
     assert made.cell(1100, "text") is None
 
 
-def test_chunks_are_joined_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks_module, "_LARGEST", 8)
-    made = filled(*[4] * 10)
-    assert [len(chunk) for chunk in made] == [8] * 5
-    monkeypatch.setattr(chunks_module, "_LARGEST_AT_ONCE", 10)
-    assert [len(chunk) for chunk in filled(25)] == [10, 10, 5]
+def test_chunks_are_joined_up_to_a_limit() -> None:
+    assert [len(chunk) for chunk in filled(*[4] * 10, largest=8)] == [8] * 5
+    assert [len(chunk) for chunk in filled(25, largest=3)] == [12, 12, 1]
 
 
 def test_a_column_of_a_chunk_may_be_replaced() -> None:

@@ -12,10 +12,10 @@ from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.bulk import box_table
 from tidings.matching.boxes.event_table import EventTable
 from tidings.matching.boxes.predicate_table import PredicateTable
-from tidings.matching.index import access, bitmaps
-from tidings.matching.index.access import ALL, MIXED, PREFIX, ROWS, SUFFIX
+from tidings.matching.index.access import ALL, MIXED, PREFIX, ROWS, SUFFIX, choose_groups
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.index.growth import LoadedFilters
+from tidings.matching.index.thresholds import Thresholds
 from tidings.matching.naive import NaiveMatcher
 from tidings.schema import json_form
 from tidings.schema.growth import AppendNode, grow
@@ -23,15 +23,11 @@ from tidings.workloads import WORKLOADS
 
 
 @pytest.mark.parametrize("equality", [0.0, 0.5, 1.0])
-def test_every_access_path_gives_what_a_scan_of_all_boxes_gives(
-    equality: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bitmaps, "FEWEST_BOXES", 100)
-    monkeypatch.setattr(access, "_LARGE_CLUSTER", 1)
-    monkeypatch.setattr(bitmaps, "FEWEST_BLOCKED", 200)
+def test_every_access_path_gives_what_a_scan_of_all_boxes_gives(equality: float) -> None:
     workload = WORKLOADS["le-subscribe"](equality=equality)
     table, batch = box_table(workload.subscriptions(60_000)), workload.events(300)
-    matcher = BoxMatcher(workload.catalog, threads=1)
+    low = Thresholds(fewest_with_bitmaps=100, large_cluster=1, fewest_in_blocks=200)
+    matcher = BoxMatcher(workload.catalog, 1, low)
     matcher.load(table, [str(number) for number in range(60_000)])
     used = set(matcher.settled_segments()[0].index.answer.tolist())
     if equality == 0.5:
@@ -87,9 +83,8 @@ def test_a_bulk_load_joins_what_was_added_singly() -> None:
     assert answers(matcher, workload.events(100)) == answers(naive, workload.events(100))
 
 
-def test_recent_events_say_which_equality_is_selective(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recent_events_say_which_equality_is_selective() -> None:
     """Filters with both equalities join the group of one: of price, which has more values, unless events have one."""
-    monkeypatch.setattr(access, "_FEW", 0)
     texts = [f"price = {n % 20} and budget = {n % 10}" for n in range(40)]
     texts += [f"price = {n}" for n in range(20)] + [f"budget = {n}" for n in range(10)]
     filters = [Filter.parse(text, RICH) for text in texts]
@@ -98,7 +93,7 @@ def test_recent_events_say_which_equality_is_selective(monkeypatch: pytest.Monke
     recent = EventTable.of(EventBatch.of(made, RICH), table.dimensions).least
 
     def joined(known: np.ndarray | None) -> set[str]:
-        groups, group_of = access.choose_groups(table, known)
+        groups, group_of = choose_groups(table, known, Thresholds(few=0))
         return {table.dimensions[d].axis.attribute for d in groups[group_of[0]].access}
 
     assert joined(None) == {"price"}

@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import wait
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.matching.filter_pool import LOW
 from tests.matching.gate import answers
 from tests.strategies.filters import RICH, events, filter_texts
 from tidings.events import EventBatch
 from tidings.language import Filter, Subscription
-from tidings.matching.index import box_matcher as default_module
-from tidings.matching.index import segments as segments_module
 from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.index.thresholds import Thresholds
 from tidings.matching.naive import NaiveMatcher
-from tidings.matching.plan import chunks as chunks_module
 from tidings.matching.plan.folder import open_plan, save_plan
 from tidings.schema.growth import AppendNode, AppendValue, grow
 
@@ -30,9 +30,9 @@ STEPS = st.sampled_from(
 class Interleaving:
     """The default algorithm and the naive one, told the same."""
 
-    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any], folder: Path) -> None:
-        self.draw, self.folder = draw, folder
-        self.naive, self.boxes = NaiveMatcher(RICH), BoxMatcher(RICH, threads=1)
+    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any], folder: Path, low: Thresholds) -> None:
+        self.draw, self.folder, self.low = draw, folder, low
+        self.naive, self.boxes = NaiveMatcher(RICH), BoxMatcher(RICH, 1, low)
         self.active: list[str] = []
         self.position = self.committed = self.made = 0
         self.saved: Path | None = None
@@ -67,7 +67,7 @@ class Interleaving:
                 self.saved = self.folder / f"plan-{self._next()}"
                 save_plan(self.boxes, self.saved, base)
                 if step == "reopen":
-                    self.boxes = open_plan(self.saved, threads=1)
+                    self.boxes = open_plan(self.saved, 1, self.low)
             case "grow":
                 catalog = self.naive.catalog
                 parents = catalog.domain_of("category").hierarchy.nodes  # type: ignore[union-attr]
@@ -94,11 +94,10 @@ class Interleaving:
 
 
 def interleave(data: st.DataObject, most_waiting: int, large: int) -> None:
-    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr(default_module, "_MOST_WAITING", most_waiting)  # so that few filters make many segments,
-        patch.setattr(segments_module, "LARGE", large)  # few boxes are merged in the background,
-        patch.setattr(chunks_module, "_LARGEST", 6)  # and few rows are a chunk
-        both = Interleaving(data.draw, Path(folder))
+    # Few filters make many segments, few boxes are merged in the background, and few rows are a chunk.
+    low = replace(LOW, most_waiting=most_waiting, large_merge=large, alike=4, room=1 << 10)
+    with tempfile.TemporaryDirectory() as folder:
+        both = Interleaving(data.draw, Path(folder), low)
         for step in data.draw(st.lists(STEPS, min_size=4, max_size=20)):
             both.take(step)
         both.take("match")

@@ -21,17 +21,13 @@ import numpy.typing as npt
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.dimension import OPEN
 from tidings.matching.compiled import inlined, kernel
+from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 
 # How a side is asked: [x, x+1), [low, ∞), [0, high), [low, high), anything, and all but [high, low) (see
 # `outsides.py`).
 EQUAL, LOWER, UPPER, BOTH, BOUND, OUTSIDE = range(6)
 ALL, PREFIX, SUFFIX, ROWS, MIXED = range(5)  # how a cluster of the group is answered
 
-_FEWEST_ALIKE = 48  # a shape with fewer boxes is thrown together with others
-_LARGE_CLUSTER = 12  # boxes of a shape that share a key, on average, for a group of their own
-_MOST_GROUPS = 1024
-_LONGEST_KEY = 8  # equalities of a box that are its key; more would select nothing further
-_FEW = 256  # boxes that are simply tested: what was added last is made anew for every batch, so it must be made quickly
 _NS_A_GROUP, _NS_A_CANDIDATE = 40, 8  # what entering a group and testing a box cost, roughly (measured on flights)
 
 
@@ -56,10 +52,10 @@ def kinds_of(low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> npt.NDA
 
 
 def choose_groups(
-    table: BoxTable, recent: npt.NDArray[np.int32] | None = None
+    table: BoxTable, recent: npt.NDArray[np.int32] | None = None, thresholds: Thresholds = DEFAULTS
 ) -> tuple[list[Group], npt.NDArray[np.int32]]:
     """The groups, and for each box the group it belongs to; `recent` events say which keys are selective."""
-    if len(table) <= _FEW:
+    if len(table) <= thresholds.few:
         return [Group((), MIXED)], np.zeros(len(table), np.int32)
     kinds = kinds_of(table.low, table.high)
     shape_of, examples, counts = _shapes(table, kinds)
@@ -68,7 +64,7 @@ def choose_groups(
     mixed: dict[tuple[int, ...], list[int]] = defaultdict(list)
     equal = np.concatenate([np.zeros(1, np.int64), np.cumsum(kinds == EQUAL)])
     keyless = equal[table.offsets[examples + 1]] == equal[table.offsets[examples]]
-    rare = keyless & (counts < _FEWEST_ALIKE)  # often the most, and all alike: they need no closer look
+    rare = keyless & (counts < thresholds.fewest_alike)  # often the most, and all alike: they need no closer look
     if rare.any():
         mixed[()] = np.flatnonzero(rare).tolist()
     for shape in np.flatnonzero(~rare)[np.argsort(-counts[~rare], kind="stable")].tolist():
@@ -77,10 +73,10 @@ def choose_groups(
         asked = list(zip(table.dimension[sides].tolist(), kinds[sides].tolist(), strict=True))
         plain = table.residual_offsets[example] == table.residual_offsets[example + 1]
         equalities = tuple(d for d, kind in asked if kind == EQUAL)
-        selective = sorted(equalities, key=lambda d: -variety[d])[:_LONGEST_KEY]
-        keys = math.prod(variety[d] for d in equalities[:_LONGEST_KEY])
-        many = counts[shape] >= max(_FEWEST_ALIKE, _LARGE_CLUSTER * keys)
-        if many and len(groups) < _MOST_GROUPS and len(equalities) <= _LONGEST_KEY:
+        selective = sorted(equalities, key=lambda d: -variety[d])[: thresholds.longest_key]
+        keys = math.prod(variety[d] for d in equalities[: thresholds.longest_key])
+        many = counts[shape] >= max(thresholds.fewest_alike, thresholds.large_cluster * keys)
+        if many and len(groups) < thresholds.most_groups and len(equalities) <= thresholds.longest_key:
             groups.append(_group_alike(shape, asked, plain))
         else:
             mixed[tuple(sorted(selective))].append(shape)

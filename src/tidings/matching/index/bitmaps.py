@@ -18,8 +18,6 @@ from tidings.matching.index.access import MIXED, ROWS
 if TYPE_CHECKING:
     from tidings.matching.index.index import Index
 
-FEWEST_BOXES = 512
-FEWEST_BLOCKED = 1 << 14  # boxes of a cluster without a key that is looked at in blocks (see `blocks.py`)
 _MOST_BUCKETS = 64
 _MOST_SAMPLED = 20_000
 
@@ -41,9 +39,9 @@ class Bitmaps(NamedTuple):
         return sum(array.nbytes for array in self)
 
 
-def make_bitmaps(index: Index) -> Bitmaps:
+def make_bitmaps(index: Index, fewest_boxes: int) -> Bitmaps:
     """Bitmaps for every cluster that is worth them."""
-    chosen = _worthwhile(index)
+    chosen = _worthwhile(index, fewest_boxes)
     first_dimension, words_each, dimensions = [0], [], []
     edges: list[npt.NDArray[np.int32]] = []
     first_word, used = [], 0
@@ -77,10 +75,10 @@ def make_bitmaps(index: Index) -> Bitmaps:
     return made
 
 
-def _worthwhile(index: Index) -> list[tuple[int, int]]:
+def _worthwhile(index: Index, fewest_boxes: int) -> list[tuple[int, int]]:
     """(cluster, group) of the clusters with many boxes and several sides each."""
     sizes = np.diff(index.cluster_start)
-    large = np.flatnonzero(sizes >= FEWEST_BOXES)
+    large = np.flatnonzero(sizes >= fewest_boxes)
     groups = np.searchsorted(index.first_cluster, large, side="right") - 1
     found = []
     for cluster, group in zip(large.tolist(), groups.tolist(), strict=True):

@@ -12,25 +12,23 @@ import numpy as np
 
 from tidings.matching.boxes.residuals import ASK, NO, YES, inside, verdict_of
 from tidings.matching.compiled import inlined, kernel
-from tidings.matching.index import bitmaps as bitmaps_module
 from tidings.matching.index.access import MIXED
 from tidings.matching.index.bitmaps import Bitmaps
 from tidings.matching.index.index import Index
 from tidings.matching.index.kernel import ASKED, CANDIDATES, tidy, trailing_zeros
 from tidings.matching.index.slices import within
 
-BLOCK = 64  # words of a row that are looked at together: 4,096 boxes
 SEVERAL = -1  # in place of a row: the event has several ordinals there
 
 
-def blocked(index: Index, bitmaps: Bitmaps) -> list[tuple[int, int]]:
+def blocked(index: Index, bitmaps: Bitmaps, fewest_boxes: int) -> list[tuple[int, int]]:
     """(group, place among the bitmaps) of the clusters that are looked at in blocks."""
     found = []
     for place, cluster in enumerate(bitmaps.cluster.tolist()):
         group = int(np.searchsorted(index.first_cluster, cluster, side="right")) - 1
         keyless = index.access_offsets[group] == index.access_offsets[group + 1]
         size = int(index.cluster_start[cluster + 1] - index.cluster_start[cluster])
-        if keyless and size >= bitmaps_module.FEWEST_BLOCKED:
+        if keyless and size >= fewest_boxes:
             found.append((group, place))
     return found
 
@@ -55,7 +53,7 @@ def find_rows(place: Any, bitmaps: Any, events: Any, first: Any, last: Any, rows
 @kernel
 def find_in_blocks(
     group: Any, place: Any, index: Any, bitmaps: Any, events: Any, first: Any, last: Any, rows: Any, single: Any,
-    block_from: Any, counts: Any, asked: Any, pairs: Any, found: Any,
+    block_words: Any, block_from: Any, counts: Any, asked: Any, pairs: Any, found: Any,
 ) -> Any:  # fmt: skip
     """Writes (event, number) pairs after the `found[0]` that are there; returns the first block that did not fit."""
     widths, mixed = np.int64(index.width[group]), index.answer[group] == MIXED
@@ -69,16 +67,16 @@ def find_in_blocks(
     cluster, first_row = bitmaps.cluster[place], bitmaps.first_dimension[place]
     start, stop = np.int64(index.cluster_start[cluster]), np.int64(index.cluster_start[cluster + 1])
     words, dimensions = bitmaps.words_each[place], rows.shape[1]
-    left, union = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint64)
+    left, union = np.empty(block_words, np.uint64), np.empty(block_words, np.uint64)
     asked_for = np.empty(dimensions, np.int64)
     n = found[0]
-    for block in range(block_from, (words + BLOCK - 1) // BLOCK):
-        width = min(BLOCK, words - block * BLOCK)
+    for block in range(block_from, (words + block_words - 1) // block_words):
+        width = min(block_words, words - block * block_words)
         begin, asked_before, candidates_before = n, counts[ASKED], counts[CANDIDATES]
         # Boxes are in the order of what they ask for, so a block leaves some dimensions out altogether.
         asks = 0
         for j in range(dimensions):
-            if not all_set(bits, first_word[first_row + j] + block * BLOCK, width):
+            if not all_set(bits, first_word[first_row + j] + block * block_words, width):
                 asked_for[asks] = j
                 asks += 1
         for e in range(first, last):
@@ -94,8 +92,8 @@ def find_in_blocks(
                     union[:] = 0
                     for s in range(starts[e, dim], stops[e, dim]):
                         row = 1 + np.searchsorted(cuts, sets[s], side="right")
-                        add_row(union, width, first_word[at] + row * words + block * BLOCK, bits)
-                    for w in range(BLOCK):
+                        add_row(union, width, first_word[at] + row * words + block * block_words, bits)
+                    for w in range(block_words):
                         left[w] &= union[w]
                     j += 1
                     continue
@@ -103,15 +101,15 @@ def find_in_blocks(
                 c = rows[e - first, asked_for[j + 2]] if j + 2 < asks else a
                 d = rows[e - first, asked_for[j + 3]] if j + 3 < asks else a
                 if min(b, c, d) >= 0:
-                    keep_four(left, width, block * BLOCK, a, b, c, d, bits)
+                    keep_four(left, width, block * block_words, a, b, c, d, bits)
                     j += 4
                 else:
-                    keep_four(left, width, block * BLOCK, a, a, a, a, bits)
+                    keep_four(left, width, block * block_words, a, a, a, a, bits)
                     j += 1
             for w in range(width):
                 word = left[w]
                 while word:
-                    box = start + (block * BLOCK + w) * 64 + trailing_zeros(word)
+                    box = start + (block * block_words + w) * 64 + trailing_zeros(word)
                     word &= word - np.uint64(1)
                     if box >= stop:
                         break
@@ -164,7 +162,7 @@ def find_in_blocks(
                     pairs[n, 1] = number[box]
                     n += 1
     found[0] = n
-    return (words + BLOCK - 1) // BLOCK
+    return (words + block_words - 1) // block_words
 
 
 @inlined

@@ -26,13 +26,13 @@ from tidings.matching.index.combined import combined
 from tidings.matching.index.growth import remade, renumbered
 from tidings.matching.index.segment import Restriction, Segment
 from tidings.matching.index.segments import Segments, Standing
+from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 from tidings.matching.plan.chunks import Chunk, Chunks
 from tidings.matching.plan.filters import NUMBERS, Filters
 from tidings.matching.plan.saved_files import SavedFiles
 from tidings.matching.spans import Closings, Spans
 from tidings.schema.catalog import Catalog
 
-_MOST_WAITING = 256  # boxes that wait before they become a segment for good
 _MOST_RECENT = 1000
 _CLOSINGS = pa.schema([("number", pa.int32()), ("stop", pa.int64())])
 
@@ -53,8 +53,9 @@ class BoxMatcher(Algorithm):
 
     name = "default"
 
-    def __init__(self, catalog: Catalog, threads: int | None = None) -> None:
+    def __init__(self, catalog: Catalog, threads: int | None = None, thresholds: Thresholds = DEFAULTS) -> None:
         super().__init__(catalog)
+        self.thresholds = thresholds
         self.threads = threads or min(2, os.cpu_count() or 1)
         self.saved = SavedFiles()
         self._waiting: list[tuple[int, Box]] = []
@@ -64,17 +65,17 @@ class BoxMatcher(Algorithm):
 
     def _keep(self, spans: Spans, numbers: list[Chunk], closings: list[Chunk]) -> None:
         self.spans = spans
-        self._filters = Filters(Chunks(NUMBERS, numbers))
-        self._closings = Chunks(_CLOSINGS, closings)
-        self._segments = Segments(spans, self._filters.forget)
+        self._filters = Filters(Chunks(NUMBERS, numbers, self.thresholds.largest_chunk))
+        self._closings = Chunks(_CLOSINGS, closings, self.thresholds.largest_chunk)
+        self._segments = Segments(spans, self._filters.forget, self.thresholds)
 
     @classmethod
     def restored(
         cls, catalog: Catalog, segments: list[tuple[Segment, int]], numbers: list[Chunk], closings: list[Chunk],
-        threads: int | None = None,
+        threads: int | None = None, thresholds: Thresholds = DEFAULTS,
     ) -> BoxMatcher:  # fmt: skip
         """A matcher over the pieces of a plan; with each segment comes the latest start of its spans."""
-        made = cls(catalog, threads)
+        made = cls(catalog, threads, thresholds)
         known, ends = Chunks(NUMBERS, numbers), Chunks(_CLOSINGS, closings)
         closed = Closings(ends.column("number").to_numpy(), ends.column("stop").to_numpy())
         made._keep(Spans.restored(known.column("id"), known.column("start"), closed), numbers, closings)
@@ -170,7 +171,7 @@ class BoxMatcher(Algorithm):
         self._filters.add(number, filter)
         self._waiting.extend((number, box) for box in boxes)
         self._tail = None
-        if len(self._waiting) >= _MOST_WAITING:
+        if len(self._waiting) >= self.thresholds.most_waiting:
             self._set_waiting()
             self._segments.merge_alike()
 
@@ -197,7 +198,7 @@ class BoxMatcher(Algorithm):
         if len(batch):
             self._segments.recent = batch.slice(0, min(len(batch), _MOST_RECENT))
         if self._tail is None and self._waiting:
-            self._tail = Segment.of(BoxTable.of(self._waiting, self.catalog))
+            self._tail = Segment.of(BoxTable.of(self._waiting, self.catalog), thresholds=self.thresholds)
         earliest = pc.min(batch.positions).as_py()
         segments = [(one.segment, self._restriction(one, earliest)) for one in self._segments]
         if self._tail is not None:

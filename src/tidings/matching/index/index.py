@@ -16,6 +16,7 @@ from tidings.matching.index.access import BOUND, MIXED, UPPER, Group, choose_gro
 from tidings.matching.index.bitmaps import Bitmaps, make_bitmaps
 from tidings.matching.index.outsides import with_outsides
 from tidings.matching.index.residual_sets import residual_sets
+from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 
 
 class Index(NamedTuple):
@@ -50,9 +51,11 @@ class Index(NamedTuple):
         return sum(array.nbytes for array in self)
 
 
-def build_index(table: BoxTable, recent: npt.NDArray[np.int32] | None = None) -> tuple[Index, Bitmaps]:
+def build_index(
+    table: BoxTable, recent: npt.NDArray[np.int32] | None = None, thresholds: Thresholds = DEFAULTS
+) -> tuple[Index, Bitmaps]:
     table = with_outsides(table)
-    groups, group_of = choose_groups(table, recent)
+    groups, group_of = choose_groups(table, recent, thresholds)
     access_offsets, access = _csr([group.access for group in groups], np.int16)
     cluster_of, examples = _clusters(table, group_of, access_offsets, access)
     bound = _bounds(table, groups, group_of)
@@ -97,7 +100,7 @@ def build_index(table: BoxTable, recent: npt.NDArray[np.int32] | None = None) ->
         number, side_dimension, low, high, set_of[order] if len(set_of) else set_of, set_offsets,
         residuals, pool,
     )  # fmt: skip
-    bitmaps = make_bitmaps(index)
+    bitmaps = make_bitmaps(index, thresholds.fewest_with_bitmaps)
     for array in (*index, *bitmaps):
         array.setflags(write=False)  # as those read from files are, so that one compiled kernel serves both
     return index, bitmaps

@@ -18,13 +18,13 @@ from tidings.matching.index.access import ALL, BOTH, BOUND, LOWER, MIXED, PREFIX
 from tidings.matching.index.slices import copy, copy_inside, copy_inside_both, first_above, within
 
 CANDIDATES, TESTED, ASKED = 0, 1, 2  # places in `counts`
-MOST_COMBINATIONS = 256  # keys of one event that are looked up in a group
 
 
 @kernel
 def find_matches(
     index: Any, bitmaps: Any, events: Any, first: Any, last: Any, stamp: Any, span_start: Any, span_stop: Any,
-    closed: Any, blocked_from: Any, accumulator: Any, counts: Any, asked: Any, out_offsets: Any, out: Any,
+    closed: Any, blocked_from: Any, most_combinations: Any, accumulator: Any, counts: Any, asked: Any,
+    out_offsets: Any, out: Any,
 ) -> Any:  # fmt: skip
     """Matches the events [first, last) after what is in `out` already; returns the first event that did not fit.
 
@@ -58,10 +58,10 @@ def find_matches(
                 d = access[a]
                 if least[e, d] < 0:
                     combinations = 0
-                elif least[e, d] != greatest[e, d] and combinations <= MOST_COMBINATIONS:
+                elif least[e, d] != greatest[e, d] and combinations <= most_combinations:
                     combinations *= stops[e, d] - starts[e, d]
             # An event with many values may have more keys than there are clusters: then these are gone through.
-            every = combinations > MOST_COMBINATIONS
+            every = combinations > most_combinations
             if every:
                 combinations = first_cluster[group + 1] - first_cluster[group]
             for combination in range(combinations):

@@ -19,16 +19,13 @@ from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.dimension import Dimension
 from tidings.matching.boxes.event_table import EventTable
-from tidings.matching.index import bitmaps as bitmaps_module
 from tidings.matching.index.bitmaps import Bitmaps
-from tidings.matching.index.blocks import BLOCK, blocked, find_in_blocks, find_rows, weave
+from tidings.matching.index.blocks import blocked, find_in_blocks, find_rows, weave
 from tidings.matching.index.index import Index, build_index
 from tidings.matching.index.kernel import ASKED, CANDIDATES, TESTED, find_matches
+from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 
-_ROOM = 1 << 16  # matches that there is room for at least
 _SAMPLE = 16  # events that are matched first, to learn how much room the others need
-_ROOM_TO_ASK = 4096
-_FEWEST_FOR_THREADS = 512
 
 
 class Found(NamedTuple):
@@ -82,17 +79,18 @@ class Segment:
     first_number: int
     last_number: int
     repeats: bool  # whether a subscription may have several boxes
+    thresholds: Thresholds = DEFAULTS
 
     @classmethod
-    def of(cls, table: BoxTable, recent: EventBatch | None = None) -> Segment:
+    def of(cls, table: BoxTable, recent: EventBatch | None = None, thresholds: Thresholds = DEFAULTS) -> Segment:
         """`recent` events help to choose how boxes are found."""
         known = None if recent is None else EventTable.of(recent, table.dimensions).least
-        index, bitmaps = build_index(table, known)
+        index, bitmaps = build_index(table, known, thresholds)
         numbers = table.number
         least, most = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
         ascending = bool((numbers[1:] > numbers[:-1]).all())
         repeats = not ascending and int(np.bincount(numbers - least).max()) > 1
-        return cls(table.dimensions, table.relations, index, bitmaps, least, most, repeats)
+        return cls(table.dimensions, table.relations, index, bitmaps, least, most, repeats, thresholds)
 
     def __len__(self) -> int:
         return len(self.index.number)
@@ -105,7 +103,7 @@ class Segment:
         """All matches of the batch; `numbers` is how many subscription numbers there are."""
         table = EventTable.of(batch, self.dimensions, self.relations)
         events = _Events(*(getattr(table, name) for name in _Events._fields))
-        parts = threads if len(batch) >= _FEWEST_FOR_THREADS else 1
+        parts = threads if len(batch) >= self.thresholds.fewest_for_threads else 1
         cuts = np.linspace(0, len(batch), parts + 1).astype(np.int64).tolist()
         if parts == 1:
             return self._part(events, 0, len(batch), restriction, numbers)
@@ -117,7 +115,7 @@ class Segment:
 
     @cached_property
     def _blocked(self) -> list[tuple[int, int]]:
-        return blocked(self.index, self.bitmaps)
+        return blocked(self.index, self.bitmaps, self.thresholds.fewest_in_blocks)
 
     def _part(self, events: _Events, first: int, last: int, restriction: Restriction, numbers: int) -> Found:
         """The events [first, last)."""
@@ -138,14 +136,14 @@ class Segment:
         words = int(self.bitmaps.words_each.max()) if len(self.bitmaps.words_each) else 0
         accumulator = np.empty(2 * words, np.uint64)
         counts = np.zeros(3, np.int64)
-        asked = np.empty((_ROOM_TO_ASK, 2), np.int64)
+        asked = np.empty((self.thresholds.room_to_ask, 2), np.int64)
         offsets = np.zeros(last + 1, np.int64)
-        out = np.empty(_ROOM, np.int32)
+        out = np.empty(self.thresholds.room, np.int32)
         done, stop = first, min(first + _SAMPLE, last)
         while True:
             done = find_matches(
-                self.index, self.bitmaps, events, done, stop, stamp, *restriction, bitmaps_module.FEWEST_BLOCKED,
-                accumulator, counts, asked, offsets, out,
+                self.index, self.bitmaps, events, done, stop, stamp, *restriction, self.thresholds.fewest_in_blocks,
+                self.thresholds.most_combinations, accumulator, counts, asked, offsets, out,
             )  # fmt: skip
             if counts[ASKED] > len(asked):
                 asked = np.concatenate([asked, np.empty((int(counts[ASKED]), 2), np.int64)])
@@ -157,7 +155,7 @@ class Segment:
                 return Found(offsets[first:], out[: offsets[last]], asked[: counts[ASKED]], cost)
             # Room that is not touched costs nothing, so there may be plenty of it.
             per_event = offsets[done] / (done - first) if done > first else 0
-            room = int(max(4 * len(out) if done < stop else 0, 1.5 * per_event * (last - first))) + _ROOM
+            room = int(max(4 * len(out) if done < stop else 0, 1.5 * per_event * (last - first))) + self.thresholds.room
             wider = np.empty(room, np.int32)
             wider[: offsets[done]] = out[: offsets[done]]
             out, stop = wider, last
@@ -169,9 +167,9 @@ class Segment:
         find_rows(place, self.bitmaps, events, first, last, rows)
         single = (events.least == events.greatest).all(axis=1)
         counts, found = np.zeros(3, np.int64), np.zeros(1, np.int64)
-        asked = np.empty((_ROOM_TO_ASK, 2), np.int64)
-        pairs = np.empty((_ROOM, 2), np.int32)
-        blocks = -(-int(self.bitmaps.words_each[place]) // BLOCK)
+        asked = np.empty((self.thresholds.room_to_ask, 2), np.int64)
+        pairs = np.empty((self.thresholds.room, 2), np.int32)
+        blocks = -(-int(self.bitmaps.words_each[place]) // self.thresholds.block)
         done = 0
         while done < blocks:
             done = find_in_blocks(
@@ -184,6 +182,7 @@ class Segment:
                 last,
                 rows,
                 single,
+                self.thresholds.block,
                 done,
                 counts,
                 asked,

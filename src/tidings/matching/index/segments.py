@@ -17,11 +17,8 @@ from tidings.events import EventBatch
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.merge import merge_tables, table_of, tightened
 from tidings.matching.index.segment import Segment
+from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 from tidings.matching.spans import Numbers, Positions, Spans
-
-LARGE = 5_000  # boxes together, from which on a merge is done in the background; below, it takes up to 10 ms
-_ALIKE = 4  # a segment is merged with the one before it unless that is this many times larger
-_MANY_GONE = 4  # a segment is made anew when one in so many of its boxes can be dropped
 
 
 @dataclass(slots=True)
@@ -46,8 +43,9 @@ class _Pending(NamedTuple):
 class Segments:
     """`forget` is told the numbers whose boxes were dropped."""
 
-    def __init__(self, spans: Spans, forget: Callable[[Numbers], None]) -> None:
+    def __init__(self, spans: Spans, forget: Callable[[Numbers], None], thresholds: Thresholds = DEFAULTS) -> None:
         self.spans = spans
+        self.thresholds = thresholds
         self.committed: int | None = None  # the position up to which no event will be asked about any more
         self.recent: EventBatch | None = None  # what merges choose access paths by
         self.closed = np.zeros(16, np.uint8)  # by number
@@ -66,7 +64,7 @@ class Segments:
 
     def put(self, table: BoxTable, before: Segment | None = None) -> None:
         """Boxes become a segment: the last one, or in place of another."""
-        segment = Segment.of(table) if len(table) else None
+        segment = Segment.of(table, thresholds=self.thresholds) if len(table) else None
         if before is not None:
             self._swap((before,), segment)
         elif segment is not None:
@@ -112,10 +110,10 @@ class Segments:
         committed = self._commit(position)
         for one in list(self._standing):
             boxes = len(one.segment)
-            if one.closings * _MANY_GONE < boxes or not self._free((one.segment,)):
+            if one.closings * self.thresholds.many_gone < boxes or not self._free((one.segment,)):
                 continue
             gone = np.count_nonzero(self.spans.stop[one.segment.index.number] <= committed)
-            if gone * _MANY_GONE >= boxes:
+            if gone * self.thresholds.many_gone >= boxes:
                 self._merge((one.segment,))
 
     def _commit(self, position: int) -> int:
@@ -128,7 +126,11 @@ class Segments:
         segments = [one.segment for one in self._standing]
         for last in range(len(segments) - 1, 0, -1):
             first, boxes = last, len(segments[last])
-            while first and len(segments[first - 1]) < _ALIKE * boxes and self._free(segments[first - 1 : last + 1]):
+            while (
+                first
+                and len(segments[first - 1]) < self.thresholds.alike * boxes
+                and self._free(segments[first - 1 : last + 1])
+            ):
                 first -= 1
                 boxes += len(segments[first])
             if first < last:
@@ -139,12 +141,12 @@ class Segments:
         """Whether none of them is being merged, and nothing large is where these are large."""
         if self._pending is None:
             return True
-        small = sum(map(len, sources)) < LARGE
+        small = sum(map(len, sources)) < self.thresholds.large_merge
         return small and not any(source is busy for source in sources for busy in self._pending.sources)
 
     def _merge(self, sources: tuple[Segment, ...]) -> None:
         work = self._merging(sources)
-        if sum(map(len, sources)) < LARGE:
+        if sum(map(len, sources)) < self.thresholds.large_merge:
             self._take_over(sources, work())
             return
         # A thread for each merge: nothing idles between them, and a process that ends waits for this one at most.
@@ -155,8 +157,8 @@ class Segments:
     def _merging(self, sources: tuple[Segment, ...]) -> Callable[[], _Merged]:
         """The work of a merge, with everything that it reads."""
         stop = None if self.committed is None else self.spans.stop
-        committed, recent = self.committed, self.recent
-        return lambda: _merged(sources, stop, committed, recent)
+        committed, recent, thresholds = self.committed, self.recent, self.thresholds
+        return lambda: _merged(sources, stop, committed, recent, thresholds)
 
     def _take_over(self, sources: tuple[Segment, ...], merged: _Merged) -> None:
         self._swap(sources, merged.segment)
@@ -181,8 +183,9 @@ class Segments:
 
 
 def _merged(
-    sources: tuple[Segment, ...], stop: Positions | None, committed: int | None, recent: EventBatch | None
-) -> _Merged:
+    sources: tuple[Segment, ...], stop: Positions | None, committed: int | None, recent: EventBatch | None,
+    thresholds: Thresholds,
+) -> _Merged:  # fmt: skip
     """One segment of several, without what is closed up to the committed position."""
     tables, dropped = [], [np.zeros(0, np.int32)]
     for source in sources:
@@ -194,4 +197,4 @@ def _merged(
                 table = tightened(table.take(np.flatnonzero(needed)))
         tables.append(table)
     table = merge_tables(tables)
-    return _Merged(Segment.of(table, recent) if len(table) else None, np.unique(np.concatenate(dropped)))
+    return _Merged(Segment.of(table, recent, thresholds) if len(table) else None, np.unique(np.concatenate(dropped)))

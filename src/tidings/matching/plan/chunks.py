@@ -13,8 +13,6 @@ from typing import Any
 import pyarrow as pa
 
 _ALIKE = 4
-_LARGEST = 1 << 18  # rows that chunks are joined up to: some 20 ms of writing
-_LARGEST_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +27,10 @@ class Chunk:
 
 
 class Chunks:
-    def __init__(self, schema: Any, chunks: Iterable[Chunk] = ()) -> None:
-        self._schema = schema
+    """Chunks are joined up to `largest` rows; rows that come at once may be four times as many."""
+
+    def __init__(self, schema: Any, chunks: Iterable[Chunk] = (), largest: int = 1 << 18) -> None:
+        self._schema, self._largest = schema, largest
         self._chunks = list(chunks)
 
     def __len__(self) -> int:
@@ -44,8 +44,9 @@ class Chunks:
         """More rows, as a list or an array for each column."""
         arrays = [pa.array(values, field.type) for values, field in zip(columns, self._schema, strict=True)]
         rows = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
-        for start in range(0, len(rows), _LARGEST_AT_ONCE):
-            self._chunks.append(Chunk(len(self), rows.slice(start, _LARGEST_AT_ONCE)))
+        at_once = 4 * self._largest
+        for start in range(0, len(rows), at_once):
+            self._chunks.append(Chunk(len(self), rows.slice(start, at_once)))
         while len(self._chunks) > 1 and self._alike():
             before, last = self._chunks[-2:]
             self._chunks[-2:] = [Chunk(before.first, _joined([before.rows, last.rows]))]
@@ -68,7 +69,7 @@ class Chunks:
 
     def _alike(self) -> bool:
         before, last = len(self._chunks[-2]), len(self._chunks[-1])
-        return before < _ALIKE * last and before + last <= _LARGEST
+        return before < _ALIKE * last and before + last <= self._largest
 
 
 def _joined(batches: list[Any]) -> Any:

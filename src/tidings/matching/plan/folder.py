@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from tidings.errors import MatchingError
 from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 from tidings.matching.plan.checksum import checksum_of
 from tidings.matching.plan.chunks import Chunk
 from tidings.matching.plan.saved_files import Piece, SavedFile, UnusablePlan, bytes_of, saved_file, sync
@@ -69,17 +70,17 @@ def save_plan(matcher: BoxMatcher, folder: Path, base: Path | None = None) -> No
     matcher.saved.know(files)
 
 
-def open_plan(folder: Path, threads: int | None = None) -> BoxMatcher:
+def open_plan(folder: Path, threads: int | None = None, thresholds: Thresholds = DEFAULTS) -> BoxMatcher:
     """A matcher over the plan's files; raises UnusablePlan rather than reading anything wrongly."""
     manifest = _manifest(folder)
     try:
         catalog = json_form.read(manifest["catalog"])
         rows = {name: _rows(folder, name, *expected) for name, expected in manifest["files"].items()}
-        segments = [(segment_of(rows[name]), latest_start) for name, latest_start in manifest["segments"]]
+        segments = [(segment_of(rows[name], thresholds), latest_start) for name, latest_start in manifest["segments"]]
         numbers, closings = (_chunks([rows[name] for name in manifest[part]]) for part in ("numbers", "closings"))
     except (KeyError, ValueError, TypeError, OSError) as problem:
         raise UnusablePlan(str(folder), "manifest.json", f"does not fit its files ({problem})") from None
-    matcher = BoxMatcher.restored(catalog, segments, numbers, closings, threads)
+    matcher = BoxMatcher.restored(catalog, segments, numbers, closings, threads, thresholds)
     pieces: list[Piece] = [*(segment for segment, _ in segments), *numbers, *closings]
     names = [name for name, _ in manifest["segments"]] + manifest["numbers"] + manifest["closings"]
     known = zip(pieces, names, strict=True)

@@ -17,6 +17,7 @@ from tidings.matching.boxes.dimension import Dimension
 from tidings.matching.index.bitmaps import Bitmaps
 from tidings.matching.index.index import Index
 from tidings.matching.index.segment import Segment
+from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 from tidings.schema.domain import Kind
 
 
@@ -46,7 +47,7 @@ def rows_of(segment: Segment) -> Any:
     return rows.replace_schema_metadata({"segment": json.dumps(described)})
 
 
-def segment_of(rows: Any) -> Segment:
+def segment_of(rows: Any, thresholds: Thresholds = DEFAULTS) -> Segment:
     """The segment in the file's own pages, shared by all who read it. Raises KeyError, ValueError or TypeError where
     the row is of another kind."""
     described = json.loads((rows.schema.metadata or {})[b"segment"])
@@ -69,6 +70,7 @@ def segment_of(rows: Any) -> Segment:
         first,
         last,
         described["repeats"],
+        thresholds,
     )
 
 
