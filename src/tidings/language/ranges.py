@@ -13,7 +13,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from tidings.language.tree import Between, Comparison, Contains, In, Not
 from tidings.schema.domain import Domain, Kind
@@ -21,6 +21,18 @@ from tidings.schema.values import Instant, Value
 
 Key = Any  # float, int or str; in one space all of one sort
 Ranges = tuple[tuple[Key, Key], ...]  # ascending, disjoint, none touching the next
+
+Bound = Literal["at", "after"] | None
+
+# Where the keys that stand in the relation to a constant begin and end: at its key, right after it, or nowhere. `!=` is
+# the complement of `=`. Arrays of comparisons read it too (`matching.boxes.bulk`).
+INTERVALS: dict[str, tuple[Bound, Bound]] = {
+    "=": ("at", "after"),
+    "<": (None, "at"),
+    "<=": (None, "after"),
+    ">": ("after", None),
+    ">=": ("at", None),
+}
 
 
 class _Top:
@@ -118,21 +130,13 @@ def ranges_of(literal: Comparison | Between | In | Contains | Not, space: Space)
 
 def _compared(operator: str, value: Value, space: Space) -> Ranges:
     key = space.key(value)
-    if operator == "=":
-        return ((key, space.successor(key)),)
     if operator == "!=":
         return complement(((key, space.successor(key)),), space)
-    if space.domain.kind is Kind.HIERARCHICAL:
+    if operator != "=" and space.domain.kind is Kind.HIERARCHICAL:
         return _related(operator, str(value), space)
-    match operator:
-        case "<":
-            low, high = space.bottom, key
-        case "<=":
-            low, high = space.bottom, space.successor(key)
-        case ">":
-            low, high = space.successor(key), space.top
-        case _:
-            low, high = key, space.top
+    begins, ends = INTERVALS[operator]
+    low = space.bottom if begins is None else key if begins == "at" else space.successor(key)
+    high = space.top if ends is None else key if ends == "at" else space.successor(key)
     return ((low, high),) if low < high else ()
 
 
