@@ -179,7 +179,8 @@ def _printed_numbers(
     """The place of each value among some texts, and the texts. A dense range of integers needs no sorting."""
     if len(values) and canonical is number:
         low, high = values.min(), values.max()
-        dense = high - low <= max(len(values), 10_000) and max(-low, high) <= LARGEST_INTEGER
+        exact = max(-low, high) <= LARGEST_INTEGER  # first: between ±1.7e308 the difference would overflow
+        dense = exact and high - low <= max(len(values), 10_000)
         if dense and np.array_equal(values, np.trunc(values)):
             texts = pa.array(np.arange(int(low), int(high) + 1)).cast(pa.string())
             return (values - low).astype(np.int32), texts
