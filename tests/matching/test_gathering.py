@@ -1,5 +1,7 @@
 """Many filters at once: the same boxes, the same refusals, all or none."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,11 +9,11 @@ from hypothesis import strategies as st
 
 from tests.matching.gate import answers
 from tests.strategies.filters import RICH, catalogs, events, filter_texts
-from tidings.events import EventBatch
+from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
 from tidings.matching.algorithm import ForeignFilter
 from tidings.matching.boxes.box import boxes_of
-from tidings.matching.boxes.filter_batch import _Plain, gathered
+from tidings.matching.boxes.filter_batch import FilterBatch
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.naive import NaiveMatcher
 from tidings.matching.spans import DisorderedPosition, DuplicateSubscription, IllegalId
@@ -44,7 +46,9 @@ def test_many_at_once_match_as_one_by_one(catalog: Catalog, data: st.DataObject)
         ("price < 10 and size = 'M' and title >= 'a' and category under table", True),
         ("paint contains red and body contains 'word' and made > '2026-05-01T00:00:00Z'", True),
         ("price != 3", True),
-        ("price > 1 and price < 5", False),
+        ("price > 1 and price < 5", True),
+        ("price > 5 and price < 1", True),
+        ("names contains 'a' and names contains 'b' and names >= 'a' and names < 'b'", True),
         ("price < 10 or size = 'M'", False),
         ("price < budget", False),
         ("not (\"zip code\" = 3)", False),  # `!=` is not among the domain's operators
@@ -54,11 +58,25 @@ def test_many_at_once_match_as_one_by_one(catalog: Catalog, data: st.DataObject)
 )  # fmt: skip
 def test_which_filters_become_arrays_at_once(text: str, is_plain: bool) -> None:
     filter = Filter.parse(text, RICH)
-    assert _Plain(RICH).take(0, filter) is is_plain
-    made = gathered([filter], 7, RICH)
-    assert len(made.table) == len(boxes_of(filter, RICH))
-    assert set(made.table.number.tolist()) == {7}
-    assert made.texts.to_pylist() == [filter.text]
+    for made in (FilterBatch.of([filter], RICH), FilterBatch.of_texts([text], RICH)):
+        assert made.places.tolist() == [0] * is_plain
+        assert list(made.others) == [0] * (not is_plain)
+        boxes = made.boxes(7)
+        assert boxes.number.tolist() == [7] * len(boxes_of(filter, RICH))
+        assert made.texts().to_pylist() == [filter.text]
+
+
+def test_the_largest_numbers_are_added_many_at_once() -> None:
+    texts = [f"prices {sign} {value}" for sign in ("<", ">=", "!=") for value in (-1.7e308, 0, 5, 1.7e308)]
+    one, many = NaiveMatcher(RICH), BoxMatcher(RICH, threads=1)
+    filters = [Subscription(text, Filter.parse(text, RICH)) for text in texts]
+    for filter in filters:
+        one.add(filter)
+    many.add_many((filter, 0) for filter in filters)
+    assert many.filter_texts() == dict(enumerate(filter.filter.text for filter in filters))
+    values = [(-1.7e308,), (1.7e308,), (0, 1.7e308), (-1.7e308, 3), (sys.float_info.max,)]
+    batch = EventBatch.of([Event(str(n), ("car",), (("prices", one),)) for n, one in enumerate(values)], RICH)
+    assert answers(many, batch) == answers(one, batch)
 
 
 def test_what_comes_later_joins_what_was_there() -> None:

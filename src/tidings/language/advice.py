@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tidings.language.normal_form import Conjunction, Literal
 from tidings.language.printer import print_filter
-from tidings.language.satisfiability import contradiction, never_matches
+from tidings.language.satisfiability import ALWAYS_SATISFIABLE, contradiction, never_matches
 from tidings.language.tree import (
     And,
     AttributeComparison,
@@ -37,6 +37,16 @@ def advice(tree: Node, conjunctions: tuple[Conjunction, ...], catalog: Catalog) 
             assert clash is not None
             found[f"{subject}: {_clash(clash)}"] = None
     return tuple(found)
+
+
+def may_warn(attribute: str, operator: str, catalog: Catalog) -> bool:
+    """Whether a comparison of the attribute with some constant, or `contains`, gets a warning by itself. False: only
+    what else the filter says of the attribute can be the reason for one."""
+    domain = catalog.domain_of(attribute)
+    assert domain is not None
+    avoids = operator == "!=" and catalog.may_be_multiple(attribute)
+    satisfiable = operator in ("=", "contains") or domain.kind in ALWAYS_SATISFIABLE
+    return avoids or not satisfiable or not catalog.is_used(attribute)
 
 
 def _clash(predicates: Conjunction) -> str:

@@ -8,7 +8,7 @@ from tidings.language.tree import Comparison, Contains, ContainsWords, Not
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
 from tidings.schema.domain import Kind
 
-_ALWAYS_SATISFIABLE = (Kind.NUMERIC, Kind.TIME)
+ALWAYS_SATISFIABLE = (Kind.NUMERIC, Kind.TIME)
 _LONGEST_TRIED = 200  # a longer conjunction in which all predicates were needed would take seconds
 
 
@@ -71,7 +71,7 @@ def _obviously_satisfiable(conjunction: Conjunction, catalog: Catalog) -> bool:
     for literal in conjunction:
         if type(literal) is Comparison:
             domain = catalog.domain_of(literal.attribute)
-            free = domain is not None and (domain.kind in _ALWAYS_SATISFIABLE or literal.operator == "=")
+            free = domain is not None and (domain.kind in ALWAYS_SATISFIABLE or literal.operator == "=")
         else:
             free = type(literal) is Contains
         if not free or literal.attribute in attributes:  # type: ignore[union-attr]

@@ -106,8 +106,7 @@ class Spans:
         """Opens spans for many new subscriptions at once, or for none of them; returns the first number."""
         active = self._by_id()
         first, last = len(self.ids), len(self.ids) + len(ids)
-        wanted = dict(zip(ids, range(first, last), strict=True))
-        self._check_many(ids, at, wanted)
+        wanted = self.check_many(ids, at)
         self._make_room(last)
         self._start[first:last], self._stop[first:last] = at, FOREVER
         self.ids.extend(ids)
@@ -117,14 +116,17 @@ class Spans:
             self._active = wanted
         return first
 
-    def _check_many(self, ids: Sequence[str], at: Sequence[int] | int, wanted: dict[str, int]) -> None:
-        """Raises what opening them one after the other would. Only where something may be wrong each is looked at."""
+    def check_many(self, ids: Sequence[str], at: Sequence[int] | int) -> dict[str, int]:
+        """Raises what opening them one after the other would; otherwise the numbers that they would get. Only where
+        something may be wrong each is looked at."""
+        wanted = dict(zip(ids, range(len(self.ids), len(self.ids) + len(ids)), strict=True))
         if len(wanted) < len(ids):
             raise DuplicateSubscription(next(id for id, count in Counter(ids).items() if count > 1))
         known = (self._by_id().keys(), self._last_change.keys())
         if not (all(map(str.isascii, ids)) and all(names.isdisjoint(wanted) for names in known)):
             for id, position in zip(ids, np.broadcast_to(at, len(ids)).tolist(), strict=True):
                 self.check(id, position)
+        return wanted
 
     def _make_room(self, numbers: int) -> None:
         if numbers > len(self._start):

@@ -8,7 +8,7 @@ position can need any more."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from tidings.language.tree import Node
 from tidings.matching.algorithm import Algorithm, Matches
 from tidings.matching.boxes.box import Box, boxes_of
 from tidings.matching.boxes.box_table import BoxTable
-from tidings.matching.boxes.filter_batch import gathered
+from tidings.matching.boxes.filter_batch import FilterBatch
 from tidings.matching.index.combined import combined
 from tidings.matching.index.growth import remade, renumbered
 from tidings.matching.index.segment import Restriction, Segment
@@ -112,18 +112,22 @@ class BoxMatcher(Algorithm):
     def add_many(self, subscriptions: Iterable[tuple[Subscription, int]]) -> range:
         """As `add` one after the other, each at its position, but much quicker, and all or none. Returns the numbers
         that stand for them."""
-        self._segments.finish()
         chosen = list(subscriptions)
         for subscription, _ in chosen:
             self._refuse_foreign(subscription)
-        table, texts = gathered([subscription.filter for subscription, _ in chosen], len(self.spans), self.catalog)
+        batch = FilterBatch.of((subscription.filter for subscription, _ in chosen), self.catalog)
+        return self.add_batch([subscription.id for subscription, _ in chosen], batch, [at for _, at in chosen])
+
+    def _insert_batch(self, ids: Sequence[str], batch: FilterBatch, at: Sequence[int] | int) -> range:
+        self._segments.finish()
+        table, texts = batch.boxes(len(self.spans)), batch.texts()
         self._write_down()
-        first = self.spans.open_many([subscription.id for subscription, _ in chosen], [at for _, at in chosen])
+        first = self.spans.open_many(ids, at)
         self._write_down(texts)
         self._set_waiting()
         self._segments.put(table)
         self._segments.merge_alike()
-        return range(first, first + len(chosen))
+        return range(first, first + len(batch))
 
     def load(self, table: BoxTable, ids: list[str], at: int = 0) -> None:
         """Many filters at once, already boxes in arrays whose numbers follow those that are there."""
