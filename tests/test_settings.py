@@ -98,6 +98,7 @@ def test_text_from_the_environment_becomes_the_setting_s_kind(name: str, text: s
         ('host = ""', "an address"),
         ("host = 1", "an address"),
         ("connections = -1", "not negative"),
+        ("values_per_attribute = 0", "above 0"),
         ('guests = "perhaps"', "true or false, got 'perhaps'"),
         ("guests = 1", "true or false"),
         ("idle_seconds = 0", "seconds above 0"),

@@ -27,6 +27,8 @@ MEANINGS = {
     "guests": "whether one may publish and grow the schema without a token",
     "extra_scopes": "what a new account has beside `publish` and `subscribe` (and `schema`, on loopback)",
     "largest_event": "bytes of one event, or of one XML request",
+    "values_per_attribute": "different values that an attribute may have in one event; for `tidings pipeline` and "
+    "`tidings journal load` too",
     "largest_body": "bytes of one request that is no stream of lines",
     "largest_stream": "bytes of a request that is a stream of lines",
     "subscriptions_per_owner": "that one account may leave standing",

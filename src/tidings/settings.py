@@ -48,6 +48,7 @@ class Settings:
     guests: bool = False  # whoever has no token may publish and grow the schema
     extra_scopes: tuple[str, ...] = ()  # what a new account has beside publish and subscribe
     largest_event: int = MIB // 4  # bytes
+    values_per_attribute: int = 1_000  # different ones in one event
     largest_body: int = 16 * MIB  # of one request that is not a stream of lines
     largest_stream: int = 1024 * MIB
     subscriptions_per_owner: int = 100_000
@@ -153,6 +154,12 @@ def _number(value: object) -> int:
     return number
 
 
+def _count(value: object) -> int:
+    if not (number := _number(value)):
+        raise ValueError
+    return number
+
+
 def _port(value: object) -> int:
     number = _number(value)
     if number > _LAST_PORT:
@@ -241,6 +248,7 @@ _SPECIAL = {
     "xml_port": "port",
     "smtp_port": "port",
     "host": "host",
+    "values_per_attribute": "count",
     "smtp_security": "security",
     "webhook_handshake": "handshake",
     "public_url": "url",
@@ -250,6 +258,7 @@ _READERS: dict[str, Any] = {
     "Path": lambda value: Path(_text(value)),
     "str": _text,
     "int": _number,
+    "count": _count,
     "port": _port,
     "host": _host,
     "float": _seconds,
@@ -265,6 +274,7 @@ _EXPECTED = {
     "Path": "a path",
     "str": "text",
     "int": "a whole number that is not negative",
+    "count": "a whole number above 0",
     "port": f"a port, a whole number up to {_LAST_PORT} (0: any that is free)",
     "host": "an address or the name of one, such as 127.0.0.1 (0.0.0.0: every one of this machine)",
     "float": "a number of seconds above 0",

@@ -42,6 +42,18 @@ def test_load_counts_and_tells_why(tidings: Tidings) -> None:
     assert "line 4: event 'e4' refused: domain: 'price': 'cheap'" in done.stderr
 
 
+def test_an_attribute_has_only_so_many_values(tidings: Tidings, monkeypatch: pytest.MonkeyPatch) -> None:
+    several = {"id": "several", "event_type": "car", "attributes": {"brand": "mini", "year": 1990, "paint": ["a", "b"]}}
+    Path("several.jsonl").write_text(json.dumps(several))
+    load = ("journal", "load", *DATA, *SCHEMA, "--events", "several.jsonl")
+    refused = tidings(*load, "--values-per-attribute", "1")
+    assert "'paint' has 2 different values; at most 1 are allowed" in refused.stderr
+    monkeypatch.setenv("TIDINGS_VALUES_PER_ATTRIBUTE", "1")
+    assert "1 event refused" in tidings(*load).stdout
+    monkeypatch.delenv("TIDINGS_VALUES_PER_ATTRIBUTE")
+    assert "1 event" in tidings(*load).stdout
+
+
 def test_loaded_again_adds_nothing(loaded: Tidings) -> None:
     again = loaded(*LOAD, "--json")
     counts = json.loads(again.stdout)

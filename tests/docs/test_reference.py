@@ -47,7 +47,7 @@ def limits() -> dict[str, int]:
 
 def test_the_readmes_limits_are_those_of_the_settings() -> None:
     told = limits()
-    assert len(told) == 9
+    assert len(told) == 10
     for name, value in told.items():
         assert getattr(Settings(), name) == value, name
 

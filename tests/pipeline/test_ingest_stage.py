@@ -69,6 +69,24 @@ def test_many_small_files_share_a_transaction(store: Store, tmp_path: Path) -> N
     assert {stored.letter.origin for stored in store.dead_letters()} == {path.name for path in files}
 
 
+def test_an_attribute_has_only_so_many_values(store: Store, tmp_path: Path) -> None:
+    few, many = (
+        sale("few", attributes={"price": 1, "offers": [1, 2]}),
+        sale("many", attributes={"price": 1, "offers": [1, 2, 3]}),
+    )
+    path = tmp_path / "some.jsonl"
+    path.write_text(json.dumps(few) + "\n" + json.dumps(many) + "\n")
+    folder = parse_source(f"files:{tmp_path}", most_values=2)
+    assert counts(IntakeStage(store.url, folder), paths(path)) == (1, 0, 1)
+    topic = parse_source("kafka://nowhere:1/sales", most_values=2)
+    assert counts(IntakeStage(store.url, topic), messages(json.dumps(few).encode(), json.dumps(many).encode())) == (
+        0,
+        1,
+        1,
+    )
+    assert {one.rule for stored in store.dead_letters() for one in stored.letter.errors} == {"unique"}
+
+
 def test_a_file_that_has_vanished_is_told(store: Store, tmp_path: Path) -> None:
     source = FolderSource(tmp_path)
     assert counts(IntakeStage(store.url, source), paths(tmp_path / "gone.jsonl")) == (0, 0, 1)

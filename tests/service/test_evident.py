@@ -53,6 +53,12 @@ def test_what_is_evident_is_what_validate_says(raw: dict[str, Any]) -> None:
         assert repr(quick) == repr(found)  # 1 and 1.0 are equal but not the same
 
 
+def test_several_types_are_evident_only_within_the_limit() -> None:
+    raw = {"id": "e1", "event_type": ["car", "auction"], "attributes": AUCTION | {"brand": "mini", "year": 1990}}
+    assert Evident(CATALOG, most_values=2).event(raw) == validate(raw, CATALOG)
+    assert Evident(CATALOG, most_values=1).event(raw) is None
+
+
 @pytest.mark.parametrize(
     "raw", [car("e1"), car("e1", paint="red"), {**car("e1"), "event_type": ["car"], "source": "s"}]
 )

@@ -147,6 +147,26 @@ def test_an_event_that_is_too_large_is_refused_and_named(client: httpx.Client, s
 
 
 @on_sqlite
+def test_an_attribute_has_only_so_many_values(client: httpx.Client, service: Service) -> None:
+    service.gateway.settings = replace(service.settings, values_per_attribute=2)
+    many = car("many", paint=["red", "green", "blue"])
+    answer = client.post("/events", json=many)
+    (told,) = answer.json()["errors"]
+    assert (answer.status_code, told["rule"], told["attribute"]) == (422, "unique", "paint")
+    assert told["message"] == "'paint' has 3 different values; at most 2 are allowed"
+    for kind in ("array", "lines"):
+        events = [car(f"{kind} a", paint=["red", "red", "green"]), many]
+        body: dict[str, Any] = {"json": events} if kind == "array" else {"content": lines(*events), "headers": NDJSON}
+        told = client.post("/events", **body).json()
+        assert (told["accepted"], told["refused"][0]["errors"][0]["rule"]) == (1, "unique")
+    service.gateway.settings = replace(service.settings, values_per_attribute=1)
+    service.store.append([Grow(CreateEventType(EventType("plain"))), Grow(CreateEventType(EventType("simple")))])
+    both = {"id": "both", "event_type": ["plain", "simple"], "attributes": {}}
+    answer = client.post("/events", json=both)
+    assert [(one["rule"], one["attribute"]) for one in answer.json()["errors"]] == [("unique", "event_type")]
+
+
+@on_sqlite
 def test_a_stream_that_is_too_long_keeps_what_was_accepted(client: httpx.Client, service: Service) -> None:
     service.gateway.settings = replace(service.settings, largest_stream=1_000_000)
     body = lines(*(car(f"n{n}") for n in range(20_000)))

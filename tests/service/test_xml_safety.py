@@ -114,6 +114,17 @@ def test_the_largest_event_is_taken(daemon: Served) -> None:
     assert client.answer().get("name") == "RequestTooLarge"
 
 
+def test_an_attribute_has_only_so_many_values(url: str) -> None:
+    with served(url, values_per_attribute=2) as daemon:
+        token, client = daemon.join("ann"), daemon.client()
+        for count, tag in ((2, "OK"), (3, "ERROR")):
+            paints = "".join(f'<ATTR type="paint">{number}</ATTR>' for number in range(count))
+            event = CAR.format(token=token, more="").replace("</ATTRIBUTES>", paints + "</ATTRIBUTES>")
+            answer = client.ask(event)
+            assert answer.tag == tag
+        assert "at most 2 are allowed" in "".join(answer.itertext())
+
+
 @pytest.mark.parametrize("begun", ["<LIST_SUBS ", "<!-- ", "<LIST_SUBS token='", "<A><A>", "<"])
 def test_a_slow_writer_is_let_go(daemon: Served, others: Callable[[], None], begun: str) -> None:
     """It sends now and then, so it is never silent for long; still the request must be whole in time."""

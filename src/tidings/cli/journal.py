@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from tidings.cli.options import ExistingFile, Form, load_catalog, writable
+from tidings.cli.options import ExistingFile, Form, ValuesPerAttribute, load_catalog, writable
 from tidings.cli.quantities import bytes_of
 from tidings.cli.stores import Data, StoreUrl, opened_store
 from tidings.cli.terminal import INPUT_WAS_WRONG, counted, messages, output, plain, plain_errors, progress, warn
+from tidings.events.validation import MOST_VALUES
 from tidings.schema import Instant
 
 if TYPE_CHECKING:  # SQLAlchemy takes long to load, and most commands need no store
@@ -42,6 +43,7 @@ def load(
         Path | None, typer.Option(metavar="FILE", help="JSON Lines, CSV, Parquet or XML.", **ExistingFile)
     ] = None,
     form: Annotated[Form | None, typer.Option(help="Of the events, where their name does not say it.")] = None,
+    values_per_attribute: ValuesPerAttribute = MOST_VALUES,
     as_json: Json = False,
 ) -> None:
     """Append a schema, subscriptions and events from files; what is there already is left as it is.
@@ -64,7 +66,7 @@ def load(
             if subscriptions is not None:
                 loading.subscriptions(subscriptions)
             if events is not None:
-                loading.events(events, form)
+                loading.events(events, form, values_per_attribute)
         for reason in loading.loaded.reasons:
             warn(reason)
     _tell(asdict(loading.loaded), str(loading.loaded), as_json)

@@ -116,11 +116,11 @@ class Loading:
             self.loaded.subscriptions_refused += 1
             self.loaded.explain(str(outcome.error))
 
-    def events(self, path: Path, form: str | None) -> None:
-        """Wrong events never stop the others."""
+    def events(self, path: Path, form: str | None, most_values: int) -> None:
+        """Wrong events never stop the others; `most_values` as in `validate`."""
         catalog = self._store.catalog()
         for chunk in raw_chunks(path, catalog, form):
-            self._publish(arrived(str(path.absolute()), chunk, catalog, now))
+            self._publish(arrived(str(path.absolute()), chunk, catalog, now, most_values))
             self._tell(self.loaded)
 
     def _publish(self, come: Arrived) -> None:

@@ -19,6 +19,16 @@ SchemaFile = Annotated[
     Path, typer.Option(metavar="FILE", help="The schema, JSON or XML.", show_default=False, **ExistingFile)
 ]
 
+ValuesPerAttribute = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        metavar="N",
+        envvar="TIDINGS_VALUES_PER_ATTRIBUTE",
+        help="Different values that an attribute may have in one event.",
+    ),
+]
+
 
 def writable(path: Path | None) -> Path | None:
     """Refuses, before any work is done, a place where no file can be written."""

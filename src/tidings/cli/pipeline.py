@@ -14,8 +14,10 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
+from tidings.cli.options import ValuesPerAttribute
 from tidings.cli.quantities import bytes_of
 from tidings.cli.terminal import counted, messages, note, plain_errors
+from tidings.events.validation import MOST_VALUES
 
 if TYPE_CHECKING:  # Spark, SQLAlchemy and numba take long to load, and other commands do without
     from tidings.pipeline.pipeline import Progress
@@ -59,6 +61,7 @@ def pipeline(
         typer.Option(metavar="FILE", help="Keep figures in this file, in Prometheus's text form.", dir_okay=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each look at the progress.")] = False,
+    values_per_attribute: ValuesPerAttribute = MOST_VALUES,
     while_stdin: Annotated[
         bool, typer.Option("--while-stdin", help="Stop when standard input ends: for a program that starts it.")
     ] = False,
@@ -79,7 +82,15 @@ def pipeline(
     with plain_errors():
         limit = bytes_of(plan_limit, "--plan-limit") if plan_limit else None
         settings = PipelineSettings(
-            data, store, master, tuple(source or ()), sink if direct else "", most_rows, limit, _settings(spark or [])
+            data,
+            store,
+            master,
+            tuple(source or ()),
+            sink if direct else "",
+            most_rows,
+            limit,
+            _settings(spark or []),
+            values_per_attribute,
         )
         with Pipeline(settings, note) as running, _Screen(as_json) as screen:
 

@@ -20,7 +20,7 @@ from tidings.events import arrays
 from tidings.events.batch import EventBatch, vocabulary
 from tidings.events.elements import RawColumn, elements
 from tidings.events.refusal import RefusedEvent
-from tidings.events.validation import FARTHEST_AHEAD, LONGEST_ID, validate
+from tidings.events.validation import FARTHEST_AHEAD, LONGEST_ID, MOST_VALUES, validate
 from tidings.schema import Catalog, Domain, Instant, View
 from tidings.schema.catalog import ENVELOPE, EVENT_TYPE
 
@@ -59,10 +59,13 @@ class _Column:
 
 
 class Sieve:
-    """Sifts chunks of raw columns under one catalog."""
+    """Sifts chunks of raw columns under one catalog; `accepted` and `most_values` as in `validate`."""
 
-    def __init__(self, catalog: Catalog, accepted: Instant | None = None) -> None:
+    def __init__(
+        self, catalog: Catalog, accepted: Instant | None = None, most_values: int | None = MOST_VALUES
+    ) -> None:
         self._catalog = catalog
+        self._most_values = most_values
         self._accepted = accepted
         self._vocabularies: dict[str, Any] = {}  # by domain: made once, not per chunk
 
@@ -93,7 +96,9 @@ class Sieve:
         accepted, refused = [], []
         for row in doubted.nonzero()[0].tolist():
             try:
-                accepted.append((row, validate(raw.row(row), self._catalog, self._accepted)))
+                accepted.append(
+                    (row, validate(raw.row(row), self._catalog, self._accepted, most_values=self._most_values))
+                )
             except RefusedEvent as refusal:
                 refused.append((row, refusal))
         evident = pa.array(~doubted)
@@ -147,6 +152,8 @@ class Sieve:
         longest = pc.max(lengths).as_py() or 0
         if longest <= 1:
             return _Column(arrays.spread(flat, lengths))
+        if self._most_values is not None and longest > self._most_values:
+            doubted |= _mask(pc.greater(lengths, self._most_values))
         stored = arrays.lists(flat, lengths, pc.equal(lengths, 0))
         return _Column(stored, _mask(pc.greater(lengths, 1)))
 

@@ -69,6 +69,10 @@ def _numbers(array: Any) -> Any:
                 held = pc.and_(held, pc.greater_equal(array, -LARGEST_INTEGER))
             array = pc.if_else(held, array, None)
         return array.cast(pa.float64())
+    if pa.types.is_decimal(array.type):
+        # By way of text, which is rounded correctly: Arrow's own cast makes 0.30000000000000004 of 0.3.
+        floats = array.cast(pa.string()).cast(pa.float64())
+        return pc.if_else(pc.less(pc.abs(floats), LARGEST_INTEGER), floats, None)
     if not pa.types.is_floating(array.type):
         return pa.nulls(len(array), pa.float64())
     floats = pc.add(array.cast(pa.float64()), 0.0)

@@ -23,6 +23,7 @@ from tidings.events.csv_rows import csv_chunks
 from tidings.events.json_lines import json_chunks
 from tidings.events.parquet import parquet_chunks
 from tidings.events.refusal import Refused
+from tidings.events.validation import MOST_VALUES
 from tidings.events.xml_events import xml_chunks
 from tidings.schema import Catalog
 
@@ -71,12 +72,19 @@ class Reading:
     duplicates: int = 0
 
 
-def read_events(source: Source, catalog: Catalog, form: str | None = None, rows: int = 10_000) -> Iterator[Reading]:
-    """Reads a path or a binary stream; positions count the accepted events of the whole file from 1.
+def read_events(
+    source: Source,
+    catalog: Catalog,
+    form: str | None = None,
+    rows: int = 10_000,
+    most_values: int | None = MOST_VALUES,
+) -> Iterator[Reading]:
+    """Reads a path or a binary stream; positions count the accepted events of the whole file from 1. `most_values` as
+    in `validate`.
 
     A wrong event never stops the others; raises EventError when the file as a whole cannot be read.
     """
-    return _readings(raw_chunks(source, catalog, form, rows), catalog)
+    return _readings(raw_chunks(source, catalog, form, rows), Sieve(catalog, most_values=most_values))
 
 
 def raw_chunks(source: Source, catalog: Catalog, form: str | None = None, rows: int = 10_000) -> Iterator[Chunk]:
@@ -101,8 +109,7 @@ def _chunks(source: Source, name: str, chunks: _Chunks, catalog: Catalog, rows: 
         yield from chunks(stream, name, catalog, rows)
 
 
-def _readings(chunks: Iterator[Chunk], catalog: Catalog) -> Iterator[Reading]:
-    sieve = Sieve(catalog)
+def _readings(chunks: Iterator[Chunk], sieve: Sieve) -> Iterator[Reading]:
     seen = _Seen()
     position = 1
     for chunk in chunks:

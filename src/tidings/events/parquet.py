@@ -1,13 +1,14 @@
 """Parquet to raw columns: typed as they are, read by batches of rows.
 
-Columns are named as in CSV. Integers, floats and decimals are numbers; strings and dictionaries of them are
-text; timestamps of any unit and dates are times (without a zone: UTC); lists hold several values. All else,
-Booleans too, is refused row by row.
+Columns are named as in CSV. Integers, floats and decimals are numbers (a decimal without a fraction is an integer, any
+other the nearest float); strings and dictionaries of them are text; timestamps of any unit and dates are times
+(without a zone: UTC); lists hold several values. Everything else, Booleans too, is refused row by row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import IO, Any
 
 import pyarrow as pa
@@ -64,8 +65,6 @@ def plain(column: Any) -> Any:
         return plain(column.dictionary_decode())
     if types.is_large_string(type_) or types.is_string_view(type_) or types.is_null(type_):
         return column.cast(pa.string())
-    if types.is_decimal(type_):
-        return column.cast(pa.float64())
     if types.is_large_list(type_) or types.is_fixed_size_list(type_) or types.is_list_view(type_):
         return plain(column.cast(pa.list_(type_.value_type)))
     if types.is_list(type_):
@@ -106,4 +105,7 @@ def _raw_value(scalar: Any) -> Any:
     if pa.types.is_timestamp(scalar.type) or pa.types.is_date(scalar.type):
         instant = from_timestamps(pa.array([scalar], scalar.type)).cast(pa.int64())[0].as_py()
         return Instant(instant) if instant is not None else "a time outside the years 1 to 9999"
-    return scalar.as_py()
+    value = scalar.as_py()
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return value

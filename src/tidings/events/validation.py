@@ -22,6 +22,7 @@ __all__ = ["BrokenRule", "RefusedEvent", "validate", "write_event"]
 
 MEMBERS = ("id", "source", "time", "contact", EVENT_TYPE, "attributes")
 LONGEST_ID = 1000
+MOST_VALUES = 1_000  # different ones of one attribute in one event; the service may be set to allow more or fewer
 MOST_TOLD = 100  # broken rules of one event; of the others only their number is told
 _MOST_HINTS = 10  # of these rules say what may have been meant
 _MOST_COMPARED = 5_000  # words for the hints of one event; each takes some 25 µs, and whoever publishes waits meanwhile
@@ -65,11 +66,18 @@ class _Broken(list[BrokenRule]):
         return RefusedEvent(id, tuple(self))
 
 
-def validate(raw: object, catalog: Catalog, accepted: Instant | None = None, hints: bool = True) -> Event:
+def validate(
+    raw: object,
+    catalog: Catalog,
+    accepted: Instant | None = None,
+    hints: bool = True,
+    most_values: int | None = MOST_VALUES,
+) -> Event:
     """The event as the inside of Tidings knows it; raises RefusedEvent with the rules it breaks.
 
-    `accepted` is the time of acceptance, where there is one: occurrence times far after it are refused. To look for
-    what was meant takes longer than all the rest: who only wants to know whether the event is valid asks for no hints.
+    `accepted` is the time of acceptance, if there is one: occurrence times long after it are refused. Looking for what
+    was meant takes longer than everything else; without `hints` it is left out. `most_values` limits the values of one
+    attribute; None, for events that were accepted before, allows any number.
     """
     broken = _Broken(hints)
     if not isinstance(raw, dict):
@@ -88,7 +96,8 @@ def validate(raw: object, catalog: Catalog, accepted: Instant | None = None, hin
     time = _time(raw.get("time"), accepted, broken)
     contact = _text("contact", raw.get("contact"), broken)
     event_types, unknown_type = _event_types(raw.get(EVENT_TYPE), catalog, broken)
-    attributes = _attributes(raw.get("attributes"), event_types, unknown_type, catalog, broken)
+    _check_count(EVENT_TYPE, raw.get(EVENT_TYPE), len(event_types), most_values, broken)
+    attributes = _attributes(raw.get("attributes"), event_types, unknown_type, catalog, broken, most_values)
     if broken:
         raise broken.refusal(id or None)
     return Event(id, event_types, attributes, source or "", time, contact)
@@ -179,7 +188,12 @@ def _event_types(value: object, catalog: Catalog, broken: _Broken) -> tuple[tupl
 
 
 def _attributes(
-    raw: object, event_types: tuple[str, ...], unknown_type: bool, catalog: Catalog, broken: _Broken
+    raw: object,
+    event_types: tuple[str, ...],
+    unknown_type: bool,
+    catalog: Catalog,
+    broken: _Broken,
+    most_values: int | None,
 ) -> tuple[tuple[str, tuple[Value, ...]], ...]:
     """What the event binds, by name. What an unknown type might allow is not complained about."""
     if raw is not None and not isinstance(raw, dict):
@@ -204,6 +218,8 @@ def _attributes(
         if count > 1 and use is not None and use.unique and not unknown_type:
             message = f"{name!r} is unique but has {count} different values"
             broken.add("unique", name, bound[name], message)
+        else:
+            _check_count(name, bound[name], count, most_values, broken)
         made.append((name, values))
     for name in sorted(view.mandatory):
         if name not in bound:
@@ -214,6 +230,12 @@ def _attributes(
             message = f"{name!r} is mandatory for {_listed(demanding)} but is not bound"
             broken.add("mandatory", name, None, message)
     return tuple(made)
+
+
+def _check_count(name: str, raw: object, count: int, most: int | None, broken: _Broken) -> None:
+    if most is not None and count > most:
+        message = f"{name!r} has {count:,} different values; at most {most:,} are allowed"
+        broken.add("unique", name, raw, message)
 
 
 def _values(name: str, raw: object, domain: Domain, broken: _Broken) -> tuple[tuple[Value, ...], int]:

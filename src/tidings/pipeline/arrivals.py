@@ -12,6 +12,7 @@ import msgspec
 
 from tidings.events import BrokenRule, EventBatch, Sieve
 from tidings.events.chunk import Chunk
+from tidings.events.validation import MOST_VALUES
 from tidings.schema import Catalog, Instant
 from tidings.store import DeadLetter
 
@@ -31,12 +32,18 @@ class Arrived:
 
 
 def arrived(
-    origin: str, chunk: Chunk, catalog: Catalog, clock: Clock | None, sent: Callable[[int], str] | None = None
+    origin: str,
+    chunk: Chunk,
+    catalog: Catalog,
+    clock: Clock | None,
+    most_values: int = MOST_VALUES,
+    sent: Callable[[int], str] | None = None,
 ) -> Arrived:
-    """Sifts a chunk. With a clock, occurrence times far after the time now are refused, as the journal would do.
+    """Sifts a chunk. With a clock, occurrence times long after the current time are refused, as the journal does;
+    `most_values` as in `validate`.
 
-    `sent`: the text that was sent, by place, where it is at hand; else what was read is written anew."""
-    sifted = Sieve(catalog, clock() if clock is not None else None).sift(chunk.columns)
+    `sent` returns the text that was sent, by place; without it the raw event is written as JSON again."""
+    sifted = Sieve(catalog, clock() if clock is not None else None, most_values).sift(chunk.columns)
     letters = []
     for one in chunk.refused:
         letters.append(DeadLetter(origin, str(one.line), one.id, sent(one.line) if sent else "", one.errors))

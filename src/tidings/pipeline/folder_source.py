@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.errors import PipelineError
 from tidings.events.files import raw_chunks
+from tidings.events.validation import MOST_VALUES
 from tidings.pipeline.arrivals import Arrived, Clock, arrived, unreadable
 from tidings.schema import Catalog
 
@@ -35,10 +36,11 @@ class NoFolder(PipelineError):
 
 @dataclass(frozen=True, slots=True)
 class FolderSource:
-    """`most`: files in one batch."""
+    """`most`: files in one batch; `most_values` as in `validate`."""
 
     folder: Path
     most: int = 1_000
+    most_values: int = MOST_VALUES
 
     trigger = "1 second"  # each look lists the folder
 
@@ -66,12 +68,12 @@ class FolderSource:
                 path = Path("/" + name.removeprefix("file:").lstrip("/"))
                 relative = path.relative_to(folder)
                 if not any(part.startswith((".", "_")) for part in relative.parts):
-                    yield from _of_file(path, relative.as_posix(), catalog(), clock)
+                    yield from _of_file(path, relative.as_posix(), catalog(), clock, self.most_values)
 
 
-def _of_file(path: Path, origin: str, catalog: Catalog, clock: Clock | None) -> Iterator[Arrived]:
+def _of_file(path: Path, origin: str, catalog: Catalog, clock: Clock | None, most_values: int) -> Iterator[Arrived]:
     try:
         for chunk in raw_chunks(path, catalog):
-            yield arrived(origin, chunk, catalog, clock)
+            yield arrived(origin, chunk, catalog, clock, most_values)
     except Exception as problem:  # whatever is wrong with one file, it must not stop the others for ever
         yield unreadable(origin, catalog, problem)

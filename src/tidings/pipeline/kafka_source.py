@@ -19,6 +19,7 @@ from tidings.events.chunk import Chunk
 from tidings.events.json_lines import raw_columns
 from tidings.events.lines import LONGEST_LINE
 from tidings.events.refusal import Refused, refused_line
+from tidings.events.validation import MOST_VALUES
 from tidings.pipeline.arrivals import LONGEST_RAW, Arrived, Clock, arrived
 from tidings.schema import Catalog
 
@@ -68,9 +69,10 @@ class KafkaTopic:
 
 @dataclass(frozen=True, slots=True)
 class KafkaSource(KafkaTopic):
-    """`most`: messages in one batch."""
+    """`most`: messages in one batch; `most_values` as in `validate`."""
 
     most: int = 100_000
+    most_values: int = MOST_VALUES
 
     trigger = "0 seconds"
 
@@ -88,7 +90,8 @@ class KafkaSource(KafkaTopic):
                 some = batch.filter(pc.equal(batch.column("partition"), partition))
                 offsets, values = (some.column(name).to_pylist() for name in ("offset", "value"))
                 texts = _Texts(dict(zip(offsets, values, strict=True)))
-                yield arrived(f"kafka:{self.topic}/{partition}", _chunk(offsets, values, newest), newest, clock, texts)
+                origin, chunk = f"kafka:{self.topic}/{partition}", _chunk(offsets, values, newest)
+                yield arrived(origin, chunk, newest, clock, self.most_values, texts)
 
 
 def packages_for(place: object) -> tuple[str, ...]:

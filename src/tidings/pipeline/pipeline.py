@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from tidings.errors import PipelineError, TidingsError
+from tidings.events.validation import MOST_VALUES
 from tidings.pipeline.direct import NewestPlan, start_direct
 from tidings.pipeline.folder import DataFolder
 from tidings.pipeline.ingest import packages_for, parse_source, start_ingest
@@ -71,6 +72,7 @@ class PipelineSettings:
     most_rows: int = 20_000  # of one batch
     plan_limit: int | None = None  # bytes of the plan that one worker may hold
     spark: tuple[tuple[str, str], ...] = ()  # settings of Spark itself
+    values_per_attribute: int = MOST_VALUES  # different ones in one event of a source
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class Pipeline:
     def __init__(self, settings: PipelineSettings, tell: Callable[[str], None] = lambda _: None) -> None:
         self.settings = settings
         self.folder = DataFolder(settings.data)
-        self._sources = [parse_source(text) for text in settings.sources]
+        self._sources = [parse_source(text, settings.values_per_attribute) for text in settings.sources]
         self._direct_to = parse_sink(settings.direct_to) if settings.direct_to else None
         self._tell = tell
         self._stopped = threading.Event()  # of the planner

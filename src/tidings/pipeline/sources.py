@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from tidings.errors import PipelineError, suggestion
+from tidings.events.validation import MOST_VALUES
 from tidings.pipeline.folder_source import FolderSource
 from tidings.pipeline.kafka_source import KafkaSource
 
@@ -36,15 +37,17 @@ class WrongOption(PipelineError):
         return "{}: the option {!r} {}".format(*self.args)
 
 
-def parse_source(text: str) -> Source:
+def parse_source(text: str, most_values: int = MOST_VALUES) -> Source:
     """`files:FOLDER?most=100` (files in one batch) or `kafka://HOST:PORT[,HOST:PORT]/TOPIC?most=10000&properties=FILE`
-    (messages in one batch; Kafka client properties). Raises UnknownPlace or WrongOption."""
+    (messages in one batch; Kafka client properties); `most_values` as in `validate`. Raises UnknownPlace or
+    WrongOption."""
     if found := _FILES.fullmatch(text):
         options = options_of(text, found["options"], ("most",))
-        return FolderSource(Path(found["folder"]), **_most(options))
+        return FolderSource(Path(found["folder"]), most_values=most_values, **_most(options))
     if found := KAFKA.fullmatch(text):
         options = options_of(text, found["options"], ("most", "properties"))
-        return KafkaSource(found["servers"], found["topic"], properties_of(options), **_most(options))
+        properties = properties_of(options)
+        return KafkaSource(found["servers"], found["topic"], properties, most_values=most_values, **_most(options))
     raise UnknownPlace(text, ("files:FOLDER", "kafka://HOST:PORT/TOPIC"))
 
 

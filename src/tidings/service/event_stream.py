@@ -79,11 +79,12 @@ def sift(
     items: Sequence[Any],
     lines: Sequence[int],
     catalog: Catalog,
+    most_values: int,
     read: Callable[[Any], dict[str, Any]] | None = None,
 ) -> Sifted:
     """Validates parsed events; one that is an error already stays so. `read` makes a raw event of another form."""
     sifted = Sifted()
-    evident = Evident(catalog).event
+    evident = Evident(catalog, most_values).event
     for line, item in zip(lines, items, strict=True):
         try:
             if isinstance(item, RefusedEvent):
@@ -92,7 +93,8 @@ def sift(
             if type(raw) is dict and raw.get("id") is None:
                 raw["id"] = uuid4().hex
             hints = len(sifted.refused) < _HINTED
-            sifted.drafts.append(PublishValid(evident(raw) or validate(raw, catalog, hints=hints)))
+            event = evident(raw) or validate(raw, catalog, hints=hints, most_values=most_values)
+            sifted.drafts.append(PublishValid(event))
             sifted.lines.append(line)
         except RefusedEvent as refused:
             sifted.refused.append((line, refused))
@@ -220,7 +222,7 @@ def _sift_lines(first: int, block: bytes, largest: int, gateway: Gateway) -> Sif
             items = None  # some line is wrong: which one is found below
     if items is None or len(items) != len(numbers):
         items = [_parsed(lines[number - first], largest) for number in numbers]
-    return sift(items, numbers, gateway.store.catalog())
+    return sift(items, numbers, gateway.store.catalog(), gateway.settings.values_per_attribute)
 
 
 def _parsed(line: bytes, largest: int) -> Any:

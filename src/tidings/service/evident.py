@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tidings.events import Event
-from tidings.events.validation import LONGEST_ID, MEMBERS
+from tidings.events.validation import LONGEST_ID, MEMBERS, MOST_VALUES
 from tidings.schema import Catalog, Domain, Kind
 from tidings.schema.catalog import RESERVED, UnknownName
 from tidings.schema.domain import OutsideDomain
@@ -21,10 +21,11 @@ _PLAIN = (int, float, str)
 
 
 class Evident:
-    """Under one catalog, in one thread."""
+    """Under one catalog, in one thread; `most_values` as in `validate`."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, most_values: int = MOST_VALUES) -> None:
         self._catalog = catalog
+        self._most_values = most_values
         self._views: dict[Any, tuple[tuple[str, ...], dict[str, Domain], frozenset[str]] | None] = {}
 
     def event(self, raw: object) -> Event | None:
@@ -77,6 +78,8 @@ class Evident:
         if type(names) is not tuple or not names or not all(type(name) is str for name in names):
             return None
         names = tuple(dict.fromkeys(names))
+        if len(names) > self._most_values:
+            return None
         try:
             view = self._catalog.view(names)
         except UnknownName:

@@ -42,7 +42,7 @@ class Gateway:
         self.guest = Caller("", _GUEST if settings.guests else frozenset())
         self.published: Counter[str] = Counter(accepted=0, duplicate=0, refused=0)  # events, by HTTP and XML
         self._committing = Committing(store)
-        self._evident = Evident(store.known_catalog)
+        self._evident = Evident(store.known_catalog, settings.values_per_attribute)
         self._evident_under = store.known_catalog
         self._readers = ThreadPoolExecutor(_READERS, "tidings-reading")
         self._writers = ThreadPoolExecutor(_WRITERS, "tidings-writing")
@@ -73,18 +73,25 @@ class Gateway:
         only the newest may refuse it. Raises RefusedEvent.
         """
         catalog = self.store.known_catalog
-        event = self._quickly(raw, catalog) if size < QUICK else await self.read(_valid, raw, catalog)
+        event = self._quickly(raw, catalog) if size < QUICK else await self.read(self._valid, raw, catalog)
         return PublishValid(event if event is not None else await self.read(self._by_newest, raw))
 
     def _quickly(self, raw: object, catalog: Catalog) -> Event | None:
         if self._evident_under is not catalog:
-            self._evident, self._evident_under = Evident(catalog), catalog
-        return self._evident.event(raw) or _valid(raw, catalog)
+            self._evident, self._evident_under = Evident(catalog, self.settings.values_per_attribute), catalog
+        return self._evident.event(raw) or self._valid(raw, catalog)
 
     def _by_newest(self, raw: object) -> Event:
         """The time of acceptance is the journal's to give; here it only completes what is told of a refused event."""
         catalog = self.store.catalog()
-        return _valid(raw, catalog) or validate(raw, catalog, now())
+        valid = self._valid(raw, catalog)
+        return valid or validate(raw, catalog, now(), most_values=self.settings.values_per_attribute)
+
+    def _valid(self, raw: object, catalog: Catalog) -> Event | None:
+        try:
+            return validate(raw, catalog, hints=False, most_values=self.settings.values_per_attribute)
+        except RefusedEvent:
+            return None
 
     async def read(self, ask: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
         """Calls in a thread, so that nobody else waits for the disk."""
@@ -101,10 +108,3 @@ class Gateway:
         await self._committing.close()
         self._writers.shutdown()
         self._readers.shutdown()
-
-
-def _valid(raw: object, catalog: Catalog) -> Event | None:
-    try:
-        return validate(raw, catalog, hints=False)
-    except RefusedEvent:
-        return None

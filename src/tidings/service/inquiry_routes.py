@@ -90,7 +90,7 @@ Prefer = Annotated[str, Header(description="`respond-async`: as a job, whose ans
     openapi_extra=takes(EventToExplain),
     responses={**says(ExplanationSeen, "Why, or why not"), **_problem(404, "There is no such event")},
 )
-async def explain(request: Request, caller: Subscriber, inquiries: InquiriesOf) -> Response:
+async def explain(request: Request, caller: Subscriber, gateway: GatewayOf, inquiries: InquiriesOf) -> Response:
     """Why an event matches a filter, or why not: each predicate, true or false, with the event's values."""
     body = await read_body(request, EventToExplain)
     given = [member is not UNSET for member in (body.event, body.position, body.id)]
@@ -98,7 +98,8 @@ async def explain(request: Request, caller: Subscriber, inquiries: InquiriesOf) 
         raise WrongBody("give exactly one of 'event', 'position' and 'id' (the last perhaps with a 'source')")
     if isinstance(body.event, dict):
         raw = {"id": _NEW, **body.event}
-        return answered(await inquiries.ask(caller.owner, questions.explain, body.filter, raw))
+        most_values = gateway.settings.values_per_attribute
+        return answered(await inquiries.ask(caller.owner, questions.explain, body.filter, raw, most_values))
     if isinstance(body.position, int):
         return answered(await inquiries.ask(caller.owner, questions.explain_stored, body.filter, body.position))
     source = body.source if isinstance(body.source, str) else ""

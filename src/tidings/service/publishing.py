@@ -165,7 +165,7 @@ async def _many(
             some = items[start : start + _AT_ONCE]
             numbers = range(start + 1, start + len(some) + 1)
             catalog = await gateway.read(gateway.store.catalog)
-            sifted = await gateway.read(sift, some, numbers, catalog, read)
+            sifted = await gateway.read(sift, some, numbers, catalog, gateway.settings.values_per_attribute, read)
             tally.add(sifted, await gateway.append(sifted.drafts) if sifted.drafts else ())
     except TidingsError as problem:
         return stopped(problem, tally)

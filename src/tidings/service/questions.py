@@ -98,13 +98,13 @@ def published(store: Store, source: str, id: str) -> StoredEvent:
     return stored(store, position)
 
 
-def explain(store: Store, filter: str, raw: object) -> dict[str, Any]:
-    """Why an event matches or not. Raises LanguageError or RefusedEvent."""
+def explain(store: Store, filter: str, raw: object, most_values: int | None = None) -> dict[str, Any]:
+    """Why an event matches or not; `most_values` as in `validate`. Raises LanguageError or RefusedEvent."""
     from tidings.matching.explain import explain as explained
 
     catalog = store.catalog()
     bound = Filter.parse(filter, catalog)
-    explanation = explained(bound, validate(raw, catalog), catalog)
+    explanation = explained(bound, validate(raw, catalog, most_values=most_values), catalog)
     return {**explanation.as_json(), "warnings": list(bound.warnings)}
 
 

@@ -145,12 +145,22 @@ class Operations:
             validity = await self._newest()
         beside = large or validity.wide or root.tag == "PUBLISH_SUB"  # a short filter may have a long normal form
         try:
-            return await self._gateway.read(_valid, root, validity) if beside else _valid(root, validity, hints=False)
+            if beside:
+                return await self._gateway.read(self._valid, root, validity)
+            return self._valid(root, validity, hints=False)
         except TidingsError:
             newest = await self._newest()
             if beside and newest is validity:
                 raise
-            return await self._gateway.read(_valid, root, newest)
+            return await self._gateway.read(self._valid, root, newest)
+
+    def _valid(self, root: etree._Element, validity: Validity, hints: bool = True) -> Request:
+        """Raises TidingsError. Our own checks have the better words, so they speak before the DTD."""
+        problem = validity.problem(root)
+        request = read_request(root, validity.catalog, hints, self._gateway.settings.values_per_attribute)
+        if problem is not None:
+            raise InvalidRequest(str(root.tag), problem)
+        return request
 
     async def _newest(self) -> Validity:
         catalog = await self._gateway.read(self._gateway.store.catalog)
@@ -222,15 +232,6 @@ class Operations:
             else:
                 listed.append(answers.subscription(known, events))
         return answers.user_log("LIST_EVENTS", owner, listed, next)
-
-
-def _valid(root: etree._Element, validity: Validity, hints: bool = True) -> Request:
-    """Raises TidingsError. Our own checks have the better words, so they speak before the DTD."""
-    problem = validity.problem(root)
-    request = read_request(root, validity.catalog, hints)
-    if problem is not None:
-        raise InvalidRequest(str(root.tag), problem)
-    return request
 
 
 def _standing(store: Store, id: str, owner: str) -> Standing | None:

@@ -17,6 +17,7 @@ from lxml import etree
 from tidings.errors import shown
 from tidings.events import Event, validate
 from tidings.events.numerals import numeral
+from tidings.events.validation import MOST_VALUES
 from tidings.language import Filter
 from tidings.schema import Catalog, Instant, Kind
 from tidings.schema.catalog import EVENT_TYPE
@@ -80,13 +81,14 @@ class MatchedEvents:
 Request = Growth | Publication | Posting | Removal | SubscriptionList | MatchedEvents
 
 
-def read_request(root: etree._Element, catalog: Catalog, hints: bool = True) -> Request:
-    """Raises TidingsError: whatever can be wrong with it under this catalog; of an event, with or without `hints`."""
+def read_request(root: etree._Element, catalog: Catalog, hints: bool = True, most_values: int = MOST_VALUES) -> Request:
+    """Raises TidingsError: whatever can be wrong with it under this catalog. Events are checked by `validate`, which
+    says what `hints` and `most_values` mean."""
     match str(root.tag):
         case "ADD_DOMAIN" | "ADD_ATTRIBUTE" | "EXTENT_SCHEMA" | "ADD_EVENT":
             return read_growth(root, catalog)
         case "PUBLISH_EVENT":
-            return Publication(validate(_raw_event(root, catalog), catalog, hints=hints))
+            return Publication(validate(_raw_event(root, catalog), catalog, hints=hints, most_values=most_values))
         case "PUBLISH_SUB":
             return _posting(root, catalog)
         case "DELETE_SUB":

@@ -93,7 +93,7 @@ def check(catalog: Catalog, entry: Entry, body: dict[str, Any]) -> None:
     """Raises TidingsError where the appender would not have accepted it, KeyError where a member is missing."""
     match entry.kind:
         case "event":
-            validate(body, catalog)
+            validate(body, catalog, most_values=None)
         case "subscribe":
             expiry = None if "expiry" not in body else Instant.parse(body["expiry"])
             members = body.get("owner", ""), expiry, body.get("delivery", "")

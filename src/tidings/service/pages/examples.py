@@ -57,7 +57,7 @@ def read_example(catalog: Catalog, newest: Sequence[Seen]) -> str:
     for seen in newest:
         with suppress(RefusedEvent):
             if seen.size <= _LARGEST:
-                events.append(validate(seen.event, catalog, hints=False))
+                events.append(validate(seen.event, catalog, hints=False, most_values=None))
     return leading_filter(catalog, events)
 
 

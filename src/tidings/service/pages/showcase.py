@@ -121,6 +121,6 @@ class Showcase:
 def _event(seen: Seen, catalog: Catalog) -> Event | None:
     """None for one that cannot be read any more."""
     try:
-        return validate(seen.event, catalog, hints=False)
+        return validate(seen.event, catalog, hints=False, most_values=None)
     except RefusedEvent:
         return None
