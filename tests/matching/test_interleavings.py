@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.matching.filter_pool import LOW
 from tests.matching.gate import answers
 from tests.strategies.filters import RICH, events, filter_texts
-from tidings.events import EventBatch
+from tidings.events import EventBatch, write_event
 from tidings.language import Filter, Subscription
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.index.thresholds import Thresholds
@@ -23,7 +23,21 @@ from tidings.matching.plan.folder import open_plan, save_plan
 from tidings.schema.growth import AppendNode, AppendValue, grow
 
 STEPS = st.sampled_from(
-    ("add", "add", "add", "add many", "withdraw", "match", "match", "merge", "forget", "wait", "save", "reopen", "grow")
+    (
+        "add",
+        "add",
+        "add",
+        "add many",
+        "withdraw",
+        "match",
+        "match one",
+        "merge",
+        "forget",
+        "wait",
+        "save",
+        "reopen",
+        "grow",
+    )
 )
 
 
@@ -54,6 +68,12 @@ class Interleaving:
                 positions = st.integers(self.committed, self.position + 2)
                 batch = EventBatch.of(made, self.naive.catalog, [self.draw(positions) for _ in made])
                 assert answers(self.boxes, batch) == answers(self.naive, batch)
+            case "match one":
+                made = self.draw(events(self.naive.catalog))
+                at = self.draw(st.integers(self.committed, self.position + 2))
+                for form in (made, write_event(made)):
+                    found = [self.boxes.id(number) for number in self.boxes.match_one(form, at).tolist()]
+                    assert [sorted(found)] == answers(self.naive, EventBatch.of([made], self.naive.catalog, at))
             case "merge":
                 self._commit()
                 self.boxes.merge(self.committed)
@@ -101,6 +121,7 @@ def interleave(data: st.DataObject, most_waiting: int, large: int) -> None:
         for step in data.draw(st.lists(STEPS, min_size=4, max_size=20)):
             both.take(step)
         both.take("match")
+        both.take("match one")
 
 
 @settings(max_examples=40, deadline=None)

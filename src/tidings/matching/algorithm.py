@@ -14,7 +14,8 @@ from typing import ClassVar
 import numpy as np
 
 from tidings.errors import MatchingError
-from tidings.events import EventBatch
+from tidings.events import Event, EventBatch, validate
+from tidings.events.quick_look import GivenEvent, raw_event
 from tidings.language import Filter, Subscription
 from tidings.language.normal_form import MOST_CONJUNCTIONS
 from tidings.language.tree import Not, attributes_of
@@ -23,6 +24,8 @@ from tidings.matching.spans import FOREVER, Numbers, Positions, Spans
 from tidings.schema.catalog import Catalog
 
 __all__ = ["FOREVER", "Algorithm", "Cost", "ForeignBatch", "ForeignFilter", "Matches"]
+
+FIRST_POSITION = 1  # of a batch's first event where nobody says another
 
 
 class ForeignFilter(MatchingError):
@@ -130,6 +133,14 @@ class Algorithm(ABC):
                 raise ForeignBatch(batch.catalog.version, self.catalog.version)
             self._known = batch.catalog
         return self._match(batch)
+
+    def match_one(self, event: GivenEvent, position: int | None = None) -> Numbers:
+        """The subscriptions that one event matches: a JSON text, a raw event as a dict, or a valid `Event`. Raises
+        RefusedEvent, as `validate` does. Without a position it has that of the first event in a batch."""
+        raw = raw_event(event)
+        valid = raw if isinstance(raw, Event) else validate(raw, self.catalog)
+        at = FIRST_POSITION if position is None else position
+        return self.match(EventBatch.of([valid], self.catalog, at)).of(0)
 
     def id(self, number: int) -> str:
         return str(self.spans.ids[number])

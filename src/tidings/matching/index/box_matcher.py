@@ -16,21 +16,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidings.events import EventBatch
+from tidings.events.quick_look import GivenEvent
 from tidings.language import Filter, Subscription
 from tidings.language.tree import Node
-from tidings.matching.algorithm import Algorithm, Matches
+from tidings.matching.algorithm import FIRST_POSITION, Algorithm, Matches
 from tidings.matching.boxes.box import Box, boxes_of
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.filter_batch import FilterBatch
 from tidings.matching.index.combined import combined
 from tidings.matching.index.growth import remade, renumbered
+from tidings.matching.index.one_event import OneEvent
 from tidings.matching.index.segment import Restriction, Segment
 from tidings.matching.index.segments import Segments, Standing
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 from tidings.matching.plan.chunks import Chunk, Chunks
 from tidings.matching.plan.filters import NUMBERS, Filters
 from tidings.matching.plan.saved_files import SavedFiles
-from tidings.matching.spans import Closings, Spans
+from tidings.matching.spans import Closings, Numbers, Spans
 from tidings.schema.catalog import Catalog
 
 _MOST_RECENT = 1000
@@ -60,6 +62,7 @@ class BoxMatcher(Algorithm):
         self.saved = SavedFiles()
         self._waiting: list[tuple[int, Box]] = []
         self._tail: Segment | None = None
+        self._one_event = OneEvent(catalog)
         self._ended: list[tuple[int, int]] = []  # numbers and where they ended, since they were last written down
         self._keep(self.spans, [], [])
 
@@ -201,14 +204,25 @@ class BoxMatcher(Algorithm):
         self._segments.finish()
         if len(batch):
             self._segments.recent = batch.slice(0, min(len(batch), _MOST_RECENT))
+        segments = self._in_use(pc.min(batch.positions).as_py())
+        found = [s.match(batch, restriction, len(self.spans), self.threads) for s, restriction in segments]
+        return combined(batch, found, self.spans, self._tree)
+
+    def match_one(self, event: GivenEvent, position: int | None = None) -> Numbers:
+        self._segments.finish()
+        if self._one_event.catalog is not self.catalog:
+            self._one_event = OneEvent(self.catalog)
+        at = FIRST_POSITION if position is None else position
+        return self._one_event.match(event, at, self._in_use(at), self.spans, self._tree)
+
+    def _in_use(self, earliest: int | None) -> list[tuple[Segment, Restriction]]:
+        """The segments to look into, for events at this position and later ones."""
         if self._tail is None and self._waiting:
             self._tail = Segment.of(BoxTable.of(self._waiting, self.catalog), thresholds=self.thresholds)
-        earliest = pc.min(batch.positions).as_py()
         segments = [(one.segment, self._restriction(one, earliest)) for one in self._segments]
         if self._tail is not None:
             segments.append((self._tail, Restriction(self.spans.start, self.spans.stop, _NO_MARKS)))
-        found = [s.match(batch, restriction, len(self.spans), self.threads) for s, restriction in segments]
-        return combined(batch, found, self.spans, self._tree)
+        return segments
 
     def _restriction(self, one: Standing, earliest: int | None) -> Restriction:
         if earliest is not None and one.latest_start > earliest:

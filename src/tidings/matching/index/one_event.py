@@ -1,0 +1,262 @@
+"""One event per call: from JSON or a dict straight to ordinals and the kernel, without Arrow.
+
+`BoxMatcher.match_one` comes here. An event is checked by a quick look at it, or by `validate` where that doubts; its
+values become a row of ordinals for each segment, and the batches' kernel matches this row. Candidates that need a
+second look get the batches' second look."""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.events import Event, EventBatch, validate
+from tidings.events.quick_look import Bound, GivenEvent, QuickLook, raw_event
+from tidings.language.constraints import GREATER, LESS, SAME, UNRELATED
+from tidings.language.tree import Node
+from tidings.language.words import words_of
+from tidings.matching.algorithm import Cost
+from tidings.matching.boxes.dimension import UNBOUND, Dimension
+from tidings.matching.boxes.event_table import SEVERAL
+from tidings.matching.index import native
+from tidings.matching.index.combined import combined
+from tidings.matching.index.segment import Found, Restriction, Segment, _Events
+from tidings.matching.spans import Numbers, Spans
+from tidings.schema.catalog import Catalog
+from tidings.schema.domain import Domain, Kind
+
+_ROOM_TO_ASK = 64
+_NO_NUMBERS = np.zeros(0, np.int32)
+_MOST_MARKS = 2**31 - 2
+_NOTHING = {
+    native.ORDINAL: int(UNBOUND),
+    native.NUMBER: float("nan"),
+    native.LISTED_NUMBER: float("nan"),
+    native.TIME: native.NO_TIME,
+    native.LISTED_TIME: native.NO_TIME,
+}
+
+Segments = Sequence[tuple[Segment, Restriction]]
+Find = Callable[[Any], Any]
+FindAll = Callable[[Sequence[Any]], Iterable[int]]
+
+
+class _Known(dict[Any, int]):
+    """Ordinals of the keys that filters ask for; any other value has the ordinal 0."""
+
+    def __missing__(self, _key: Any) -> int:
+        return 0
+
+
+class _Place(NamedTuple):
+    """How an attribute's values get into one place of the row."""
+
+    place: int
+    find: Find | None  # None: even one value may have several ordinals
+    find_all: FindAll
+
+
+class OneEvent:
+    """The segments of a matcher under one catalog, for one event at a time."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self._look = QuickLook(catalog).bindings
+        self._segments: dict[Segment, OneSegment] = {}
+        self._stamp = np.zeros(0, np.int32)
+        self._mark = 0
+
+    def match(
+        self, given: GivenEvent, position: int, segments: Segments, spans: Spans, tree_of: Callable[[int], Node]
+    ) -> Numbers:
+        """`segments` are those in use, `tree_of` gives the filter of a number. Raises RefusedEvent."""
+        raw = raw_event(given)
+        bound = self._look(raw) if type(raw) is dict else None
+        if bound is None:
+            raw = raw if isinstance(raw, Event) else validate(raw, self.catalog)
+            bound = [(name, values[0] if len(values) == 1 else values) for name, values in raw.bindings().items()]
+        if len(self._segments) > len(segments):
+            self._segments = {one: self._segments[one] for one, _ in segments if one in self._segments}
+        found, asked = [], 0
+        for segment, restriction in segments:
+            one = self._segments.get(segment)
+            if one is None:
+                one = self._segments[segment] = OneSegment(segment, self.catalog)
+            count = one.match(bound)
+            if segment.repeats or len(restriction.start):
+                count = self._allowed(one, count, position, restriction, len(spans))
+            found.append(one.row.out[:count])
+            asked += one.asked
+        if asked:
+            event = raw if isinstance(raw, Event) else validate(raw, self.catalog)
+            return self._second_look(EventBatch.of([event], self.catalog, position), found, segments, spans, tree_of)
+        return found[0].copy() if len(found) == 1 else np.concatenate([_NO_NUMBERS, *found])
+
+    def _allowed(self, one: OneSegment, count: int, position: int, restriction: Restriction, numbers: int) -> int:
+        """How many of the first numbers remain when spans are looked at and each counts once."""
+        if one.segment.repeats and (len(self._stamp) < numbers or self._mark == _MOST_MARKS):
+            self._stamp, self._mark = np.zeros(2 * numbers, np.int32), 0
+        self._mark += 1
+        stamp = self._stamp if one.segment.repeats else _NO_NUMBERS
+        allowed: int = native.keep_allowed(one.row.out, count, position, *restriction, stamp, self._mark)
+        return allowed
+
+    def _second_look(
+        self, batch: EventBatch, found: list[Numbers], segments: Segments, spans: Spans, tree_of: Callable[[int], Node]
+    ) -> Numbers:
+        """As batches get it."""
+        parts = []
+        for numbers, (segment, _) in zip(found, segments, strict=True):
+            one = self._segments[segment]
+            asked = one.row.asked[: one.asked]
+            parts.append(Found(np.array([0, len(numbers)]), numbers, asked, Cost()))
+        return combined(batch, parts, spans, tree_of).numbers
+
+
+class OneSegment:
+    """A segment with what one event needs: look-ups by attribute, and the arrays that the kernel reads."""
+
+    def __init__(self, segment: Segment, catalog: Catalog) -> None:
+        self.segment, self._catalog = segment, catalog
+        dimensions, columns = segment.dimensions, len(segment.dimensions)
+        self._places: dict[str, list[_Place]] = {}
+        empty: list[int | float] = []
+        holds, keys = [], []
+        for place, dimension in enumerate(dimensions):
+            held = _held(dimension)
+            holds.append(held)
+            keys.append(None if held == native.ORDINAL else dimension.keys)
+            empty.append(_NOTHING[held])
+            self._places.setdefault(dimension.axis.attribute, []).append(_place(place, dimension, catalog))
+        self._empty = empty
+        numbers = native.NUMBER, native.LISTED_NUMBER
+        self._pack = struct.Struct("=" + "".join("d" if held in numbers else "q" for held in holds)).pack_into
+        self._relations = [(left, right, catalog.domain_of(left)) for left, right in segment.relations]
+        self.events = _Events(
+            np.full((1, columns), UNBOUND), np.full((1, columns), UNBOUND), np.zeros((1, columns), np.int64),
+            np.zeros((1, columns), np.int64), np.zeros(16, np.int32), np.zeros((1, len(self._relations)), np.uint8),
+            np.zeros(1, np.int64),
+        )  # fmt: skip
+        values = np.zeros(max(columns, 1), np.int64)
+        words = int(segment.bitmaps.words_each.max()) if len(segment.bitmaps.words_each) else 0
+        self.row = native.Row(
+            values.view(np.float64), values, np.array(holds, np.int8), np.empty(2 * words, np.uint64),
+            np.zeros(3, np.int64), np.empty((_ROOM_TO_ASK, 2), np.int64), np.zeros(2, np.int64),
+            np.empty(len(segment), np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.uint8),
+        )  # fmt: skip
+        self._values = values.data.cast("B")
+        self._table = native.address_table(segment.index, segment.bitmaps, self.events, self.row, keys)
+
+    def match(self, bound: Bound) -> int:
+        """How many numbers the first ones of `row.out` are; spans are not looked at."""
+        row = self._empty.copy()
+        several: list[tuple[int, list[int]]] = []
+        places = self._places
+        for name, value in bound:
+            if name in places:
+                one = type(value) is not tuple
+                for place, find, find_all in places[name]:
+                    if one and find is not None:
+                        row[place] = find(value)
+                    else:
+                        several.append((place, sorted(set(find_all((value,) if one else value)))))
+        if row:
+            self._pack(self._values, 0, *row)
+        if self._relations:
+            self._relate(dict(bound))
+        if several:
+            return self._match_several(several)
+        return self._run()
+
+    def _run(self) -> int:
+        found: int = native.match_row(self._table)
+        self.asked = found >> 32
+        if self.asked > len(self.row.asked):
+            self.row = native.replace(self._table, self.row, asked=np.empty((2 * self.asked, 2), np.int64))
+            return self._run()
+        return found & 0xFFFFFFFF
+
+    def _match_several(self, several: list[tuple[int, list[int]]]) -> int:
+        """Some places of the row have several ordinals."""
+        size = sum(len(ordinals) for _, ordinals in several)
+        if size > len(self.events.sets):
+            self.events = native.replace(self._table, self.events, sets=np.empty(2 * size, np.int32))
+        used = 0
+        for place, ordinals in several:
+            self.events.set_starts[0, place], self.events.set_stops[0, place] = used, used + len(ordinals)
+            self.events.sets[used : used + len(ordinals)] = ordinals
+            used += len(ordinals)
+        try:
+            return self._run()
+        finally:
+            self.events.set_stops[0, :] = 0
+            self.events.set_starts[0, :] = 0
+
+    def _relate(self, bound: dict[str, Any]) -> None:
+        for place, (left, right, domain) in enumerate(self._relations):
+            assert domain is not None
+            self.events.relations[0, place] = _relation(bound.get(left), bound.get(right), domain)
+
+
+def _held(dimension: Dimension) -> int:
+    """What the row holds for a dimension: an ordinal, or a value that the kernel searches among the keys."""
+    listed = dimension.axis.role == "member"
+    if dimension.given or isinstance(dimension.keys, list):
+        return native.ORDINAL
+    if dimension.kind is Kind.TIME:
+        return native.LISTED_TIME if listed else native.TIME
+    return native.LISTED_NUMBER if listed else native.NUMBER
+
+
+def _place(place: int, dimension: Dimension, catalog: Catalog) -> _Place:
+    keys, role = dimension.keys, dimension.axis.role
+    if dimension.given:
+        domain = catalog.domain_of(dimension.axis.attribute)
+        assert domain is not None
+        find: Find = domain.ordinal
+    elif not isinstance(keys, list):
+        ordinals = partial(_searched, keys, role == "member")
+        return _Place(place, int if dimension.kind is Kind.TIME else float, ordinals)
+    elif role == "word":
+        words = _Known((word, ordinal) for ordinal, word in enumerate(keys, 1))
+        return _Place(place, None, lambda values: {words[w] for value in values for w in words_of(value)} or {0})
+    elif role == "member":
+        find = _Known((key, ordinal) for ordinal, key in enumerate(keys, 1)).__getitem__
+    elif dimension.only_points:
+        find = _Known((key, 2 * number + 1) for number, key in enumerate(keys[::2])).__getitem__
+    else:
+        find = partial(bisect_right, keys)
+    return _Place(place, find, lambda values: map(find, values))
+
+
+def _searched(keys: npt.NDArray[Any], listed: bool, values: Sequence[Any]) -> list[int]:
+    """The ordinals of several numbers or instants."""
+    wanted = np.array(values, keys.dtype)
+    ordinals = np.searchsorted(keys, wanted, side="right")
+    if listed and len(keys):
+        ordinals = np.where((ordinals > 0) & (keys[np.maximum(ordinals - 1, 0)] == wanted), ordinals, 0)
+    found: list[int] = ordinals.tolist()
+    return found
+
+
+def _relation(left: Any, right: Any, domain: Domain) -> int:
+    """How two attributes stand to each other, as one bit; 0 where one is not bound, SEVERAL for several values."""
+    if left is None or right is None:
+        return 0
+    if type(left) is tuple or type(right) is tuple:
+        return SEVERAL
+    if left == right:
+        return SAME
+    match domain.kind:
+        case Kind.HIERARCHICAL:
+            a, b, ends = domain.ordinal(left), domain.ordinal(right), domain.hierarchy.ends
+            return LESS if b < a < ends[b] else GREATER if a < b < ends[a] else UNRELATED
+        case Kind.ENUMERATED:
+            return LESS if domain.ordinal(left) < domain.ordinal(right) else GREATER
+        case _:
+            return LESS if left < right else GREATER

@@ -1,0 +1,214 @@
+"""`match_one` gives what a batch of one gives and what naive gives, whatever form the event comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.strategies.filters import RICH, catalogs, events, filter_texts
+from tidings.events import Event, EventBatch, RefusedEvent, validate, write_event
+from tidings.language import Filter, Subscription
+from tidings.matching.algorithm import Algorithm
+from tidings.matching.algorithms import ALGORITHMS, make_matcher
+from tidings.matching.boxes.bulk import box_table
+from tidings.matching.index import one_event as one_event_module
+from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.naive import NaiveMatcher
+from tidings.schema.catalog import Catalog
+from tidings.workloads import Flights, LeSubscribe, Rein, Thesis, Workload
+
+
+def encoded(event: Event) -> bytes:
+    return msgspec.json.encode(write_event(event))
+
+
+def ids(matcher: Algorithm, numbers: Any) -> list[str]:
+    """Sorted; a subscription reported twice would stand here twice."""
+    return sorted(matcher.id(number) for number in numbers.tolist())
+
+
+def assert_same(boxes: BoxMatcher, naive: NaiveMatcher, event: Event, position: int) -> None:
+    batch = EventBatch.of([event], boxes.catalog, position)
+    expected = ids(naive, naive.match(batch).of(0))
+    assert ids(boxes, boxes.match(batch).of(0)) == expected
+    for form in (encoded(event), encoded(event).decode(), write_event(event), event):
+        assert ids(boxes, boxes.match_one(form, position)) == expected
+
+
+@settings(max_examples=120, deadline=None)
+@given(data=st.data())
+def test_equals_naive(data: st.DataObject) -> None:
+    catalog = data.draw(catalogs())
+    boxes, naive = BoxMatcher(catalog, threads=1), NaiveMatcher(catalog)
+    for number, text in enumerate(data.draw(st.lists(filter_texts(catalog), max_size=8))):
+        subscription, start = Subscription(f"s{number}", Filter.parse(text, catalog)), data.draw(st.integers(0, 3))
+        stop = data.draw(st.integers(start, 6)) if data.draw(st.integers(0, 3)) == 0 else None
+        for matcher in (naive, boxes):
+            matcher.add(subscription, start)
+            if stop is not None:
+                matcher.withdraw(subscription.id, stop)
+        if data.draw(st.booleans()):
+            boxes.settled()  # a segment of its own
+    for event in data.draw(st.lists(events(catalog), min_size=1, max_size=4)):
+        assert_same(boxes, naive, event, data.draw(st.integers(0, 6)))
+
+
+_JUNK = st.sampled_from(
+    (None, True, 0, -1.5, 2**53, 2**53 + 1, -(2**70), 1e308, float("nan"), float("inf"), "", "red", "mini", "1",
+     "x" * 1001, "\ud800", "日本", [], [[]], {}, [1, 1.0], [1, 2], ["red", "red"], ["red", None], ("red",), [True],
+     "2026-05-01", "2026-13-01", ["car", "antique"], ["car", "car"], ["car", 1], "car", "boat", 0.0, -0.0,
+     list(range(150)), np.float64(1), {"price": 1})
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_refuses_what_validate_refuses(data: st.DataObject) -> None:
+    """Valid events with one or two things changed: the same matches, or the same broken rules."""
+    raw = write_event(data.draw(events(RICH)))
+    for _ in range(data.draw(st.integers(0, 2))):
+        member = st.sampled_from(("id", "source", "time", "contact", "event_type", "attributes", "price", "more"))
+        attribute = st.sampled_from((*(a.name for a in RICH.attributes), "nothing", "event.id", "event_type"))
+        if data.draw(st.booleans()) and isinstance(raw.get("attributes"), dict):
+            raw["attributes"][data.draw(attribute)] = data.draw(_JUNK)
+        elif data.draw(st.booleans()):
+            raw[data.draw(member)] = data.draw(_JUNK)
+        else:
+            raw.pop(data.draw(member), None)
+    boxes, naive = BoxMatcher(RICH, threads=1), NaiveMatcher(RICH)
+    for number, text in enumerate(data.draw(st.lists(filter_texts(RICH), max_size=3))):
+        for matcher in (boxes, naive):
+            matcher.add(Subscription(f"s{number}", Filter.parse(text, RICH)))
+    assert outcome(lambda: ids(boxes, boxes.match_one(raw))) == outcome(lambda: by_validate(naive, raw))
+    text = json_of(raw)
+    if text is not None:
+        again = msgspec.json.decode(text)
+        assert outcome(lambda: ids(boxes, boxes.match_one(text))) == outcome(lambda: by_validate(naive, again))
+
+
+def by_validate(naive: NaiveMatcher, raw: object) -> list[str]:
+    return ids(naive, naive.match(EventBatch.of([validate(raw, RICH)], RICH)).of(0))
+
+
+def outcome(call: Callable[[], list[str]]) -> object:
+    try:
+        return call()
+    except RefusedEvent as refused:
+        return repr(refused.args)
+
+
+def json_of(raw: object) -> bytes | None:
+    """None where JSON cannot say it."""
+    try:
+        return msgspec.json.encode(raw)
+    except (TypeError, UnicodeEncodeError):
+        return None
+
+
+@pytest.mark.parametrize("given", [b"", b"{", b"\xff", b'{"id": "e1"', "[1]", b"[" * 100_000, 7, None, b'"car"'])
+def test_what_is_no_event_is_refused(given: Any) -> None:
+    for matcher in (BoxMatcher(RICH), NaiveMatcher(RICH)):
+        with pytest.raises(RefusedEvent) as refused:
+            matcher.match_one(given)
+        assert [error.rule for error in refused.value.errors] == ["form"] or given == b'{"id": "e1"'
+
+
+def test_mandatory_attributes() -> None:
+    from tests.events.test_validation import CATALOG  # the thesis's antiques and cars
+
+    raw = {"id": "e", "event_type": ["antique", "car"], "attributes": {"price": 1300, "period": 1970, "quantity": 1}}
+    boxes = BoxMatcher(CATALOG)
+    boxes.add(Subscription("cheap", Filter.parse("price < 1500", CATALOG)))
+    with pytest.raises(RefusedEvent, match="brand"):
+        boxes.match_one(raw)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_algorithm_has_it(name: str) -> None:
+    matcher = make_matcher(name, RICH)
+    matcher.add(Subscription("cheap", Filter.parse("price < 3 and colour = red", RICH)))
+    raw = {"id": "e1", "event_type": "car", "attributes": {"price": 2, "colour": "red"}}
+    assert ids(matcher, matcher.match_one(raw)) == ["cheap"]
+    assert ids(matcher, matcher.match_one(msgspec.json.encode(raw))) == ["cheap"]
+    assert ids(matcher, matcher.match_one(validate(raw | {"attributes": {"price": 4}}, RICH))) == []
+
+
+WORKLOADS = [
+    (LeSubscribe(1.0), 3_000),
+    (LeSubscribe(0.5), 20_000),
+    (Thesis(), 2_000),
+    (Rein(), 18_000),  # a cluster without key that batches look at in blocks
+    (Flights(), 2_000),
+]
+
+
+@pytest.mark.parametrize(("workload", "filters"), WORKLOADS, ids=lambda one: getattr(one, "name", one))
+def test_many_filters_equal_a_batch(workload: Workload, filters: int) -> None:
+    boxes = BoxMatcher(workload.catalog, threads=1)
+    for first in (0, filters):  # two segments
+        table = box_table(workload.subscriptions(filters, first), first)
+        boxes.load(table, [f"s{number}" for number in range(first, first + filters)], at=first // filters)
+    for number in range(0, 2 * filters, 7):
+        boxes.withdraw(f"s{number}", at=100 + number % 100)
+    batch = workload.events(150).at(100)
+    expected = boxes.match(batch)
+    assert len(expected) > 0
+    for row, event in enumerate(batch):
+        found = np.sort(boxes.match_one(encoded(event), 100 + row))
+        assert found.tolist() == sorted(expected.of(row).tolist())
+
+
+def test_many_values_and_many_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More candidates for a second look, and more ordinals, than there is room for at first."""
+    boxes, naive = BoxMatcher(RICH, threads=1), NaiveMatcher(RICH)
+    for number in range(one_event_module._ROOM_TO_ASK + 40):
+        text = f"prices > price and prices >= {number % 50} or sold exists"
+        for matcher in (boxes, naive):
+            matcher.add(Subscription(f"s{number}", Filter.parse(text, RICH)))
+    event = Event("e", ("offer",), (("price", (30,)), ("prices", tuple(range(0, 120, 3)))))
+    assert_same(boxes, naive, event, 1)
+    monkeypatch.setattr(one_event_module, "_MOST_MARKS", 3)  # marks are used up
+    for _ in range(5):
+        assert_same(boxes, naive, event, 1)
+
+
+def test_a_value_that_is_not_in_the_catalog_is_an_error() -> None:
+    """As for a batch of such events: nothing is matched under a wrong ordinal."""
+    boxes = BoxMatcher(RICH)
+    boxes.add(Subscription("red", Filter.parse("colour = red", RICH)))
+    with pytest.raises(KeyError):
+        boxes.match_one(Event("e", ("car",), (("colour", ("purple",)),)))
+
+
+def test_matches_are_the_callers_own() -> None:
+    boxes = BoxMatcher(RICH)
+    boxes.add(Subscription("any", Filter.parse("price exists", RICH)))
+    event = Event("e", ("car",), (("price", (1,)),))
+    first = boxes.match_one(event)
+    first[:] = -1
+    assert ids(boxes, boxes.match_one(event)) == ["any"]
+
+
+@pytest.fixture
+def grown() -> Catalog:
+    from tidings.schema.growth import AppendNode, grow
+
+    return grow(RICH, AppendNode("categories", "sofa", "furniture"))
+
+
+def test_a_grown_catalog_is_used_at_once(grown: Catalog) -> None:
+    boxes = BoxMatcher(RICH)
+    boxes.add(Subscription("furniture", Filter.parse("category under furniture", RICH)))
+    boxes.add(Subscription("toys", Filter.parse("category under toy", RICH)))
+    sofa = {"id": "e", "event_type": "car", "attributes": {"category": "sofa"}}
+    with pytest.raises(RefusedEvent):
+        boxes.match_one(sofa)
+    boxes.adopt(grown)
+    assert ids(boxes, boxes.match_one(sofa)) == ["furniture"]
+    assert ids(boxes, boxes.match_one(sofa | {"attributes": {"category": "toy"}})) == ["toys"]
