@@ -23,22 +23,9 @@ from tidings.matching.plan.folder import open_plan, save_plan
 from tidings.schema.growth import AppendNode, AppendValue, grow
 
 STEPS = st.sampled_from(
-    (
-        "add",
-        "add",
-        "add",
-        "add many",
-        "withdraw",
-        "match",
-        "match one",
-        "merge",
-        "forget",
-        "wait",
-        "save",
-        "reopen",
-        "grow",
-    )
-)
+    ("add", "add", "add", "add many", "withdraw", "match", "match one", "merge", "forget", "wait", "save", "reopen",
+     "grow")
+)  # fmt: skip
 
 
 class Interleaving:

@@ -11,6 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.events.examples import ANTIQUE_CAR as CARS
+from tests.matching.filter_pool import LOW, filters, truth
+from tests.matching.filter_pool import events as pool_events
+from tests.matching.test_access_paths import filled as filled_from_pool
+from tests.matching.test_access_paths import thresholds
 from tests.strategies.filters import RICH, catalogs, events, filter_texts
 from tidings.events import Event, EventBatch, RefusedEvent, validate, write_event
 from tidings.language import Filter, Subscription
@@ -19,6 +24,7 @@ from tidings.matching.algorithms import ALGORITHMS, make_matcher
 from tidings.matching.boxes.bulk import box_table
 from tidings.matching.index import one_event as one_event_module
 from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 from tidings.matching.naive import NaiveMatcher
 from tidings.schema.catalog import Catalog
 from tidings.workloads import Flights, LeSubscribe, Rein, Thesis, Workload
@@ -45,7 +51,7 @@ def assert_same(boxes: BoxMatcher, naive: NaiveMatcher, event: Event, position: 
 @given(data=st.data())
 def test_equals_naive(data: st.DataObject) -> None:
     catalog = data.draw(catalogs())
-    boxes, naive = BoxMatcher(catalog, threads=1), NaiveMatcher(catalog)
+    boxes, naive = BoxMatcher(catalog, 1, data.draw(st.sampled_from((LOW, DEFAULTS)))), NaiveMatcher(catalog)
     for number, text in enumerate(data.draw(st.lists(filter_texts(catalog), max_size=8))):
         subscription, start = Subscription(f"s{number}", Filter.parse(text, catalog)), data.draw(st.integers(0, 3))
         stop = data.draw(st.integers(start, 6)) if data.draw(st.integers(0, 3)) == 0 else None
@@ -59,11 +65,41 @@ def test_equals_naive(data: st.DataObject) -> None:
         assert_same(boxes, naive, event, data.draw(st.integers(0, 6)))
 
 
+@settings(max_examples=20, deadline=None)
+@given(
+    st.lists(st.integers(0, len(filters()) - 1), min_size=50, max_size=200, unique=True),
+    st.lists(st.integers(0, len(pool_events()) - 1), min_size=1, max_size=20),
+    st.integers(1, 4),
+    thresholds(),
+)
+def test_every_access_path_equals_naive(chosen: list[int], rows: list[int], parts: int, low: Thresholds) -> None:
+    boxes = filled_from_pool(chosen, low, parts)
+    for row in rows:
+        expected = sorted(f"s{n}" for n, number in enumerate(chosen) if truth()[row, number])
+        assert ids(boxes, boxes.match_one(encoded(pool_events()[row]))) == expected
+        assert ids(boxes, boxes.match_one(pool_events()[row])) == expected
+
+
 _JUNK = st.sampled_from(
     (None, True, 0, -1.5, 2**53, 2**53 + 1, -(2**70), 1e308, float("nan"), float("inf"), "", "red", "mini", "1",
      "x" * 1001, "\ud800", "日本", [], [[]], {}, [1, 1.0], [1, 2], ["red", "red"], ["red", None], ("red",), [True],
      "2026-05-01", "2026-13-01", ["car", "antique"], ["car", "car"], ["car", 1], "car", "boat", 0.0, -0.0,
      list(range(150)), np.float64(1), {"price": 1})
+)  # fmt: skip
+
+
+def filled(*texts: str) -> tuple[BoxMatcher, NaiveMatcher]:
+    pair = BoxMatcher(RICH, 1, LOW), NaiveMatcher(RICH)
+    for number, text in enumerate(texts):
+        for matcher in pair:
+            matcher.add(Subscription(f"s{number}", Filter.parse(text, RICH)))
+    return pair
+
+
+STANDING = filled(
+    "event_type contains car", "price < 1", "prices != 1", "not (price exists)", "title = 'mini'", "names > 'm'",
+    "names contains any 'red mini'", "colour = 'red'", "paint contains 'red'", "made > '2026-01-01'", "event.id < 'f'",
+    "event.source = 'red mini'", "event.time exists", "category under furniture", "body contains any 'mini 日本'",
 )  # fmt: skip
 
 
@@ -81,10 +117,7 @@ def test_refuses_what_validate_refuses(data: st.DataObject) -> None:
             raw[data.draw(member)] = data.draw(_JUNK)
         else:
             raw.pop(data.draw(member), None)
-    boxes, naive = BoxMatcher(RICH, threads=1), NaiveMatcher(RICH)
-    for number, text in enumerate(data.draw(st.lists(filter_texts(RICH), max_size=3))):
-        for matcher in (boxes, naive):
-            matcher.add(Subscription(f"s{number}", Filter.parse(text, RICH)))
+    boxes, naive = STANDING
     assert outcome(lambda: ids(boxes, boxes.match_one(raw))) == outcome(lambda: by_validate(naive, raw))
     text = json_of(raw)
     if text is not None:
@@ -119,20 +152,21 @@ def test_what_is_no_event_is_refused(given: Any) -> None:
         assert [error.rule for error in refused.value.errors] == ["form"] or given == b'{"id": "e1"'
 
 
-def test_mandatory_attributes() -> None:
-    from tests.events.test_validation import CATALOG  # the thesis's antiques and cars
-
-    raw = {"id": "e", "event_type": ["antique", "car"], "attributes": {"price": 1300, "period": 1970, "quantity": 1}}
-    boxes = BoxMatcher(CATALOG)
-    boxes.add(Subscription("cheap", Filter.parse("price < 1500", CATALOG)))
-    with pytest.raises(RefusedEvent, match="brand"):
+def test_antique_car_without_quantity_is_refused() -> None:  # thesis 3.1
+    boxes = BoxMatcher(CARS)
+    boxes.add(Subscription("cheap", Filter.parse("price < 1500", CARS)))
+    bound = {"price": 1300, "period": 1970, "quantity": 1, "brand": "cooper", "cc": 1000}
+    raw = {"id": "e", "event_type": ["antique", "car"], "attributes": bound}
+    assert ids(boxes, boxes.match_one(raw)) == ["cheap"]
+    del bound["quantity"]
+    with pytest.raises(RefusedEvent, match="quantity"):
         boxes.match_one(raw)
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_has_it(name: str) -> None:
     matcher = make_matcher(name, RICH)
-    matcher.add(Subscription("cheap", Filter.parse("price < 3 and colour = red", RICH)))
+    matcher.add(Subscription("cheap", Filter.parse("price < 3 and colour = 'red'", RICH)))
     raw = {"id": "e1", "event_type": "car", "attributes": {"price": 2, "colour": "red"}}
     assert ids(matcher, matcher.match_one(raw)) == ["cheap"]
     assert ids(matcher, matcher.match_one(msgspec.json.encode(raw))) == ["cheap"]
@@ -166,11 +200,7 @@ def test_many_filters_equal_a_batch(workload: Workload, filters: int) -> None:
 
 def test_many_values_and_many_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
     """More candidates for a second look, and more ordinals, than there is room for at first."""
-    boxes, naive = BoxMatcher(RICH, threads=1), NaiveMatcher(RICH)
-    for number in range(one_event_module._ROOM_TO_ASK + 40):
-        text = f"prices > price and prices >= {number % 50} or sold exists"
-        for matcher in (boxes, naive):
-            matcher.add(Subscription(f"s{number}", Filter.parse(text, RICH)))
+    boxes, naive = filled(*(f"prices > price and prices >= {number} or sold exists" for number in range(60)))
     event = Event("e", ("offer",), (("price", (30,)), ("prices", tuple(range(0, 120, 3)))))
     assert_same(boxes, naive, event, 1)
     monkeypatch.setattr(one_event_module, "_MOST_MARKS", 3)  # marks are used up
@@ -181,7 +211,7 @@ def test_many_values_and_many_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_value_that_is_not_in_the_catalog_is_an_error() -> None:
     """As for a batch of such events: nothing is matched under a wrong ordinal."""
     boxes = BoxMatcher(RICH)
-    boxes.add(Subscription("red", Filter.parse("colour = red", RICH)))
+    boxes.add(Subscription("red", Filter.parse("colour = 'red'", RICH)))
     with pytest.raises(KeyError):
         boxes.match_one(Event("e", ("car",), (("colour", ("purple",)),)))
 

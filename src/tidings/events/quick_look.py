@@ -20,7 +20,9 @@ from tidings.schema.values import LARGEST_INTEGER, Value, is_text
 GivenEvent = bytes | bytearray | str | dict[str, Any] | Event  # JSON text, a raw event, a valid one
 Bound = list[tuple[str, Any]]  # by name one value, or a tuple of several
 
+_ONLY_TEXT = {str}
 _MOST_VIEWS = 1024
+_MOST_TYPES = 8
 _MOST_VALUES = 100  # of one attribute; `validate` knows how many are allowed
 _MEMBERS = frozenset(MEMBERS)
 _NUMBER, _TEXT, _LISTED, _TIME = range(4)
@@ -32,14 +34,13 @@ _CHECKS = {
     Kind.HIERARCHICAL: _LISTED,
     Kind.TIME: _TIME,
 }
-
-
+_JSON = (bytes, bytearray, str)
 _decode = msgspec.json.Decoder().decode
 
 
 def raw_event(given: GivenEvent) -> Any:
     """The raw event in a JSON text; anything else as it is. Raises RefusedEvent."""
-    if not isinstance(given, bytes | bytearray | str):
+    if not isinstance(given, _JSON):
         return given
     try:
         return _decode(given)
@@ -73,18 +74,18 @@ class QuickLook:
         if type(id) is not str or not 0 < len(id) <= LONGEST_ID or not id.isascii():
             return None
         if type(types) is list:
-            if not types or set(map(type, types)) != {str}:
+            if len(types) > _MOST_TYPES or set(map(type, types)) != _ONLY_TEXT:
                 return None
-            types = tuple(dict.fromkeys(types))
-            if len(types) == 1:
-                types = types[0]
+            types = types[0] if len(types) == 1 else tuple(dict.fromkeys(types))
         elif type(types) is not str:
             return None
         view = self._views.get(types) or self._view(types)
         if view is None or type(attributes) is not dict:
             return None
         bound: Bound = [(EVENT_TYPE, types), ("event.id", id)]
-        if not (_envelope(raw, bound) if len(raw) > 3 else _no_envelope(bound)):
+        if len(raw) == 3:
+            bound.append(("event.source", ""))
+        elif not _envelope(raw, bound):
             return None
         uses = view.uses
         for name, value in attributes.items():
@@ -150,11 +151,6 @@ def _several(values: list[Any], use: _Use) -> Any:
     if len(made) == 1:
         return next(iter(made))
     return tuple(made) if made and not use.unique else None
-
-
-def _no_envelope(bound: Bound) -> bool:
-    bound.append(("event.source", ""))
-    return True
 
 
 def _envelope(raw: dict[str, Any], bound: Bound) -> bool:

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from tidings.errors import MatchingError
 from tidings.matching.boxes.dimension import UNBOUND
 from tidings.matching.compiled import inlined, kernel
 from tidings.matching.index.bitmaps import Bitmaps
@@ -60,16 +59,6 @@ class Times(NamedTuple):
     keys: npt.NDArray[np.int64]
 
 
-class ForeignArray(MatchingError):
-    """An array is not of the type that kernels were compiled for."""
-
-    def __init__(self, name: str, dtype: str, dimensions: int) -> None:
-        super().__init__(name, dtype, dimensions)
-
-    def __str__(self) -> str:
-        return "array {!r} of the index has the type {} and {} dimensions, which kernels do not take".format(*self.args)
-
-
 class _Field(NamedTuple):
     name: str
     dtype: np.dtype[Any]
@@ -100,12 +89,12 @@ def address_table(index: Index, bitmaps: Bitmaps, events: Events, row: Row, keys
     fields = [*_INDEX, *_BITMAPS, *_EVENTS, *_ROW]
     arrays: list[Any] = [*index, *bitmaps, *events, *row]
     for place, (field, array) in enumerate(zip(fields, arrays, strict=True)):
-        if (array.dtype, array.ndim) != (field.dtype, field.dimensions) or not array.flags.c_contiguous:
-            raise ForeignArray(field.name, str(array.dtype), array.ndim)
+        alike = (array.dtype, array.ndim) == (field.dtype, field.dimensions) and array.flags.c_contiguous
+        assert alike, f"kernels read {field.name} as {field.dtype} of {field.dimensions} dimensions"
         _write(table, place, array)
     for place, array in enumerate(keys, _AT_KEYS):
         if array is not None:
-            _write(table, place, np.ascontiguousarray(array))
+            _write(table, place, array)
     return table
 
 
@@ -181,7 +170,7 @@ numbers_at, times_at = _reader(Numbers, _fields(Numbers, ())), _reader(Times, _f
 
 
 @kernel
-def match_row(table: Any) -> Any:
+def match_row(table: Any, most_combinations: Any) -> Any:
     """Searches the row's values and matches it. Returns how many numbers were written to `out`, which has room for
     every box, and in the upper half how many the kernel could not decide."""
     events, row = events_at(table, _AT_EVENTS), row_at(table, _AT_ROW)
@@ -205,7 +194,7 @@ def match_row(table: Any) -> Any:
     row.counts[:] = 0
     find_matches(
         index_at(table, 0), bitmaps_at(table, _AT_BITMAPS), events, 0, 1, row.no_stamp, row.no_spans, row.no_spans,
-        row.no_marks, _NO_BLOCKS, row.accumulator, row.counts, row.asked, row.offsets, row.out,
+        row.no_marks, _NO_BLOCKS, most_combinations, row.accumulator, row.counts, row.asked, row.offsets, row.out,
     )  # fmt: skip
     return row.offsets[1] | row.counts[ASKED] << 32
 

@@ -30,7 +30,6 @@ from tidings.matching.spans import Numbers, Spans
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Domain, Kind
 
-_ROOM_TO_ASK = 64
 _NO_NUMBERS = np.zeros(0, np.int32)
 _MOST_MARKS = 2**31 - 2
 _NOTHING = {
@@ -122,15 +121,17 @@ class OneSegment:
     """A segment with what one event needs: look-ups by attribute, and the arrays that the kernel reads."""
 
     def __init__(self, segment: Segment, catalog: Catalog) -> None:
-        self.segment, self._catalog = segment, catalog
+        self.segment, self._most_combinations = segment, segment.thresholds.most_combinations
         dimensions, columns = segment.dimensions, len(segment.dimensions)
         self._places: dict[str, list[_Place]] = {}
         empty: list[int | float] = []
-        holds, keys = [], []
+        holds: list[int] = []
+        self._keys: list[npt.NDArray[Any] | None] = []
         for place, dimension in enumerate(dimensions):
             held = _held(dimension)
             holds.append(held)
-            keys.append(None if held == native.ORDINAL else dimension.keys)
+            dtype = np.int64 if dimension.kind is Kind.TIME else np.float64
+            self._keys.append(None if held == native.ORDINAL else np.ascontiguousarray(dimension.keys, dtype))
             empty.append(_NOTHING[held])
             self._places.setdefault(dimension.axis.attribute, []).append(_place(place, dimension, catalog))
         self._empty = empty
@@ -146,11 +147,11 @@ class OneSegment:
         words = int(segment.bitmaps.words_each.max()) if len(segment.bitmaps.words_each) else 0
         self.row = native.Row(
             values.view(np.float64), values, np.array(holds, np.int8), np.empty(2 * words, np.uint64),
-            np.zeros(3, np.int64), np.empty((_ROOM_TO_ASK, 2), np.int64), np.zeros(2, np.int64),
+            np.zeros(3, np.int64), np.empty((segment.thresholds.room_to_ask, 2), np.int64), np.zeros(2, np.int64),
             np.empty(len(segment), np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.uint8),
         )  # fmt: skip
         self._values = values.data.cast("B")
-        self._table = native.address_table(segment.index, segment.bitmaps, self.events, self.row, keys)
+        self._table = native.address_table(segment.index, segment.bitmaps, self.events, self.row, self._keys)
 
     def match(self, bound: Bound) -> int:
         """How many numbers the first ones of `row.out` are; spans are not looked at."""
@@ -174,7 +175,7 @@ class OneSegment:
         return self._run()
 
     def _run(self) -> int:
-        found: int = native.match_row(self._table)
+        found: int = native.match_row(self._table, self._most_combinations)
         self.asked = found >> 32
         if self.asked > len(self.row.asked):
             self.row = native.replace(self._table, self.row, asked=np.empty((2 * self.asked, 2), np.int64))
