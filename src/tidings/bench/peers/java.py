@@ -39,12 +39,7 @@ class JavaPeer:
         self.process: subprocess.Popen[str] | None = None
 
     def unavailable(self) -> str | None:
-        if not (FOLDER / "pom.xml").exists():
-            return "its program is not here: it comes with the source, under bench/peers"
-        for command in ("java", "javac", "mvn"):
-            if shutil.which(command) is None:
-                return f"not available: needs {command}"
-        return _prepared()
+        return prepared_java()
 
     def unable(self, grid: Grid) -> str | None:
         return None
@@ -112,8 +107,14 @@ class LuceneMonitor(JavaPeer):
     most = 20_000
 
 
-def _prepared() -> str | None:
-    """Fetches the libraries and compiles the programs where that is still to be done. Returns what went wrong."""
+def prepared_java() -> str | None:
+    """Fetches the libraries and compiles the programs where that is still to be done. Returns what is missing or went
+    wrong."""
+    if not (FOLDER / "pom.xml").exists():
+        return "its program is not here: it comes with the source, under bench/peers"
+    for command in ("java", "javac", "mvn"):
+        if shutil.which(command) is None:
+            return f"not available: needs {command}"
     steps = []
     if not (FOLDER / "lib").exists():
         steps.append(["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"])
