@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from tidings.events import EventBatch
 from tidings.language.words import words_of
 from tidings.matching.boxes.box import Axis
+from tidings.matching.ragged import flattened, offsets_of, taken
 from tidings.schema.catalog import EVENT_TYPE, Catalog
 from tidings.schema.domain import Kind
 
@@ -81,12 +82,12 @@ class Dimension:
             return None, np.full(len(batch), UNBOUND)
         if pa.types.is_list(column.type):
             lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-            offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+            offsets = offsets_of(lengths)
             flat = column.flatten()
         else:
             offsets, flat = None, column
         if self.axis.role == "word":
-            return self._words(offsets, flat, len(batch))
+            return self._words(offsets, flat)
         return offsets, self._ordinals(flat)
 
     def _ordinals(self, flat: Any) -> Ordinals:
@@ -122,23 +123,16 @@ class Dimension:
         table = np.array([bisect_right(self.keys, word) for word in words] + [0], np.int32)
         return np.asarray(table[encoded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)])
 
-    def _words(
-        self, offsets: npt.NDArray[np.int64] | None, flat: Any, rows: int
-    ) -> tuple[npt.NDArray[np.int64], Ordinals]:
-        """Per row the different known words of all its values; a row without any still has one ordinal, 0: it is
-        bound."""
+    def _words(self, offsets: npt.NDArray[np.int64] | None, flat: Any) -> tuple[npt.NDArray[np.int64], Ordinals]:
+        """Per row the known words of its values. A value without any still has the ordinal 0: the row is bound."""
         known = {word: ordinal for ordinal, word in enumerate(self.keys, 1)}
-        values = flat.to_pylist()
-        starts = range(rows + 1) if offsets is None else offsets.tolist()
-        found: list[int] = []
-        stops = [0]
-        for row in range(rows):
-            of_row = [value for value in values[starts[row] : starts[row + 1]] if value is not None]
-            if of_row:
-                words = {known.get(word, 0) for value in of_row for word in words_of(value)} or {0}
-                found.extend(sorted(words))
-            stops.append(len(found))
-        return np.array(stops, np.int64), np.array(found, np.int32)
+        encoded = flat.dictionary_encode()  # values repeat: each different one is cut into words once
+        different = encoded.dictionary.to_pylist()
+        words = [sorted({known.get(word, 0) for word in words_of(value)}) or [0] for value in different]
+        ends, ordinals = flattened([*words, []], np.int32)
+        codes = encoded.indices.fill_null(len(different)).to_numpy(zero_copy_only=False)
+        found, stops = taken(ends, codes)
+        return stops if offsets is None else stops[offsets], ordinals[found]
 
 
 def are_points(cuts: Sequence[str]) -> bool:

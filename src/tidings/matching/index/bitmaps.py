@@ -1,8 +1,10 @@
-"""Bitmaps for large clusters that must be tested box by box: 64 boxes are ruled out by one machine word.
+"""Bitmaps for large clusters that would be tested box by box: one machine word decides about 64 boxes.
 
-Each dimension of such a cluster is cut into a few buckets of ordinals; a row of bits per bucket says which boxes may
-accept an ordinal there (boxes that do not ask for the dimension always do), and one more row stands for events that
-do not bind it. The rows of an event's buckets are intersected, and only what remains is tested exactly."""
+Each dimension of such a cluster is cut into a few buckets of ordinals. A row of bits per bucket says which boxes may
+accept an ordinal there (boxes that do not ask for the dimension always do), and one more row serves events that do not
+bind it. A second set of rows says which boxes accept every ordinal of the bucket. The rows of an event's buckets are
+intersected: a box that is sure in every dimension matches, and only boxes that may match are tested exactly (measured
+on thesis, 100,000 filters: 15 of 400 candidates)."""
 
 from __future__ import annotations
 
@@ -12,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tidings.matching.boxes.dimension import OPEN
-from tidings.matching.compiled import kernel
+from tidings.matching.compiled import inlined, kernel
 from tidings.matching.index.access import MIXED, ROWS
+from tidings.matching.index.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from tidings.matching.index.index import Index
@@ -31,7 +34,8 @@ class Bitmaps(NamedTuple):
     dimension: npt.NDArray[np.int16]
     first_edge: npt.NDArray[np.int64]  # by dimension of a cluster, one more at the end
     edges: npt.NDArray[np.int32]  # bucket k holds the ordinals [edges[k - 1], edges[k])
-    first_word: npt.NDArray[np.int64]  # by dimension of a cluster: row 0 (unbound), then a row a bucket
+    first_word: npt.NDArray[np.int64]  # by dimension of a cluster: row 0 (unbound), then a row a bucket; then the sure
+    first_plain: npt.NDArray[np.int64]  # by cluster: the row of boxes without residuals; -1 where no row is sure
     words: npt.NDArray[np.uint64]
 
     @property
@@ -39,22 +43,27 @@ class Bitmaps(NamedTuple):
         return sum(array.nbytes for array in self)
 
 
-def make_bitmaps(index: Index, fewest_boxes: int) -> Bitmaps:
+def make_bitmaps(index: Index, thresholds: Thresholds) -> Bitmaps:
     """Bitmaps for every cluster that is worth them."""
-    chosen = _worthwhile(index, fewest_boxes)
-    first_dimension, words_each, dimensions = [0], [], []
+    chosen = _worthwhile(index, thresholds.fewest_with_bitmaps)
+    first_dimension, words_each, dimensions, first_plain = [0], [], [], []
     edges: list[npt.NDArray[np.int32]] = []
     first_word, used = [], 0
     for cluster, group in chosen:
         start, stop = int(index.cluster_start[cluster]), int(index.cluster_start[cluster + 1])
         sides = _sides(index, group, start, stop)
         words = (stop - start + 63) // 64
+        keyless = index.access_offsets[group] == index.access_offsets[group + 1]
+        in_blocks = keyless and stop - start >= thresholds.fewest_in_blocks  # there, only one set of rows is read
+        sets = 1 if in_blocks else 2
+        first_plain.append(-1 if in_blocks else used)
+        used += 0 if in_blocks else words
         for dimension in np.unique(index.side_dimension[sides]).tolist():
             of_dimension = np.arange(sides.start, sides.stop)[index.side_dimension[sides] == dimension]
             dimensions.append(dimension)
             edges.append(_edges(index.low[of_dimension], index.high[of_dimension]))
             first_word.append(used)
-            used += words * (len(edges[-1]) + 2)
+            used += sets * words * (len(edges[-1]) + 2)
         first_dimension.append(len(dimensions))
         words_each.append(words)
     made = Bitmaps(
@@ -65,13 +74,15 @@ def make_bitmaps(index: Index, fewest_boxes: int) -> Bitmaps:
         np.concatenate([[0], np.cumsum([len(one) for one in edges])]).astype(np.int64),
         np.concatenate([np.zeros(0, np.int32), *edges]).astype(np.int32),
         np.array(first_word, np.int64),
+        np.array(first_plain, np.int64),
         np.full(used, ~np.uint64(0)),
     )
     place_of = np.zeros(int(index.side_dimension.max()) + 1 if len(index.side_dimension) else 0, np.int64)
     for place, (cluster, group) in enumerate(chosen):
         start, stop = int(index.cluster_start[cluster]), int(index.cluster_start[cluster + 1])
         offsets = _side_offsets(index, group, start, stop)
-        fill_bitmaps(place, offsets, index.side_dimension, index.low, index.high, place_of, *made)
+        residual_set = index.residual_set[start:stop]
+        fill_bitmaps(place, offsets, index.side_dimension, index.low, index.high, residual_set, place_of, *made)
     return made
 
 
@@ -114,28 +125,48 @@ def _edges(low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> npt.NDArr
 
 @kernel
 def fill_bitmaps(
-    place: Any, offsets: Any, side_dimension: Any, low: Any, high: Any, place_of: Any, cluster: Any,
-    first_dimension: Any, words_each: Any, dimension: Any, first_edge: Any, edges: Any, first_word: Any, words: Any,
+    place: Any, offsets: Any, side_dimension: Any, low: Any, high: Any, residual_set: Any, place_of: Any, cluster: Any,
+    first_dimension: Any, words_each: Any, dimension: Any, first_edge: Any, edges: Any, first_word: Any,
+    first_plain: Any, words: Any,
 ) -> None:  # fmt: skip
-    """Of one cluster's boxes, all of whose bits are set, clears those in buckets that a side does not allow."""
-    per_row = words_each[place]
+    """Of one cluster's boxes, all of whose bits are set, clears those in buckets that a side does not allow, or, among
+    the sure rows, does not allow altogether."""
+    per_row, plain = words_each[place], first_plain[place]
     for j in range(first_dimension[place], first_dimension[place + 1]):
         place_of[dimension[j]] = j
+    if plain >= 0:
+        words[plain : plain + per_row] = 0
     for box in range(len(offsets) - 1):
-        word, others = box >> 6, ~(np.uint64(1) << np.uint64(box & 63))
+        word, bit = box >> 6, np.uint64(1) << np.uint64(box & 63)
+        others = ~bit
+        if plain >= 0 and (len(residual_set) == 0 or residual_set[box] == 0):
+            words[plain + word] |= bit
         for side in range(offsets[box], offsets[box + 1]):
             j = place_of[side_dimension[side]]
             cuts = edges[first_edge[j] : first_edge[j + 1]]
             rows = len(cuts) + 2
             at = first_word[j] + word
-            words[at] &= others  # an event that does not bind the dimension
+            sure = at + rows * per_row
             first = 1 + np.searchsorted(cuts, low[side], side="right")
             last = 1 + np.searchsorted(cuts, high[side] - 1, side="right")
+            begins = low[side] == 0 if first == 1 else low[side] == cuts[first - 2]  # at its bucket's first ordinal
+            ends = high[side] == OPEN if last == rows - 1 else high[side] == cuts[last - 1]  # at its bucket's last
             if low[side] <= high[side]:
-                for row in range(1, first):
-                    words[at + row * per_row] &= others
-                for row in range(last + 1, rows):
-                    words[at + row * per_row] &= others
+                clear(words, at, 0, first, per_row, others)
+                clear(words, at, last + 1, rows, per_row, others)
+                if plain >= 0:
+                    clear(words, sure, 0, first + 1 - begins, per_row, others)
+                    clear(words, sure, last + ends, rows, per_row, others)
             else:  # all but [high, low)
-                for row in range(last + 1, first):
-                    words[at + row * per_row] &= others
+                clear(words, at, 0, 1, per_row, others)
+                clear(words, at, last + 1, first, per_row, others)
+                if plain >= 0:
+                    clear(words, sure, 0, 1, per_row, others)
+                    clear(words, sure, last + ends, first + 1 - begins, per_row, others)
+
+
+@inlined
+def clear(words: Any, at: Any, first: Any, stop: Any, per_row: Any, others: Any) -> None:
+    """Clears one box's bit in the rows [first, stop)."""
+    for row in range(first, stop):
+        words[at + row * per_row] &= others

@@ -100,7 +100,7 @@ def build_index(
         number, side_dimension, low, high, set_of[order] if len(set_of) else set_of, set_offsets,
         residuals, pool,
     )  # fmt: skip
-    bitmaps = make_bitmaps(index, thresholds.fewest_with_bitmaps)
+    bitmaps = make_bitmaps(index, thresholds)
     for array in (*index, *bitmaps):
         array.setflags(write=False)  # as those read from files are, so that one compiled kernel serves both
     return index, bitmaps

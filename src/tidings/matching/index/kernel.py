@@ -18,6 +18,9 @@ from tidings.matching.index.access import ALL, BOTH, BOUND, LOWER, MIXED, PREFIX
 from tidings.matching.index.slices import copy, copy_inside, copy_inside_both, first_above, within
 
 CANDIDATES, TESTED, ASKED = 0, 1, 2  # places in `counts`
+_DE_BRUIJN = 0x03F79D71B4CB0A89
+_PLACES = np.array([[_DE_BRUIJN << place >> 58 & 63, place] for place in range(64)])
+_PLACES = _PLACES[np.argsort(_PLACES[:, 0]), 1]
 
 
 @kernel
@@ -122,10 +125,15 @@ def find_matches(
                     if place < len(bit_cluster) and bit_cluster[place] == cluster:
                         start, stop = np.int64(cluster_start[cluster]), np.int64(cluster_start[cluster + 1])
                         words = bitmaps.words_each[place]
-                        intersect_rows(
+                        sure = intersect_rows(
                             accumulator, words, place, bitmaps.first_dimension, bitmaps.dimension, bitmaps.first_edge,
-                            bitmaps.edges, bitmaps.first_word, bit_words, e, least, greatest, starts, stops, sets,
+                            bitmaps.edges, bitmaps.first_word, bitmaps.first_plain, bit_words, e, least, greatest,
+                            starts, stops, sets,
                         )  # fmt: skip
+                        if sure:
+                            before = n
+                            n = take_sure(accumulator, words, number, start, out, n)
+                            counts[CANDIDATES] += n - before
                 box = start - 1
                 while True:
                     box = next_candidate(box + 1, start, stop, words, accumulator)
@@ -283,47 +291,59 @@ def next_candidate(box: Any, start: Any, stop: Any, words: Any, accumulator: Any
 
 @inlined
 def trailing_zeros(word: Any) -> Any:
-    """The place of the lowest set bit."""
-    bit = word & (~word + np.uint64(1))
-    place = 0
-    if bit & np.uint64(0xFFFFFFFF00000000):
-        place += 32
-    if bit & np.uint64(0xFFFF0000FFFF0000):
-        place += 16
-    if bit & np.uint64(0xFF00FF00FF00FF00):
-        place += 8
-    if bit & np.uint64(0xF0F0F0F0F0F0F0F0):
-        place += 4
-    if bit & np.uint64(0xCCCCCCCCCCCCCCCC):
-        place += 2
-    if bit & np.uint64(0xAAAAAAAAAAAAAAAA):
-        place += 1
-    return place
+    """The place of the lowest set bit, by a table: each place gives another product's upper six bits."""
+    return _PLACES[((word & (~word + np.uint64(1))) * np.uint64(_DE_BRUIJN)) >> np.uint64(58)]
+
+
+@inlined
+def take_sure(accumulator: Any, words: Any, number: Any, start: Any, out: Any, n: Any) -> Any:
+    """Writes the boxes that are sure to match; those that may match are left."""
+    for w in range(words):
+        word = accumulator[2 * words + w]
+        accumulator[w] &= ~word
+        while word:
+            out[n] = number[start + w * 64 + trailing_zeros(word)]
+            n += 1
+            word &= word - np.uint64(1)
+    return n
 
 
 @kernel
 def intersect_rows(
     accumulator: Any, words: Any, place: Any, first_dimension: Any, dimension: Any, first_edge: Any, edges: Any,
-    first_word: Any, bit_words: Any, e: Any, least: Any, greatest: Any, starts: Any, stops: Any, sets: Any,
-) -> None:  # fmt: skip
-    """Leaves in `accumulator[:words]` the boxes that the event's buckets allow in every dimension."""
-    rows = accumulator[:words]
-    union = accumulator[words : 2 * words]
+    first_word: Any, first_plain: Any, bit_words: Any, e: Any, least: Any, greatest: Any, starts: Any, stops: Any,
+    sets: Any,
+) -> Any:  # fmt: skip
+    """Leaves in the first `words` of the accumulator the boxes that may match in every dimension. Returns whether
+    there are sure rows; then the third `words` are the boxes that match for sure."""
+    rows, union = accumulator[:words], accumulator[words : 2 * words]
+    sure, union_sure = accumulator[2 * words : 3 * words], accumulator[3 * words : 4 * words]
+    plain = first_plain[place]
     rows[:] = ~np.uint64(0)
+    if plain >= 0:
+        sure[:] = bit_words[plain : plain + words]
     for j in range(first_dimension[place], first_dimension[place + 1]):
         d = dimension[j]
         cuts = edges[first_edge[j] : first_edge[j + 1]]
+        shift = (len(cuts) + 2) * words
         smallest = least[e, d]
         if smallest == greatest[e, d]:
             row = 0 if smallest < 0 else 1 + np.searchsorted(cuts, smallest, side="right")
             at = first_word[j] + row * words
             keep_common(rows, bit_words[at : at + words])
+            if plain >= 0:
+                keep_common(sure, bit_words[at + shift : at + shift + words])
             continue
         union[:] = 0
+        union_sure[:] = 0
         for s in range(starts[e, d], stops[e, d]):
             at = first_word[j] + (1 + np.searchsorted(cuts, sets[s], side="right")) * words
             union |= bit_words[at : at + words]
+            if plain >= 0:
+                union_sure |= bit_words[at + shift : at + shift + words]
         keep_common(rows, union)
+        keep_common(sure, union_sure)
+    return plain >= 0
 
 
 @inlined

@@ -134,7 +134,7 @@ class Segment:
     ) -> Found:
         """All but what is looked at in blocks; a few events first, to learn how much room the answer needs."""
         words = int(self.bitmaps.words_each.max()) if len(self.bitmaps.words_each) else 0
-        accumulator = np.empty(2 * words, np.uint64)
+        accumulator = np.empty(4 * words, np.uint64)
         counts = np.zeros(3, np.int64)
         asked = np.empty((self.thresholds.room_to_ask, 2), np.int64)
         offsets = np.zeros(last + 1, np.int64)

@@ -15,7 +15,7 @@ class Thresholds:
     large_cluster: int = 12  # boxes per key, on average, for a shape to have a group of its own
     most_groups: int = 1024  # of one shape each
     longest_key: int = 8  # equalities in a key; more would select nothing further
-    fewest_with_bitmaps: int = 512  # boxes of a cluster
+    fewest_with_bitmaps: int = 128  # boxes of a cluster
     fewest_in_blocks: int = 1 << 14  # boxes of a cluster without a key that has bitmaps
     block: int = 64  # words of a bitmap that are read together: 4,096 boxes
     most_combinations: int = 256  # keys of one event that are looked up in a group; beyond, its clusters are scanned

@@ -31,7 +31,7 @@ from tidings.schema import json_form
 
 __all__ = ["PlanExists", "PlanNotSaved", "UnusablePlan", "open_plan", "save_plan"]
 
-FORM, FORMAT = "tidings-plan", 2
+FORM, FORMAT = "tidings-plan", 3
 
 
 class PlanExists(MatchingError):
