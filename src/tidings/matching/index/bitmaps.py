@@ -42,6 +42,10 @@ class Bitmaps(NamedTuple):
     def bytes(self) -> int:
         return sum(array.nbytes for array in self)
 
+    def accumulator(self) -> npt.NDArray[np.uint64]:
+        """Room for the rows of the largest cluster: those that may match, the sure ones, and a union of each."""
+        return np.empty(4 * int(self.words_each.max(initial=0)), np.uint64)
+
 
 def make_bitmaps(index: Index, thresholds: Thresholds) -> Bitmaps:
     """Bitmaps for every cluster that is worth them."""

@@ -144,9 +144,8 @@ class OneSegment:
             np.zeros(1, np.int64),
         )  # fmt: skip
         values = np.zeros(max(columns, 1), np.int64)
-        words = int(segment.bitmaps.words_each.max()) if len(segment.bitmaps.words_each) else 0
         self.row = native.Row(
-            values.view(np.float64), values, np.array(holds, np.int8), np.empty(2 * words, np.uint64),
+            values.view(np.float64), values, np.array(holds, np.int8), segment.bitmaps.accumulator(),
             np.zeros(3, np.int64), np.empty((segment.thresholds.room_to_ask, 2), np.int64), np.zeros(2, np.int64),
             np.empty(len(segment), np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.uint8),
         )  # fmt: skip

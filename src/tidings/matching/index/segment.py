@@ -133,8 +133,7 @@ class Segment:
         self, events: _Events, first: int, last: int, restriction: Restriction, stamp: npt.NDArray[np.int32]
     ) -> Found:
         """All but what is looked at in blocks; a few events first, to learn how much room the answer needs."""
-        words = int(self.bitmaps.words_each.max()) if len(self.bitmaps.words_each) else 0
-        accumulator = np.empty(4 * words, np.uint64)
+        accumulator = self.bitmaps.accumulator()
         counts = np.zeros(3, np.int64)
         asked = np.empty((self.thresholds.room_to_ask, 2), np.int64)
         offsets = np.zeros(last + 1, np.int64)
