@@ -19,6 +19,7 @@ __all__ = [
     "ServiceError",
     "StoreError",
     "TidingsError",
+    "WrongArgument",
     "nearest",
     "one_of",
     "shown",
@@ -62,6 +63,16 @@ class ServiceError(TidingsError):
 
 class ClientError(TidingsError):
     """The server could not be reached, or refused what was asked of it."""
+
+
+class WrongArgument(TidingsError, TypeError):
+    """A function was called with something it does not take: the call, the argument, what it takes, what it got."""
+
+    def __init__(self, call: str, argument: str, expected: str, got: str) -> None:
+        super().__init__(call, argument, expected, got)
+
+    def __str__(self) -> str:
+        return "{}: {} must be {}, not {}".format(*self.args)
 
 
 class LanguageError(TidingsError):
@@ -136,6 +147,25 @@ def one_of(words: Iterable[object]) -> str:
     """`'a', 'b' or 'c'`"""
     quoted = [repr(word) for word in words]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+
+
+def expect(value: object, types: type | tuple[type, ...], call: str, argument: str, expected: str) -> None:
+    """Raises WrongArgument unless the value is of one of the types."""
+    if not isinstance(value, types):
+        raise WrongArgument(call, argument, expected, typed(value))
+
+
+def typed(value: object) -> str:
+    """An argument as an error message names it: its type, and what it is where that is short."""
+    if value is None:
+        return "None"
+    kind = type(value)
+    if isinstance(value, type):
+        return f"the class {value.__qualname__}"
+    if isinstance(value, str | bytes | int | float):
+        return f"{kind.__qualname__} {value if isinstance(value, bool) else shown(value)}"
+    room = kind.__module__.partition(".")[0]
+    return kind.__qualname__ if room in ("builtins", "__main__") else f"{room}.{kind.__qualname__}"
 
 
 def shown(value: object) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
 
-from tidings.errors import SchemaError, suggestion
+from tidings.errors import SchemaError, WrongArgument, expect, suggestion, typed
+from tidings.schema import display
 from tidings.schema.domain import Domain, Kind
 
 EVENT_TYPE = "event_type"
@@ -108,7 +113,10 @@ class View:
 
 @dataclass(frozen=True)
 class Catalog:
-    """An immutable schema. Equal catalogs have the same declarations; the version counts the changes."""
+    """An immutable schema, `tidings.Schema` to the library's users.
+
+    Equal catalogs have the same declarations; the version counts the changes. `read` takes a file, `from_dict` the
+    same as a dict, `infer` makes a schema for data you have."""
 
     domains: tuple[Domain, ...] = ()
     attributes: tuple[Attribute, ...] = ()
@@ -139,6 +147,63 @@ class Catalog:
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Catalog:
+        """From a file, JSON or XML; raises SchemaFile. What was put right in it comes as a warning."""
+        from tidings.schema.files import read_catalog
+
+        expect(path, (str, os.PathLike), "Schema.read", "path", "the path of a schema file")
+        catalog, notes = read_catalog(path)
+        for note in notes:
+            warnings.warn(f"{os.fspath(path)}: {note}", stacklevel=2)
+        return catalog
+
+    @classmethod
+    def from_dict(cls, declarations: Mapping[str, Any]) -> Catalog:
+        """From the content of a schema file as a dict; raises InvalidSchema or SchemaForm.
+
+        `{"domains": [...], "attributes": [...], "event_types": [...]}`, as docs/schema.md has it."""
+        from tidings.schema import json_form
+
+        if not isinstance(declarations, Mapping):
+            expected = "a dict with 'domains', 'attributes' and 'event_types'"
+            raise WrongArgument("Schema.from_dict", "declarations", expected, typed(declarations))
+        return json_form.read(dict(declarations))
+
+    @classmethod
+    def infer(cls, events: Any, event_type: str = "event", kinds: Mapping[str, str] | None = None) -> Catalog:
+        """A schema for these events: a pandas or polars frame, an Arrow table, dicts.
+
+        Numbers become numeric, timestamps and dates time, text string, Booleans an enumeration of true and false,
+        categoricals an enumeration of their categories; lists may have several values. Every attribute is optional.
+        There is one event type, named by the argument, unless the events name theirs. `kinds` overrides, for example
+        `{"brand": "enumerated", "description": "text"}`."""
+        inference = import_module("tidings.events.inference")  # by name: the schema itself knows nothing of Arrow
+        inferred: Catalog = inference.infer_schema(events, event_type, kinds)
+        return inferred
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """To a file; its suffix, .json or .xml, says in which form."""
+        from tidings.schema.files import write_catalog
+
+        expect(path, (str, os.PathLike), "Schema.write", "path", "the path of a .json or .xml file")
+        write_catalog(self, path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `from_dict` takes."""
+        from tidings.schema import json_form
+
+        return json_form.write(self)
+
+    def __repr__(self) -> str:
+        return display.summary(self)
+
+    def __str__(self) -> str:
+        return display.lines(self)
+
+    def _repr_html_(self) -> str:
+        return display.table(self)
 
     def domain(self, name: str) -> Domain | None:
         return self._domains.get(name)

@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from tidings.errors import SchemaError, suggestion
+from tidings.errors import SchemaError, expect, suggestion
 from tidings.schema import json_form, xml_form
 from tidings.schema.catalog import Catalog
 from tidings.whole_file import whole_file
@@ -39,6 +39,7 @@ class UnknownForm(SchemaError):
 
 def read_catalog(path: str | os.PathLike[str]) -> tuple[Catalog, tuple[str, ...]]:
     """The catalog in a file and the notes on what was put right in it; raises SchemaFile."""
+    expect(path, (str, os.PathLike), "read_schema", "path", "the path of a schema file")
     path = Path(path)
     try:
         content = path.read_bytes()
