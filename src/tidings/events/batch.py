@@ -5,16 +5,17 @@ A row is an event; `columns` has one array per attribute that some event binds, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
-from tidings.errors import EventError
+from tidings.errors import EventError, WrongArgument, expect, suggestion, typed
 from tidings.events import arrays
 from tidings.events.arrays import INSTANTS, ORDINALS
 from tidings.events.event import Event
+from tidings.events.validation import validate, write_event
 from tidings.schema import Catalog, Domain, Instant
 from tidings.schema.catalog import EVENT_TYPE
 
@@ -28,6 +29,30 @@ _ENVELOPE = {
     EVENT_TYPE: pa.list_(ORDINALS),
 }
 _VERSION = b"tidings.schema_version"
+
+
+class ForeignTable(EventError):
+    """A table that `EventBatch.to_arrow` did not make: the columns it lacks, and what it is."""
+
+    def __init__(self, missing: tuple[str, ...], what: str) -> None:
+        super().__init__(missing, what)
+
+    def __str__(self) -> str:
+        missing, what = self.args
+        columns = f"column {missing[0]!r}" if len(missing) == 1 else f"columns {', '.join(map(repr, missing))}"
+        advice = "EventBatch.from_arrow takes what to_arrow made; any other frame goes to Matcher.match"
+        return f"the {what} lacks the {columns}: {advice}"
+
+
+class ForeignAttribute(EventError):
+    """A batch has an attribute that the catalog does not have."""
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(name, known)
+
+    def __str__(self) -> str:
+        name, known = self.args
+        return f"the schema has no attribute {name!r}{suggestion(name, known)}"
 
 
 class OtherSchema(EventError):
@@ -61,8 +86,20 @@ class EventBatch:
 
     @classmethod
     def of(cls, events: Iterable[Event], catalog: Catalog, positions: Sequence[int] | int | None = None) -> EventBatch:
-        """A batch of events valid under the catalog. `positions`: each one's, or the first one's."""
-        rows = list(events)
+        """A batch of events valid under the catalog. `positions`: each one's, or the first one's.
+
+        Raises RefusedEvent where an event cannot be held, so was never valid under this catalog."""
+        expect(catalog, Catalog, "EventBatch.of", "catalog", "a tidings.Schema")
+        rows = _events(events)
+        try:
+            return cls._of(rows, catalog, positions)
+        except (EventError, KeyError, TypeError, ValueError):
+            for event in rows:
+                validate(write_event(event), catalog)  # says which event and why
+            raise
+
+    @classmethod
+    def _of(cls, rows: list[Event], catalog: Catalog, positions: Sequence[int] | int | None) -> EventBatch:
         kinds = _event_types(catalog)
         bound = [dict(event.attributes) for event in rows]
         columns = {}
@@ -85,6 +122,10 @@ class EventBatch:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __repr__(self) -> str:
+        bound = f" with {', '.join(sorted(self.columns))}" if self.columns else ""
+        return f"<EventBatch of {len(self):,} events{bound}>"
 
     def __iter__(self) -> Iterator[Event]:
         names = self.catalog.event_type_names
@@ -167,6 +208,10 @@ class EventBatch:
     @classmethod
     def from_arrow(cls, table: Any, catalog: Catalog) -> EventBatch:
         """From what `to_arrow` made; the version is checked where the metadata survived the way."""
+        expect(table, (pa.Table, pa.RecordBatch), "EventBatch.from_arrow", "table", "a pyarrow Table or RecordBatch")
+        expect(catalog, Catalog, "EventBatch.from_arrow", "catalog", "a tidings.Schema")
+        if missing := tuple(name for name in _ENVELOPE if name not in table.schema.names):
+            raise ForeignTable(missing, type(table).__name__)
         version = (table.schema.metadata or {}).get(_VERSION)
         if version is not None and int(version) != catalog.version:
             raise OtherSchema(int(version), catalog.version)
@@ -217,8 +262,19 @@ def _whole(column: Any) -> Any:
 
 def _domain(catalog: Catalog, name: str) -> Domain:
     domain = catalog.domain_of(name)
-    assert domain is not None, name
+    if domain is None:
+        raise ForeignAttribute(name, tuple(attribute.name for attribute in catalog.attributes))
     return domain
+
+
+def _events(events: Iterable[Event]) -> list[Event]:
+    call, expected = "EventBatch.of", "Events, which tidings.validate makes of dicts (Matcher.match takes dicts too)"
+    if not isinstance(events, Iterable) or isinstance(events, Event | str | Mapping):
+        raise WrongArgument(call, "events", f"an iterable of {expected}", typed(events))
+    rows = list(events)
+    for event in rows if set(map(type, rows)) - {Event} else ():
+        expect(event, Event, call, "events", expected)
+    return rows
 
 
 def _event_types(catalog: Catalog) -> Domain:

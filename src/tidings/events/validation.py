@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tidings.errors import suggestion
+from tidings.errors import expect, suggestion
 from tidings.events.event import Event
 from tidings.events.refusal import BrokenRule, RefusedEvent, Rule, described, kept
 from tidings.schema import Catalog, Domain, Instant
@@ -79,6 +79,7 @@ def validate(
     was meant takes longer than everything else; without `hints` it is left out. `most_values` limits the values of one
     attribute; None, for events that were accepted before, allows any number.
     """
+    expect(catalog, Catalog, "validate", "catalog", "a tidings.Schema")
     broken = _Broken(hints)
     if not isinstance(raw, dict):
         example = '{"id": "e1", "event_type": "car", "attributes": {"price": 900}}'

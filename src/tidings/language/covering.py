@@ -6,6 +6,7 @@ an enumeration that grows may end a covering (`brand != 'opel'` and all the othe
 
 from __future__ import annotations
 
+from tidings.errors import expect
 from tidings.language.constraints import GREATER, LESS, SAME, Constraints, constraints_of
 from tidings.language.filter import Filter
 from tidings.language.ranges import Ranges, Space, includes, intersect, space_of
@@ -18,6 +19,9 @@ from tidings.schema.values import Value
 
 def covers(wider: Filter, narrower: Filter, catalog: Catalog) -> bool:
     """Whether each alternative of the narrower filter is covered by one alternative of the wider."""
+    for name, filter in (("wider", wider), ("narrower", narrower)):
+        expect(filter, Filter, "covers", name, "a Filter (Filter.parse takes a text)")
+    expect(catalog, Catalog, "covers", "catalog", "a tidings.Schema")
     outer = [constraints_of(conjunction, catalog) for conjunction in wider.conjunctions]
     for conjunction in narrower.conjunctions:
         inner = constraints_of(conjunction, catalog)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tidings.errors import expect
 from tidings.language.advice import advice
 from tidings.language.binder import bind
 from tidings.language.errors import FilterTooLong, NormalFormTooLarge, TooManyPredicates
@@ -28,6 +29,8 @@ class Filter:
     @classmethod
     def parse(cls, text: str, catalog: Catalog, limit: int = MOST_CONJUNCTIONS) -> Filter:
         """Reads and binds; raises LanguageError."""
+        expect(text, str, "Filter.parse", "text", "text such as 'price < 1000'")
+        expect(catalog, Catalog, "Filter.parse", "catalog", "a tidings.Schema")
         tree = bind(parse(text), text, catalog)
         try:
             conjunctions = normal_form(tree, catalog, limit)

@@ -15,13 +15,13 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tidings.events.arrow_columns import rows_of
 from tidings.events.chunk import Chunk
 from tidings.events.csv_rows import _rows as csv_rows
 from tidings.events.files import FORMS, UnknownForm, UnreadableFile
 from tidings.events.files import _form_of as form_of
 from tidings.events.json_lines import raw_columns as raw_events
 from tidings.events.lines import LONGEST_LINE, DamagedFile, EmptyFile, numbered_lines
-from tidings.events.parquet import _raw_columns as raw_columns
 from tidings.events.refusal import Refused
 from tidings.schema import Catalog
 
@@ -61,7 +61,7 @@ class ColumnBlock:
 
     def chunk(self, _catalog: Catalog) -> Chunk:
         batch = pa.ipc.open_stream(self.body).read_next_batch()
-        return Chunk(raw_columns(batch), range(self.first_row, self.first_row + len(batch)))
+        return Chunk(rows_of(batch), range(self.first_row, self.first_row + len(batch)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ import pyarrow as pa
 from pyspark.sql.functions import explode
 
 from tidings.events import RefusedEvent, Sieve
+from tidings.events.arrow_columns import rows_of
 from tidings.events.chunk import check_header
-from tidings.events.parquet import _raw_columns as raw_columns
 from tidings.language import Filter, Subscription
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.pipeline.columns import condition
@@ -67,7 +67,7 @@ def _match(plan: Path, batches: Iterator[Any]) -> Iterator[Any]:
     matchers = [opened(folder, most_kept=max(2, len(folders))) for folder in folders]
     sieve = Sieve(matchers[0].catalog)
     for rows in batches:
-        batch = sieve.sift(raw_columns(rows)).batch
+        batch = sieve.sift(rows_of(rows)).batch
         for matcher in matchers:
             yield from found_rows(batch, matcher)
 
@@ -75,7 +75,7 @@ def _match(plan: Path, batches: Iterator[Any]) -> Iterator[Any]:
 def _refuse(catalog: Catalog, batches: Iterator[Any]) -> Iterator[Any]:
     sieve = Sieve(catalog)
     for rows in batches:
-        raw = raw_columns(rows)
+        raw = rows_of(rows)
         refusals = sieve.sift(raw).refused
         events = pa.array([refusal.as_json()["id"] for _, refusal in refusals], pa.string())
         sources = pa.array([_text(raw.row(row)) for row, _ in refusals], pa.string())
@@ -100,7 +100,7 @@ def _select(filter: Filter | None, catalog: Catalog, batches: Iterator[Any]) -> 
     if filter is not None:
         matcher.add(Subscription("", filter))
     for rows in batches:
-        sifted = sieve.sift(raw_columns(rows))
+        sifted = sieve.sift(rows_of(rows))
         chosen = sifted.rows
         if filter is not None:
             offsets = matcher.match(sifted.batch).offsets
