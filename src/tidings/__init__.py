@@ -10,29 +10,40 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tidings.client import AsyncClient, Client
-    from tidings.events import Event, EventBatch, validate
+    from tidings.errors import TidingsError
+    from tidings.events import Event, EventBatch, read_events, validate
     from tidings.language import Filter, Subscription, covers
     from tidings.matching import Algorithm, Matches
     from tidings.matching.algorithms import make_matcher
     from tidings.matching.explain import explain
+    from tidings.matching.given_filters import FilterWarning
+    from tidings.matching.match_result import Match, MatchResult
+    from tidings.matching.matcher import Matcher, match
     from tidings.schema import Catalog as Schema
     from tidings.schema.files import read_catalog as read_schema
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Algorithm": "tidings.matching:Algorithm",
     "AsyncClient": "tidings.client:AsyncClient",
     "Client": "tidings.client:Client",
     "Event": "tidings.events:Event",
     "EventBatch": "tidings.events:EventBatch",
     "Filter": "tidings.language:Filter",
-    "Algorithm": "tidings.matching:Algorithm",
+    "FilterWarning": "tidings.matching.given_filters:FilterWarning",
+    "Match": "tidings.matching.match_result:Match",
+    "MatchResult": "tidings.matching.match_result:MatchResult",
+    "Matcher": "tidings.matching.matcher:Matcher",
     "Matches": "tidings.matching:Matches",
     "Schema": "tidings.schema:Catalog",
     "Subscription": "tidings.language:Subscription",
+    "TidingsError": "tidings.errors:TidingsError",
     "covers": "tidings.language:covers",
     "explain": "tidings.matching.explain:explain",
     "make_matcher": "tidings.matching.algorithms:make_matcher",
+    "match": "tidings.matching.matcher:match",
+    "read_events": "tidings.events:read_events",
     "read_schema": "tidings.schema.files:read_catalog",
     "validate": "tidings.events:validate",
 }
@@ -44,12 +55,19 @@ __all__ = [
     "Event",
     "EventBatch",
     "Filter",
+    "FilterWarning",
+    "Match",
+    "MatchResult",
+    "Matcher",
     "Matches",
     "Schema",
     "Subscription",
+    "TidingsError",
     "covers",
     "explain",
     "make_matcher",
+    "match",
+    "read_events",
     "read_schema",
     "validate",
 ]
@@ -62,3 +80,8 @@ def __getattr__(name: str) -> object:
     found = getattr(import_module(module), attribute)
     globals()[name] = found
     return found
+
+
+def __dir__() -> list[str]:
+    """For completion: the public names, loaded or not."""
+    return sorted({*__all__, "__version__"})

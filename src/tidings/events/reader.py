@@ -16,9 +16,11 @@ from tidings.events.columns import RawColumns, Sieve
 from tidings.events.event import Event
 from tidings.events.frames import Frame, WrongFrame, columns_of
 from tidings.events.json_lines import raw_columns as raw_records
+from tidings.events.quick_look import GivenEvent, raw_event
 from tidings.events.records import RecordForm, as_mapping
 from tidings.events.refusal import BrokenRule, RefusedEvent
 from tidings.schema import Catalog
+from tidings.schema.catalog import EVENT_TYPE
 
 _ROWS = 50_000  # of a frame that are read at once
 _RECORDS = 10_000
@@ -76,6 +78,7 @@ class EventReader:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._sieve = Sieve(catalog)
+        self._form = RecordForm(catalog, _event_type(None, catalog))
 
     def read(self, events: Any, event_type: str | Sequence[str] | None = None, ignore: bool = False) -> Iterator[Part]:
         """In parts of some thousand rows; raises WrongFrame or WrongArgument where the events as a whole are wrong.
@@ -83,6 +86,16 @@ class EventReader:
         `event_type` is that of events that name none; with `ignore`, columns that the schema does not have are
         left out."""
         return self._parts(events, _event_type(event_type, self._catalog), ignore)
+
+    def one(self, event: Any, event_type: str | Sequence[str] | None = None) -> GivenEvent:
+        """A single event, also as JSON text, for `match_one`, which validates it."""
+        raw = raw_event(event)
+        form = self._form
+        if event_type is not None:
+            form = RecordForm(self._catalog, _event_type(event_type, self._catalog))
+        elif form.is_plain(raw):
+            return {"id": "0", EVENT_TYPE: form.event_type, "attributes": raw}
+        return raw if isinstance(raw, Event) else form.raw(raw, 0)
 
     def _parts(self, events: Any, event_type: list[str] | None, ignore: bool, first: int = 0) -> Iterator[Part]:
         if isinstance(events, EventBatch):

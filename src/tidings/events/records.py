@@ -31,11 +31,20 @@ class RecordForm:
     """How records of one catalog are read. `event_type` is that of events that name none."""
 
     def __init__(self, catalog: Catalog, event_type: list[str] | None, ignore_unknown: bool = False) -> None:
-        self._event_type = event_type
+        self.event_type = event_type
         self._known = frozenset(attribute.name for attribute in catalog.attributes)
         self._words = words_for_booleans(catalog)
         self._ignored = ignore_unknown
         self._beside = frozenset(ENVELOPE_COLUMNS) - (self._known - {"id"})  # a column `time` may be an attribute
+
+    def is_plain(self, record: object) -> bool:
+        """Whether it is a dict of attributes alone, with values as JSON has them, so that `raw` would change nothing."""
+        return (
+            type(record) is dict
+            and self.event_type is not None
+            and self._known.issuperset(record)
+            and _UNCHANGED.issuperset(map(type, record.values()))
+        )
 
     def raw(self, record: object, number: int) -> dict[str, Any]:
         """The raw event; one without an id has its number for it."""
@@ -57,8 +66,8 @@ class RecordForm:
                 attributes[name] = value
         id = raw.get("id")
         raw["id"] = str(number) if id is None else str(id) if isinstance(id, int) and not isinstance(id, bool) else id
-        if self._event_type is not None and raw.get(EVENT_TYPE) is None:
-            raw[EVENT_TYPE] = self._event_type
+        if self.event_type is not None and raw.get(EVENT_TYPE) is None:
+            raw[EVENT_TYPE] = self.event_type
         raw["attributes"] = attributes
         return raw
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tidings.errors import MatchingError, suggestion
+from tidings.errors import MatchingError, expect, suggestion
 
 if TYPE_CHECKING:
     from tidings.matching.algorithm import Algorithm
@@ -44,4 +44,9 @@ def matcher_class(name: str) -> type[Algorithm]:
 
 
 def make_matcher(name: str, catalog: Catalog) -> Algorithm:
+    """One algorithm by itself, for those who keep journal positions; a `Matcher` is simpler."""
+    from tidings.schema.catalog import Catalog
+
+    expect(name, str, "make_matcher", "name", "the name of an algorithm, such as 'default'")
+    expect(catalog, Catalog, "make_matcher", "catalog", "a tidings.Schema")
     return matcher_class(name)(catalog)

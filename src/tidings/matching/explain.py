@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tidings.errors import expect
 from tidings.events import Event
 from tidings.events.event import Bindings
 from tidings.language import Filter, print_filter
@@ -45,6 +46,18 @@ class Explanation:
     matches: bool
     alternatives: tuple[Alternative, ...]
 
+    def __str__(self) -> str:
+        """One line for the filter, one for each predicate: ✓ or ✗, the predicate, the values it met."""
+        lines = [f"event {self.event} {'matches' if self.matches else 'does not match'} {self.filter}"]
+        for number, alternative in enumerate(self.alternatives):
+            lines += ["  or"] if number else []
+            for finding in alternative.findings:
+                lines.append(f"  {'✓' if finding.holds else '✗'} {finding.predicate}   ({finding.seen})")
+            lines += [f"  ✗ {alternative.note}"] if alternative.note else []
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
     def as_json(self) -> dict[str, Any]:
         return {
             "filter": self.filter,
@@ -70,6 +83,9 @@ class Explanation:
 
 def explain(filter: Filter, event: Event, catalog: Catalog) -> Explanation:
     """Each alternative of the filter against the event."""
+    expect(filter, Filter, "explain", "filter", "a Filter (Filter.parse takes a text)")
+    expect(event, Event, "explain", "event", "an Event (validate takes a dict, Matcher.explain too)")
+    expect(catalog, Catalog, "explain", "catalog", "a tidings.Schema")
     bindings = event.bindings()
     alternatives = tuple(_alternative(conjunction, bindings, catalog) for conjunction in filter.conjunctions)
     return Explanation(filter.text, event.id, any(a.matches for a in alternatives), alternatives)

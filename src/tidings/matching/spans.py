@@ -24,7 +24,7 @@ class DuplicateSubscription(MatchingError):
         super().__init__(id)
 
     def __str__(self) -> str:
-        return f"subscription {self.args[0]!r} is active already; withdraw it before it is added again"
+        return f"subscription {self.args[0]!r} is active already; remove it first (a Matcher also takes replace=True)"
 
 
 class UnknownSubscription(MatchingError):
@@ -132,14 +132,18 @@ class Spans:
         if numbers > len(self._start):
             self._start, self._stop = _longer(self._start, numbers), _longer(self._stop, numbers)
 
-    def close(self, id: str, at: int) -> int:
+    def number(self, id: str) -> int:
+        """The number of an active subscription; raises UnknownSubscription."""
         active = self._by_id()
         if id not in active:
             raise UnknownSubscription(id, tuple(active))
-        number = active[id]
+        return active[id]
+
+    def close(self, id: str, at: int) -> int:
+        number = self.number(id)
         if at < self._start[number]:
             raise DisorderedPosition(id, at, int(self._start[number]))
-        del active[id]
+        del self._by_id()[id]
         self._stop[number] = self._last_change[id] = at
         return number
 

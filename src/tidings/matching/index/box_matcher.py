@@ -104,6 +104,14 @@ class BoxMatcher(Algorithm):
         self._freeze()
         return [one.segment for one in self._segments]
 
+    def filter(self, id: str) -> Filter | None:
+        """The filter of an active subscription, None where it was loaded as arrays; raises UnknownSubscription."""
+        return self._filters.of(self.spans.number(id), self.catalog)
+
+    def filter_text(self, id: str) -> str | None:
+        """Its canonical text, without reading it again."""
+        return self._filters.text(self.spans.number(id))
+
     def filter_texts(self) -> dict[int, str]:
         """By number the canonical texts of filters that were not loaded as arrays and still have a use."""
         return self._filters.texts()

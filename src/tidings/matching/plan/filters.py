@@ -48,6 +48,14 @@ class Filters:
                 self._read[number] = found
         return found
 
+    def text(self, number: int) -> str | None:
+        """The canonical text; None where there is no filter."""
+        found = self._fresh.get(number)
+        if found is not None:
+            return found.text
+        text: str | None = self.numbers.cell(number, "filter") if number < len(self.numbers) else None
+        return text
+
     def forget(self, numbers: Numbers) -> None:
         """These have no boxes any more."""
         self._forgotten = True

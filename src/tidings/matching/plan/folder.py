@@ -29,7 +29,7 @@ from tidings.matching.plan.saved_files import Piece, SavedFile, UnusablePlan, by
 from tidings.matching.plan.segment_file import segment_of
 from tidings.schema import json_form
 
-__all__ = ["PlanExists", "PlanNotSaved", "UnusablePlan", "open_plan", "save_plan"]
+__all__ = ["PlanExists", "PlanNotSaved", "UnusablePlan", "open_plan", "replace_plan", "save_plan"]
 
 FORM, FORMAT = "tidings-plan", 3
 
@@ -68,6 +68,23 @@ def save_plan(matcher: BoxMatcher, folder: Path, base: Path | None = None) -> No
         shutil.rmtree(hidden, ignore_errors=True)
         raise
     matcher.saved.know(files)
+
+
+def replace_plan(matcher: BoxMatcher, folder: Path) -> None:
+    """As `save_plan`, in the place of a plan that may be there. Who has the old one open goes on with it."""
+    if not folder.exists():
+        return save_plan(matcher, folder)
+    if not (folder / "manifest.json").is_file():
+        raise PlanExists(str(folder))  # whatever it is, it is not a plan
+    new, old = (folder.with_name(f".{folder.name}.{uuid.uuid4().hex}") for _ in range(2))
+    save_plan(matcher, new)
+    try:
+        os.rename(folder, old)
+        os.rename(new, folder)
+        sync(folder.parent)
+    except OSError as problem:
+        raise PlanNotSaved(str(folder), problem.strerror or str(problem)) from None
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def open_plan(folder: Path, threads: int | None = None, thresholds: Thresholds = DEFAULTS) -> BoxMatcher:

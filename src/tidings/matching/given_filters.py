@@ -1,0 +1,96 @@
+"""The filters that a user hands to the library, bound to a schema or refused with what was expected."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tidings.errors import MatchingError, WrongArgument, expect, typed
+from tidings.language import Filter, Subscription
+from tidings.language.normal_form import MOST_CONJUNCTIONS
+from tidings.matching.boxes.filter_batch import FilterBatch
+from tidings.schema.catalog import Catalog
+
+GivenFilters = str | Filter | Mapping[str, str | Filter] | Iterable[Any]
+_MOST_TOLD = 10
+_A_FILTER = "text such as 'price < 1000', or a Filter"
+
+
+class FilterWarning(UserWarning):
+    """A filter can be read but may not mean what its author thinks."""
+
+
+class WrongFilters(MatchingError):
+    """Some of many filters are wrong, so none was added: the id of each and what is wrong."""
+
+    def __init__(self, problems: tuple[tuple[str, str], ...]) -> None:
+        super().__init__(problems)
+
+    @property
+    def problems(self) -> tuple[tuple[str, str], ...]:
+        return tuple(self.args[0])
+
+    def __str__(self) -> str:
+        told = [f"{id!r}: {problem}" for id, problem in self.problems[:_MOST_TOLD]]
+        if len(self.problems) > _MOST_TOLD:
+            told.append(f"and {len(self.problems) - _MOST_TOLD:,} more")
+        return "\n".join(["nothing was added:", *told])
+
+
+def bound(filter: str | Filter, schema: Catalog, call: str) -> Filter:
+    """Bound to this schema, to whichever one a Filter was bound before; raises LanguageError."""
+    if isinstance(filter, Filter):
+        return Filter.parse(filter.text, schema, max(MOST_CONJUNCTIONS, len(filter.conjunctions)))
+    expect(filter, str, call, "filter", _A_FILTER)
+    return Filter.parse(filter, schema)
+
+
+def all_bound(filters: GivenFilters, schema: Catalog, call: str) -> tuple[list[str], FilterBatch]:
+    """Many of them, with their ids; raises WrongFilters with all that is wrong."""
+    ids, texts, limit = [], [], MOST_CONJUNCTIONS
+    for id, filter in _pairs(filters, call):
+        check_id(id, call)
+        expect(filter, (str, Filter), f"{call}, {id!r}", "filter", _A_FILTER)
+        ids.append(id)
+        texts.append(filter if isinstance(filter, str) else filter.text)
+        limit = limit if isinstance(filter, str) else max(limit, len(filter.conjunctions))
+    batch = FilterBatch.of_texts(texts, schema, limit)
+    if batch.problems:
+        raise WrongFilters(tuple((ids[place], str(problem)) for place, problem in batch.problems.items()))
+    return ids, batch
+
+
+def _pairs(filters: GivenFilters, call: str) -> Iterator[tuple[str, str | Filter]]:
+    expected = "a dict such as {'cheap': 'price < 1000'}, or pairs of an id and a filter"
+    if isinstance(filters, Mapping):
+        yield from filters.items()
+        return
+    if isinstance(filters, str | Filter):
+        filters = (filters,)
+    if isinstance(filters, bytes) or not isinstance(filters, Iterable):
+        raise WrongArgument(call, "filters", expected, typed(filters))
+    for one in filters:
+        match one:
+            case Subscription():
+                yield one.id, one.filter
+            case str() | Filter():
+                yield str(one), one
+            case (id, filter):
+                yield id, filter
+            case _:
+                raise WrongArgument(call, "filters", expected, f"an iterable with {typed(one)}")
+
+
+def check_id(id: object, call: str) -> None:
+    expect(id, str, call, "id", "text, the name of a subscription")
+    if not id:
+        raise WrongArgument(call, "id", "text of at least one character", "empty")
+
+
+def warn(told: Sequence[str]) -> None:
+    """Tells the caller's caller what authors of filters should know."""
+    for one in told[:_MOST_TOLD]:
+        warnings.warn(one, FilterWarning, stacklevel=3)
+    if len(told) > _MOST_TOLD:
+        warnings.warn(f"and {len(told) - _MOST_TOLD:,} more warnings", FilterWarning, stacklevel=3)

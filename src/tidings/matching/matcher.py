@@ -1,0 +1,275 @@
+"""The matcher of the library's users: filters by name, events in whatever form a Python program has them.
+
+It hides what the pipeline needs, journal positions: a filter counts for everything that is matched after it was added,
+until it is removed. Below it works one `Algorithm`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from tidings.errors import MatchingError, WrongArgument, expect, typed
+from tidings.events import Event
+from tidings.events.reader import EventReader, RefusedEvents, RefusedRow
+from tidings.language import Filter, Subscription
+from tidings.matching.algorithm import Algorithm, Matches
+from tidings.matching.algorithms import DEFAULT, make_matcher
+from tidings.matching.explain import Explanation, explain
+from tidings.matching.given_filters import GivenFilters, all_bound, bound, check_id, warn
+from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.match_result import MatchResult
+from tidings.matching.plan.folder import open_plan, replace_plan, save_plan
+from tidings.matching.spans import FOREVER, DuplicateSubscription, UnknownSubscription
+from tidings.schema.catalog import Catalog
+
+_SHOWN_HTML = 20
+_ON_ERROR = ("raise", "skip")
+
+
+class FilterUnknown(MatchingError):
+    """A subscription of a plan has no text: it was loaded as arrays."""
+
+    def __init__(self, id: str) -> None:
+        super().__init__(id)
+
+    def __str__(self) -> str:
+        return f"subscription {self.args[0]!r} was loaded as arrays, so its filter is not known as text"
+
+
+class NotSaved(MatchingError):
+    def __init__(self, algorithm: str) -> None:
+        super().__init__(algorithm)
+
+    def __str__(self) -> str:
+        return f"a matcher with the algorithm {self.args[0]!r} cannot be saved, only one with the default"
+
+
+class Matcher:
+    """Standing filters under one schema, matched with events.
+
+        m = tidings.Matcher(tidings.Schema.read("schema.json"))
+        m.add("cheap", "price < 1000 and brand in (mini, opel)")
+        for match in m.match([{"price": 900, "brand": "mini"}]):
+            print(match.event, match.subscription)
+
+    For one caller at a time: threads that share one must take turns. `algorithm` names another than the default, which
+    is the quickest and the only one that can be saved; `tidings bench` compares them."""
+
+    def __init__(self, schema: Catalog, algorithm: str = DEFAULT) -> None:
+        if not isinstance(schema, Catalog):
+            raise WrongArgument("Matcher", "schema", _a_schema(schema), typed(schema))
+        expect(algorithm, str, "Matcher", "algorithm", "the name of an algorithm, such as 'default' or 'counting'")
+        self._use(make_matcher(algorithm, schema), 0)
+
+    def _use(self, algorithm: Algorithm, position: int) -> None:
+        self._algorithm = algorithm
+        self._box = algorithm if isinstance(algorithm, BoxMatcher) else None
+        self._filters: dict[str, Filter] = {}  # of an algorithm that does not keep them
+        self._position = position  # of every event: no change lies after it, since positions may be equal
+        self._reader = EventReader(algorithm.catalog)
+
+    @property
+    def schema(self) -> Catalog:
+        return self._algorithm.catalog
+
+    @property
+    def algorithm(self) -> str:
+        return self._algorithm.name
+
+    def add(self, id: str, filter: str | Filter, *, replace: bool = False) -> None:
+        """The filter counts for everything that is matched from now on. Raises LanguageError where its text is wrong;
+        what its author should know comes as a FilterWarning.
+
+        An id that is there already is refused, unless `replace`."""
+        check_id(id, "Matcher.add")
+        made = Subscription(id, bound(filter, self.schema, "Matcher.add"))
+        if replace and id in self:
+            self.remove(id)
+        self._algorithm.add(made, self._position)
+        if self._box is None:
+            self._filters[id] = made.filter
+        warn([f"{id}: {warning}" for warning in made.filter.warnings])
+
+    def add_many(self, filters: GivenFilters) -> None:
+        """Many at once, much quicker, and all or none: a dict of filters by id, pairs of both, or Subscriptions.
+
+        Raises WrongFilters with all that is wrong. Of warnings the first few come as FilterWarning."""
+        ids, batch = all_bound(filters, self.schema, "Matcher.add_many")
+        self._algorithm.add_batch(ids, batch, self._position)
+        if self._box is None:
+            self._filters |= dict(zip(ids, batch.filters(), strict=True))
+        warn([f"{ids[place]}: {warning}" for place, told in batch.warnings().items() for warning in told])
+
+    def remove(self, id: str) -> None:
+        """The filter no longer counts for what is matched from now on; raises UnknownSubscription."""
+        check_id(id, "Matcher.remove")
+        self._algorithm.withdraw(id, self._position)
+        self._filters.pop(id, None)
+        if self._box is not None:
+            self._box.forget_before(self._position)  # no event will have an earlier one, so it may be dropped
+
+    def match(
+        self,
+        events: Any,
+        *,
+        event_type: str | Sequence[str] | None = None,
+        ignore_unknown: bool = False,
+        on_error: str = "raise",
+    ) -> MatchResult:
+        """Every event with every subscription that it matches.
+
+        `events`: a pandas or polars DataFrame, a pyarrow Table or RecordBatch, an iterable of dicts or Events, one of
+        these alone, or an EventBatch. A dict is a whole event, `{"id": …, "event_type": …, "attributes": {…}}`, or its
+        attributes alone, `{"price": 900}`. A row of a frame is an event: the column `id` is its id (without one: the
+        row number as text, from 0), lists are several values, null and NaN mean no value.
+
+        `event_type`: of events that name none; needed only where the schema has several. `ignore_unknown`: columns
+        that the schema does not have are left out, instead of an error. `on_error`: with "raise" an event that breaks
+        the schema's rules raises RefusedEvents, with the row and every broken rule; with "skip" it matches nothing and
+        is listed in `refused` of the result."""
+        if on_error not in _ON_ERROR:
+            raise WrongArgument("Matcher.match", "on_error", "'raise' or 'skip'", typed(on_error))
+        ids: list[Any] = []
+        rows: list[Any] = []
+        found: list[Matches] = []
+        refused: list[RefusedRow] = []
+        for part in self._reader.read(events, event_type, ignore_unknown):
+            if part.refused and on_error == "raise":
+                raise RefusedEvents(tuple(part.refused))
+            refused += part.refused
+            found.append(self._algorithm.match(part.batch.at(pa.repeat(self._position, len(part.batch)))))
+            ids.append(part.batch.ids)
+            rows.append(part.rows.to_numpy())
+        return MatchResult(ids, rows, found, self._algorithm.spans, refused)
+
+    def match_one(self, event: Any, *, event_type: str | Sequence[str] | None = None) -> list[str]:
+        """The ids of the subscriptions that one event matches, the quickest way for events that come one by one.
+
+        `event`: a dict, an Event, or the JSON of one, as text or bytes. Raises RefusedEvent."""
+        numbers = self._algorithm.match_one(self._reader.one(event, event_type), self._position)
+        ids = self._algorithm.spans.ids
+        return [ids[number] for number in sorted(numbers.tolist())]
+
+    def explain(self, id: str | Filter, event: Any, *, event_type: str | Sequence[str] | None = None) -> Explanation:
+        """Why the event matches the subscription, or why not: print it. Instead of an id a Filter may be given."""
+        filter = id if isinstance(id, Filter) else self._filter(id)
+        return explain(filter, self._event(event, event_type), self.schema)
+
+    def _event(self, event: Any, event_type: str | Sequence[str] | None) -> Event:
+        batches = []
+        for part in self._reader.read(event, event_type):
+            if part.refused:
+                raise RefusedEvents(tuple(part.refused))
+            batches.append(part.batch)
+        if sum(map(len, batches)) != 1:
+            expected = "one event"
+            raise WrongArgument("Matcher.explain", "event", expected, f"{sum(map(len, batches)):,} of them")
+        return next(event for batch in batches for event in batch)
+
+    @property
+    def subscriptions(self) -> dict[str, str]:
+        """The filters' texts by id, in the order in which they were added."""
+        return {id: self[id] for id in self}
+
+    def __getitem__(self, id: str) -> str:
+        """The text of a filter, in its canonical form."""
+        check_id(id, "Matcher")
+        text = self._filter(id).text if self._box is None else self._box.filter_text(id)
+        if text is None:
+            raise FilterUnknown(id)
+        return text
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and self._algorithm.is_active(id)
+
+    def __len__(self) -> int:
+        return len(self._algorithm)
+
+    def __iter__(self) -> Iterator[str]:
+        """The ids."""
+        return iter(tuple(self._algorithm.spans.active()))
+
+    def adopt(self, schema: Catalog) -> None:
+        """Goes on with a schema that has grown from the present one; filters keep their meaning."""
+        expect(schema, Catalog, "Matcher.adopt", "schema", "a tidings.Schema")
+        self._algorithm.adopt(schema)
+        self._reader = EventReader(schema)
+
+    def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Saves schema, filters and index as a plan, a folder that `Matcher.open` and Spark workers open at once.
+
+        An existing plan is kept and PlanExists raised, unless `overwrite`."""
+        expect(folder, (str, os.PathLike), "Matcher.save", "folder", "the path of a folder")
+        if self._box is None:
+            raise NotSaved(self.algorithm)
+        (replace_plan if overwrite else save_plan)(self._box, Path(folder))
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Matcher:
+        """The matcher that was saved; raises UnusablePlan where the folder has no plan or a damaged one."""
+        expect(folder, (str, os.PathLike), "Matcher.open", "folder", "the path of a folder that Matcher.save has made")
+        opened = open_plan(Path(folder))
+        stops = opened.spans.stop[opened.spans.stop != FOREVER]
+        last = max((int(ends.max()) for ends in (opened.spans.start, stops) if len(ends)), default=0)
+        made = cls.__new__(cls)
+        made._use(opened, last)
+        return made
+
+    def __repr__(self) -> str:
+        count = "1 subscription" if len(self) == 1 else f"{len(self):,} subscriptions"
+        algorithm = "" if self.algorithm == DEFAULT else f", algorithm {self.algorithm}"
+        return f"<Matcher with {count}{algorithm}, schema version {self.schema.version}>"
+
+    def _repr_html_(self) -> str:
+        shown = ((id, self[id]) for id in islice(self, _SHOWN_HTML))
+        rows = "".join(f"<tr><td>{escape(id)}</td><td><code>{escape(text)}</code></td></tr>" for id, text in shown)
+        note = f"<p>{escape(repr(self)[1:-1])}</p>"
+        return f"<table><tr><th>subscription</th><th>filter</th></tr>{rows}</table>{note}"
+
+    def _filter(self, id: str) -> Filter:
+        check_id(id, "Matcher")
+        if self._box is None:
+            if id not in self._filters:
+                raise UnknownSubscription(id, tuple(self._filters))
+            return self._filters[id]
+        found = self._box.filter(id)
+        if found is None:
+            raise FilterUnknown(id)
+        return found
+
+
+def match(
+    events: Any,
+    filters: GivenFilters,
+    schema: Catalog | None = None,
+    *,
+    event_type: str | Sequence[str] | None = None,
+    ignore_unknown: bool = False,
+    on_error: str = "raise",
+) -> MatchResult:
+    """Matches events with some filters once, as `Matcher.match` does.
+
+        tidings.match(frame, {"cheap": "price < 1000", "red": "paint contains 'red'"})
+
+    `filters`: a dict of filters by id, pairs of both, or one filter or several, whose ids then are their texts.
+    Without a schema one is inferred from the events, as `Schema.infer` does."""
+    if schema is None:
+        if isinstance(events, Iterator):
+            events = list(events)
+        schema = Catalog.infer(events, event_type) if isinstance(event_type, str) else Catalog.infer(events)
+    matcher = Matcher(schema)
+    matcher.add_many(filters)
+    return matcher.match(events, event_type=event_type, ignore_unknown=ignore_unknown, on_error=on_error)
+
+
+def _a_schema(given: object) -> str:
+    """What was expected, with how to get there from what was given."""
+    if isinstance(given, str | os.PathLike):
+        return "a tidings.Schema (Schema.read takes a file)"
+    return "a tidings.Schema (Schema.from_dict takes a dict)" if isinstance(given, Mapping) else "a tidings.Schema"
