@@ -23,6 +23,7 @@ from tidings.schema import Catalog, Instant, Kind
 from tidings.schema.catalog import EVENT_TYPE
 
 _UNCHANGED = frozenset({int, str})
+_AS_IN_JSON = frozenset({int, str, float})
 _SEVERAL = (list, tuple, set, frozenset)
 EXPECTED = "a dict such as {'price': 900} or an Event"
 
@@ -33,18 +34,17 @@ class RecordForm:
     def __init__(self, catalog: Catalog, event_type: list[str] | None, ignore_unknown: bool = False) -> None:
         self.event_type = event_type
         self._known = frozenset(attribute.name for attribute in catalog.attributes)
+        self._plain = self._known - {"id"}
         self._words = words_for_booleans(catalog)
         self._ignored = ignore_unknown
         self._beside = frozenset(ENVELOPE_COLUMNS) - (self._known - {"id"})  # a column `time` may be an attribute
 
     def is_plain(self, record: object) -> bool:
-        """Whether it is a dict of attributes alone, with values as JSON has them, so that `raw` would change nothing."""
-        return (
-            type(record) is dict
-            and self.event_type is not None
-            and self._known.issuperset(record)
-            and _UNCHANGED.issuperset(map(type, record.values()))
-        )
+        """Whether it is a dict of attributes alone of which `raw` would change no value."""
+        if type(record) is not dict or self.event_type is None or not self._plain.issuperset(record):
+            return False
+        types = set(map(type, record.values()))
+        return types <= _AS_IN_JSON and (float not in types or all(value == value for value in record.values()))
 
     def raw(self, record: object, number: int) -> dict[str, Any]:
         """The raw event; one without an id has its number for it."""

@@ -25,7 +25,7 @@ from tidings.matching.given_filters import GivenFilters, all_bound, bound, check
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.match_result import MatchResult
 from tidings.matching.plan.folder import open_plan, replace_plan, save_plan
-from tidings.matching.spans import FOREVER, DuplicateSubscription, UnknownSubscription
+from tidings.matching.spans import FOREVER, UnknownSubscription
 from tidings.schema.catalog import Catalog
 
 _SHOWN_HTML = 20
