@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tidings.bench.figures import Figure
+from tidings.bench.one_event import OURS, OneRun
 from tidings.bench.results import Run
 from tidings.bench.sections import rate
 from tidings.bench.standing import Fact
@@ -24,8 +25,8 @@ class Aim:
         return self.what, self.aim, self.shown, {True: "yes", False: "**no**", None: "–"}[self.met]
 
 
-def aims(runs: dict[str, Run], figures: dict[str, Figure], facts: list[Fact]) -> list[Aim]:
-    return [*_of_runs(runs), *_of_growth(figures["growth"]), *_of_facts(facts)]
+def aims(runs: dict[str, Run], ones: dict[str, OneRun], figures: dict[str, Figure], facts: list[Fact]) -> list[Aim]:
+    return [*_of_runs(runs), *_of_one_event(ones), *_of_growth(figures["growth"]), *_of_facts(facts)]
 
 
 def _of_runs(runs: dict[str, Run]) -> Iterator[Aim]:
@@ -64,6 +65,24 @@ def _times(what: str, run: Run, other: str, factor: float, only_reported: bool =
         return Aim(what, aim, "not measured", None)
     shown = f"{number(mine / theirs)} times ({number(mine)} and {number(theirs)} events/s)"
     return Aim(what, aim, shown, None if only_reported else mine >= factor * theirs)
+
+
+def _of_one_event(ones: dict[str, OneRun]) -> Iterator[Aim]:
+    """A least rate at 100,000 filters, and half the rate of the quicker one of the libraries that are made for it."""
+    for name, run in ones.items():
+        mine = run.result(OURS)
+        least = 40_000 if run.options.get("equality") == 1 else 20_000
+        reached = 0.0 if mine is None or mine.rate is None else mine.rate
+        what = f"{name}, {run.subscriptions:,} subscriptions, from JSON"
+        yield Aim(what, f"at least {least:,} events/s", f"{number(reached)} events/s", reached >= least)
+        rated = [one for one in run.results if one.name in ("quamina", "event-ruler") and one.rate is not None]
+        if not rated:
+            yield Aim(f"{name}, against quamina and event-ruler", "at least 0.5 times", "not measured", None)
+            continue
+        quickest = max(rated, key=lambda one: one.rate or 0.0)
+        ratio = run.ratio(quickest) or 0.0
+        shown = f"{number(ratio)} times ({number(reached)} and {number(quickest.rate)} events/s)"
+        yield Aim(f"{name}, against {quickest.name}", "at least 0.5 times", shown, ratio >= 0.5)
 
 
 def _of_growth(figure: Figure) -> Iterator[Aim]:

@@ -135,28 +135,38 @@ def run_one_event(plan: OnePlan, say: Say = quiet) -> OneRun:
                     continue
                 asked[name] = programs[-1].round
                 told[name] = OneResult(name, build_s=programs[-1].build_s, note=peer.what)
-            rates = _rounds(plan, asked, expected, say)
+            rates, failed = _rounds(plan, asked, expected, say)
         finally:
             for program in programs:
                 program.close()
-    results = tuple(OneResult(name, rates.get(name, ()), one.build_s, one.note) for name, one in told.items())
+    results = tuple(
+        OneResult(name, rates.get(name, ()), one.build_s, failed.get(name, one.note)) for name, one in told.items()
+    )
     return OneRun(
         plan.workload.name, options_of(plan.workload), plan.subscriptions, plan.events,
         float(expected.counts.mean()), results, commit=commit(),
     )  # fmt: skip
 
 
-def _rounds(plan: OnePlan, asked: dict[str, Ask], expected: Answers, say: Say) -> dict[str, tuple[float, ...]]:
-    """Everybody in turn, round after round; the first one warms up."""
+def _rounds(
+    plan: OnePlan, asked: dict[str, Ask], expected: Answers, say: Say
+) -> tuple[dict[str, tuple[float, ...]], dict[str, str]]:
+    """Everybody in turn, round after round; the first one warms up. The rates, and why a peer has none."""
     rates: dict[str, list[float]] = {name: [] for name in asked}
+    failed: dict[str, str] = {}
     for round in range(plan.rounds + 1):
         say(f"round {round} of {plan.rounds}" if round else "warming up")
-        for name, ask in asked.items():
-            done = ask(plan.events, plan.seconds)
+        for name in list(rates):
+            try:
+                done = asked[name](plan.events, plan.seconds)
+            except PeerFailed as problem:
+                failed[name] = str(problem)
+                del rates[name]
+                continue
             compare(name, Answers(done.counts), "default", expected)
             if round:
                 rates[name].append(done.rate)
-    return {name: tuple(found) for name, found in rates.items()}
+    return {name: tuple(found) for name, found in rates.items()}, failed
 
 
 def _single(matcher: Algorithm, given: Sequence[Any]) -> Ask:

@@ -10,11 +10,14 @@ from time import perf_counter
 
 from tidings.bench.aims import Aim, aims
 from tidings.bench.figures import Figure, measured_figures
+from tidings.bench.losses import losses
 from tidings.bench.machine import Machine, commit
 from tidings.bench.matching import Say, quiet
+from tidings.bench.one_event import HEADER as HEADER_OF_ONE
+from tidings.bench.one_event import OneRun
 from tidings.bench.results import Run
-from tidings.bench.sections import Section, measured_sections, rate
-from tidings.bench.standing import standing_facts
+from tidings.bench.sections import OneSection, Section, measured_one_event, measured_sections
+from tidings.bench.standing import standing_facts, text_facts
 from tidings.bench.table import HEADER, markdown, number, rows, title
 
 
@@ -24,9 +27,11 @@ def write_report(folder: Path, quick: bool = False, say: Say = quiet) -> list[Pa
 
     started, made_at = perf_counter(), commit()
     measured = list(measured_sections(quick, say))
+    ones = list(measured_one_event(quick, say))
     figures = {figure.name: figure for figure in measured_figures(quick, say)}
-    say("changes, plans, first use")
+    say("changes, plans, first use, filters as text")
     facts = standing_facts(20_000 if quick else 1_000_000, 50_000 if quick else 3_200_000, 0.5 if quick else 3.0)
+    facts += text_facts(2_000 if quick else 100_000)
     runs = {section.name: run for section, run in measured}
     minutes = (perf_counter() - started) / 60
     written = []
@@ -35,12 +40,14 @@ def write_report(folder: Path, quick: bool = False, say: Say = quiet) -> list[Pa
     for name in ("everyone", "flights"):
         written += draw_run(runs[name], folder / "images")
     page = folder / "performance.md"
-    page.write_text(_page(measured, figures, aims(runs, figures, facts), made_at, minutes, quick), encoding="utf-8")
+    shown = aims(runs, {section.name: run for section, run in ones}, figures, facts)
+    page.write_text(_page(measured, ones, figures, shown, made_at, minutes, quick), encoding="utf-8")
     return [*written, page]
 
 
 def _page(
     measured: list[tuple[Section, Run]],
+    ones: list[tuple[OneSection, OneRun]],
     figures: dict[str, Figure],
     shown: list[Aim],
     made_at: str,
@@ -52,13 +59,15 @@ def _page(
     command = "tidings bench report --output docs" + (" --quick" if quick else "")
     warning = "**This is a quick run, to see that it works: its numbers say nothing.**\n\n" if quick else ""
     texts = files("tidings.bench") / "texts"
+    lost = losses([run for _, run in measured], [run for _, run in ones], shown)
     parts = [
         f"# Performance\n\n{warning}Made by `{command}` in {minutes:.0f} minutes on commit {made_at}.\n\n"
         f"- machine: {machine}\n- libraries: {packages}",
         (texts / "method.md").read_text(encoding="utf-8").strip(),
         "## What was to be shown\n\n" + markdown(("what", "aim", "shown", "met"), [aim.row for aim in shown]),
-        "## Where we lose\n\n" + "\n".join(f"- {line}" for line in losses([run for _, run in measured], shown)),
+        "## Where we lose\n\n" + "\n".join(f"- {line}" for line in lost),
         *(_section(section, run) for section, run in measured),
+        *(_one_event(section, run) for section, run in ones),
         "## The papers' figures\n\n"
         "```sh\ntidings bench figures --output docs/images\n```\n\n"
         + "\n\n".join(_image(figure.name, figure.title, figure.note) for figure in figures.values()),
@@ -67,19 +76,9 @@ def _page(
     return "\n\n".join(parts) + "\n"
 
 
-def losses(runs: list[Run], shown: list[Aim]) -> list[str]:
-    """Every aim that is not met, and whoever is quicker than the default algorithm anywhere."""
-    lines = [f"{aim.what}: {aim.shown}, aim {aim.aim}" for aim in shown if aim.met is False]
-    for run in runs:
-        mine = rate(run, "default") or 0.0
-        for one in run.results:
-            if one.events_per_s is not None and one.events_per_s > mine:
-                aside = f" ({one.note})" if one.note else ""
-                lines.append(
-                    f"{title(run)}: {one.algorithm} matches {number(one.events_per_s)} events/s, "
-                    f"default {number(mine)}{aside}"
-                )
-    return lines or ["nowhere in this run"]
+def _one_event(section: OneSection, run: OneRun) -> str:
+    table = markdown(HEADER_OF_ONE, run.rows())
+    return f"## {section.title}\n\n```sh\n{section.command}\n```\n\n{run.title}.\n\n{table}"
 
 
 def _section(section: Section, run: Run) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tidings.bench.matching import ALL_PEERS, QUICK, Plan, Say, quiet, run_matching
+from tidings.bench.one_event import OnePlan, OneRun, run_one_event
 from tidings.bench.results import Result, Run
 from tidings.workloads import Flights, LeSubscribe, Rein, Thesis, Workload
 
@@ -84,6 +85,43 @@ def sections(quick: bool = False) -> list[Section]:
 def measured_sections(quick: bool = False, say: Say = quiet) -> Iterator[tuple[Section, Run]]:
     for section in sections(quick):
         yield section, run_matching(section.plan, lambda message, name=section.name: say(f"{name}: {message}"))  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class OneSection:
+    """A run of one event per call."""
+
+    name: str
+    title: str
+    plan: OnePlan
+    equality: float
+
+    @property
+    def command(self) -> str:
+        plan = self.plan
+        return (
+            f"tidings bench one-event --equality {self.equality:g} --subscriptions {plan.subscriptions} "
+            f"--events {plan.events} --rounds {plan.rounds} --seconds {plan.seconds:g}"
+        )
+
+
+def one_event_sections(quick: bool = False) -> list[OneSection]:
+    size, rounds, seconds = (2_000, 2, 0.2) if quick else (100_000, 7, 1.0)
+    titles = {1.0: "equality only", 0.5: "half of the numeric predicates equality"}
+    return [
+        OneSection(
+            f"one event, p = {equality:g}",
+            f"One event per call: Le Subscribe, {size:,} subscriptions, {title}",
+            OnePlan(LeSubscribe(equality), size, rounds=rounds, seconds=seconds),
+            equality,
+        )
+        for equality, title in titles.items()
+    ]
+
+
+def measured_one_event(quick: bool = False, say: Say = quiet) -> Iterator[tuple[OneSection, OneRun]]:
+    for section in one_event_sections(quick):
+        yield section, run_one_event(section.plan, lambda message, name=section.name: say(f"{name}: {message}"))  # type: ignore[misc]
 
 
 def rate(run: Run, algorithm: str) -> float | None:

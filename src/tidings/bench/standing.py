@@ -1,4 +1,5 @@
-"""What besides matching must be quick: changes while events go on, plans on disk, the first use in a new process."""
+"""What besides matching must be quick: changes while events go on, filters added as text, plans on disk, the first use
+in a new process."""
 
 from __future__ import annotations
 
@@ -17,8 +18,9 @@ from tidings.bench.measuring import Prepared
 from tidings.events import EventBatch
 from tidings.language import Subscription
 from tidings.matching.algorithm import Algorithm
+from tidings.matching.algorithms import make_matcher
 from tidings.matching.plan.folder import open_plan, save_plan
-from tidings.workloads import LeSubscribe
+from tidings.workloads import Flights, LeSubscribe
 
 _SINGLE = 300  # changes that are followed by one event each
 _AT_ONCE = 100  # changes between batches, when they go on
@@ -51,6 +53,23 @@ def standing_facts(subscriptions: int, planned: int, seconds: float = 3.0) -> li
     facts = _changes(matcher, prepared, seconds)
     del matcher, prepared
     return facts + _plan(planned) + [_first_use()]
+
+
+def text_facts(filters: int, tries: int = 3) -> list[Fact]:
+    """Adding filters as text: from the texts to an index that answers, best of three."""
+    facts = []
+    for workload in (LeSubscribe(0.5), Flights()):
+        texts = list(workload.subscriptions(filters).texts())
+        ids = [f"s{number}" for number in range(filters)]
+        seconds = []
+        for _ in range(tries):
+            matcher = make_matcher("default", workload.catalog)
+            started = perf_counter()
+            matcher.add_texts(ids, texts)
+            seconds.append(perf_counter() - started)
+        what = f"{filters:,} filters are added as text, {workload.name}: best of {tries}"
+        facts.append(Fact(what, filters / min(seconds), "filters/s", "at least 60,000"))
+    return facts
 
 
 def _changes(matcher: Algorithm, prepared: Prepared, seconds: float) -> list[Fact]:

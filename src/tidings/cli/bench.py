@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 import typer
 
-from tidings.cli.terminal import messages, output, plain, plain_errors, progress
+from tidings.cli.bench_tables import say_written, show_one_event, show_run, show_spark
+from tidings.cli.terminal import output, plain_errors, progress
 from tidings.errors import suggestion
 from tidings.matching.algorithms import ALGORITHMS
 
@@ -52,6 +54,7 @@ def matching(
     Example: tidings bench matching --workload le-subscribe --subscriptions 100000 --algorithms all --peers
     """
     from tidings.bench.matching import ALL_PEERS, QUICK, Plan, run_matching
+    from tidings.bench.peers import PEERS
     from tidings.workloads import WORKLOADS
 
     given = {"equality": equality, "attributes": attributes, "width": width, "zipf": zipf or None}
@@ -63,16 +66,16 @@ def matching(
     with plain_errors():
         plan = Plan(
             WORKLOADS[workload](seed=seed, **options), subscriptions, events, names,
-            _chosen(peer) if peer else ALL_PEERS if peers else (), threads, seconds,
+            _chosen(peer, PEERS) if peer else ALL_PEERS if peers else (), threads, seconds,
         )  # fmt: skip
         with progress() as bar:
             task = bar.add_task("starting", total=None)
             run = run_matching(plan, lambda message: bar.update(task, description=message))
-        _show(run, json)
+        show_run(run, json)
         if plots is not None:
             from tidings.bench.plots import draw_run
 
-            _say_written(draw_run(run, plots))
+            say_written(draw_run(run, plots))
 
 
 @app.command()
@@ -107,7 +110,7 @@ def stream(
     if plots is not None:
         from tidings.bench.plots import draw_stream
 
-        _say_written(draw_stream(result, plots))
+        say_written(draw_stream(result, plots))
 
 
 @app.command()
@@ -133,7 +136,38 @@ def spark(
     if json:
         typer.echo(msgspec.json.format(msgspec.json.encode(result.as_json())).decode())
     else:
-        _show_spark(result)
+        show_spark(result)
+
+
+@app.command(name="one-event")
+def one_event(
+    subscriptions: Annotated[int, typer.Option(min=1, help="How many, of le-subscribe.")] = 100_000,
+    equality: Annotated[float, typer.Option(min=0, max=1, help="The share of =.")] = 1.0,
+    events: Annotated[int, typer.Option(min=1, help="How many; slow peers get fewer.")] = 2_000,
+    peer: Annotated[
+        str, typer.Option(metavar="A,B", help="Only these of quamina, event-ruler and a-tree; none: Tidings alone.")
+    ] = "quamina,event-ruler,a-tree",
+    rounds: Annotated[int, typer.Option(min=1, help="How often each is measured; medians are told.")] = 7,
+    seconds: Annotated[float, typer.Option(min=0.01, help="Of a round, at most, for each.")] = 1.0,
+    json: Annotated[bool, typer.Option("--json", help="The results as JSON.")] = False,
+) -> None:
+    """Measure one event per call, beside libraries that are made for it.
+
+    All get the same JSON, one event after the other, in alternating rounds; every count is compared, and a
+    difference is an error (exit code 1). The peers need cargo, or a JDK and Maven.
+
+    Example: tidings bench one-event --subscriptions 100000 --equality 1
+    """
+    from tidings.bench.one_event import OnePlan, run_one_event
+    from tidings.bench.peers.programs import PROGRAMS
+    from tidings.workloads import LeSubscribe
+
+    peers = () if peer == "none" else _chosen(peer, PROGRAMS)
+    with plain_errors(), progress() as bar:
+        task = bar.add_task("starting", total=None)
+        plan = OnePlan(LeSubscribe(equality), subscriptions, events, peers, rounds, seconds)
+        run = run_one_event(plan, lambda message: bar.update(task, description=message))
+    show_one_event(run, json)
 
 
 @app.command()
@@ -147,7 +181,7 @@ def figures(output: Folder, quick: Quick = False) -> None:
     with plain_errors(), progress() as bar:
         task = bar.add_task("starting", total=None)
         written = draw_figures(output, quick, lambda message: bar.update(task, description=message))
-    _say_written(written)
+    say_written(written)
 
 
 @app.command()
@@ -161,69 +195,12 @@ def report(output: Folder = Path("docs"), quick: Quick = False) -> None:
     with plain_errors(), progress() as bar:
         task = bar.add_task("starting", total=None)
         written = write_report(output, quick, lambda message: bar.update(task, description=message))
-    _say_written(written)
+    say_written(written)
 
 
-def _chosen(peers: str) -> tuple[str, ...]:
-    from tidings.bench.peers import PEERS
-
+def _chosen(peers: str, known: Iterable[str]) -> tuple[str, ...]:
     names = tuple(name.strip() for name in peers.split(","))
     for name in names:
-        if name not in PEERS:
-            raise typer.BadParameter(f"no peer {name!r}{suggestion(name, tuple(PEERS))}.", param_hint="'--peer'")
+        if name not in known:
+            raise typer.BadParameter(f"no peer {name!r}{suggestion(name, tuple(known))}.", param_hint="'--peer'")
     return names
-
-
-def _show(run: Any, as_json: bool) -> None:
-    """A table, or everything for machines."""
-    from rich.table import Table
-
-    from tidings.bench.table import HEADER, rows, title
-
-    if as_json:
-        typer.echo(msgspec.json.format(msgspec.json.encode(run.as_json())).decode())
-        return
-    table = Table(title=plain(title(run)), title_justify="left", box=None, pad_edge=False)
-    for place, name in enumerate(HEADER):
-        table.add_column(name, justify="left" if place in (0, len(HEADER) - 1) else "right", no_wrap=place == 0)
-    for row in rows(run.results):
-        table.add_row(*map(plain, row))
-    output.print(table)
-    messages.print(
-        f"{run.machine}; commit {run.commit}; only writing a match: {run.floor_ns_per_match:.2f} ns", markup=False
-    )
-
-
-def _show_spark(result: Any) -> None:
-    from rich.table import Table
-
-    from tidings.bench.spark_batch import AIM
-    from tidings.bench.table import number
-
-    plan = result.plan
-    per_event = number(result.matches / plan.events)
-    title = f"flights: {plan.subscriptions:,} subscriptions, {plan.events:,} events, {per_event} matches an event"
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for place, name in enumerate(("engine", "events/s", "best", "processor µs/event", "Spark's share", "by processor")):
-        table.add_column(name, justify="left" if place == 0 else "right", no_wrap=True)
-    rows = {"one thread, matching alone": result.matching, "one thread, file and matching": result.reading}
-    for name, rates in rows.items():
-        shares = f"{result.share(rates):.0%}", f"{result.processor_share(rates):.0%}"
-        table.add_row(name, *_rates(rates), *shares)
-    table.add_row(f"Spark, {plain(plan.master)}", *_rates(result.spark), "", "")
-    output.print(table)
-    cores = f"{result.cores} such threads" if result.cores > 1 else "one such thread"
-    messages.print(f"Spark's share: of {cores}; the aim is {AIM:.0%}", markup=False)
-
-
-def _rates(rates: Any) -> tuple[str, str, str]:
-    from statistics import median
-
-    from tidings.bench.table import number
-
-    return number(median(rates.clock)), number(max(rates.clock)), number(median(rates.processor))
-
-
-def _say_written(paths: list[Path]) -> None:
-    for path in paths:
-        messages.print(f"wrote {path}", markup=False)
