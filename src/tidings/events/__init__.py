@@ -2,8 +2,8 @@
 
 A raw event is what a publisher sent; an `Event` and the rows of an `EventBatch` are valid under a catalog
 and are not checked again. `validate` states the rules; `Sieve` applies them to whole columns; `read_events`
-reads JSON Lines, CSV and Parquet through it. What works on columns is loaded when it is first used: who takes
-events one at a time starts without Arrow.
+reads JSON Lines, CSV, Parquet and XML through it; `EventDecoder` reads what was accepted before, without the rules.
+What works on columns is loaded when it is first used: a program that takes events one at a time starts without Arrow.
 """
 
 from __future__ import annotations

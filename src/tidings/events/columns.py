@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +17,7 @@ import pyarrow.compute as pc
 
 from tidings.events import arrays
 from tidings.events.batch import EventBatch, vocabulary
-from tidings.events.elements import RawColumn, elements
+from tidings.events.elements import RawColumn, elements, flattened, is_bound
 from tidings.events.refusal import RefusedEvent
 from tidings.events.validation import FARTHEST_AHEAD, LONGEST_ID, MOST_VALUES, validate
 from tidings.schema import Catalog, Domain, Instant, View
@@ -122,7 +121,7 @@ class Sieve:
             values = raw.envelope.get(name)
             made[name] = missing if values is None else elements(values, domain, None)
             if values is not None and made[name].null_count:
-                doubted |= _mask(pc.and_(_is_bound(values), made[name].is_null()))
+                doubted |= _mask(pc.and_(is_bound(values), made[name].is_null()))
         lengths = pc.fill_null(pc.utf8_length(made["id"]), 0)
         doubted |= _mask(pc.or_(pc.equal(lengths, 0), pc.greater(lengths, LONGEST_ID)))
         times = made["time"].cast(arrays.INSTANTS)
@@ -139,9 +138,9 @@ class Sieve:
         if not listed:
             stored = elements(raw, domain, self._vocabulary(domain))
             if stored.null_count:
-                doubted |= _mask(pc.and_(_is_bound(raw), stored.is_null()))
+                doubted |= _mask(pc.and_(is_bound(raw), stored.is_null()))
             return _Column(stored)
-        flat_raw, lengths, empty = _flattened(raw)
+        flat_raw, lengths, empty = flattened(raw)
         doubted |= _mask(empty)
         flat = elements(flat_raw, domain, self._vocabulary(domain))
         rows = pc.subtract(pc.cumulative_sum(pa.repeat(1, length)), 1).to_numpy()
@@ -207,17 +206,6 @@ def _doubt(rows: Any, in_views: list[bool], view_of_row: Any, doubted: Any) -> N
     doubted |= _mask(rows)
 
 
-def _flattened(raw: RawColumn) -> tuple[RawColumn, Any, Any]:
-    """All values in one row after another, how many each row has, and which rows have an empty list."""
-    if not isinstance(raw, list):
-        lengths = pc.list_value_length(raw).cast(pa.int64())
-        return raw.flatten(), pc.fill_null(lengths, 0), pc.fill_null(pc.equal(lengths, 0), False)
-    rows = [value if type(value) is list else () if value is None else (value,) for value in raw]
-    lengths = pa.array(map(len, rows), pa.int64())
-    empty = [value == [] for value in rows]
-    return list(chain.from_iterable(rows)), lengths, pa.array(empty, pa.bool_())
-
-
 def _each_once(flat: Any, lengths: Any, parents: Any, rows: Any) -> tuple[Any, Any]:
     """Without the second of two equal values in a row; the order of the first ones stays."""
     if len(flat) == 0:
@@ -231,10 +219,6 @@ def _each_once(flat: Any, lengths: Any, parents: Any, rows: Any) -> tuple[Any, A
     parents = different // size
     counts = parents.searchsorted(rows, side="right") - parents.searchsorted(rows)
     return encoded.dictionary.take(pa.array(different % size)), pa.array(counts, pa.int64())
-
-
-def _is_bound(raw: RawColumn) -> Any:
-    return pa.array([value is not None for value in raw], pa.bool_()) if isinstance(raw, list) else raw.is_valid()
 
 
 def _mask(array: Any) -> Any:

@@ -7,6 +7,7 @@ refused here; `validate` decides on its row.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -38,6 +39,21 @@ def elements(raw: RawColumn, domain: Domain, vocabulary: Any) -> Any:
     if kind is Kind.TIME:
         return instants.parse_texts(array)
     return array if vocabulary is None else pc.index_in(array, value_set=vocabulary, skip_nulls=True)
+
+
+def flattened(raw: RawColumn) -> tuple[RawColumn, Any, Any]:
+    """All values in one row after another, how many each row has, and which rows have an empty list."""
+    if not isinstance(raw, list):
+        lengths = pc.list_value_length(raw).cast(pa.int64())
+        return raw.flatten(), pc.fill_null(lengths, 0), pc.fill_null(pc.equal(lengths, 0), False)
+    rows = [value if type(value) is list else () if value is None else (value,) for value in raw]
+    lengths = pa.array(map(len, rows), pa.int64())
+    empty = [value == [] for value in rows]
+    return list(chain.from_iterable(rows)), lengths, pa.array(empty, pa.bool_())
+
+
+def is_bound(raw: RawColumn) -> Any:
+    return pa.array([value is not None for value in raw], pa.bool_()) if isinstance(raw, list) else raw.is_valid()
 
 
 def _from_python(raw: list[Any], kind: Kind) -> Any:

@@ -1,16 +1,20 @@
-"""Plans as Spark's workers hold them: opened once in each process, found again by folder.
+"""What Spark's workers keep from task to task: plans by their folder, decoders of events by their catalog.
 
-A worker is re-used from task to task, so after the first batch an opened plan costs nothing. Only the last few are
-kept, and where plans are in shards only one: they are, because a worker has no room for all."""
+Workers are reused, so only the first batch pays for opening a plan. The last few are kept; of a plan in shards only
+one, since a worker has no room for all of them."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from pathlib import Path
 
+from tidings.events.decoder import EventDecoder
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import open_plan
+from tidings.schema import Catalog
 
+_MOST_DECODERS = 2
+_decoders: list[EventDecoder] = []  # those used last, the last one first
 _opened: OrderedDict[Path, BoxMatcher] = OrderedDict()
 
 
@@ -23,3 +27,13 @@ def opened(folder: Path, most_kept: int = 2) -> BoxMatcher:
         matcher = _opened[folder] = open_plan(folder, threads=1)
     _opened.move_to_end(folder)
     return matcher
+
+
+def decoder_of(catalog: Catalog) -> EventDecoder:
+    """The decoder for this catalog, the one used before if there is one."""
+    for decoder in _decoders:
+        if decoder.catalog is catalog:  # comparing large catalogs takes longer than making a decoder
+            return decoder
+    _decoders.insert(0, EventDecoder(catalog))
+    del _decoders[_MOST_DECODERS:]
+    return _decoders[0]

@@ -1,7 +1,7 @@
 """The match stage: fixed rows in, one row for each event that matched something out, inside Spark's `mapInArrow`.
 
-Payloads become an `EventBatch` by the plan's catalog. That may be newer than the one under which an event was
-accepted; growth never makes an event invalid or changes what a filter says of it."""
+Payloads become an `EventBatch` by the plan's catalog, without being validated again. The catalog may be newer than the
+one an event was accepted under: growth never makes an event invalid or changes what a filter says of it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 
-from tidings.events import EventBatch, Sieve
-from tidings.events.json_lines import raw_columns
+from tidings.events import EventBatch
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.saved_files import UnusablePlan
 from tidings.pipeline.found import found
-from tidings.pipeline.opened import opened
+from tidings.pipeline.opened import decoder_of, opened
 from tidings.pipeline.plans import Plans
 from tidings.schema import Catalog
 
@@ -81,20 +79,8 @@ class MatchStage:
 
 def read_payloads(payloads: list[str], positions: Any, catalog: Catalog) -> tuple[EventBatch, list[dict[str, Any]]]:
     """The events of a stretch of the journal, and what cannot be read (the journal was damaged, or written by hand)."""
-    problems: list[dict[str, Any]] = []
-    parsed: list[Any] = []
-    decode = msgspec.json.Decoder().decode
-    for payload in payloads:
-        try:
-            parsed.append(decode(payload))
-        except (msgspec.MsgspecError, ValueError) as problem:
-            parsed.append(f"no JSON: {problem}")
-    sifted = Sieve(catalog).sift(raw_columns(parsed, catalog))
-    numbers = positions.to_numpy()
-    for row, refusal in sifted.refused:
-        problems.append({"position": int(numbers[row]), "problem": str(refusal)})
-    rows = sifted.rows.to_numpy(zero_copy_only=False)
-    return sifted.batch.at(numbers[rows].tolist()), problems
+    batch, problems = decoder_of(catalog).decode(payloads, positions)
+    return batch, [{"position": position, "problem": problem} for position, problem in problems]
 
 
 def matched_rows(batch: EventBatch, matcher: BoxMatcher) -> Iterator[Any]:
