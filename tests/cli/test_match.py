@@ -97,14 +97,14 @@ def test_all_wrong_lines_are_listed(tidings: Tidings, folder: Path) -> None:
     assert done.stdout == ""
     for line in (
         "8 subscriptions are wrong",
-        "line 3: no JSON at column 23",
+        "line 3: not JSON at column 23",
         "line 4: expected an object",
         "line 5: 'filter' is missing",
         "line 6: no member 'filtre'; did you mean 'filter'?",
         "line 7: id 'a' is taken by line 1",
-        "line 8: byte 1 of the line is no UTF-8",
+        "line 8: byte 1 of the line is not UTF-8",
         "line 9: 'id' must be text, got 3",
-        "line 10: no subscription: the JSON is nested too deeply",
+        "line 10: the JSON is nested too deeply",
     ):
         assert line in done.stderr
     assert left_behind(folder) == []

@@ -23,8 +23,8 @@ from tidings.cli.terminal import (
 )
 from tidings.errors import shown, suggestion
 from tidings.events import Refused, read_events
-from tidings.language import Subscription, read_subscriptions
 from tidings.matching.algorithms import ALGORITHMS, DEFAULT, make_matcher
+from tidings.matching.subscription_batch import SubscriptionBatch
 from tidings.pipeline.match_lines import Answer, match_lines
 from tidings.schema.catalog import Catalog
 
@@ -100,11 +100,10 @@ def match(
 
 
 def _match_here(
-    algorithm: str, subscriptions: list[Subscription], events: Path, catalog: Catalog, form: str | None
+    algorithm: str, subscriptions: SubscriptionBatch, events: Path, catalog: Catalog, form: str | None
 ) -> Iterator[Answer]:
     matcher = make_matcher(algorithm, catalog)
-    for subscription in subscriptions:
-        matcher.add(subscription)
+    matcher.add_batch(subscriptions.ids, subscriptions.filters)
     for reading in read_events(events, catalog, form):
         found = matcher.match(reading.batch)
         lines = match_lines(reading.batch.ids, found, matcher)
@@ -157,13 +156,13 @@ class _Summary:
         messages.print(f"{', '.join(parts)}, {self.seconds:.1f} s")
 
 
-def _subscriptions(path: Path, catalog: Catalog) -> list[Subscription]:
+def _subscriptions(path: Path, catalog: Catalog) -> SubscriptionBatch:
     with path.open("rb") as file, progress() as bar:
         lines = bar.track(file, description="reading subscriptions", total=None)
-        read = read_subscriptions(lines, catalog)
-    for subscription in read:
-        for warning in subscription.filter.warnings:
-            warn(f"subscription {subscription.id!r}: {warning}")
+        read = SubscriptionBatch.read(lines, catalog)
+    for place, warnings in read.filters.warnings().items():
+        for warning in warnings:
+            warn(f"subscription {read.ids[place]!r}: {warning}")
     return read
 
 

@@ -6,7 +6,8 @@ All wrong lines are found before anything is used: a subscriber must never wonde
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from tidings.errors import LanguageError, TidingsError, shown, suggestion
@@ -32,42 +33,73 @@ class WrongSubscriptions(TidingsError):
         return "\n".join([f"{many} wrong, so nothing was matched:", *lines])
 
 
-def read_subscriptions(lines: Iterable[bytes], catalog: Catalog) -> list[Subscription]:
-    """All subscriptions of a file, bound to the catalog; raises WrongSubscriptions with all that is wrong."""
-    read: list[Subscription] = []
-    problems: list[tuple[int, str]] = []
-    seen: dict[str, int] = {}
-    for number, line in _numbered(lines):
+@dataclass(frozen=True, slots=True)
+class SubscriptionTexts:
+    """The ids and filters of a file, as texts, with the numbers of their lines, and the lines that have neither."""
+
+    lines: list[int] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    problems: list[tuple[int, str]] = field(default_factory=list)
+
+    def refuse_wrong(self, filters: Mapping[int, LanguageError]) -> None:
+        """Raises WrongSubscriptions with all that is wrong: the lines, the filters (by place), and repeated ids."""
+        problems = list(self.problems)
+        seen: dict[str, int] = {}
+        for place, (line, id) in enumerate(zip(self.lines, self.ids, strict=True)):
+            if place in filters:
+                problem = filters[place]
+                problems.append((line, f"filter, {problem}" if problem.text else str(problem)))
+            elif seen.setdefault(id, line) != line:
+                problems.append((line, f"id {id!r} is taken by line {seen[id]}"))
+        if problems:
+            raise WrongSubscriptions(tuple(sorted(problems)))
+
+    def _add(self, line: int, raw: Any) -> None:
         try:
-            subscription = _subscription(line, catalog)
-        except LanguageError as problem:
-            problems.append((number, f"filter, {problem}" if problem.text else str(problem)))
-            continue
+            id, text = _members(_parsed(raw) if isinstance(raw, bytes) else raw)
         except ValueError as problem:
-            problems.append((number, str(problem)))
-            continue
-        if subscription.id in seen:
-            problems.append((number, f"id {subscription.id!r} is taken by line {seen[subscription.id]}"))
-        seen.setdefault(subscription.id, number)
-        read.append(subscription)
-    if problems:
-        raise WrongSubscriptions(tuple(problems))
+            self.problems.append((line, str(problem)))
+            return
+        self.lines.append(line)
+        self.ids.append(id)
+        self.texts.append(text)
+
+
+def read_texts(lines: Iterable[Any]) -> SubscriptionTexts:
+    """All that a file says: lines of JSON, or the objects that they would be. Nothing is bound to a catalog, and
+    nothing raised: see `refuse_wrong`."""
+    read = SubscriptionTexts()
+    for number, line in enumerate(lines, 1):
+        if isinstance(line, bytes):
+            line = (line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line).strip()
+            if not line:
+                continue
+        read._add(number, line)
     return read
+
+
+def read_subscriptions(lines: Iterable[bytes], catalog: Catalog) -> list[Subscription]:
+    """All subscriptions of a file, bound to the catalog; raises WrongSubscriptions with all that is wrong. To match
+    many, `matching.subscription_batch` is much quicker."""
+    read = read_texts(lines)
+    filters: list[Filter] = []
+    problems: dict[int, LanguageError] = {}
+    for place, text in enumerate(read.texts):
+        try:
+            filters.append(Filter.parse(text, catalog))
+        except LanguageError as problem:
+            problems[place] = problem
+    read.refuse_wrong(problems)
+    return [Subscription(id, filter) for id, filter in zip(read.ids, filters, strict=True)]
 
 
 def write_subscription(subscription: Subscription) -> str:
     return json.dumps({"id": subscription.id, "filter": subscription.filter.text}, ensure_ascii=False)
 
 
-def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    for number, line in enumerate(lines, 1):
-        content = line.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else line.strip()
-        if content:
-            yield number, content
-
-
-def _subscription(line: bytes, catalog: Catalog) -> Subscription:
-    raw = _parsed(line)
+def _members(raw: Any) -> tuple[str, str]:
+    """The id and the filter's text; raises ValueError."""
     if not isinstance(raw, dict):
         raise ValueError(f'expected an object {{"id": …, "filter": …}}, got {shown(raw)}')
     for name in raw:
@@ -80,16 +112,16 @@ def _subscription(line: bytes, catalog: Catalog) -> Subscription:
                 problem = "must not be empty"
             raise ValueError(f"{name!r} {problem}")
     if not raw["id"].isascii() and any("\ud800" <= character <= "\udfff" for character in raw["id"]):
-        raise ValueError(f"the id {shown(raw['id'])} has half a character, which UTF-8 cannot write")
-    return Subscription(raw["id"], Filter.parse(raw["filter"], catalog))
+        raise ValueError(f"the id {shown(raw['id'])} contains an unpaired surrogate")
+    return raw["id"], raw["filter"]
 
 
 def _parsed(line: bytes) -> Any:
     try:
         return json.loads(line.decode())
     except UnicodeDecodeError as problem:
-        raise ValueError(f"byte {problem.start + 1} of the line is no UTF-8") from None
+        raise ValueError(f"byte {problem.start + 1} of the line is not UTF-8") from None
     except json.JSONDecodeError as problem:
-        raise ValueError(f"no JSON at column {problem.colno}: {problem.msg}") from None
+        raise ValueError(f"not JSON at column {problem.colno}: {problem.msg}") from None
     except RecursionError:
-        raise ValueError("no subscription: the JSON is nested too deeply") from None
+        raise ValueError("the JSON is nested too deeply") from None

@@ -51,7 +51,7 @@ class IllegalId(MatchingError):
         super().__init__(id)
 
     def __str__(self) -> str:
-        return f"the id {self.args[0]!r} has half a character, which UTF-8 cannot write"
+        return f"the id {self.args[0]!r} contains an unpaired surrogate"
 
 
 class Closings(NamedTuple):

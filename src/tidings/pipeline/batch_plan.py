@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidings.errors import PipelineError
 from tidings.events.chunk import WrongHeader
-from tidings.language import Subscription, read_subscriptions
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import open_plan, save_plan
+from tidings.matching.subscription_batch import SubscriptionBatch
 from tidings.pipeline.direct import plan_folders
 from tidings.schema import Catalog
 
@@ -66,8 +64,11 @@ def plan_of(subscriptions: Any, catalog: Catalog, master: str, folder: Path | No
         return _saved(Path(subscriptions).absolute(), catalog)
     place = folder.absolute() if folder is not None else _temporary_folder(master) / "plan"
     matcher = BoxMatcher(catalog)
-    for subscription in _each(subscriptions, catalog):
-        matcher.add(subscription)
+    batch = _batch(subscriptions, catalog)
+    if batch is not None:
+        matcher.add_batch(batch.ids, batch.filters)
+    else:
+        matcher.add_many((subscription, 0) for subscription in subscriptions)
     save_plan(matcher, place)
     _remember(place)
     return place
@@ -98,21 +99,23 @@ def _remember(folder: Path) -> None:
         raise PlanReplaced(str(folder))
 
 
-def _each(subscriptions: Any, catalog: Catalog) -> Iterable[Subscription]:
+def _batch(subscriptions: Any, catalog: Catalog) -> SubscriptionBatch | None:
+    """None where they are subscriptions one by one."""
+    if isinstance(subscriptions, SubscriptionBatch):
+        return subscriptions
     if isinstance(subscriptions, (str, os.PathLike)):
         with open(subscriptions, "rb") as file:
-            return read_subscriptions(file, catalog)
+            return SubscriptionBatch.read(file, catalog)
     if hasattr(subscriptions, "toArrow"):
-        return read_subscriptions(_lines(subscriptions), catalog)
-    each: Iterable[Subscription] = subscriptions
-    return each
+        return SubscriptionBatch.read(_rows(subscriptions), catalog)
+    return None
 
 
-def _lines(frame: DataFrame) -> Iterator[bytes]:
-    """The rows as a file would have them, so that all that is wrong is told in the same words."""
+def _rows(frame: DataFrame) -> list[dict[str, Any]]:
+    """As the lines of a file are read, so that all that is wrong is told in the same words."""
     missing = [name for name in ("id", "filter") if name not in frame.columns]
     if missing:
         problems = tuple(f"the column {name!r} is missing" for name in missing)
         raise WrongHeader("the DataFrame of subscriptions", problems)
-    for row in frame.select("id", "filter").toArrow().to_pylist():
-        yield json.dumps(row).encode()
+    rows: list[dict[str, Any]] = frame.select("id", "filter").toArrow().to_pylist()
+    return rows

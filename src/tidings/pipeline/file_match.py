@@ -6,7 +6,7 @@ the lines of duplicates are cut out here. While workers are busy with some block
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.errors import TidingsError
 from tidings.events import Refused, Sieve
-from tidings.language import Subscription
+from tidings.matching.subscription_batch import SubscriptionBatch
 from tidings.pipeline.batch_plan import PlanOutOfReach, plan_of
 from tidings.pipeline.blocks import Block, read_blocks
 from tidings.pipeline.job_failed import plain_failures
@@ -33,7 +33,7 @@ _BLOCKS_EACH = 4  # for each of the tasks that run at once
 
 
 def match_on_spark(
-    subscriptions: Iterable[Subscription], path: Path, catalog: Catalog, form: str | None, master: str,
+    subscriptions: SubscriptionBatch, path: Path, catalog: Catalog, form: str | None, master: str,
     shared: Path | None = None,
 ) -> Iterator[Answer]:  # fmt: skip
     """All of it: a plan for as long as it takes, in a folder that workers share, a session, the answers."""

@@ -126,12 +126,14 @@ class Planner:
         catalog = self._store.catalog()
         self._matchers = [BoxMatcher(catalog) for _ in range(shards)]
         self._saved, self._published = [], None
-        waiting: dict[str, tuple[Subscription, int]] = {}
+        waiting: dict[str, tuple[str, int]] = {}  # filters and where they begin
         closings: list[tuple[str, int]] = []
 
         def hand_over() -> None:
             for shard, matcher in enumerate(self._matchers):
-                matcher.add_many(one for one in waiting.values() if shard_of(one[0].id, shards) == shard)
+                ids = [id for id in waiting if shard_of(id, shards) == shard]
+                texts, starts = [waiting[id][0] for id in ids], [waiting[id][1] for id in ids]
+                matcher.add_texts(ids, texts, starts, _NO_LIMIT)
             for id, stop in closings:
                 self._matcher_of(id).withdraw(id, stop)
             waiting.clear()
@@ -142,8 +144,7 @@ class Planner:
                 break
             if span.subscription in waiting:  # closed and opened again
                 hand_over()
-            filter = Filter.parse(span.filter, catalog, _NO_LIMIT)
-            waiting[span.subscription] = (Subscription(span.subscription, filter), span.start)
+            waiting[span.subscription] = (span.filter, span.start)
             if span.stop is not None and span.stop <= upto:
                 closings.append((span.subscription, span.stop))
         hand_over()
