@@ -1,5 +1,5 @@
-"""`python -m tidings.bench.adding [COUNT]`: filters a second that a matcher takes as text, in bulk and parsed one by one,
-in turns."""
+"""`python -m tidings.bench.adding [COUNT]`: filters a second that a matcher takes as text, in bulk and parsed one by
+one, in turns."""
 
 from __future__ import annotations
 

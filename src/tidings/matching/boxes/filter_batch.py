@@ -15,14 +15,14 @@ import pyarrow as pa
 
 from tidings.errors import LanguageError
 from tidings.language import Filter
-from tidings.language.advice import may_warn
 from tidings.language.normal_form import MOST_CONJUNCTIONS, Conjunction
+from tidings.matching.boxes.advice import suspects
 from tidings.matching.boxes.box import Box, boxes_of
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.bulk import box_table
 from tidings.matching.boxes.filter_texts import TextReader
 from tidings.matching.boxes.merge import merge_tables
-from tidings.matching.boxes.predicate_table import OPERATORS, PredicateTable
+from tidings.matching.boxes.predicate_table import PredicateTable
 from tidings.matching.boxes.vocabulary import Row, Vocabulary
 from tidings.schema.catalog import Catalog
 
@@ -96,11 +96,10 @@ class FilterBatch:
             yield self.others[place] if place in self.others else self.plain.filter(next(rows))  # type: ignore[union-attr]
 
     def warnings(self) -> dict[int, tuple[str, ...]]:
-        """By place what the authors of filters should be told. Plain ones that may be a trap are looked at one by one,
-        which `boxes` and `texts` do without."""
+        """By place what the authors of filters should be told; only where there is something to tell."""
         found = {place: filter.warnings for place, filter in self.others.items()}
         if self.plain is not None:
-            found |= {int(self.places[row]): self.plain.filter(row).warnings for row in _suspects(self.plain)}
+            found |= {int(self.places[row]): self.plain.filter(row).warnings for row in suspects(self.plain)}
         return {place: found[place] for place in sorted(found) if found[place]}
 
     def refuse_wrong(self) -> None:
@@ -113,17 +112,6 @@ def _batches(boxes: Iterable[tuple[int, Box]]) -> Iterator[list[tuple[int, Box]]
     boxes = iter(boxes)
     while some := list(islice(boxes, _AT_ONCE)):
         yield some
-
-
-def _suspects(table: PredicateTable) -> list[int]:
-    """The filters that may get a warning: by one of their predicates, or as they speak of an attribute twice."""
-    traps = np.array([[may_warn(name, sign, table.catalog) for sign in OPERATORS] for name in table.attributes])
-    owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
-    suspect = traps[table.attribute, table.operator]
-    spoken = np.sort(owner * len(table.attributes) + table.attribute)
-    twice = spoken[1:][spoken[1:] == spoken[:-1]] // len(table.attributes)
-    found: list[int] = np.unique(np.concatenate([owner[suspect], twice])).tolist()
-    return found
 
 
 class _Rows:

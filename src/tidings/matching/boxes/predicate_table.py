@@ -101,6 +101,10 @@ class PredicateTable:
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1][chosen] - offsets[:-1], lengths)
         return self._part(offsets, places)
 
+    def predicates(self, rows: npt.NDArray[np.int64]) -> PredicateTable:
+        """Each of these predicates as a filter of its own."""
+        return self._part(np.arange(len(rows) + 1), rows)
+
     def _part(self, offsets: npt.NDArray[np.int64], predicates: Any) -> PredicateTable:
         """Some of the same filters, so nothing is checked again."""
         made = copy(self)

@@ -1,0 +1,71 @@
+"""Which of many plain filters may get a warning: the few that are worth parsing for one."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.language.advice import may_warn
+from tidings.matching.boxes.predicate_table import CONTAINS, OPERATORS, PredicateTable
+from tidings.schema.domain import Kind
+
+_BELOW = np.array([sign in ("<", "<=") for sign in OPERATORS])
+_ABOVE = np.array([sign in (">", ">=") for sign in OPERATORS])
+
+Integers = npt.NDArray[np.int64]
+
+
+def suspects(table: PredicateTable) -> Integers:
+    """The filters that may get a warning: one of their predicates gets one by itself, or several speak of one
+    attribute and may contradict each other. Of all others `advice` has nothing to say."""
+    owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
+    return np.unique(np.concatenate([owner[_traps(table)], _clashes(table, owner)]))
+
+
+def _traps(table: PredicateTable) -> Integers:
+    """The predicates that get a warning by themselves; of those that are alike one is parsed."""
+    risky = np.array([[may_warn(name, sign, table.catalog) for sign in OPERATORS] for name in table.attributes])
+    rows = np.flatnonzero(risky[table.attribute, table.operator])
+    if not len(rows):
+        return rows
+    said = np.stack([table.attribute[rows], table.operator[rows], table.value[rows]], axis=1)
+    _, first, like = np.unique(said, axis=0, return_index=True, return_inverse=True)
+    alone = table.predicates(rows[first])
+    warned = np.array([bool(alone.filter(number).warnings) for number in range(len(alone))])
+    trapped: Integers = rows[warned[like.ravel()]]
+    return trapped
+
+
+def _clashes(table: PredicateTable, owner: Integers) -> Integers:
+    """The filters with several predicates on one attribute, unless these are bounds that leave room or ask for several
+    members."""
+    key = owner * len(table.attributes) + table.attribute
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    repeated = np.repeat(np.diff(starts, append=len(key)) > 1, np.diff(starts, append=len(key)))
+    if not repeated.any():
+        return np.zeros(0, np.int64)
+    order, key = order[repeated], key[repeated]
+    starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    attribute, operator, value = table.attribute[order], table.operator[order], table.value[order]
+    members, bounded, discrete = _traits(table)
+    joined = np.logical_and.reduceat((operator == CONTAINS) & members[attribute], starts)
+    ranged = np.logical_and.reduceat((_BELOW | _ABOVE)[operator] & bounded[attribute], starts)
+    low = np.maximum.reduceat(np.where(_ABOVE[operator], value, -np.inf), starts)
+    high = np.minimum.reduceat(np.where(_BELOW[operator], value, np.inf), starts)
+    roomy = np.where(discrete[attribute[starts]], low + 1, np.nextafter(low, np.inf)) < high
+    found: Integers = owner[order[starts[~joined & ~(ranged & roomy)]]]
+    return found
+
+
+def _traits(table: PredicateTable) -> npt.NDArray[np.bool_]:
+    """By attribute: whether several may be contained at once, whether its values have an order without ends, and
+    whether they are whole."""
+    traits = []
+    for name in table.attributes:
+        domain = table.catalog.domain_of(name)
+        assert domain is not None
+        several = domain.kind in (Kind.STRING, Kind.TEXT) or table.catalog.may_be_multiple(name)
+        traits.append((several, domain.kind in (Kind.NUMERIC, Kind.TIME), domain.kind is Kind.TIME))
+    return np.array(traits).T
