@@ -8,7 +8,7 @@ from generated.part import table
 from tidings.errors import LanguageError
 from tidings.language import Filter, parser, tokens
 from tidings.schema import Catalog, json_form
-from tidings.schema.domain import KIND_OPERATORS, Kind
+from tidings.schema.domain import Kind
 
 # A predicate on an attribute of each kind, with a value of that kind.
 _VALUES = {
@@ -43,7 +43,7 @@ def operators() -> str:
 
 
 def _may_allow() -> str:
-    listed = (f"{kind} {' '.join(f'`{one}`' for one in operators)}" for kind, operators in KIND_OPERATORS.items())
+    listed = (f"{kind} {' '.join(f'`{one}`' for one in kind.operators)}" for kind in Kind)
     return (
         "This is what a domain takes that restricts nothing. What `operators` of a domain may list: "
         + "; ".join(listed)

@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 
 from tests.strategies.filters import RICH, pool
 from tidings.language import Filter
+from tidings.language.constraints import demand_of
+from tidings.language.normal_form import Literal
+from tidings.language.predicates.kind import HasMember, ValueIn
 from tidings.language.ranges import (
     TOP,
     Ranges,
@@ -19,7 +22,6 @@ from tidings.language.ranges import (
     includes,
     intersect,
     intersect_all,
-    ranges_of,
     space_of,
     union,
 )
@@ -43,6 +45,16 @@ def space(attribute: str) -> Space:
     domain = RICH.domain_of(attribute)
     assert domain is not None
     return space_of(domain)
+
+
+def ranges_of(literal: Literal, where: Space) -> Ranges:
+    """Where one value satisfies the literal. (`contains` as if the attribute had that one value.)"""
+    demand = demand_of(literal, lambda _: where)
+    if isinstance(demand, HasMember):
+        point = where.point(demand.value)
+        return complement(point, where) if demand.negated else point
+    assert isinstance(demand, ValueIn)
+    return demand.ranges
 
 
 def has(ranges: Ranges, key: object) -> bool:
@@ -71,7 +83,7 @@ def test_a_value_is_in_the_ranges_where_the_comparison_holds(attribute: str) -> 
     where = space(attribute)
     for text in cases(attribute):
         ((literal,),) = Filter.parse(text, RICH).conjunctions
-        ranges = ranges_of(literal, where)  # type: ignore[arg-type]
+        ranges = ranges_of(literal, where)
         assert all(low < high for low, high in ranges)
         assert all(one[1] < other[0] for one, other in pairwise(ranges)), "touching"
         for value in (*pool(where.domain), *MORE.get(attribute, ())):
@@ -104,7 +116,7 @@ def test_a_range_of_numbers_from_one_integer_to_the_next_is_no_point() -> None:
 def test_a_subtree_is_one_range_and_what_is_above_are_single_nodes() -> None:
     def ranges(text: str) -> Ranges:
         ((literal,),) = Filter.parse(text, RICH).conjunctions
-        return ranges_of(literal, space("category"))  # type: ignore[arg-type]
+        return ranges_of(literal, space("category"))
 
     assert ranges("category < 'table'") == ((2, 5),)
     assert ranges("category <= 'table'") == ((1, 5),)
@@ -123,7 +135,7 @@ def test_nothing_lies_below_the_least_or_above_the_greatest_value() -> None:
         "size > XL",
     ):
         ((literal,),) = Filter.parse(text, RICH).conjunctions
-        assert ranges_of(literal, space(text.split()[0])) == (), text  # type: ignore[arg-type]
+        assert ranges_of(literal, space(text.split()[0])) == (), text
 
 
 def test_the_top_is_above_every_text_also_after_pickling() -> None:

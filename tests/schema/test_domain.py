@@ -126,8 +126,8 @@ def test_ordinals_are_places_in_the_list_and_pre_order_numbers():
     assert CATEGORY.vocabulary[CATEGORY.ordinal("table")] == "table"
     assert BRAND.names("mini")
     assert not BRAND.names("table")
-    assert MONEY.totally_ordered
-    assert not CATEGORY.totally_ordered
+    assert MONEY.kind.totally_ordered
+    assert not CATEGORY.kind.totally_ordered
 
 
 @pytest.mark.parametrize("domain", [MONEY, BRAND, CATEGORY])

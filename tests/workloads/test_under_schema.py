@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from tests.strategies.schemas import catalogs, small_catalogs
 from tidings.events import validate
 from tidings.language import Filter
-from tidings.language.tree import And, Contains, attributes_of
+from tidings.language.predicates import attributes_of
+from tidings.language.tree import And, Contains
 from tidings.matching.naive import matches
 from tidings.schema import Catalog, Domain, EventType, Kind
 from tidings.schema.catalog import Attribute, AttributeUse

@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidings.language.normal_form import Conjunction, Literal
+from tidings.language.predicates import attributes_of, kind_of
 from tidings.language.printer import print_filter
 from tidings.language.satisfiability import ALWAYS_SATISFIABLE, contradiction, never_matches
-from tidings.language.tree import (
-    And,
-    AttributeComparison,
-    Between,
-    Comparison,
-    Exists,
-    In,
-    Node,
-    Not,
-    Or,
-    Predicate,
-)
+from tidings.language.tree import And, Comparison, Exists, Node, Not, Or, Predicate
 from tidings.schema.catalog import Catalog
 
 _MOST_SHOWN = 3
@@ -72,8 +62,7 @@ def _traps(tree: Node, catalog: Catalog) -> Iterator[str]:
         elif isinstance(node, Not):
             waiting.append((node.term, not negated))
         else:
-            names = (node.attribute, node.other) if type(node) is AttributeComparison else (node.attribute,)
-            for name in names:
+            for name in attributes_of(node):
                 if not catalog.is_used(name) and not (negated and type(node) is Exists):
                     yield f"no event type has the attribute {name!r} yet: nothing can satisfy {_shown(node)}"
                 if catalog.may_be_multiple(name) and _avoids_a_value(node, negated):
@@ -81,13 +70,7 @@ def _traps(tree: Node, catalog: Catalog) -> Iterator[str]:
 
 
 def _avoids_a_value(predicate: Predicate, negated: bool) -> bool:
-    match predicate:
-        case Comparison(operator=operator) | AttributeComparison(operator=operator):
-            return negated or operator == "!="
-        case In() | Between():
-            return negated
-        case _:
-            return False
+    return kind_of(predicate).chooses and (negated or getattr(predicate, "operator", "") == "!=")
 
 
 def _avoiding(literal: Literal, attribute: str) -> str:

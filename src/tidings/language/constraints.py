@@ -1,37 +1,27 @@
-"""What a conjunction demands, gathered by attribute: the summary that satisfiability and covering read."""
+"""What a conjunction demands, gathered by attribute: the summary that satisfiability, covering and boxes read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import assert_never
 
-from tidings.language.normal_form import Conjunction
-from tidings.language.ranges import Ranges, intersect_all, ranges_of, space_of
-from tidings.language.tree import (
-    AttributeComparison,
-    Between,
-    Comparison,
-    Contains,
-    ContainsWords,
-    Exists,
-    In,
-    Not,
+from tidings.language.normal_form import Conjunction, Literal
+from tidings.language.predicates import attributes_of, kind_of
+from tidings.language.predicates.kind import (
+    Demand,
+    HasMember,
+    HasWords,
+    IsBound,
+    Relates,
+    SpaceOf,
+    ValueIn,
+    Verified,
 )
+from tidings.language.ranges import Ranges, attribute_space, complement, intersect_all
+from tidings.language.relations import ANY_RELATION, SAME, UNRELATED, mirrored
+from tidings.language.tree import Not
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
-from tidings.schema.domain import Kind
 from tidings.schema.values import Value
-
-# How two values may stand to each other, as bits; in a hierarchy they may be unrelated.
-LESS, SAME, GREATER, UNRELATED = 1, 2, 4, 8
-RELATIONS = {
-    "<": LESS,
-    "<=": LESS | SAME,
-    "=": SAME,
-    "!=": LESS | GREATER | UNRELATED,
-    ">=": GREATER | SAME,
-    ">": GREATER,
-}
-ANY_RELATION = LESS | SAME | GREATER | UNRELATED
-_MIRRORED = {bits: bits & ~5 | (bits & 1) << 2 | (bits & 4) >> 2 for bits in range(16)}
 
 
 @dataclass(slots=True)
@@ -43,15 +33,14 @@ class Constraints:
     unbound: set[str] = field(default_factory=set)
     members: set[tuple[str, Value]] = field(default_factory=set)
     strangers: set[tuple[str, Value]] = field(default_factory=set)  # must not be among the bound ones
-    words: list[ContainsWords] = field(default_factory=list)
-    absent_words: list[ContainsWords] = field(default_factory=list)
+    words: list[HasWords] = field(default_factory=list)
+    absent_words: list[HasWords] = field(default_factory=list)
     relations: dict[tuple[str, str], int] = field(default_factory=dict)  # by names in order
+    verified: list[Literal] = field(default_factory=list)
 
-    def relate(self, left: str, right: str, bits: int, total: bool) -> None:
-        if total:
-            bits &= ~UNRELATED
+    def relate(self, left: str, right: str, bits: int) -> None:
         if left > right:
-            left, right, bits = right, left, _MIRRORED[bits]
+            left, right, bits = right, left, mirrored(bits)
         if left == right:
             bits &= SAME
         self.relations[left, right] = self.relations.get((left, right), ANY_RELATION) & bits
@@ -59,34 +48,56 @@ class Constraints:
     def binds(self, attribute: str) -> bool:
         return attribute in self.bound or attribute in ALWAYS_BOUND
 
+    def verifies(self, attribute: str) -> bool:
+        """Whether a demand that no range can say speaks of the attribute."""
+        return any(attribute in attributes_of(literal) for literal in self.verified)
 
-def constraints_of(conjunction: Conjunction, catalog: Catalog) -> Constraints:
-    """The demands of a bound conjunction."""
+
+def constraints_of(conjunction: Conjunction, catalog: Catalog, space: SpaceOf | None = None) -> Constraints:
+    """The demands of a bound conjunction. `space` gives an attribute's space where it is not simply its domain's."""
+    spaces = space or (lambda attribute: attribute_space(attribute, catalog))
     gathered = Constraints()
     ranges: dict[str, list[Ranges]] = {}
     for literal in conjunction:
-        negated = type(literal) is Not
-        predicate = literal.term if isinstance(literal, Not) else literal
-        match predicate:
-            case Comparison(attribute) | Between(attribute) | In(attribute):
-                domain = catalog.domain_of(attribute)
-                assert domain is not None
-                ranges.setdefault(attribute, []).append(ranges_of(literal, space_of(domain)))  # type: ignore[arg-type]
-                gathered.bound.add(attribute)
-            case AttributeComparison(attribute, operator, other):
-                domain = catalog.domain_of(attribute)
-                assert domain is not None
-                bits = RELATIONS[operator]
-                total = domain.kind is not Kind.HIERARCHICAL
-                gathered.relate(attribute, other, ANY_RELATION & ~bits if negated else bits, total)
-                gathered.bound |= {attribute, other}
-            case Contains(attribute, value):
-                (gathered.strangers if negated else gathered.members).add((attribute, value))  # type: ignore[arg-type]
-                gathered.bound.add(attribute)
-            case ContainsWords(attribute):
-                (gathered.absent_words if negated else gathered.words).append(predicate)
-                gathered.bound.add(attribute)
-            case Exists(attribute):
+        demand = demand_of(literal, spaces)
+        if type(demand) is not IsBound:
+            gathered.bound.update(attributes_of(literal))
+        match demand:
+            case ValueIn(attribute, admitted):
+                ranges.setdefault(attribute, []).append(admitted)
+            case Relates(left, right, bits):
+                total = spaces(left).domain.kind.totally_ordered
+                gathered.relate(left, right, bits & ~UNRELATED if total else bits)
+            case HasMember(attribute, value, negated):
+                (gathered.strangers if negated else gathered.members).add((attribute, value))
+            case HasWords(negated=negated):
+                (gathered.absent_words if negated else gathered.words).append(demand)
+            case IsBound(attribute, negated):
                 (gathered.unbound if negated else gathered.bound).add(attribute)
+            case Verified(unsaid):
+                gathered.verified.append(unsaid)
+            case _:
+                assert_never(demand)
     gathered.ranges = {attribute: intersect_all(parts) for attribute, parts in ranges.items()}
     return gathered
+
+
+def demand_of(literal: Literal, space: SpaceOf) -> Demand:
+    """What a predicate or its negation demands of an event."""
+    if not isinstance(literal, Not):
+        return kind_of(literal).demand(literal, space)
+    return _opposite(demand_of(literal.term, space), space)  # type: ignore[arg-type]
+
+
+def _opposite(demand: Demand, space: SpaceOf) -> Demand:
+    match demand:
+        case ValueIn(attribute, ranges):
+            return ValueIn(attribute, complement(ranges, space(attribute)))
+        case Relates(left, right, bits):
+            return Relates(left, right, ANY_RELATION & ~bits)
+        case HasMember() | HasWords() | IsBound():
+            return demand._replace(negated=not demand.negated)
+        case Verified(literal):
+            return Verified(literal.term if isinstance(literal, Not) else Not(literal))  # type: ignore[arg-type]
+        case _:
+            assert_never(demand)

@@ -7,11 +7,12 @@ an enumeration that grows may end a covering (`brand != 'opel'` and all the othe
 from __future__ import annotations
 
 from tidings.errors import expect
-from tidings.language.constraints import GREATER, LESS, SAME, Constraints, constraints_of
+from tidings.language.constraints import Constraints, constraints_of
 from tidings.language.filter import Filter
-from tidings.language.ranges import Ranges, Space, includes, intersect, space_of
+from tidings.language.predicates.kind import HasWords
+from tidings.language.ranges import Ranges, Space, attribute_space, includes, intersect
+from tidings.language.relations import GREATER, LESS, SAME
 from tidings.language.satisfiability import implies_words, impossible
-from tidings.language.tree import ContainsWords
 from tidings.language.words import words_of
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Value
@@ -39,43 +40,39 @@ def _covers(outer: Constraints, inner: Constraints, catalog: Catalog) -> bool:
         and outer.strangers <= inner.strangers
         and all(_has_words(wanted, inner, catalog) for wanted in outer.words)
         and all(_lacks_words(absent, inner) for absent in outer.absent_words)
+        and all(literal in inner.verified for literal in outer.verified)
         and all(_relates(pair, bits, inner, catalog) for pair, bits in outer.relations.items())
     )
 
 
 def _range_covers(attribute: str, outer: Constraints, inner: Constraints, catalog: Catalog) -> bool:
-    domain = catalog.domain_of(attribute)
-    assert domain is not None
-    space = space_of(domain)
+    space = attribute_space(attribute, catalog)
     wide = outer.ranges[attribute]
     if includes(wide, inner.ranges.get(attribute, space.everything)):
         return True
-    if any(attribute in pair for pair in outer.relations):
-        return False  # the value that is a member may not be the one that the relation was shown for
+    if any(attribute in pair for pair in outer.relations) or outer.verifies(attribute):
+        return False  # the value that is a member may not be the one that the other demand was shown for
     return any(bool(intersect(wide, space.point(value))) for name, value in inner.members if name == attribute)
 
 
 def _has_member(attribute: str, value: Value, inner: Constraints, catalog: Catalog) -> bool:
     if (attribute, value) in inner.members:
         return True
-    domain = catalog.domain_of(attribute)
-    assert domain is not None
-    return inner.ranges.get(attribute) == space_of(domain).point(value)
+    return inner.ranges.get(attribute) == attribute_space(attribute, catalog).point(value)
 
 
-def _has_words(wanted: ContainsWords, inner: Constraints, catalog: Catalog) -> bool:
+def _has_words(wanted: HasWords, inner: Constraints, catalog: Catalog) -> bool:
     same = [words for words in inner.words if words.attribute == wanted.attribute]
     if any(implies_words(words, wanted) for words in same):
         return True
-    domain = catalog.domain_of(wanted.attribute)
     ranges = inner.ranges.get(wanted.attribute)
-    if domain is None or ranges is None or not space_of(domain).is_point(ranges):
+    if ranges is None or not attribute_space(wanted.attribute, catalog).is_point(ranges):
         return False
-    present = ContainsWords(wanted.attribute, "all", tuple(words_of(ranges[0][0])))
+    present = HasWords(wanted.attribute, "all", tuple(words_of(ranges[0][0])))
     return implies_words(present, wanted)
 
 
-def _lacks_words(absent: ContainsWords, inner: Constraints) -> bool:
+def _lacks_words(absent: HasWords, inner: Constraints) -> bool:
     return any(words.attribute == absent.attribute and implies_words(absent, words) for words in inner.absent_words)
 
 
@@ -83,11 +80,11 @@ def _relates(pair: tuple[str, str], wanted: int, inner: Constraints, catalog: Ca
     known = inner.relations.get(pair)
     if known is not None and not known & ~wanted:
         return True
-    domain = catalog.domain_of(pair[0])
-    if domain is None or not domain.totally_ordered:
+    space = attribute_space(pair[0], catalog)
+    if not space.domain.kind.totally_ordered:
         return False  # the order of pre-order numbers is not the order of the hierarchy
     left, right = inner.ranges.get(pair[0]), inner.ranges.get(pair[1])
-    return left is not None and right is not None and bool(_apart(left, right, space_of(domain)) & wanted)
+    return left is not None and right is not None and bool(_apart(left, right, space) & wanted)
 
 
 def _apart(left: Ranges, right: Ranges, space: Space) -> int:

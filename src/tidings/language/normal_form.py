@@ -9,23 +9,24 @@ from __future__ import annotations
 from itertools import chain, product
 
 from tidings.language.errors import NormalFormTooLarge, TooManyPredicates
-from tidings.language.tree import And, AttributeComparison, Comparison, Node, Not, Or, Predicate, both, either
+from tidings.language.predicates import kind_of
+from tidings.language.tree import And, Node, Not, Or, Predicate, both, either
 from tidings.schema.catalog import Catalog
 
 MOST_CONJUNCTIONS = 1024
 MOST_PREDICATES = 65_536  # of all alternatives: 1,024 with 20,000 predicates each took minutes to bind
 _UNCOUNTED = 10**12  # beyond it the exact count is of no use to anybody
 
+_COMPOUND = frozenset((And, Or, Not))
+
 Literal = Predicate | Not
 Conjunction = tuple[Literal, ...]
-
-_OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 def normal_form(tree: Node, catalog: Catalog, limit: int = MOST_CONJUNCTIONS) -> tuple[Conjunction, ...]:
     """The alternatives of a bound tree, none twice; raises LanguageError before anything is written out."""
-    if type(tree) is And and not any(type(term) in (And, Or, Not) for term in tree.terms):
-        return (tuple(dict.fromkeys(tree.terms)),)  # type: ignore[arg-type]
+    if type(tree) is And and _COMPOUND.isdisjoint(map(type, tree.terms)):
+        return (_different(tree.terms),)  # type: ignore[arg-type]
     pushed = push_negation(tree, catalog)
     count, predicates = _count(pushed)
     if count > limit:
@@ -43,21 +44,8 @@ def push_negation(tree: Node, catalog: Catalog, negated: bool = False) -> Node:
         case And(terms) | Or(terms):
             pushed = [push_negation(term, catalog, negated) for term in terms]
             return both(pushed) if (type(tree) is And) is not negated else either(pushed)
-        case _ if not negated:
-            return tree
-        case Comparison(attribute, operator, value, at) if _has_opposite(attribute, operator, catalog):
-            return Comparison(attribute, _OPPOSITE[operator], value, at)
-        case AttributeComparison(left, operator, right, at) if _has_opposite(left, operator, catalog):
-            return AttributeComparison(left, _OPPOSITE[operator], right, at)
         case _:
-            return Not(tree)
-
-
-def _has_opposite(attribute: str, operator: str, catalog: Catalog) -> bool:
-    if operator in ("=", "!="):
-        return True
-    domain = catalog.domain_of(attribute)
-    return domain is not None and domain.totally_ordered
+            return kind_of(tree).opposite(tree, catalog) if negated else tree
 
 
 def _count(tree: Node) -> tuple[int, int]:
@@ -84,6 +72,12 @@ def _alternatives(tree: Node) -> list[Conjunction]:
             return [conjunction for term in terms for conjunction in _alternatives(term)]
         case And(terms):
             choices = product(*(_alternatives(term) for term in terms))
-            return [tuple(dict.fromkeys(chain.from_iterable(choice))) for choice in choices]
+            return [_different(tuple(chain.from_iterable(choice))) for choice in choices]
         case _:
             return [(tree,)]
+
+
+def _different(literals: Conjunction) -> Conjunction:
+    """Each literal once. Most conjunctions test every attribute once; to see that is cheaper than to hash literals."""
+    attributes = {getattr(literal, "attribute", literal) for literal in literals}
+    return literals if len(attributes) == len(literals) else tuple(dict.fromkeys(literals))

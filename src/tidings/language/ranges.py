@@ -12,10 +12,9 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, assert_never
 
-from tidings.language.tree import Between, Comparison, Contains, In, Not
+from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.values import Instant, Value
 
@@ -62,8 +61,7 @@ _FIRST_INSTANT = int(Instant.parse("0001-01-01T00:00:00Z"))
 _LAST_INSTANT = int(Instant.parse("9999-12-31T23:59:59.999999Z"))
 
 
-@dataclass(frozen=True, slots=True)
-class Space:
+class Space(NamedTuple):
     """The keys of one domain: the least, the end, and the next greater key after one."""
 
     domain: Domain
@@ -77,7 +75,7 @@ class Space:
 
     def key(self, value: Value) -> Key:
         """Where a canonical value stands."""
-        if self.domain.kind in (Kind.ENUMERATED, Kind.HIERARCHICAL):
+        if self.domain.kind.listed:
             return self.domain.ordinal(str(value))
         return value
 
@@ -99,6 +97,14 @@ def space_of(domain: Domain) -> Space:
             return Space(domain, "", TOP, _next_string)
         case Kind.ENUMERATED | Kind.HIERARCHICAL:
             return Space(domain, 0, len(domain.vocabulary), _next_integer)
+        case _:
+            assert_never(domain.kind)
+
+
+def attribute_space(attribute: str, catalog: Catalog) -> Space:
+    domain = catalog.domain_of(attribute)
+    assert domain is not None
+    return space_of(domain)
 
 
 def _next_float(key: float) -> float:
@@ -113,22 +119,8 @@ def _next_string(key: str) -> str:
     return key + "\0"
 
 
-def ranges_of(literal: Comparison | Between | In | Contains | Not, space: Space) -> Ranges:
-    """Where one value satisfies the literal. (`contains` as if the attribute had that one value.)"""
-    match literal:
-        case Comparison(_, operator, value):
-            return _compared(operator, value, space)  # type: ignore[arg-type]
-        case Between(_, low, high):
-            return intersect(_compared(">=", low, space), _compared("<=", high, space))  # type: ignore[arg-type]
-        case In(_, values):
-            return union(space.point(value) for value in values)  # type: ignore[arg-type]
-        case Contains(_, value):
-            return space.point(value)  # type: ignore[arg-type]
-        case Not(term):
-            return complement(ranges_of(term, space), space)  # type: ignore[arg-type]
-
-
-def _compared(operator: str, value: Value, space: Space) -> Ranges:
+def compared(operator: str, value: Value, space: Space) -> Ranges:
+    """Where one value stands in the relation to a constant."""
     key = space.key(value)
     if operator == "!=":
         return complement(((key, space.successor(key)),), space)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tidings.language.constraints import Constraints, constraints_of
 from tidings.language.normal_form import Conjunction, Literal
-from tidings.language.tree import Comparison, Contains, ContainsWords, Not
+from tidings.language.predicates.kind import HasWords
+from tidings.language.tree import Comparison, Contains, Not
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
 from tidings.schema.domain import Kind
 
@@ -48,14 +49,14 @@ def impossible(constraints: Constraints) -> bool:
     )
 
 
-def excludes(absent: ContainsWords, wanted: ContainsWords) -> bool:
+def excludes(absent: HasWords, wanted: HasWords) -> bool:
     """Whether a value with the wanted words always has the absent ones."""
     if absent.attribute != wanted.attribute:
         return False
     return implies_words(wanted, absent)
 
 
-def implies_words(stronger: ContainsWords, weaker: ContainsWords) -> bool:
+def implies_words(stronger: HasWords, weaker: HasWords) -> bool:
     """Whether every value that satisfies the one satisfies the other."""
     has, needs = set(stronger.words), set(weaker.words)
     if stronger.quantifier == "all":

@@ -6,12 +6,12 @@ import re
 from typing import NamedTuple
 
 from tidings.language.errors import FilterTooLong, UnexpectedToken, UnterminatedText
+from tidings.language.predicates import FORMS
 
 LONGEST_FILTER = 262_144
 
-KEYWORDS = frozenset(
-    ("and", "or", "not", "in", "between", "contains", "any", "all", "under", "exists", "xpath", "above")
-)
+_RESERVED = ("and", "or", "not", "any", "all", "xpath", "above")
+KEYWORDS = frozenset((*_RESERVED, *filter(str.isalpha, FORMS)))
 NAME = re.compile(r"[^\W\d][\w.\-]*")
 
 _TOKEN = re.compile(
@@ -23,9 +23,12 @@ _TOKEN = re.compile(
     | (?P<quoted>"(?:[^"]++|"")*+")
     | (?P<mark>[(),\[\]])
     | (?P<end>\Z)
+    | (?P<illegal>.)
     )""",
     re.VERBOSE,
 )
+_KINDS = ("", *_TOKEN.groupindex)
+_NAME, _END = _KINDS.index("name"), _KINDS.index("end")
 
 
 class Tokens(NamedTuple):
@@ -43,28 +46,24 @@ def tokenize(text: str) -> Tokens:
     kinds: list[str] = []
     written: list[str] = []
     offsets: list[int] = []
-    position, match = 0, _TOKEN.match
-    while True:
-        found = match(text, position)
-        if found is None:
-            raise _illegal(text, position)
-        kind = found.lastgroup or ""
-        token = found[kind]
-        offsets.append(found.start(kind))
-        if kind == "name" and (lowered := token.lower()) in KEYWORDS:
+    for found in _TOKEN.finditer(text):
+        group = found.lastindex or 0
+        token = found[group]
+        offsets.append(found.start(group))
+        if group == _NAME and (lowered := token.lower()) in KEYWORDS:
             kinds.append("keyword")
             written.append(lowered)
         else:
-            kinds.append(kind)
+            kinds.append(_KINDS[group])
             written.append(token)
-            if kind == "end":
-                return Tokens(kinds, written, offsets)
-        position = found.end()
+            if group >= _END:
+                break
+    if kinds[-1] == "illegal":
+        raise _illegal(text, offsets[-1])
+    return Tokens(kinds, written, offsets)
 
 
 def _illegal(text: str, position: int) -> UnexpectedToken | UnterminatedText:
-    while text[position].isspace():
-        position += 1
     character = text[position]
     if character in "'\"":
         return UnterminatedText(text, position, character)

@@ -125,14 +125,3 @@ def either(terms: list[Node]) -> Node:
     """The disjunction of the terms, flat."""
     flat = [t for term in terms for t in (term.terms if type(term) is Or else (term,))]
     return flat[0] if len(flat) == 1 else Or(tuple(flat))
-
-
-def attributes_of(predicate: Node) -> tuple[str, ...]:
-    """The attributes that a predicate tests."""
-    match predicate:
-        case AttributeComparison(left, _, right):
-            return (left, right)
-        case And() | Or() | Not():
-            raise TypeError(f"no predicate: {predicate!r}")
-        case _:
-            return (predicate.attribute,)

@@ -18,7 +18,7 @@ from tidings.events import Event, EventBatch, validate
 from tidings.events.quick_look import GivenEvent, raw_event
 from tidings.language import Filter, Subscription
 from tidings.language.normal_form import MOST_CONJUNCTIONS
-from tidings.language.tree import Not, attributes_of
+from tidings.language.predicates import attributes_of
 from tidings.matching.boxes.filter_batch import FilterBatch
 from tidings.matching.spans import FOREVER, Numbers, Positions, Spans
 from tidings.schema.catalog import Catalog
@@ -152,7 +152,7 @@ class Algorithm(ABC):
     def _refuse_foreign(self, subscription: Subscription) -> None:
         for conjunction in subscription.filter.conjunctions:
             for literal in conjunction:
-                for name in attributes_of(literal.term if isinstance(literal, Not) else literal):
+                for name in attributes_of(literal):
                     if self.catalog.domain_of(name) is None:
                         raise ForeignFilter(subscription.id, name)
 

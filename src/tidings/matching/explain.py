@@ -10,7 +10,8 @@ from tidings.events import Event
 from tidings.events.event import Bindings
 from tidings.language import Filter, print_filter
 from tidings.language.normal_form import Conjunction, Literal
-from tidings.language.tree import And, Not, attributes_of
+from tidings.language.predicates import attributes_of
+from tidings.language.tree import And
 from tidings.matching.naive import choices, compared, holds
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Instant, Value
@@ -117,8 +118,7 @@ def _groups(conjunction: Conjunction) -> list[list[Literal]]:
 
 
 def _finding(literal: Literal, event: Bindings, catalog: Catalog) -> Finding:
-    predicate = literal.term if isinstance(literal, Not) else literal
-    values = tuple((name, event.get(name, ())) for name in dict.fromkeys(attributes_of(predicate)))
+    values = tuple((name, event.get(name, ())) for name in dict.fromkeys(attributes_of(literal)))
     return Finding(print_filter(literal), _some_choice(literal, event, catalog), values)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from itertools import product
+from typing import assert_never
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from tidings.events import EventBatch
 from tidings.events.event import Bindings
 from tidings.language import Filter
 from tidings.language.normal_form import push_negation
+from tidings.language.predicates import attributes_of, chosen_attributes
 from tidings.language.tree import (
     And,
     AttributeComparison,
@@ -30,7 +32,7 @@ from tidings.language.tree import (
     Node,
     Not,
     Or,
-    attributes_of,
+    Predicate,
 )
 from tidings.language.words import words_of
 from tidings.matching.algorithm import Algorithm, Cost, Matches
@@ -66,34 +68,38 @@ def holds(node: Node, event: Bindings, chosen: Choice, catalog: Catalog) -> bool
         case Not(Exists(attribute)):
             return attribute not in event
         case Not(predicate):
-            bound = all(name in event for name in attributes_of(predicate))
-            return bound and not holds(predicate, event, chosen, catalog)
-        case Exists(attribute):
-            return attribute in event
+            assert not isinstance(predicate, And | Or | Not)
+            return _all_bound(predicate, event) and not satisfies(predicate, event, chosen, catalog)
+        case _:
+            return _all_bound(node, event) and satisfies(node, event, chosen, catalog)
+
+
+def _all_bound(predicate: Predicate, event: Bindings) -> bool:
+    return all(name in event for name in attributes_of(predicate))
+
+
+def satisfies(predicate: Predicate, event: Bindings, chosen: Choice, catalog: Catalog) -> bool:
+    """Whether the predicate is true of an event that binds its attributes, with these values chosen."""
+    match predicate:
         case Comparison(attribute, relation, value):
-            domain = catalog.domain_of(attribute)
-            return attribute in event and stands(chosen[attribute], relation, value, domain)  # type: ignore[arg-type]
+            return stands(chosen[attribute], relation, value, catalog.domain_of(attribute))  # type: ignore[arg-type]
         case AttributeComparison(left, relation, right):
-            return (
-                left in event
-                and right in event
-                and stands(chosen[left], relation, chosen[right], catalog.domain_of(left))
-            )
+            return stands(chosen[left], relation, chosen[right], catalog.domain_of(left))
         case Between(attribute, low, high):
-            domain = catalog.domain_of(attribute)
-            return (
-                attribute in event
-                and stands(chosen[attribute], ">=", low, domain)  # type: ignore[arg-type]
-                and stands(chosen[attribute], "<=", high, domain)  # type: ignore[arg-type]
-            )
+            value, domain = chosen[attribute], catalog.domain_of(attribute)
+            return stands(value, ">=", low, domain) and stands(value, "<=", high, domain)  # type: ignore[arg-type]
         case In(attribute, values):
-            return attribute in event and chosen[attribute] in values
+            return chosen[attribute] in values
         case Contains(attribute, value):
-            return value in event.get(attribute, ())
+            return value in event[attribute]
         case ContainsWords(attribute, quantifier, words):
-            found = [set(words_of(str(value))) for value in event.get(attribute, ())]
             wanted = any if quantifier == "any" else all
+            found = [set(words_of(str(value))) for value in event[attribute]]
             return any(wanted(word in present for word in words) for present in found)
+        case Exists():
+            return True
+        case _:
+            assert_never(predicate)
 
 
 def stands(left: Value, relation: str, right: Value, domain: Domain | None) -> bool:
@@ -125,10 +131,8 @@ def compared(node: Node) -> tuple[str, ...]:
             return tuple(dict.fromkeys(name for term in terms for name in compared(term)))
         case Not(term):
             return compared(term)
-        case Comparison() | AttributeComparison() | Between() | In():
-            return attributes_of(node)
         case _:
-            return ()
+            return chosen_attributes(node)
 
 
 class NaiveMatcher(Algorithm):

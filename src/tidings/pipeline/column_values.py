@@ -11,12 +11,13 @@ from pyspark.sql import functions
 from pyspark.sql import types as spark
 
 from tidings.events.chunk import ENVELOPE_COLUMNS
-from tidings.language.ranges import Ranges, Space, complement, ranges_of, space_of
+from tidings.language.ranges import Ranges, Space, complement, space_of
+from tidings.language.relations import ANY_RELATION, RELATIONS
 from tidings.schema import Catalog, Domain, Instant, Kind
 from tidings.schema.catalog import ENVELOPE, EVENT_TYPE
 
 MOST_NAMES = 1000  # literals of one predicate; each is a call into the JVM
-_LISTED = (Kind.ENUMERATED, Kind.HIERARCHICAL)
+_OPERATORS = {bits: operator for operator, bits in RELATIONS.items()}
 _NUMBERS = (spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType, spark.FloatType, spark.DoubleType)
 
 
@@ -60,11 +61,14 @@ class AttributeColumn:
             return element.cast(spark.DoubleType())
         return element
 
-    def within(self, value: Any, literal: Any) -> Any:
-        """Whether the value lies where the literal admits it."""
-        space = space_of(self.domain)
-        ranges = ranges_of(literal, space)
-        if self.domain.kind in _LISTED:
+    @property
+    def space(self) -> Space:
+        return space_of(self.domain)
+
+    def within(self, value: Any, ranges: Ranges) -> Any:
+        """Whether the value lies in one of the ranges."""
+        space = self.space
+        if self.domain.kind.listed:
             return self._among(value, ranges, complement(ranges, space))
         if len(ranges) > MOST_NAMES:
             raise Opaque
@@ -76,11 +80,13 @@ class AttributeColumn:
         tests += [value.isin([self._literal(point) for point in points])] if points else []
         return either(tests)
 
-    def relation(self, other: AttributeColumn, operator: str, negated: bool) -> Callable[[Any, Any], Any]:
+    def relation(self, other: AttributeColumn, bits: int) -> Callable[[Any, Any], Any]:
         """How a value of this attribute must stand to one of the other."""
+        negated = bits not in _OPERATORS
+        operator = _OPERATORS[ANY_RELATION & ~bits if negated else bits]
         if self.domain.kind is Kind.TIME and type(self.element) is not type(other.element):
             raise Opaque
-        if self.domain.kind not in _LISTED or operator in ("=", "!="):
+        if not self.domain.kind.listed or operator in ("=", "!="):
             return lambda one, two: _compared(one, operator, two)
         if len(self.domain.vocabulary) > MOST_NAMES:
             raise Opaque

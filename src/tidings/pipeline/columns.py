@@ -13,23 +13,17 @@ be selected."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 from pyspark.sql import functions
 
 from tidings.language import Filter
-from tidings.language.normal_form import push_negation
-from tidings.language.tree import (
-    And,
-    AttributeComparison,
-    Contains,
-    ContainsWords,
-    Exists,
-    Node,
-    Not,
-    Or,
-    attributes_of,
-)
+from tidings.language.constraints import demand_of
+from tidings.language.normal_form import Literal, push_negation
+from tidings.language.predicates import attributes_of, chosen_attributes
+from tidings.language.predicates.kind import HasMember, HasWords, IsBound, Relates, ValueIn, Verified
+from tidings.language.ranges import attribute_space
+from tidings.language.tree import And, Node, Not, Or
 from tidings.pipeline.column_values import AttributeColumn, Opaque, Place, both, either, parquet_place
 from tidings.schema import Catalog
 
@@ -99,10 +93,8 @@ class _Compiler:
                 return set().union(*(self._to_choose(term, chosen) for term in terms))
             case Not(term):
                 return self._to_choose(term, chosen)
-            case Contains() | ContainsWords() | Exists():
-                return set()
             case _:
-                return {name for name in attributes_of(node) if name not in chosen and self._is_several(name)}
+                return {name for name in chosen_attributes(node) if name not in chosen and self._is_several(name)}
 
     def _together(self, terms: list[Node], chosen: _Chosen) -> Any:
         """A value is chosen for the attribute that most of the terms name, until each term can choose by itself."""
@@ -119,33 +111,33 @@ class _Compiler:
             lambda one: self.holds(And(tuple(terms)), {**chosen, name: one}),
         )
 
-    def _said(self, literal: Any, chosen: _Chosen) -> Any:
-        negated = isinstance(literal, Not)
-        predicate: Any = literal.term if isinstance(literal, Not) else literal
-        if isinstance(predicate, ContainsWords):
+    def _said(self, literal: Literal, chosen: _Chosen) -> Any:
+        demand = demand_of(literal, lambda name: attribute_space(name, self._catalog))
+        if isinstance(demand, HasWords | Verified):
             raise Opaque
-        columns = [self._column(name) for name in attributes_of(predicate)]
+        columns = [self._column(name) for name in attributes_of(literal)]
         first, second = columns[0], columns[-1]
-        if isinstance(predicate, Exists):
+        if isinstance(demand, IsBound):
             bound = functions.lit(False) if first is None else first.column.isNotNull()
-            return ~bound if negated else bound
+            return ~bound if demand.negated else bound
         if first is None or second is None:
             return functions.lit(False)
-        name = predicate.attribute
-        match predicate:
-            case Contains():
-                has = _some(first, name, {}, lambda one: first.within(one, predicate))
+        match demand:
+            case HasMember(name, value, negated):
+                has = _some(first, name, {}, lambda one: first.within(one, first.space.point(value)))
                 return ~has if negated else has
-            case AttributeComparison(operator=operator, other=other):
-                related = first.relation(second, operator, negated)
+            case Relates(name, other, bits):
+                related = first.relation(second, bits)
                 if name == other:
                     return _some(first, name, chosen, lambda one: related(one, one))
                 return _some(
                     first, name, chosen,
                     lambda one: _some(second, other, chosen, lambda two: related(one, two)),
                 )  # fmt: skip
+            case ValueIn(name, ranges):
+                return _some(first, name, chosen, lambda one: first.within(one, ranges))
             case _:
-                return _some(first, name, chosen, lambda one: first.within(one, literal))
+                assert_never(demand)
 
     def _column(self, name: str) -> AttributeColumn | None:
         return AttributeColumn.of(name, self._catalog, self._schema, self._place)

@@ -18,7 +18,8 @@ from tidings.events import EventBatch
 from tidings.events.arrays import INSTANTS, as_lists, with_words
 from tidings.events.batch import vocabulary
 from tidings.language import Filter
-from tidings.language.tree import And, Node, Not, Or, attributes_of
+from tidings.language.predicates import attributes_of
+from tidings.language.tree import And, Node, Not, Or
 from tidings.matching.boxes.dimension import column_of
 from tidings.pipeline.columns import condition
 from tidings.pipeline.history import NOTIFIED, STORED, chosen, notified, single

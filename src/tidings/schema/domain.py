@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Literal, assert_never
 
 from tidings.errors import SchemaError, one_of, shown, suggestion
 from tidings.schema.hierarchy import Hierarchy
 from tidings.schema.values import Instant, NotText, Value, is_text, number
 
+EQUALITY = ("=", "!=")
+ORDER = ("<", "<=", ">", ">=")
+COMPARISONS = EQUALITY + ORDER
+
+KeyType = Literal["float", "microseconds", "text", "ordinal"]  # what values are sorted and looked up by
+
 
 class Kind(StrEnum):
-    """What sort of values a domain has."""
+    """A sort of values. Its traits are in the table below."""
 
     NUMERIC = "numeric"
     STRING = "string"
@@ -20,19 +27,26 @@ class Kind(StrEnum):
     TEXT = "text"
     TIME = "time"
 
+    keys: KeyType
+    operators: tuple[str, ...]  # that a domain may allow
+    listed: bool  # a domain lists its values, and they have ordinals
+    wordy: bool  # `contains` looks for words in a value, not for a member
+    totally_ordered: bool  # any two values can be compared, so that `not (a < b)` is `a >= b`
 
-EQUALITY = ("=", "!=")
-ORDER = ("<", "<=", ">", ">=")
-COMPARISONS = EQUALITY + ORDER
 
-KIND_OPERATORS: dict[Kind, tuple[str, ...]] = {
-    Kind.NUMERIC: COMPARISONS,
-    Kind.STRING: (*COMPARISONS, "contains"),
-    Kind.ENUMERATED: COMPARISONS,
-    Kind.HIERARCHICAL: COMPARISONS,
-    Kind.TEXT: ("=", "contains", "~"),
-    Kind.TIME: COMPARISONS,
+_TRAITS: dict[Kind, tuple[KeyType, tuple[str, ...]]] = {
+    Kind.NUMERIC: ("float", COMPARISONS),
+    Kind.STRING: ("text", (*COMPARISONS, "contains")),
+    Kind.ENUMERATED: ("ordinal", COMPARISONS),
+    Kind.HIERARCHICAL: ("ordinal", COMPARISONS),
+    Kind.TEXT: ("text", ("=", "contains", "~")),
+    Kind.TIME: ("microseconds", COMPARISONS),
 }
+for _kind in Kind:
+    _kind.keys, _kind.operators = _TRAITS[_kind]
+    _kind.listed = _kind.keys == "ordinal"
+    _kind.wordy = _kind.keys == "text"
+    _kind.totally_ordered = _kind is not Kind.HIERARCHICAL
 
 
 class OperatorOutsideKind(SchemaError):
@@ -118,11 +132,6 @@ class Domain:
         assert self.operators is not None
         return operator in self.operators
 
-    @property
-    def totally_ordered(self) -> bool:
-        """Whether any two values can be compared, so that `not (a < b)` is `a >= b`."""
-        return self.kind is not Kind.HIERARCHICAL
-
     def names(self, word: str) -> bool:
         """Whether a bare word in a filter is one of this domain's values."""
         return word in self._ordinals or word in self.hierarchy
@@ -156,6 +165,8 @@ class Domain:
                 if not is_text(value):
                     raise OutsideDomain(self.name, value, "it holds half of a surrogate pair, which is no text")
                 return value
+            case _:
+                assert_never(self.kind)
 
     def _instant(self, value: object) -> Instant:
         if isinstance(value, Instant):
@@ -178,4 +189,4 @@ class Domain:
 
 def legal_operators(kind: Kind, ordered: bool) -> tuple[str, ...]:
     """What a domain of this kind may allow; an enumeration has an order only when it declares one."""
-    return EQUALITY if kind is Kind.ENUMERATED and not ordered else KIND_OPERATORS[kind]
+    return EQUALITY if kind is Kind.ENUMERATED and not ordered else kind.operators

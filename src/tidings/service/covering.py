@@ -6,8 +6,8 @@ from itertools import chain, islice
 
 from tidings.language import Filter
 from tidings.language.covering import covers
+from tidings.language.predicates import attributes_of
 from tidings.language.satisfiability import never_matches
-from tidings.language.tree import Not, attributes_of
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
 from tidings.store import Store
 
@@ -38,5 +38,5 @@ def names_to_find(filter: Filter, catalog: Catalog) -> list[str]:
     if all(never_matches(conjunction, catalog) for conjunction in filter.conjunctions):
         return [""]  # anything covers it
     literals = chain.from_iterable(filter.conjunctions)
-    tested = {name for one in literals for name in attributes_of(one.term if isinstance(one, Not) else one)}
+    tested = {name for one in literals for name in attributes_of(one)}
     return [name.replace('"', '""') for name in tested.union(ALWAYS_BOUND)]

@@ -8,7 +8,7 @@ import pytest
 from tests.service.conftest import Service, car, on_sqlite
 from tests.service.pages.visitor import Visitor
 from tidings.schema import Domain, growth
-from tidings.schema.domain import KIND_OPERATORS, Kind
+from tidings.schema.domain import Kind
 from tidings.store import Grow
 
 pytestmark = on_sqlite
@@ -137,7 +137,7 @@ def test_operators_are_offered_with_the_kinds_that_have_them(service: Service, a
         for box in ann.tree.xpath("//input[@name='operator']")
     }
     assert {kind: tuple(one for one in offered if kind in offered[one]) for kind in Kind} == {
-        kind: tuple(one for one in offered if one in legal) for kind, legal in KIND_OPERATORS.items()
+        kind: tuple(one for one in offered if one in kind.operators) for kind in Kind
     }
     assert offered["~"] == ["text"]
     ann.submit(f"{GROW}/domain", name="wood", kind="enumerated", values="oak, ash", ordered="1", operator=["<"])

@@ -12,15 +12,14 @@ come. Where a hierarchy grows, categories get other numbers, and boxes that ask 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from tidings.language import Filter
-from tidings.language.constraints import SAME, Constraints, constraints_of
-from tidings.language.normal_form import Conjunction
-from tidings.language.ranges import Key, Ranges, Space, intersect_all, ranges_of, space_of
+from tidings.language.constraints import Constraints, constraints_of
+from tidings.language.ranges import Key, Ranges, Space, attribute_space
+from tidings.language.relations import SAME
 from tidings.language.satisfiability import impossible
-from tidings.language.tree import Between, Comparison, In, Not
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
 from tidings.schema.domain import Kind
 
@@ -63,7 +62,7 @@ class Has:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Two attributes' values stand in one of the relations (bits as in `language.constraints`)."""
+    """Two attributes' values stand in one of the relations (bits as in `language.relations`)."""
 
     left: str
     right: str
@@ -75,7 +74,12 @@ class Unbound:
     attribute: str
 
 
-Residual = InRanges | Has | Related | Unbound
+@dataclass(frozen=True, slots=True)
+class Verify:
+    """A predicate that no kernel can decide: where all else holds, the filter is evaluated on the event."""
+
+
+Residual = InRanges | Has | Related | Unbound | Verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,34 +92,17 @@ def boxes_of(filter: Filter, catalog: Catalog) -> list[Box]:
     """The boxes whose union is the filter; none for what can never match."""
     found: list[Box] = []
     for conjunction in filter.conjunctions:
-        constraints = constraints_of(conjunction, catalog)
-        _make_room(constraints, conjunction, catalog)
+        constraints = constraints_of(conjunction, catalog, lambda attribute: _space(catalog, attribute))
         if not impossible(constraints):
             found.extend(_boxes(constraints, catalog))
     return found
 
 
-def _make_room(constraints: Constraints, conjunction: Conjunction, catalog: Catalog) -> None:
-    """Ranges of enumerations as they are in the wider space: `size = 'XL'` ends at XL, `size >= 'XL'` does not end."""
-    for attribute in constraints.ranges:
-        domain = catalog.domain_of(attribute)
-        if domain is not None and domain.kind is Kind.ENUMERATED:
-            space = _space(catalog, attribute)
-            asked = [literal for literal in conjunction if _compares(literal, attribute)]
-            constraints.ranges[attribute] = intersect_all([ranges_of(one, space) for one in asked])  # type: ignore[arg-type]
-
-
-def _compares(literal: object, attribute: str) -> bool:
-    predicate = literal.term if isinstance(literal, Not) else literal
-    return isinstance(predicate, Comparison | Between | In) and predicate.attribute == attribute
-
-
 def _space(catalog: Catalog, attribute: str) -> Space:
-    """The attribute's space, of an enumeration with one place more."""
-    domain = catalog.domain_of(attribute)
-    assert domain is not None
-    space = space_of(domain)
-    return replace(space, top=space.top + 1) if domain.kind is Kind.ENUMERATED else space
+    """The attribute's space; that of an enumeration has one more place, so that `size = 'XL'` ends at XL and
+    `size >= 'XL'` has no end."""
+    space = attribute_space(attribute, catalog)
+    return space._replace(top=space.top + 1) if space.domain.kind is Kind.ENUMERATED else space
 
 
 def _boxes(constraints: Constraints, catalog: Catalog) -> list[Box]:
@@ -136,6 +123,7 @@ def _boxes(constraints: Constraints, catalog: Catalog) -> list[Box]:
     _words(constraints, sides, residuals)
     residuals += [Related(left, right, bits) for (left, right), bits in constraints.relations.items()]
     residuals += [Unbound(attribute) for attribute in constraints.unbound]
+    residuals += [Verify()] if constraints.verified else []
     named = {side.axis.attribute for side in (*sides, *split[:1])}
     for attribute in constraints.bound - named - set(ALWAYS_BOUND):
         sides.append(Side(Axis(attribute, "value"), None, None))

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 import numpy.typing as npt
 
-from tidings.matching.boxes.box import Axis, Box, Has, InRanges, Related, Residual, Unbound
+from tidings.matching.boxes.box import Axis, Box, Has, InRanges, Related, Residual, Unbound, Verify
 from tidings.matching.boxes.dimension import OPEN, Dimension, Ordinals
 from tidings.schema.catalog import Catalog
 
 # Kinds of residuals; what their parts mean is said in `residuals.py`.
-IN_RANGES, HAS_ANY, HAS_ALL, RELATED, UNBOUND_AXIS = range(5)
+IN_RANGES, HAS_ANY, HAS_ALL, RELATED, UNBOUND_AXIS, VERIFY = range(6)
+POINTING = (IN_RANGES, HAS_ANY, HAS_ALL)  # these, before all others, have a part of the pool
+ON_AXIS = (*POINTING, UNBOUND_AXIS)  # these name a dimension first
 
 Integers = npt.NDArray[np.int64]
 
@@ -103,6 +105,10 @@ class _Builder:
                         self._axis(axis).extend(wanted)
                     case Unbound(attribute):
                         self._axis(Axis(attribute, "value"))
+                    case Related() | Verify():
+                        pass
+                    case _:
+                        assert_never(residual)
 
     def _axis(self, axis: Axis) -> list[Any]:
         self.only_points.setdefault(axis, True)
@@ -147,6 +153,10 @@ class _Builder:
                 return RELATED, 0, pair, bits, 0
             case Unbound(attribute):
                 return UNBOUND_AXIS, 0, self.place[Axis(attribute, "value")], 0, 0
+            case Verify():
+                return VERIFY, 0, 0, 0, 0
+            case _:
+                assert_never(residual)
 
 
 def _is_string_point(low: Any, high: Any) -> bool:

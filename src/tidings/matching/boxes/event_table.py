@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from tidings.events import EventBatch
 from tidings.events.arrays import as_stored
-from tidings.language.constraints import GREATER, LESS, SAME, UNRELATED
+from tidings.language.relations import GREATER, LESS, SAME, UNRELATED
 from tidings.matching.boxes.dimension import OPEN, UNBOUND, Dimension, Ordinals, column_of
 from tidings.schema.domain import Kind
 

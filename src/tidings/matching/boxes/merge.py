@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tidings.matching.boxes.box import Axis
-from tidings.matching.boxes.box_table import HAS_ALL, HAS_ANY, IN_RANGES, RELATED, BoxTable
+from tidings.matching.boxes.box_table import ON_AXIS, POINTING, RELATED, BoxTable
 from tidings.matching.boxes.dimension import OPEN, Dimension, Ordinals, are_points
 from tidings.matching.compiled import kernel
 from tidings.matching.index.access import MIXED
@@ -17,8 +17,6 @@ from tidings.matching.index.residual_sets import expanded
 
 if TYPE_CHECKING:
     from tidings.matching.index.segment import Segment
-
-_POINTING = (IN_RANGES, HAS_ANY, HAS_ALL)  # residuals that have a part of the pool
 
 
 def table_of(segment: Segment) -> BoxTable:
@@ -89,7 +87,7 @@ def merge_tables(tables: Sequence[BoxTable]) -> BoxTable:
     residuals = []
     for (_, _, _, rows, _), shift in zip(moved, pools, strict=False):
         shifted = rows.copy()
-        points = np.isin(shifted[:, 0], _POINTING)
+        points = np.isin(shifted[:, 0], POINTING)
         shifted[points, 3:] += np.int32(shift)
         residuals.append(shifted)
     return BoxTable(
@@ -133,7 +131,7 @@ def tightened(table: BoxTable) -> BoxTable:
 def _pooled(table: BoxTable, dimension: int) -> Any:
     """The places in the pool that residuals of a dimension point to."""
     rows = table.residuals
-    rows = rows[np.isin(rows[:, 0], _POINTING) & (rows[:, 2] == dimension)]
+    rows = rows[np.isin(rows[:, 0], POINTING) & (rows[:, 2] == dimension)]
     first, examples = np.unique(rows[:, 3], return_index=True)  # many boxes may have the same
     lengths = (rows[examples, 4] - first).astype(np.int64)
     return np.repeat(first - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
@@ -159,7 +157,7 @@ def _moved(
     for number, old in enumerate(table.dimensions):
         new = dimensions[place[old.axis]]
         of_dimension = np.flatnonzero(table.dimension == number)
-        asked = np.isin(rows[:, 0], _POINTING) & (table.residuals[:, 2] == number)
+        asked = np.isin(rows[:, 0], POINTING) & (table.residuals[:, 2] == number)
         if not old.given:
             remap = old.remapped(new)
             low[of_dimension] = remap[low[of_dimension]]
@@ -171,9 +169,7 @@ def _moved(
             for start, stop in np.unique(table.residuals[asked, 3:], axis=0).tolist():
                 part = table.pool[start:stop]
                 pool[start:stop] = np.where(part == OPEN, OPEN, remap[np.where(part == OPEN, 0, part)])
-        rows[asked, 2] = place[old.axis]
-        unbound = ~np.isin(table.residuals[:, 0], (*_POINTING, RELATED))
-        rows[unbound & (table.residuals[:, 2] == number), 2] = place[old.axis]
+        rows[np.isin(rows[:, 0], ON_AXIS) & (table.residuals[:, 2] == number), 2] = place[old.axis]
     pairs = np.array([relations.index(pair) for pair in table.relations] or [0], np.int32)
     related = rows[:, 0] == RELATED
     rows[related, 2] = pairs[table.residuals[related, 2]]

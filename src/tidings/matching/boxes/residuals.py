@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tidings.matching.boxes.box_table import HAS_ALL, HAS_ANY, IN_RANGES, RELATED, UNBOUND_AXIS
+from tidings.matching.boxes.box_table import HAS_ALL, HAS_ANY, IN_RANGES, RELATED, UNBOUND_AXIS, VERIFY
 from tidings.matching.boxes.event_table import SEVERAL
 from tidings.matching.compiled import inlined, kernel
 
@@ -51,6 +51,8 @@ def holds(
         if relations[e, d] == SEVERAL:
             return ASK
         return YES if relations[e, d] & start else NO
+    if kind == VERIFY:
+        return ASK
     if kind == UNBOUND_AXIS:
         return YES if least[e, d] < 0 else NO
     if least[e, d] < 0:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tidings.errors import MatchingError
 from tidings.matching.boxes.box import boxes_of
-from tidings.matching.boxes.box_table import RELATED, BoxTable
+from tidings.matching.boxes.box_table import ON_AXIS, BoxTable
 from tidings.matching.boxes.merge import merge_tables, table_of
 from tidings.matching.index.segment import Segment
 from tidings.matching.index.segments import Segments
@@ -81,7 +81,8 @@ def _asking(table: BoxTable, attributes: frozenset[str]) -> npt.NDArray[np.bool_
     moved = np.array([dimension.axis.attribute in attributes for dimension in table.dimensions] or [False])
     boxes = np.zeros(len(table), bool)
     boxes[np.repeat(np.arange(len(table)), np.diff(table.offsets))[moved[table.dimension]]] = True
-    rows = table.residuals  # the third entry is a dimension, except where it is a pair of attributes
-    asks = (rows[:, 0] != RELATED) & moved[np.where(rows[:, 0] == RELATED, 0, rows[:, 2])]
+    rows = table.residuals
+    on_axis = np.isin(rows[:, 0], ON_AXIS)
+    asks = on_axis & moved[np.where(on_axis, rows[:, 2], 0)]
     boxes[np.repeat(np.arange(len(table)), np.diff(table.residual_offsets))[asks]] = True
     return boxes

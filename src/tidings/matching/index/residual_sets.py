@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tidings.matching.boxes.box_table import RELATED, UNBOUND_AXIS, BoxTable
+from tidings.matching.boxes.box_table import HAS_ALL, POINTING, BoxTable
 from tidings.matching.compiled import kernel
 from tidings.matching.index.access import mix
 
@@ -33,7 +33,7 @@ def residual_sets(table: BoxTable) -> tuple[Ordinals, Integers, Ordinals, Ordina
 
 def _tightened(residuals: Ordinals, pool: Ordinals) -> tuple[Ordinals, Ordinals]:
     """The rows with a pool of their own: what only dropped or repeated ones pointed to is left behind."""
-    pointing = np.flatnonzero((residuals[:, 0] != RELATED) & (residuals[:, 0] != UNBOUND_AXIS))
+    pointing = np.flatnonzero(np.isin(residuals[:, 0], POINTING))
     first = residuals[pointing, 3].astype(np.int64)
     lengths = residuals[pointing, 4] - first
     ends = np.cumsum(lengths)
@@ -65,7 +65,7 @@ def number_sets(offsets: Any, residuals: Any, pool: Any, slots: Any, set_of: Any
         for r in range(first, stop):
             for part in range(3):
                 h = mix(h ^ np.uint64(residuals[r, part] + 3))
-            if residuals[r, 0] == RELATED or residuals[r, 0] == UNBOUND_AXIS:
+            if residuals[r, 0] > HAS_ALL:
                 h = mix(h ^ np.uint64(residuals[r, 3] + 3))
             else:
                 for i in range(residuals[r, 3], residuals[r, 4]):
@@ -91,7 +91,7 @@ def same_set(box: Any, other: Any, offsets: Any, residuals: Any, pool: Any) -> A
         for part in range(3):
             if residuals[r, part] != residuals[s, part]:
                 return False
-        if residuals[r, 0] == RELATED or residuals[r, 0] == UNBOUND_AXIS:
+        if residuals[r, 0] > HAS_ALL:
             if residuals[r, 3] != residuals[s, 3]:
                 return False
             continue

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidings.language import Filter
-from tidings.language.tree import Not, attributes_of
+from tidings.language.predicates import attributes_of
 from tidings.matching.plan.chunks import Chunks
 from tidings.matching.spans import Numbers, Positions
 from tidings.schema.catalog import Catalog
@@ -106,9 +106,4 @@ class Filters:
 
 
 def _attributes(filter: Filter) -> set[Any]:
-    return {
-        name
-        for conjunction in filter.conjunctions
-        for literal in conjunction
-        for name in attributes_of(literal.term if isinstance(literal, Not) else literal)
-    }
+    return {name for conjunction in filter.conjunctions for literal in conjunction for name in attributes_of(literal)}

@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from tidings.errors import SchemaError
 from tidings.schema import Catalog, Domain, growth
 from tidings.schema.catalog import Attribute, EventType
-from tidings.schema.domain import KIND_OPERATORS, Kind
+from tidings.schema.domain import Kind
 from tidings.service.pages.form import Form, read_form
 from tidings.service.pages.growth_forms import MOST_ROWS, WAYS, Way, field_of
 from tidings.service.pages.page_route import NoSuchPage, PageRoute
@@ -24,7 +24,7 @@ from tidings.store import Grow
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 ROWS = 3  # attributes that the form of an event type offers at once
-_OPERATORS = tuple(dict.fromkeys(operator for legal in KIND_OPERATORS.values() for operator in legal))
+_OPERATORS = tuple(dict.fromkeys(operator for kind in Kind for operator in kind.operators))
 
 
 @router.get("/pages/schema/grow/{way}")
@@ -90,7 +90,7 @@ async def _page(request: Request, way: Way, form: Form, errors: dict[str, str], 
         catalog=catalog,
         rows=range(_rows(form)),
         kinds=[(str(kind), _KINDS[kind]) for kind in Kind],
-        operators=[(one, [str(kind) for kind in Kind if one in KIND_OPERATORS[kind]]) for one in _OPERATORS],
+        operators=[(one, [str(kind) for kind in Kind if one in kind.operators]) for one in _OPERATORS],
         growing=[one for one in catalog.domains if one.kind in (Kind.ENUMERATED, Kind.HIERARCHICAL)],
     )
 
