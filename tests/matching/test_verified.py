@@ -68,8 +68,6 @@ predicate = st.sampled_from(("price", "prices", "budget")).flatmap(
     lambda name: st.sampled_from((f"{name} divides 2", f"{name} not divides 5", f"not ({name} divides 1)"))
 )
 joined = st.builds("{} {} ({})".format, predicate, st.sampled_from(("and", "or")), filter_texts(RICH, 3))
-    "{0[0]} {0[1]} ({0[2]})".format
-)
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from tidings.events import Event, EventBatch, validate
 from tidings.events.quick_look import Bound, GivenEvent, QuickLook, raw_event
-from tidings.language.constraints import GREATER, LESS, SAME, UNRELATED
+from tidings.language.relations import GREATER, LESS, SAME, UNRELATED
 from tidings.language.tree import Node
 from tidings.language.words import words_of
 from tidings.matching.algorithm import Cost
