@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.matching.gate import EACH_A_SEGMENT
 from tests.matching.test_every_algorithm import OTHERS, answers
 from tests.strategies.divisible import divisible
 from tests.strategies.filters import RICH, events, filter_texts
@@ -90,14 +91,13 @@ def test_the_box_says_that_the_filter_must_be_evaluated() -> None:
     assert box.residuals == ()
 
 
-def test_it_survives_saving_opening_and_merging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tidings.matching.index.box_matcher._MOST_WAITING", 1)  # every filter is a segment
-    matcher = BoxMatcher(RICH, threads=1)
+def test_it_survives_saving_opening_and_merging(tmp_path: Path) -> None:
+    matcher = BoxMatcher(RICH, threads=1, thresholds=EACH_A_SEGMENT)
     for number, text in enumerate(TEXTS):
         matcher.add(Subscription(text, Filter.parse(text, RICH)))
         if number % 3 == 2:
             save_plan(matcher, tmp_path / f"plan{number}")
-            matcher = open_plan(tmp_path / f"plan{number}", threads=1)
+            matcher = open_plan(tmp_path / f"plan{number}", threads=1, thresholds=EACH_A_SEGMENT)
     matcher.merge()
     found = answers(matcher, EVENTS)
     assert {text: [row for row in range(6) if text in found[row]] for text in TEXTS} == TEXTS
