@@ -7,8 +7,9 @@ position can need any more."""
 
 from __future__ import annotations
 
-import os
+import time
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from tidings.matching.index.growth import remade, renumbered
 from tidings.matching.index.one_event import OneEvent
 from tidings.matching.index.segment import Restriction, Segment
 from tidings.matching.index.segments import Segments, Standing
+from tidings.matching.index.threads import Threads
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 from tidings.matching.plan.chunks import Chunk, Chunks
 from tidings.matching.plan.filters import NUMBERS, Filters
@@ -58,7 +60,7 @@ class BoxMatcher(Algorithm):
     def __init__(self, catalog: Catalog, threads: int | None = None, thresholds: Thresholds = DEFAULTS) -> None:
         super().__init__(catalog)
         self.thresholds = thresholds
-        self.threads = threads or min(2, os.cpu_count() or 1)
+        self._threads = Threads(threads)
         self.saved = SavedFiles()
         self._waiting: list[tuple[int, Box]] = []
         self._tail: Segment | None = None
@@ -213,8 +215,18 @@ class BoxMatcher(Algorithm):
         if len(batch):
             self._segments.recent = batch.slice(0, min(len(batch), _MOST_RECENT))
         segments = self._in_use(pc.min(batch.positions).as_py())
-        found = [s.match(batch, restriction, len(self.spans), self.threads) for s, restriction in segments]
+        parts, started = self._parts(len(batch), segments), time.perf_counter()
+        found = [s.match(batch, restriction, len(self.spans), parts, self._threads) for s, restriction in segments]
+        if len(batch) >= self.thresholds.fewest_for_threads:
+            self._threads.note(len(parts), len(batch), time.perf_counter() - started)
         return combined(batch, found, self.spans, self._tree)
+
+    def _parts(self, events: int, segments: list[tuple[Segment, Restriction]]) -> list[tuple[int, int]]:
+        """The parts [first, last) of a batch, one per thread."""
+        if events < self.thresholds.fewest_for_threads:
+            return [(0, events)]
+        parts = self._threads.number(sum(len(segment) for segment, _ in segments))
+        return list(pairwise(np.linspace(0, events, parts + 1).astype(np.int64).tolist()))
 
     def match_one(self, event: GivenEvent, position: int | None = None) -> Numbers:
         self._segments.finish()

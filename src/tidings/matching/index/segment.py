@@ -5,10 +5,8 @@ Ordinals and dictionaries belong to the segment, so nothing outside must change 
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +21,7 @@ from tidings.matching.index.bitmaps import Bitmaps
 from tidings.matching.index.blocks import blocked, find_in_blocks, find_rows, weave
 from tidings.matching.index.index import Index, build_index
 from tidings.matching.index.kernel import ASKED, CANDIDATES, TESTED, find_matches
+from tidings.matching.index.threads import Threads
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 
 _SAMPLE = 16  # events that are matched first, to learn how much room the others need
@@ -99,19 +98,14 @@ class Segment:
     def bytes(self) -> int:
         return self.index.bytes + self.bitmaps.bytes
 
-    def match(self, batch: EventBatch, restriction: Restriction, numbers: int, threads: int) -> Found:
-        """All matches of the batch; `numbers` is how many subscription numbers there are."""
+    def match(
+        self, batch: EventBatch, restriction: Restriction, numbers: int, parts: list[tuple[int, int]], threads: Threads
+    ) -> Found:
+        """All matches of the batch, whose parts [first, last) are matched side by side; `numbers` is how many
+        subscription numbers there are."""
         table = EventTable.of(batch, self.dimensions, self.relations)
         events = _Events(*(getattr(table, name) for name in _Events._fields))
-        parts = threads if len(batch) >= self.thresholds.fewest_for_threads else 1
-        cuts = np.linspace(0, len(batch), parts + 1).astype(np.int64).tolist()
-        if parts == 1:
-            return self._part(events, 0, len(batch), restriction, numbers)
-        with ThreadPoolExecutor(parts) as pool:
-            jobs = [
-                pool.submit(self._part, events, first, last, restriction, numbers) for first, last in pairwise(cuts)
-            ]
-            return joined([job.result() for job in jobs])
+        return joined(threads.run(lambda first, last: self._part(events, first, last, restriction, numbers), parts))
 
     @cached_property
     def _blocked(self) -> list[tuple[int, int]]:
