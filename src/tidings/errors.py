@@ -165,7 +165,8 @@ def typed(value: object) -> str:
     if isinstance(value, str | bytes | int | float):
         return f"{kind.__qualname__} {value if isinstance(value, bool) else shown(value)}"
     room = kind.__module__.partition(".")[0]
-    return kind.__qualname__ if room in ("builtins", "__main__") else f"{room}.{kind.__qualname__}"
+    name = "Schema" if kind.__qualname__ == "Catalog" else kind.__qualname__  # as the library's users know it
+    return name if room in ("builtins", "__main__") else f"{room}.{name}"
 
 
 def shown(value: object) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from tidings.errors import EventError, suggestion
+from tidings.errors import EventError, WrongArgument, expect, suggestion, typed
 from tidings.events.batch import EventBatch
 from tidings.events.chunk import Chunk
 from tidings.events.columns import Sieve
@@ -84,11 +84,14 @@ def read_events(
 
     A wrong event never stops the others; raises EventError when the file as a whole cannot be read.
     """
+    expect(catalog, Catalog, "read_events", "catalog", "a tidings.Schema")
     return _readings(raw_chunks(source, catalog, form, rows), Sieve(catalog, most_values=most_values))
 
 
 def raw_chunks(source: Source, catalog: Catalog, form: str | None = None, rows: int = 10_000) -> Iterator[Chunk]:
     """The file before it is sifted, for whoever knows of a time of acceptance and of duplicates beyond this file."""
+    if not isinstance(source, (str, Path)) and not hasattr(source, "read"):
+        raise WrongArgument("read_events", "source", "a path or a binary file", typed(source))
     name = str(source) if isinstance(source, (str, Path)) else str(getattr(source, "name", "the stream"))
     chunks = FORMS.get(form or _form_of(name))
     if chunks is None:

@@ -44,6 +44,8 @@ def columns_of(events: Any) -> dict[str, Any] | None:
         table = events
     elif _is_pandas(events):
         return _pandas_columns(events)
+    elif type(events).__name__ == "Series":
+        return None  # of pandas a row, or a column, which is no frame
     elif hasattr(events, "__arrow_c_stream__") or hasattr(events, "__arrow_c_array__"):
         stream = hasattr(events, "__arrow_c_stream__")
         try:
@@ -103,9 +105,9 @@ class Frame:
         problems = []
         if EVENT_TYPE not in self._envelope and event_type is None:
             problems.append(_no_event_type(catalog))
-        for name in columns:
-            if name not in known and not ignore_unknown:
-                problems.append(_unknown(name, own))
+        unknown = [] if ignore_unknown else [name for name in columns if name not in known]
+        problems += [f"the schema has no attribute {name!r}{suggestion(name, own)}" for name in unknown]
+        problems += ["ignore_unknown=True leaves such columns out"] if unknown else []
         for name, column in self._attributes.items():
             domain = catalog.domain_of(name)
             assert domain is not None
@@ -134,11 +136,6 @@ def _no_event_type(catalog: Catalog) -> str:
     return f"the column 'event_type' is missing: {advice}"
 
 
-def _unknown(name: str, own: tuple[str, ...]) -> str:
-    hint = suggestion(name, own)
-    return f"the schema has no attribute {name!r} for the column of that name{hint} (ignore_unknown=True leaves it out)"
-
-
 def _misfit(name: str, column: Any, domain: Domain, words: bool) -> list[str]:
     """What is wrong with the type of a column; one of Python objects is decided row by row."""
     if isinstance(column, list) or _takes(_element(column.type), domain, words):
@@ -152,8 +149,10 @@ def _envelope_misfits(envelope: dict[str, Any], catalog: Catalog) -> list[str]:
     domains = {"time": ENVELOPE["event.time"], EVENT_TYPE: catalog.domain_of(EVENT_TYPE)}
     for name, column in envelope.items():
         domain = domains.get(name) or ENVELOPE["event.source"]
-        problems += [] if name == "id" and _is_id(column) else _misfit(name, column, domain, False)
-    return [problem.replace("but the attribute is", "but it is") for problem in problems]
+        if _misfit(name, column, domain, False) and not (name == "id" and _is_id(column)):
+            takes = "text or integers" if name == "id" else _TAKES.get(domain.kind, "text")
+            problems.append(f"the column {name!r} holds {column.type}: convert it to {takes}")
+    return problems
 
 
 def _is_id(column: Any) -> bool:

@@ -84,7 +84,7 @@ def _wanted(kinds: Mapping[str, str] | None) -> dict[str, Kind]:
 def _columns(events: Any) -> dict[str, list[Any]]:
     """The values of records by name, as far as they have any."""
     columns: dict[str, list[Any]] = {}
-    for number, record in enumerate(records_of(events)):
+    for number, record in enumerate(records_of(events, _CALL)):
         members = as_mapping(record)
         if members is None:
             raise WrongArgument(_CALL, f"event {number}", EXPECTED, typed(record))

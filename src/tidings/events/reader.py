@@ -130,14 +130,14 @@ class EventReader:
         return Part(sifted.batch, pc.add(sifted.rows, first), refused)
 
 
-def records_of(events: Any) -> Iterable[Any]:
+def records_of(events: Any, call: str = "match") -> Iterable[Any]:
     """The events one by one; a single one alone is one too. Raises WrongArgument."""
     if isinstance(events, Event) or as_mapping(events) is not None:
         return (events,)
     kinds = [kind.__name__ for kind in type(events).__mro__] + [type(events).__module__.partition(".")[0]]
     advice = next((_ADVICE[kind] for kind in kinds if kind in _ADVICE), "")
     if advice or isinstance(events, str | bytes) or not isinstance(events, Iterable):
-        raise WrongArgument("match", "events", _EXPECTED, typed(events) + advice)
+        raise WrongArgument(call, "events", _EXPECTED, typed(events) + advice)
     return events
 
 
@@ -146,10 +146,10 @@ def _event_type(given: str | Sequence[str] | None, catalog: Catalog) -> list[str
     if given is None:
         names = catalog.event_type_names
         return list(names) if len(names) == 1 else None
-    wanted = [given] if isinstance(given, str) else given
+    wanted = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else []
+    if not wanted or not all(isinstance(name, str) for name in wanted):
+        raise WrongArgument("match", "event_type", "the name of an event type, or several", typed(given))
     for name in wanted:
-        if not isinstance(name, str):
-            raise WrongArgument("match", "event_type", "the name of an event type, or several", typed(given))
         if catalog.event_type(name) is None:
             raise WrongFrame((f"event_type: no event type {name!r}{suggestion(name, catalog.event_type_names)}",))
-    return list(wanted)
+    return wanted

@@ -62,7 +62,14 @@ class RecordForm:
         for name, value in bound.items():
             if type(value) not in _UNCHANGED:
                 value = tidied(value, name in self._words, strict=whole)
-            if value is not None and (not self._ignored or name in self._known):
+            if name not in self._known:
+                if not isinstance(name, str):
+                    raise WrongArgument(
+                        "match", f"event {number}", "a dict with names as keys", f"one with {typed(name)}"
+                    )
+                if self._ignored:
+                    continue
+            if value is not None:
                 attributes[name] = value
         id = raw.get("id")
         raw["id"] = str(number) if id is None else str(id) if isinstance(id, int) and not isinstance(id, bool) else id

@@ -47,6 +47,8 @@ class ForeignBatch(MatchingError):
         super().__init__(batch_version, matcher_version)
 
     def __str__(self) -> str:
+        if self.args[0] == self.args[1]:
+            return "the batch was made with another schema than the matcher has: make it with the matcher's"
         return (
             "the batch was made with schema version {} and the matcher has {}: adopt() the newer catalog "
             "or make the batch with the matcher's"

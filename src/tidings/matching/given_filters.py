@@ -35,7 +35,7 @@ class WrongFilters(MatchingError):
         told = [f"{id!r}: {problem}" for id, problem in self.problems[:_MOST_TOLD]]
         if len(self.problems) > _MOST_TOLD:
             told.append(f"and {len(self.problems) - _MOST_TOLD:,} more")
-        return "\n".join(["nothing was added:", *told])
+        return "\n".join(["some filters are wrong, so none was added:", *told])
 
 
 def bound(filter: str | Filter, schema: Catalog, call: str) -> Filter:
@@ -88,9 +88,9 @@ def check_id(id: object, call: str) -> None:
         raise WrongArgument(call, "id", "text of at least one character", "empty")
 
 
-def warn(told: Sequence[str]) -> None:
-    """Tells the caller's caller what authors of filters should know."""
+def warn(told: Sequence[str], calls: int = 2) -> None:
+    """Tells whoever made the call so many calls above this one what authors of filters should know."""
     for one in told[:_MOST_TOLD]:
-        warnings.warn(one, FilterWarning, stacklevel=3)
+        warnings.warn(one, FilterWarning, stacklevel=calls + 1)
     if len(told) > _MOST_TOLD:
-        warnings.warn(f"and {len(told) - _MOST_TOLD:,} more warnings", FilterWarning, stacklevel=3)
+        warnings.warn(f"and {len(told) - _MOST_TOLD:,} more warnings", FilterWarning, stacklevel=calls + 1)

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from tidings.errors import MatchingError, WrongArgument, expect, typed
-from tidings.events import Event
+from tidings.events import Event, RefusedEvent
 from tidings.events.reader import EventReader, RefusedEvents, RefusedRow
 from tidings.language import Filter, Subscription
 from tidings.matching.algorithm import Algorithm, Matches
@@ -62,8 +62,7 @@ class Matcher:
     is the quickest and the only one that can be saved; `tidings bench` compares them."""
 
     def __init__(self, schema: Catalog, algorithm: str = DEFAULT) -> None:
-        if not isinstance(schema, Catalog):
-            raise WrongArgument("Matcher", "schema", _a_schema(schema), typed(schema))
+        expect(schema, Catalog, "Matcher", "schema", _a_schema(schema))
         expect(algorithm, str, "Matcher", "algorithm", "the name of an algorithm, such as 'default' or 'counting'")
         self._use(make_matcher(algorithm, schema), 0)
 
@@ -100,11 +99,14 @@ class Matcher:
         """Many at once, much quicker, and all or none: a dict of filters by id, pairs of both, or Subscriptions.
 
         Raises WrongFilters with all that is wrong. Of warnings the first few come as FilterWarning."""
-        ids, batch = all_bound(filters, self.schema, "Matcher.add_many")
+        self._add_all(filters, "Matcher.add_many")
+
+    def _add_all(self, filters: GivenFilters, call: str) -> None:
+        ids, batch = all_bound(filters, self.schema, call)
         self._algorithm.add_batch(ids, batch, self._position)
         if self._box is None:
             self._filters |= dict(zip(ids, batch.filters(), strict=True))
-        warn([f"{ids[place]}: {warning}" for place, told in batch.warnings().items() for warning in told])
+        warn([f"{ids[place]}: {warning}" for place, told in batch.warnings().items() for warning in told], calls=3)
 
     def remove(self, id: str) -> None:
         """The filter no longer counts for what is matched from now on; raises UnknownSubscription."""
@@ -164,8 +166,8 @@ class Matcher:
     def _event(self, event: Any, event_type: str | Sequence[str] | None) -> Event:
         batches = []
         for part in self._reader.read(event, event_type):
-            if part.refused:
-                raise RefusedEvents(tuple(part.refused))
+            for refused in part.refused:
+                raise RefusedEvent(refused.id, refused.errors)
             batches.append(part.batch)
         if sum(map(len, batches)) != 1:
             expected = "one event"
@@ -264,7 +266,7 @@ def match(
             events = list(events)
         schema = Catalog.infer(events, event_type) if isinstance(event_type, str) else Catalog.infer(events)
     matcher = Matcher(schema)
-    matcher.add_many(filters)
+    matcher._add_all(filters, "match")
     return matcher.match(events, event_type=event_type, ignore_unknown=ignore_unknown, on_error=on_error)
 
 
