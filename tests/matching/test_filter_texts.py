@@ -96,6 +96,34 @@ def test_plain_predicates_are_not_parsed_for_each_filter() -> None:
     assert len(made.places) == len(texts)
 
 
+@pytest.mark.parametrize(
+    ("text", "warnings"),
+    [
+        ("price > 2 and price < 3", 0),
+        ("price > 2 and price < 2", 1),
+        ("price >= 2 and price <= 2", 0),
+        ("price > 2 and price < 2.0000000000000004", 1),  # the next number after 2
+        ("made > '2026-05-01T00:00:00Z' and made < '2026-05-01T00:00:00.000001Z'", 1),
+        ("made > '2026-05-01T00:00:00Z' and made < '2026-05-01T00:00:00.000002Z'", 0),
+        ("price contains 1 and price contains 2", 1),
+        ("prices contains 1 and prices contains 2", 0),
+        ("title contains 'a' and title contains 'b'", 0),
+        ("colour = 'blue' and colour = 'green'", 1),
+        ("paint = 'blue' and paint = 'green'", 2),
+        ("size < 'S'", 1),
+        ("size < 'M'", 0),
+        ("title < ''", 1),
+        ("prices != 5", 1),
+        ("unused = 5 and category > 'furniture'", 2),
+    ],
+)
+def test_warnings_come_without_parsing_each(text: str, warnings: int) -> None:
+    made = FilterBatch.of_texts(["price < 5", text, "title = 'a'"], RICH)
+    assert len(made.places) == 3
+    assert made.warnings() == ({1: Filter.parse(text, RICH).warnings} if warnings else {})
+    assert len(Filter.parse(text, RICH).warnings) == warnings
+
+
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_filters_of_the_workloads_are_not_parsed(name: str) -> None:
     workload = WORKLOADS[name]()
@@ -119,6 +147,10 @@ def test_filters_of_the_workloads_are_not_parsed(name: str) -> None:
         "title = 'half\ud800'",
         "title = 'a\x01'",
         '"it\'s" = 5',
+        '"a 5" = 3',
+        "\"a 'b\" = 'c'",
+        "\"a ' \" = ''x'''",
+        'price < 5 and "not" < 7 and "zip code" = 3',
         "made > 'yesterday'",
         "made > '0001-01-01T00:00:01Z'",  # a float cannot tell its microseconds apart
         "body contains 'two words'",

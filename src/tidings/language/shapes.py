@@ -6,9 +6,8 @@ binder, together with one of its literals; where what it means does not hang on 
 answers, and a filter made of such pieces is the conjunction of their predicates with its own literals put in. All
 other filters must be parsed one by one, which also finds what is wrong with them.
 
-A cut agrees with `tokens`: names keep their digits, hyphens and dots; where a literal was found inside a name in double
-quotes, the piece before it has an odd number of these; a single quote that nothing closes stays in its piece.
-`predicates_of` refuses both."""
+A cut agrees with `tokens`, or its filter is parsed: names keep their digits, hyphens and dots; a piece that ends inside
+double quotes, or in which a single quote opens and nothing closes it, is not a filter with any literal after it."""
 
 from __future__ import annotations
 
@@ -71,8 +70,6 @@ def predicates_of(piece: str, literal: str, catalog: Catalog) -> tuple[Simple, .
     """The bound predicates that a piece with the literal after it adds to the conjunction: the last of them has the
     literal, except in a last piece. None where only the whole filter can be understood, or is wrong."""
     text = piece.strip(_BEGIN + _END)
-    if "'" in text or text.count('"') % 2:
-        return None
     if not piece.startswith(_BEGIN):
         if is_last(piece) and not text.strip():
             return ()
