@@ -8,11 +8,10 @@ from typing import Any
 
 import tidings
 from tidings.errors import SchemaError
-from tidings.events import RefusedEvent
 from tidings.schema import json_form
 from tidings.schema.growth import grow
 
-SCHEMA = json_form.read(
+SCHEMA = tidings.Schema.from_dict(
     {
         "domains": [
             {"name": "money", "kind": "numeric"},
@@ -35,30 +34,26 @@ STEPS: list[tuple[dict[str, Any], dict[str, Any] | None]] = [
 ]
 
 
-def offer(matcher: tidings.Algorithm, attributes: dict[str, Any]) -> None:
+def offer(matcher: tidings.Matcher, attributes: dict[str, Any]) -> None:
     try:
-        event = tidings.validate({"id": "o", "event_type": "offer", "attributes": attributes}, matcher.catalog)
-    except RefusedEvent as refused:
+        print(f"  {attributes} → tell {', '.join(matcher.match_one(attributes))}")
+    except tidings.RefusedEvent as refused:
         print(f"  {attributes} refused: {refused.errors[0].message}")
-        return
-    told = matcher.match(tidings.EventBatch.of([event], matcher.catalog)).of(0)
-    print(f"  {attributes} → tell {', '.join(sorted(map(matcher.id, told)))}")
 
 
 def main() -> None:
-    matcher = tidings.make_matcher("default", SCHEMA)
-    for owner, text in STANDING.items():
-        matcher.add(tidings.Subscription(owner, tidings.Filter.parse(text, SCHEMA)))
+    matcher = tidings.Matcher(SCHEMA)
+    matcher.add_many(STANDING)
     offer(matcher, SOFA)
     for change, attributes in STEPS:
         try:
-            matcher.adopt(grow(matcher.catalog, json_form.read_change(change)))
-            print(f"version {matcher.catalog.version}: {change['change']}")
+            matcher.adopt(grow(matcher.schema, json_form.read_change(change)))
+            print(f"version {matcher.schema.version}: {change['change']}")
         except SchemaError as problem:
-            print(f"still version {matcher.catalog.version}: {problem}")
+            print(f"still version {matcher.schema.version}: {problem}")
         if attributes is not None:
             offer(matcher, attributes)
-    matcher.add(tidings.Subscription("dan", tidings.Filter.parse("colour = red", matcher.catalog)))
+    matcher.add("dan", "colour = red")
     offer(matcher, {"price": 15, "category": "chair", "colour": "red"})
 
 

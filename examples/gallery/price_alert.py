@@ -8,9 +8,8 @@ import random
 from typing import Any
 
 import tidings
-from tidings.schema import json_form
 
-SCHEMA = json_form.read(
+SCHEMA = tidings.Schema.from_dict(
     {
         "domains": [
             {"name": "money", "kind": "numeric"},
@@ -38,23 +37,22 @@ def quotes(seed: int) -> list[dict[str, Any]]:
     for day in DAYS:
         for metal, yesterday in price.items():
             price[metal] = round(yesterday * chance.uniform(0.97, 1.03), 2)
-            attributes = {"metal": metal, "price": price[metal], "yesterday": yesterday}
-            made.append({"id": f"{day} {metal}", "event_type": "quote", "attributes": attributes})
+            made.append({"id": f"{day} {metal}", "metal": metal, "price": price[metal], "yesterday": yesterday})
     return made
 
 
 def main() -> None:
-    matcher = tidings.make_matcher("default", SCHEMA)
+    matcher = tidings.Matcher(SCHEMA)
     for owner, text in ALERTS.items():
-        matcher.add(tidings.Subscription(owner, tidings.Filter.parse(text, SCHEMA)))
+        matcher.add(owner, text)
         print(f"{owner:5} wants {text}")
     print()
-    week = tidings.EventBatch.of([tidings.validate(quote, SCHEMA) for quote in quotes(seed=8)], SCHEMA)
+    week = quotes(seed=8)
     matches = matcher.match(week)
-    for place, quote in enumerate(week):
-        told = sorted(matcher.id(number) for number in matches.of(place))
-        if told:
-            print(f"{quote.id:16} {quote.bindings()['price'][0]:8.2f}   tell {', '.join(told)}")
+    told = matches.by_event()
+    for quote in week:
+        if quote["id"] in told:
+            print(f"{quote['id']:16} {quote['price']:8.2f}   tell {', '.join(told[quote['id']])}")
     print(f"\n{len(matches)} alerts from {len(week)} quotes")
 
 

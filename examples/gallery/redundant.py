@@ -8,7 +8,7 @@ from pathlib import Path
 
 import tidings
 
-SCHEMA, _ = tidings.read_schema(Path(__file__).parents[1] / "schema.json")
+SCHEMA = tidings.Schema.read(Path(__file__).parents[1] / "schema.json")
 MINE = {
     "any vehicle": "category under vehicle",
     "an open car": "category = convertible",

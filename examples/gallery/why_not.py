@@ -3,11 +3,12 @@
 A red Mini is on offer and five people were waiting for one. Two of them hear of it; the others ask why not.
 """
 
+import warnings
 from pathlib import Path
 
 import tidings
 
-SCHEMA, _ = tidings.read_schema(Path(__file__).parents[1] / "schema.json")
+SCHEMA = tidings.Schema.read(Path(__file__).parents[1] / "schema.json")
 MINI = {
     "id": "red mini",
     "event_type": ["auction", "car"],
@@ -32,18 +33,16 @@ FILTERS = {
 
 
 def main() -> None:
-    event = tidings.validate(MINI, SCHEMA)
-    for owner, text in FILTERS.items():
-        filter = tidings.Filter.parse(text, SCHEMA)
-        explanation = tidings.explain(filter, event, SCHEMA)
-        print(f"{owner}: {'told' if explanation.matches else 'not told'}   {filter}")
-        for alternative in explanation.alternatives:
-            for finding in alternative.findings:
-                print(f"    {'✓' if finding.holds else '✗'} {finding.predicate}   {finding.seen}")
-            if alternative.note:
-                print(f"    ✗ {alternative.note}")
-        for warning in filter.warnings:
-            print(f"    ! {warning}")
+    matcher = tidings.Matcher(SCHEMA)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        matcher.add_many(FILTERS)
+    told = matcher.match_one(MINI)
+    for owner in FILTERS:
+        print(f"{owner} is {'told' if owner in told else 'not told'}:", matcher.explain(owner, MINI))
+    print()
+    for warning in warned:
+        print(f"warning for {warning.message}")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tidings.client import AsyncClient, Client
     from tidings.errors import TidingsError
-    from tidings.events import Event, EventBatch, read_events, validate
+    from tidings.events import Event, EventBatch, RefusedEvent, read_events, validate
+    from tidings.events.reader import RefusedEvents
     from tidings.language import Filter, Subscription, covers
     from tidings.matching import Algorithm, Matches
     from tidings.matching.algorithms import make_matcher
@@ -36,6 +37,8 @@ _HOMES = {
     "MatchResult": "tidings.matching.match_result:MatchResult",
     "Matcher": "tidings.matching.matcher:Matcher",
     "Matches": "tidings.matching:Matches",
+    "RefusedEvent": "tidings.events:RefusedEvent",
+    "RefusedEvents": "tidings.events.reader:RefusedEvents",
     "Schema": "tidings.schema:Catalog",
     "Subscription": "tidings.language:Subscription",
     "TidingsError": "tidings.errors:TidingsError",
@@ -60,6 +63,8 @@ __all__ = [
     "MatchResult",
     "Matcher",
     "Matches",
+    "RefusedEvent",
+    "RefusedEvents",
     "Schema",
     "Subscription",
     "TidingsError",
