@@ -23,7 +23,7 @@ from tidings.schema.values import Value
 # So low that a few dozen filters have keys, slices, bitmaps, blocks and several segments.
 LOW = Thresholds(
     few=0, fewest_alike=2, large_cluster=1, longest_key=2, fewest_with_bitmaps=3, fewest_in_blocks=6, block=1,
-    most_combinations=4, most_waiting=5, large_merge=20, alike=2, room=1, room_to_ask=1, fewest_for_threads=2,
+    most_combinations=4, most_waiting=5, large_merge=20, alike=2, room=1, fewest_for_threads=2,
     largest_chunk=6,
 )  # fmt: skip
 

@@ -58,7 +58,7 @@ def thresholds(draw: st.DrawFn) -> Thresholds:
         most_groups=draw(st.sampled_from((3, 1024))), fewest_with_bitmaps=draw(number(1, 12)),
         fewest_in_blocks=draw(st.sampled_from((1, 20, 1 << 14))), block=draw(number(1, 2)),
         most_combinations=draw(number(1, 8)), most_waiting=draw(number(1, 40)), large_merge=draw(number(5, 500)),
-        alike=draw(number(1, 4)), room=draw(st.sampled_from((1, 1 << 10))), room_to_ask=draw(number(1, 40)),
+        alike=draw(number(1, 4)), room=draw(st.sampled_from((1, 1 << 10))),
         fewest_for_threads=draw(number(1, 10)),
     )  # fmt: skip
 

@@ -11,8 +11,8 @@ from tidings.events.event import Bindings
 from tidings.language import Filter, print_filter
 from tidings.language.normal_form import Conjunction, Literal
 from tidings.language.predicates import attributes_of
-from tidings.language.tree import And
-from tidings.matching.naive import choices, compared, holds
+from tidings.matching.choice import satisfied
+from tidings.matching.naive import compared
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Instant, Value
 
@@ -97,8 +97,9 @@ def _alternative(conjunction: Conjunction, event: Bindings, catalog: Catalog) ->
     note = ""
     fits = all(finding.holds for finding in findings)
     for group in _groups(conjunction) if fits else ():
-        if not _some_choice(And(tuple(group)), event, catalog):
-            several = [name for name in compared(And(tuple(group))) if len(event[name]) > 1]
+        if not satisfied(tuple(group), event, catalog):
+            names = dict.fromkeys(name for literal in group for name in compared(literal))
+            several = [name for name in names if len(event[name]) > 1]
             note = f"each holds for some value, but no one value of {' and '.join(several)} satisfies them all"
             fits = False
             break
@@ -106,7 +107,7 @@ def _alternative(conjunction: Conjunction, event: Bindings, catalog: Catalog) ->
 
 
 def _groups(conjunction: Conjunction) -> list[list[Literal]]:
-    """The literals that choose a value together: trying all choices at once could take for ever."""
+    """The literals that choose a value together."""
     groups: list[tuple[set[str], list[Literal]]] = []
     for literal in conjunction:
         names = set(compared(literal))
@@ -119,11 +120,7 @@ def _groups(conjunction: Conjunction) -> list[list[Literal]]:
 
 def _finding(literal: Literal, event: Bindings, catalog: Catalog) -> Finding:
     values = tuple((name, event.get(name, ())) for name in dict.fromkeys(attributes_of(literal)))
-    return Finding(print_filter(literal), _some_choice(literal, event, catalog), values)
-
-
-def _some_choice(node: And | Literal, event: Bindings, catalog: Catalog) -> bool:
-    return any(holds(node, event, chosen, catalog) for chosen in choices(node, event))
+    return Finding(print_filter(literal), satisfied((literal,), event, catalog), values)
 
 
 def _listed(values: tuple[Value, ...]) -> str:

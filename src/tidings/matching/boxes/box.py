@@ -161,8 +161,8 @@ def _words(constraints: Constraints, sides: list[Side], residuals: list[Residual
         words = list(wanted.words)
         if wanted.quantifier == "all" and not any(side.axis == axis for side in sides):
             longest = max(words, key=len)  # long words are rare words
-            words.remove(longest)
             sides.append(Side(axis, longest, longest))
+            words = words if len(words) > 1 else []
         if words:
             residuals.append(Has(axis, wanted.quantifier, tuple(words)))
         if wanted.quantifier == "all" and len(wanted.words) > 1:

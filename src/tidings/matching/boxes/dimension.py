@@ -87,10 +87,11 @@ class Dimension:
         else:
             offsets, flat = None, column
         if self.axis.role == "word":
-            return self._words(offsets, flat)
-        return offsets, self._ordinals(flat)
+            return self.words(offsets, flat)
+        return offsets, self.ordinals(flat)
 
-    def _ordinals(self, flat: Any) -> Ordinals:
+    def ordinals(self, flat: Any) -> Ordinals:
+        """Of values one by one."""
         ordinals: Ordinals
         missing = None if flat.null_count == 0 else flat.is_null().to_numpy(zero_copy_only=False)
         if pa.types.is_dictionary(flat.type) or pa.types.is_integer(flat.type):
@@ -123,7 +124,7 @@ class Dimension:
         table = np.array([bisect_right(self.keys, word) for word in words] + [0], np.int32)
         return np.asarray(table[encoded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)])
 
-    def _words(self, offsets: npt.NDArray[np.int64] | None, flat: Any) -> tuple[npt.NDArray[np.int64], Ordinals]:
+    def words(self, offsets: npt.NDArray[np.int64] | None, flat: Any) -> tuple[npt.NDArray[np.int64], Ordinals]:
         """Per row the known words of its values. A value without any still has the ordinal 0: the row is bound."""
         known = {word: ordinal for ordinal, word in enumerate(self.keys, 1)}
         encoded = flat.dictionary_encode()  # values repeat: each different one is cut into words once

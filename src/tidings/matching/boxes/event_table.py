@@ -6,8 +6,7 @@ ordinals stands in `sets`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ import pyarrow as pa
 from tidings.events import EventBatch
 from tidings.events.arrays import as_stored
 from tidings.language.relations import GREATER, LESS, SAME, UNRELATED
+from tidings.matching.boxes.choices import comparable
 from tidings.matching.boxes.dimension import OPEN, UNBOUND, Dimension, Ordinals, column_of
 from tidings.schema.domain import Kind
 
@@ -24,10 +24,9 @@ SEVERAL = 16  # in place of a relation: an attribute has several values, so ther
 Integers = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class EventTable:
-    """`least`/`greatest[e, d]`: -1 where event e does not bind dimension d. `relations[e, p]`: how the attributes of
-    pair p stand to each other, as one bit; 0 unbound; SEVERAL."""
+class EventTable(NamedTuple):
+    """`least`/`greatest[e, d]`: -1 where event e does not bind dimension d. `relations[e, p]`: how
+    the attributes of pair p stand to each other, as one bit; 0 unbound; SEVERAL."""
 
     least: Ordinals
     greatest: Ordinals
@@ -36,9 +35,6 @@ class EventTable:
     sets: Ordinals
     relations: npt.NDArray[np.uint8]
     positions: Integers
-
-    def __len__(self) -> int:
-        return len(self.least)
 
     @classmethod
     def of(
@@ -72,6 +68,12 @@ class EventTable:
             related[:, place] = _relation(batch, left, right)
         positions = batch.positions.to_numpy(zero_copy_only=False)
         return cls(least, greatest, starts, stops, sets, related, positions)
+
+    @property
+    def undecided(self) -> npt.NDArray[np.bool_]:
+        """Which events may need a second look."""
+        undecided: npt.NDArray[np.bool_] = (self.relations == SEVERAL).any(axis=1)
+        return undecided
 
     @property
     def single(self) -> bool:
@@ -118,19 +120,10 @@ def _single(column: pa.Array) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_], 
     column = as_stored(column)
     if not pa.types.is_list(column.type):
         bound = column.is_valid().to_numpy(zero_copy_only=False)
-        return _comparable(column), bound, np.zeros(len(column), bool)
+        return comparable(column), bound, np.zeros(len(column), bool)
     lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-    flat = _comparable(column.flatten())
+    flat = comparable(column.flatten())
     if not len(flat):
         return np.zeros(len(column)), lengths > 0, lengths > 1
     first = np.minimum(np.cumsum(lengths) - lengths, len(flat) - 1)
     return flat[first], lengths > 0, lengths > 1
-
-
-def _comparable(column: pa.Array) -> npt.NDArray[Any]:
-    if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.int64())
-    compared: npt.NDArray[Any] = column.fill_null("" if pa.types.is_string(column.type) else 0).to_numpy(
-        zero_copy_only=False
-    )
-    return compared

@@ -10,9 +10,12 @@ from typing import Any
 
 from tidings.matching.boxes.box_table import HAS_ALL, HAS_ANY, IN_RANGES, RELATED, UNBOUND_AXIS, VERIFY
 from tidings.matching.boxes.event_table import SEVERAL
+from tidings.matching.boxes.second_look import second_look
 from tidings.matching.compiled import inlined, kernel
 
-NO, YES, ASK = 0, 1, 2  # ASK: only the specification knows
+# A verdict is NO, or YES with what is still to be done: ASK for a second look at the event's values (`second_look`),
+# CHECK for a predicate that only Python can check.
+NO, YES, ASK, CHECK = 0, 1, 2, 4
 
 
 @inlined
@@ -52,7 +55,7 @@ def holds(
             return ASK
         return YES if relations[e, d] & start else NO
     if kind == VERIFY:
-        return ASK
+        return CHECK
     if kind == UNBOUND_AXIS:
         return YES if least[e, d] < 0 else NO
     if least[e, d] < 0:
@@ -83,45 +86,27 @@ def verdict_of(
     e: Any, first: Any, last: Any, residuals: Any, pool: Any, least: Any, greatest: Any, starts: Any, stops: Any,
     sets: Any, relations: Any,
 ) -> Any:  # fmt: skip
-    """Whether all residuals of a box hold: YES, NO or ASK."""
+    """Whether all residuals of a box hold."""
     verdict = YES
     for r in range(first, last):
         answer = holds(r, residuals, e, pool, least, greatest, starts, stops, sets, relations)
-        if answer == ASK:
-            verdict = ASK
-        elif answer == NO:
-            # Words that occur together in several values may not do so in one: that NO proves nothing.
-            if not (verdict == ASK and residuals[r, 0] == HAS_ALL and residuals[r, 1] == 1):
-                return NO
+        # Words that occur together in several values may not do so in one: that NO proves nothing.
+        if answer == NO and not (verdict & ASK and residuals[r, 0] == HAS_ALL and residuals[r, 1] == 1):
+            return NO
+        verdict |= answer
     return verdict
 
 
 @kernel
 def settle(
-    event_offsets: Any,
-    boxes: Any,
-    number: Any,
-    residual_offsets: Any,
-    residuals: Any,
-    pool: Any,
-    least: Any,
-    greatest: Any,
-    starts: Any,
-    stops: Any,
-    sets: Any,
-    relations: Any,
-    positions: Any,
-    span_start: Any,
-    span_stop: Any,
-    stamp: Any,
-    out_offsets: Any,
-    out: Any,
-    ask: Any,
-) -> Any:
+    event_offsets: Any, boxes: Any, number: Any, offsets: Any, dimension: Any, low: Any, high: Any,
+    residual_offsets: Any, residuals: Any, pool: Any, events: Any, choices: Any, span_start: Any, span_stop: Any,
+    stamp: Any, out_offsets: Any, out: Any, verify: Any,
+) -> Any:  # fmt: skip
     """From boxes whose sides all fit to subscription numbers: residuals, spans, each number once an event.
 
-    `out` and `ask` are as long as `boxes`; `ask[i]` tells that `out[i]` is for the specification to decide.
-    Returns how many were written.
+    `out` and `verify` are as long as `boxes`; `verify[i]` says that Python must check `out[i]`. Returns how many were
+    written.
     """
     n = 0
     for e in range(len(event_offsets) - 1):
@@ -129,18 +114,25 @@ def settle(
         for i in range(event_offsets[e], event_offsets[e + 1]):
             box = boxes[i]
             s = number[box]
-            if not span_start[s] <= positions[e] < span_stop[s]:
+            if stamp[s] == e + 1 or not span_start[s] <= events.positions[e] < span_stop[s]:
                 continue
+            first, last = residual_offsets[box], residual_offsets[box + 1]
             verdict = verdict_of(
-                e, residual_offsets[box], residual_offsets[box + 1], residuals, pool, least, greatest, starts, stops,
-                sets, relations,
+                e, first, last, residuals, pool, events.least, events.greatest, events.set_starts, events.set_stops,
+                events.sets, events.relations,
             )  # fmt: skip
-            if verdict == NO or stamp[s] == e + 1:
+            begin, end = offsets[box], offsets[box + 1]
+            if verdict & ASK and not second_look(
+                e, dimension[begin:end], low[begin:end], high[begin:end], end - begin, first, last, residuals, pool,
+                choices,
+            ):  # fmt: skip
                 continue
-            if verdict == YES:
+            if verdict == NO:
+                continue
+            if not verdict & CHECK:
                 stamp[s] = e + 1
             out[n] = s
-            ask[n] = verdict == ASK
+            verify[n] = verdict & CHECK != 0
             n += 1
     out_offsets[len(event_offsets) - 1] = n
     return n

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from tidings.matching.boxes.residuals import ASK, NO, YES, inside, verdict_of
+from tidings.matching.boxes.residuals import ASK, CHECK, NO, YES, inside, verdict_of
 from tidings.matching.compiled import inlined, kernel
 from tidings.matching.index.access import MIXED
 from tidings.matching.index.bitmaps import Bitmaps
 from tidings.matching.index.index import Index
-from tidings.matching.index.kernel import ASKED, CANDIDATES, tidy, trailing_zeros
+from tidings.matching.index.kernel import CANDIDATES, OPEN_MATCHES, look_again, tidy, trailing_zeros
 from tidings.matching.index.slices import within
 
 SEVERAL = -1  # in place of a row: the event has several ordinals there
@@ -52,8 +52,9 @@ def find_rows(place: Any, bitmaps: Any, events: Any, first: Any, last: Any, rows
 
 @kernel
 def find_in_blocks(
-    group: Any, place: Any, index: Any, bitmaps: Any, events: Any, first: Any, last: Any, rows: Any, single: Any,
-    block_words: Any, block_from: Any, counts: Any, asked: Any, pairs: Any, found: Any,
+    group: Any, place: Any, index: Any, bitmaps: Any, events: Any, choices: Any, first: Any, last: Any, rows: Any,
+    single: Any,
+    block_words: Any, block_from: Any, counts: Any, pairs: Any, found: Any,
 ) -> Any:  # fmt: skip
     """Writes (event, number) pairs after the `found[0]` that are there; returns the first block that did not fit."""
     widths, mixed = np.int64(index.width[group]), index.answer[group] == MIXED
@@ -72,7 +73,7 @@ def find_in_blocks(
     n = found[0]
     for block in range(block_from, (words + block_words - 1) // block_words):
         width = min(block_words, words - block * block_words)
-        begin, asked_before, candidates_before = n, counts[ASKED], counts[CANDIDATES]
+        begin, open_before, candidates_before = n, counts[OPEN_MATCHES], counts[CANDIDATES]
         # Boxes are in the order of what they ask for, so a block leaves some dimensions out altogether.
         asks = 0
         for j in range(dimensions):
@@ -147,19 +148,16 @@ def find_in_blocks(
                             e, set_offsets[residual_set[box]], set_offsets[residual_set[box] + 1], residuals, pool,
                             least, greatest, starts, stops, sets, relations,
                         )  # fmt: skip
+                        if verdict & ASK and not look_again(e, group, cluster, box, index, choices):
+                            verdict = NO
                     if verdict == NO:
                         continue
-                    if verdict == ASK:
-                        if counts[ASKED] < len(asked):
-                            asked[counts[ASKED], 0] = e
-                            asked[counts[ASKED], 1] = number[box]
-                        counts[ASKED] += 1
-                        continue
                     if n == len(pairs):
-                        found[0], counts[ASKED], counts[CANDIDATES] = begin, asked_before, candidates_before
+                        found[0], counts[OPEN_MATCHES], counts[CANDIDATES] = begin, open_before, candidates_before
                         return block
                     pairs[n, 0] = e
-                    pairs[n, 1] = number[box]
+                    pairs[n, 1] = ~number[box] if verdict & CHECK else number[box]
+                    counts[OPEN_MATCHES] += verdict & CHECK != 0
                     n += 1
     found[0] = n
     return (words + block_words - 1) // block_words

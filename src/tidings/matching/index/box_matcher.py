@@ -16,10 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidings.events import EventBatch
+from tidings.events import Event, EventBatch
 from tidings.events.quick_look import GivenEvent
 from tidings.language import Filter, Subscription
-from tidings.language.tree import Node
 from tidings.matching.algorithm import FIRST_POSITION, Algorithm, Matches
 from tidings.matching.boxes.box import Box, boxes_of
 from tidings.matching.boxes.box_table import BoxTable
@@ -219,7 +218,7 @@ class BoxMatcher(Algorithm):
         found = [s.match(batch, restriction, len(self.spans), parts, self._threads) for s, restriction in segments]
         if len(batch) >= self.thresholds.fewest_for_threads:
             self._threads.note(len(parts), len(batch), time.perf_counter() - started)
-        return combined(batch, found, self.spans, self._tree)
+        return combined(batch, found, self._filter)
 
     def _parts(self, events: int, segments: list[tuple[Segment, Restriction]]) -> list[tuple[int, int]]:
         """The parts [first, last) of a batch, one per thread."""
@@ -233,7 +232,10 @@ class BoxMatcher(Algorithm):
         if self._one_event.catalog is not self.catalog:
             self._one_event = OneEvent(self.catalog)
         at = FIRST_POSITION if position is None else position
-        return self._one_event.match(event, at, self._in_use(at), self.spans, self._tree)
+        found = self._one_event.match(event, at, self._in_use(at), len(self.spans))
+        if isinstance(found, Event):  # it needs a second look, which batches have
+            return self._match(EventBatch.of([found], self.catalog, at)).numbers
+        return found
 
     def _in_use(self, earliest: int | None) -> list[tuple[Segment, Restriction]]:
         """The segments to look into, for events at this position and later ones."""
@@ -252,7 +254,7 @@ class BoxMatcher(Algorithm):
         self._segments.make_room_for_marks(len(self.spans))
         return Restriction(self.spans.start, self.spans.stop, self._segments.closed)
 
-    def _tree(self, number: int) -> Node:
+    def _filter(self, number: int) -> Filter:
         filter = self._filters.of(number, self.catalog)
         assert filter is not None  # what was loaded as arrays has only what kernels decide
-        return filter.tree
+        return filter

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from tidings.matching.boxes.box_table import IN_RANGES
-from tidings.matching.boxes.residuals import ASK, NO, YES, inside, verdict_of
+from tidings.matching.boxes.residuals import ASK, CHECK, NO, YES, inside, verdict_of
+from tidings.matching.boxes.second_look import second_look
 from tidings.matching.compiled import inlined, kernel
 from tidings.matching.index.access import ALL, BOTH, BOUND, LOWER, MIXED, PREFIX, SUFFIX, UPPER, mix, spread
 from tidings.matching.index.slices import copy, copy_inside, copy_inside_both, first_above, within
 
-CANDIDATES, TESTED, ASKED = 0, 1, 2  # places in `counts`
+CANDIDATES, TESTED, OPEN_MATCHES = 0, 1, 2  # places in `counts`
 _DE_BRUIJN = 0x03F79D71B4CB0A89
 _PLACES = np.array([[_DE_BRUIJN << place >> 58 & 63, place] for place in range(64)])
 _PLACES = _PLACES[np.argsort(_PLACES[:, 0]), 1]
@@ -25,14 +26,14 @@ _PLACES = _PLACES[np.argsort(_PLACES[:, 0]), 1]
 
 @kernel
 def find_matches(
-    index: Any, bitmaps: Any, events: Any, first: Any, last: Any, stamp: Any, span_start: Any, span_stop: Any,
-    closed: Any, blocked_from: Any, most_combinations: Any, accumulator: Any, counts: Any, asked: Any,
+    index: Any, bitmaps: Any, events: Any, choices: Any, first: Any, last: Any, stamp: Any, span_start: Any,
+    span_stop: Any, closed: Any, blocked_from: Any, most_combinations: Any, accumulator: Any, counts: Any,
     out_offsets: Any, out: Any,
 ) -> Any:  # fmt: skip
     """Matches the events [first, last) after what is in `out` already; returns the first event that did not fit.
 
     `stamp` is empty where each subscription has one box; the spans are empty where all of them hold the whole batch,
-    and where only some may not, `closed` marks them."""
+    and where only some may not, `closed` marks them. A match that Python must still verify is written as ~number."""
     needs, answers, access_offsets, access = index.needs, index.answer, index.access_offsets, index.access
     first_cluster, first_key, first_box = index.first_cluster, index.first_key, index.first_box
     first_side, widths, sorted_by = index.first_side, index.width, index.sorted_by
@@ -51,7 +52,6 @@ def find_matches(
         bound, single = bound_dimensions(least, greatest, e, parts)
         look_ahead(bound, single, needs, access_offsets, access, slots, parts, met)
         begin = n
-        asked_before = counts[ASKED]
         for group in range(len(needs)):
             if needs[group] & ~bound or met[group] == 0:
                 continue
@@ -91,7 +91,6 @@ def find_matches(
                     if place < len(bit_cluster) and bit_cluster[place] == cluster:
                         continue  # left to `blocks.py`
                 if n + stop - start > len(out):
-                    counts[ASKED] = asked_before
                     return e
                 answer, width, how = answers[group], np.int64(widths[group]), sorted_by[group]
                 base, origin = first_side[group], first_box[group]
@@ -178,18 +177,43 @@ def find_matches(
                             verdict = verdict_of(
                                 e, r, last_r, residuals, pool, least, greatest, starts, stops, sets, relations
                             )
-                    if verdict == ASK:
-                        if counts[ASKED] < len(asked):
-                            asked[counts[ASKED], 0] = e
-                            asked[counts[ASKED], 1] = number[box]
-                        counts[ASKED] += 1
-                    elif verdict != NO:
-                        out[n] = number[box]
+                        if verdict & ASK and not look_again(e, group, cluster, box, index, choices):
+                            verdict = NO
+                    if verdict != NO:
+                        out[n] = ~number[box] if verdict & CHECK else number[box]
+                        counts[OPEN_MATCHES] += verdict & CHECK != 0
                         n += 1
         if len(span_start) or len(stamp):
             n = tidy(e, begin, n, events.positions[e], span_start, span_stop, closed, stamp, out)
         out_offsets[e + 1] = n
     return last
+
+
+@kernel
+def look_again(e: Any, group: Any, cluster: Any, box: Any, index: Any, choices: Any) -> Any:
+    """The second look at a box: with the sides of its cluster's key and its own."""
+    keys = index.access_offsets[group + 1] - index.access_offsets[group]
+    within = box - index.first_box[group]
+    if index.answer[group] == MIXED:
+        first = index.mixed_offsets[index.first_mixed[group] + within]
+        last = index.mixed_offsets[index.first_mixed[group] + within + 1]
+    else:
+        first = index.first_side[group] + within * index.width[group]
+        last = first + index.width[group]
+    sides = keys + last - first
+    dimension, low, high = np.empty(sides, np.int16), np.empty(sides, np.int32), np.empty(sides, np.int32)
+    key = index.first_key[group] + (cluster - index.first_cluster[group]) * keys
+    for k in range(keys):
+        dimension[k] = index.access[index.access_offsets[group] + k]
+        low[k], high[k] = index.keys[key + k], index.keys[key + k] + 1
+    dimension[keys:], low[keys:], high[keys:] = (
+        index.side_dimension[first:last], index.low[first:last], index.high[first:last],
+    )  # fmt: skip
+    residuals = index.residual_set[box]
+    return second_look(
+        e, dimension, low, high, sides, index.set_offsets[residuals], index.set_offsets[residuals + 1],
+        index.residuals, index.pool, choices,
+    )  # fmt: skip
 
 
 @inlined
@@ -351,17 +375,19 @@ def keep_common(rows: Any, source: Any) -> None:
 def tidy(
     e: Any, begin: Any, end: Any, position: Any, span_start: Any, span_stop: Any, closed: Any, stamp: Any, out: Any
 ) -> Any:
-    """Of one event's matches keeps those whose span holds its position, each subscription once."""
+    """Of one event's matches keeps those whose span holds its position, each subscription once; of one that Python
+    must verify there may be several."""
     n = begin
     for i in range(begin, end):
-        number = out[i]
+        number = out[i] if out[i] >= 0 else ~out[i]
         tested = len(span_start) and (len(closed) == 0 or closed[number])
         if tested and not span_start[number] <= position < span_stop[number]:
             continue
         if len(stamp):
             if stamp[number] == e + 1:
                 continue
-            stamp[number] = e + 1
-        out[n] = number
+            if out[i] >= 0:
+                stamp[number] = e + 1
+        out[n] = out[i]
         n += 1
     return n

@@ -14,18 +14,19 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
+from tidings.matching.boxes.choices import Choices, no_choices
 from tidings.matching.boxes.dimension import UNBOUND
+from tidings.matching.boxes.event_table import EventTable
 from tidings.matching.compiled import inlined, kernel
 from tidings.matching.index.bitmaps import Bitmaps
 from tidings.matching.index.index import Index
-from tidings.matching.index.kernel import ASKED, find_matches, tidy
-from tidings.matching.index.segment import _Events as Events
+from tidings.matching.index.kernel import OPEN_MATCHES, find_matches, tidy
 
 ORDINAL, NUMBER, LISTED_NUMBER, TIME, LISTED_TIME = range(5)  # what a place of the row holds
 NO_TIME = np.iinfo(np.int64).min  # in place of an instant: the event has none
 _NO_BLOCKS = np.iinfo(np.int64).max  # a single event leaves no cluster to `blocks.py`
 _ENTRY = 3  # integers that say where an array is: its address, its rows, its columns
-_TABLES = ("residuals", "least", "greatest", "set_starts", "set_stops", "relations", "asked")  # of two dimensions
+_TABLES = ("residuals", "least", "greatest", "set_starts", "set_stops", "relations")  # of two dimensions
 _WRITTEN = ("least", "greatest", "set_starts", "set_stops", "sets", "relations")  # of an event
 
 Integers = npt.NDArray[np.int64]
@@ -39,7 +40,6 @@ class Row(NamedTuple):
     holds: npt.NDArray[np.int8]
     accumulator: npt.NDArray[np.uint64]
     counts: npt.NDArray[np.int64]
-    asked: npt.NDArray[np.int64]
     offsets: npt.NDArray[np.int64]
     out: npt.NDArray[np.int32]
     no_stamp: npt.NDArray[np.int32]  # spans and repeated numbers are seen to by `keep_allowed`
@@ -66,28 +66,32 @@ class _Field(NamedTuple):
     written: bool
 
 
-def _fields(kind: Any, written: Iterable[str]) -> list[_Field]:
+def _fields(kind: Any, written: Iterable[str], tables: Iterable[str] = _TABLES) -> list[_Field]:
     hints = get_type_hints(kind)
     return [
-        _Field(name, np.dtype(get_args(get_args(hints[name])[1])[0]), 2 if name in _TABLES else 1, name in written)
+        _Field(name, np.dtype(get_args(get_args(hints[name])[1])[0]), 2 if name in tables else 1, name in written)
         for name in kind._fields
     ]
 
 
 _INDEX, _BITMAPS = _fields(Index, ()), _fields(Bitmaps, ())
-_EVENTS, _ROW = _fields(Events, _WRITTEN), _fields(Row, Row._fields)
+_EVENTS, _ROW = _fields(EventTable, _WRITTEN), _fields(Row, Row._fields)
+_CHOICES = _fields(Choices, (), [name for name, array in no_choices(0, 0)._asdict().items() if array.ndim == 2])
 # Where each part of a table begins; the last one are each dimension's keys.
 _AT_BITMAPS = len(_INDEX)
 _AT_EVENTS = _AT_BITMAPS + len(_BITMAPS)
-_AT_ROW = _AT_EVENTS + len(_EVENTS)
+_AT_CHOICES = _AT_EVENTS + len(_EVENTS)
+_AT_ROW = _AT_CHOICES + len(_CHOICES)
 _AT_KEYS = _AT_ROW + len(_ROW)
 
 
-def address_table(index: Index, bitmaps: Bitmaps, events: Events, row: Row, keys: list[Any]) -> Integers:
+def address_table(
+    index: Index, bitmaps: Bitmaps, events: EventTable, choices: Choices, row: Row, keys: list[Any]
+) -> Integers:
     """Where the arrays are. `keys` are those of each dimension, None where its values are looked up elsewhere."""
     table = np.zeros(_ENTRY * (_AT_KEYS + len(keys)), np.int64)
-    fields = [*_INDEX, *_BITMAPS, *_EVENTS, *_ROW]
-    arrays: list[Any] = [*index, *bitmaps, *events, *row]
+    fields = [*_INDEX, *_BITMAPS, *_EVENTS, *_CHOICES, *_ROW]
+    arrays: list[Any] = [*index, *bitmaps, *events, *choices, *row]
     for place, (field, array) in enumerate(zip(fields, arrays, strict=True)):
         alike = (array.dtype, array.ndim) == (field.dtype, field.dimensions) and array.flags.c_contiguous
         assert alike, f"kernels read {field.name} as {field.dtype} of {field.dimensions} dimensions"
@@ -99,7 +103,7 @@ def address_table(index: Index, bitmaps: Bitmaps, events: Events, row: Row, keys
 
 
 def replace(table: Integers, part: Any, **arrays: Any) -> Any:
-    """The same part of a table, `Events` or `Row`, with other arrays."""
+    """The same part of a table, `EventTable` or `Row`, with other arrays."""
     first = _AT_ROW if isinstance(part, Row) else _AT_EVENTS
     for name, array in arrays.items():
         _write(table, first + part._fields.index(name), array)
@@ -165,14 +169,15 @@ def _array_at(table: Integers, place: int, field: _Field) -> Any:
 
 
 index_at, bitmaps_at = _reader(Index, _INDEX), _reader(Bitmaps, _BITMAPS)
-events_at, row_at = _reader(Events, _EVENTS), _reader(Row, _ROW)
+events_at, row_at = _reader(EventTable, _EVENTS), _reader(Row, _ROW)
+choices_at = _reader(Choices, _CHOICES)
 numbers_at, times_at = _reader(Numbers, _fields(Numbers, ())), _reader(Times, _fields(Times, ()))
 
 
 @kernel
 def match_row(table: Any, most_combinations: Any) -> Any:
     """Searches the row's values and matches it. Returns how many numbers were written to `out`, which has room for
-    every box, and in the upper half how many the kernel could not decide."""
+    every box; negative where Python must verify some."""
     events, row = events_at(table, _AT_EVENTS), row_at(table, _AT_ROW)
     holds, least, greatest = row.holds, events.least, events.greatest
     for d in range(len(holds)):
@@ -193,10 +198,11 @@ def match_row(table: Any, most_combinations: Any) -> Any:
         least[0, d] = greatest[0, d] = ordinal
     row.counts[:] = 0
     find_matches(
-        index_at(table, 0), bitmaps_at(table, _AT_BITMAPS), events, 0, 1, row.no_stamp, row.no_spans, row.no_spans,
-        row.no_marks, _NO_BLOCKS, most_combinations, row.accumulator, row.counts, row.asked, row.offsets, row.out,
+        index_at(table, 0), bitmaps_at(table, _AT_BITMAPS), events,
+        choices_at(table, _AT_CHOICES), 0, 1, row.no_stamp, row.no_spans, row.no_spans,
+        row.no_marks, _NO_BLOCKS, most_combinations, row.accumulator, row.counts, row.offsets, row.out,
     )  # fmt: skip
-    return row.offsets[1] | row.counts[ASKED] << 32
+    return row.offsets[1] if row.counts[OPEN_MATCHES] == 0 else -1
 
 
 @inlined

@@ -1,8 +1,8 @@
 """One event per call: from JSON or a dict straight to ordinals and the kernel, without Arrow.
 
 `BoxMatcher.match_one` comes here. An event is checked by a quick look at it, or by `validate` where that doubts; its
-values become a row of ordinals for each segment, and the batches' kernel matches this row. Candidates that need a
-second look get the batches' second look."""
+values become a row of ordinals for each segment, and the batches' kernel matches this row. An event that needs a
+second look is left to batches."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tidings.events import Event, EventBatch, validate
+from tidings.events import Event, validate
 from tidings.events.quick_look import Bound, GivenEvent, QuickLook, raw_event
 from tidings.language.relations import GREATER, LESS, SAME, UNRELATED
-from tidings.language.tree import Node
 from tidings.language.words import words_of
-from tidings.matching.algorithm import Cost
+from tidings.matching.boxes.choices import no_choices
 from tidings.matching.boxes.dimension import UNBOUND, Dimension
-from tidings.matching.boxes.event_table import SEVERAL
+from tidings.matching.boxes.event_table import SEVERAL, EventTable
 from tidings.matching.index import native
-from tidings.matching.index.combined import combined
-from tidings.matching.index.segment import Found, Restriction, Segment, _Events
-from tidings.matching.spans import Numbers, Spans
+from tidings.matching.index.segment import Restriction, Segment
+from tidings.matching.spans import Numbers
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Domain, Kind
 
@@ -70,10 +68,9 @@ class OneEvent:
         self._stamp = np.zeros(0, np.int32)
         self._mark = 0
 
-    def match(
-        self, given: GivenEvent, position: int, segments: Segments, spans: Spans, tree_of: Callable[[int], Node]
-    ) -> Numbers:
-        """`segments` are those in use, `tree_of` gives the filter of a number. Raises RefusedEvent."""
+    def match(self, given: GivenEvent, position: int, segments: Segments, numbers: int) -> Numbers | Event:
+        """The numbers that match; the event itself where it needs a second look. `segments` are those in use,
+        `numbers` says how many there are. Raises RefusedEvent."""
         raw = raw_event(given)
         bound = self._look(raw) if type(raw) is dict else None
         if bound is None:
@@ -81,19 +78,17 @@ class OneEvent:
             bound = [(name, values[0] if len(values) == 1 else values) for name, values in raw.bindings().items()]
         if len(self._segments) > len(segments):
             self._segments = {one: self._segments[one] for one, _ in segments if one in self._segments}
-        found, asked = [], 0
+        found = []
         for segment, restriction in segments:
             one = self._segments.get(segment)
             if one is None:
                 one = self._segments[segment] = OneSegment(segment, self.catalog)
             count = one.match(bound)
+            if count < 0:
+                return raw if isinstance(raw, Event) else validate(raw, self.catalog)
             if segment.repeats or len(restriction.start):
-                count = self._allowed(one, count, position, restriction, len(spans))
+                count = self._allowed(one, count, position, restriction, numbers)
             found.append(one.row.out[:count])
-            asked += one.asked
-        if asked:
-            event = raw if isinstance(raw, Event) else validate(raw, self.catalog)
-            return self._second_look(EventBatch.of([event], self.catalog, position), found, segments, spans, tree_of)
         return found[0].copy() if len(found) == 1 else np.concatenate([_NO_NUMBERS, *found])
 
     def _allowed(self, one: OneSegment, count: int, position: int, restriction: Restriction, numbers: int) -> int:
@@ -104,17 +99,6 @@ class OneEvent:
         stamp = self._stamp if one.segment.repeats else _NO_NUMBERS
         allowed: int = native.keep_allowed(one.row.out, count, position, *restriction, stamp, self._mark)
         return allowed
-
-    def _second_look(
-        self, batch: EventBatch, found: list[Numbers], segments: Segments, spans: Spans, tree_of: Callable[[int], Node]
-    ) -> Numbers:
-        """As batches get it."""
-        parts = []
-        for numbers, (segment, _) in zip(found, segments, strict=True):
-            one = self._segments[segment]
-            asked = one.row.asked[: one.asked]
-            parts.append(Found(np.array([0, len(numbers)]), numbers, asked, Cost()))
-        return combined(batch, parts, spans, tree_of).numbers
 
 
 class OneSegment:
@@ -138,7 +122,7 @@ class OneSegment:
         numbers = native.NUMBER, native.LISTED_NUMBER
         self._pack = struct.Struct("=" + "".join("d" if held in numbers else "q" for held in holds)).pack_into
         self._relations = [(left, right, catalog.domain_of(left)) for left, right in segment.relations]
-        self.events = _Events(
+        self.events = EventTable(
             np.full((1, columns), UNBOUND), np.full((1, columns), UNBOUND), np.zeros((1, columns), np.int64),
             np.zeros((1, columns), np.int64), np.zeros(16, np.int32), np.zeros((1, len(self._relations)), np.uint8),
             np.zeros(1, np.int64),
@@ -146,14 +130,18 @@ class OneSegment:
         values = np.zeros(max(columns, 1), np.int64)
         self.row = native.Row(
             values.view(np.float64), values, np.array(holds, np.int8), segment.bitmaps.accumulator(),
-            np.zeros(3, np.int64), np.empty((segment.thresholds.room_to_ask, 2), np.int64), np.zeros(2, np.int64),
+            np.zeros(3, np.int64), np.zeros(2, np.int64),
             np.empty(len(segment), np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.uint8),
         )  # fmt: skip
+        self._choices = no_choices(1, columns)
         self._values = values.data.cast("B")
-        self._table = native.address_table(segment.index, segment.bitmaps, self.events, self.row, self._keys)
+        self._table = native.address_table(
+            segment.index, segment.bitmaps, self.events, self._choices, self.row, self._keys
+        )
 
     def match(self, bound: Bound) -> int:
-        """How many numbers the first ones of `row.out` are; spans are not looked at."""
+        """How many numbers the first ones of `row.out` are; spans are not looked at. Negative: a second look is
+        needed."""
         row = self._empty.copy()
         several: list[tuple[int, list[int]]] = []
         places = self._places
@@ -167,19 +155,15 @@ class OneSegment:
                         several.append((place, sorted(set(find_all((value,) if one else value)))))
         if row:
             self._pack(self._values, 0, *row)
-        if self._relations:
-            self._relate(dict(bound))
+        if self._relations and not self._relate(dict(bound)):
+            return -1
         if several:
             return self._match_several(several)
         return self._run()
 
     def _run(self) -> int:
         found: int = native.match_row(self._table, self._most_combinations)
-        self.asked = found >> 32
-        if self.asked > len(self.row.asked):
-            self.row = native.replace(self._table, self.row, asked=np.empty((2 * self.asked, 2), np.int64))
-            return self._run()
-        return found & 0xFFFFFFFF
+        return found
 
     def _match_several(self, several: list[tuple[int, list[int]]]) -> int:
         """Some places of the row have several ordinals."""
@@ -197,10 +181,15 @@ class OneSegment:
             self.events.set_stops[0, :] = 0
             self.events.set_starts[0, :] = 0
 
-    def _relate(self, bound: dict[str, Any]) -> None:
+    def _relate(self, bound: dict[str, Any]) -> bool:
+        """Whether every two attributes that are compared have one value each, or none."""
         for place, (left, right, domain) in enumerate(self._relations):
             assert domain is not None
-            self.events.relations[0, place] = _relation(bound.get(left), bound.get(right), domain)
+            relation = _relation(bound.get(left), bound.get(right), domain)
+            if relation == SEVERAL:
+                return False
+            self.events.relations[0, place] = relation
+        return True
 
 
 def _held(dimension: Dimension) -> int:

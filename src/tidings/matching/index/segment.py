@@ -15,12 +15,13 @@ import numpy.typing as npt
 from tidings.events import EventBatch
 from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
+from tidings.matching.boxes.choices import Choices, choices_of
 from tidings.matching.boxes.dimension import Dimension
 from tidings.matching.boxes.event_table import EventTable
 from tidings.matching.index.bitmaps import Bitmaps
 from tidings.matching.index.blocks import blocked, find_in_blocks, find_rows, weave
 from tidings.matching.index.index import Index, build_index
-from tidings.matching.index.kernel import ASKED, CANDIDATES, TESTED, find_matches
+from tidings.matching.index.kernel import CANDIDATES, OPEN_MATCHES, TESTED, find_matches
 from tidings.matching.index.threads import Threads
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 
@@ -28,11 +29,12 @@ _SAMPLE = 16  # events that are matched first, to learn how much room the others
 
 
 class Found(NamedTuple):
-    """Matches of one segment; `asked` are pairs (event, number) that only the specification can decide."""
+    """Matches of one segment. A negative number n stands for ~n, which Python must still verify; `open` says how many
+    there are."""
 
     offsets: npt.NDArray[np.int64]
     numbers: npt.NDArray[np.int32]
-    asked: npt.NDArray[np.int64]
+    open: int
     cost: Cost
 
 
@@ -44,28 +46,16 @@ class Restriction(NamedTuple):
     closed: npt.NDArray[np.uint8]
 
 
-class _Events(NamedTuple):
-    """The arrays of an EventTable, as kernels take them."""
-
-    least: npt.NDArray[np.int32]
-    greatest: npt.NDArray[np.int32]
-    set_starts: npt.NDArray[np.int64]
-    set_stops: npt.NDArray[np.int64]
-    sets: npt.NDArray[np.int32]
-    relations: npt.NDArray[np.uint8]
-    positions: npt.NDArray[np.int64]
-
-
 class _Pairs(NamedTuple):
     """Matches as pairs (event, number)."""
 
     pairs: npt.NDArray[np.int32]
-    asked: npt.NDArray[np.int64]
+    open: int
     candidates: int
 
 
 _UNRESTRICTED = Restriction(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8))
-_NOTHING = _Pairs(np.zeros((0, 2), np.int32), np.zeros((0, 2), np.int64), 0)
+_NOTHING = _Pairs(np.zeros((0, 2), np.int32), 0, 0)
 _NO_STAMP = np.zeros(0, np.int32)
 
 
@@ -103,49 +93,53 @@ class Segment:
     ) -> Found:
         """All matches of the batch, whose parts [first, last) are matched side by side; `numbers` is how many
         subscription numbers there are."""
-        table = EventTable.of(batch, self.dimensions, self.relations)
-        events = _Events(*(getattr(table, name) for name in _Events._fields))
-        return joined(threads.run(lambda first, last: self._part(events, first, last, restriction, numbers), parts))
+        events = EventTable.of(batch, self.dimensions, self.relations)
+        choices = choices_of(batch, events.undecided, self.dimensions, self.relations)
+        found = threads.run(lambda first, last: self._part(events, choices, first, last, restriction, numbers), parts)
+        return joined(found)
 
     @cached_property
     def _blocked(self) -> list[tuple[int, int]]:
         return blocked(self.index, self.bitmaps, self.thresholds.fewest_in_blocks)
 
-    def _part(self, events: _Events, first: int, last: int, restriction: Restriction, numbers: int) -> Found:
+    def _part(
+        self, events: EventTable, choices: Choices, first: int, last: int, restriction: Restriction, numbers: int
+    ) -> Found:
         """The events [first, last)."""
         stamp = np.zeros(numbers if self.repeats else 0, np.int32)
         if not self._blocked:
-            return self._by_event(events, first, last, restriction, stamp)
-        found = self._by_event(events, first, last, _UNRESTRICTED, stamp[:0])
+            return self._by_event(events, choices, first, last, restriction, stamp)
+        found = self._by_event(events, choices, first, last, _UNRESTRICTED, stamp[:0])
         for group, place in self._blocked:
-            found = self._woven(events, first, last, found, self._by_block(events, first, last, group, place))
+            in_blocks = self._by_block(events, choices, first, last, group, place)
+            found = self._woven(events, first, last, found, in_blocks)
         if not len(restriction.start) and not len(stamp):
             return found
         return self._woven(events, first, last, found, _NOTHING, restriction, stamp)
 
     def _by_event(
-        self, events: _Events, first: int, last: int, restriction: Restriction, stamp: npt.NDArray[np.int32]
+        self,
+        events: EventTable,
+        choices: Choices,
+        first: int,
+        last: int,
+        restriction: Restriction,
+        stamp: npt.NDArray[np.int32],
     ) -> Found:
         """All but what is looked at in blocks; a few events first, to learn how much room the answer needs."""
         accumulator = self.bitmaps.accumulator()
         counts = np.zeros(3, np.int64)
-        asked = np.empty((self.thresholds.room_to_ask, 2), np.int64)
         offsets = np.zeros(last + 1, np.int64)
         out = np.empty(self.thresholds.room, np.int32)
         done, stop = first, min(first + _SAMPLE, last)
         while True:
             done = find_matches(
-                self.index, self.bitmaps, events, done, stop, stamp, *restriction, self.thresholds.fewest_in_blocks,
-                self.thresholds.most_combinations, accumulator, counts, asked, offsets, out,
+                self.index, self.bitmaps, events, choices, done, stop, stamp, *restriction,
+                self.thresholds.fewest_in_blocks, self.thresholds.most_combinations, accumulator, counts, offsets, out,
             )  # fmt: skip
-            if counts[ASKED] > len(asked):
-                asked = np.concatenate([asked, np.empty((int(counts[ASKED]), 2), np.int64)])
-                counts[:], done, stop = 0, first, min(first + _SAMPLE, last)
-                stamp[:] = 0
-                continue
             if done == last:
                 cost = Cost(int(counts[CANDIDATES]), int(counts[TESTED]))
-                return Found(offsets[first:], out[: offsets[last]], asked[: counts[ASKED]], cost)
+                return Found(offsets[first:], out[: offsets[last]], int(counts[OPEN_MATCHES]), cost)
             # Room that is not touched costs nothing, so there may be plenty of it.
             per_event = offsets[done] / (done - first) if done > first else 0
             room = int(max(4 * len(out) if done < stop else 0, 1.5 * per_event * (last - first))) + self.thresholds.room
@@ -153,14 +147,13 @@ class Segment:
             wider[: offsets[done]] = out[: offsets[done]]
             out, stop = wider, last
 
-    def _by_block(self, events: _Events, first: int, last: int, group: int, place: int) -> _Pairs:
+    def _by_block(self, events: EventTable, choices: Choices, first: int, last: int, group: int, place: int) -> _Pairs:
         """What one cluster holds, as pairs."""
         dimensions = int(np.diff(self.bitmaps.first_dimension)[place])
         rows = np.empty((last - first, dimensions), np.int64)
         find_rows(place, self.bitmaps, events, first, last, rows)
         single = (events.least == events.greatest).all(axis=1)
         counts, found = np.zeros(3, np.int64), np.zeros(1, np.int64)
-        asked = np.empty((self.thresholds.room_to_ask, 2), np.int64)
         pairs = np.empty((self.thresholds.room, 2), np.int32)
         blocks = -(-int(self.bitmaps.words_each[place]) // self.thresholds.block)
         done = 0
@@ -171,6 +164,7 @@ class Segment:
                 self.index,
                 self.bitmaps,
                 events,
+                choices,
                 first,
                 last,
                 rows,
@@ -178,19 +172,15 @@ class Segment:
                 self.thresholds.block,
                 done,
                 counts,
-                asked,
                 pairs,
                 found,
             )
-            if counts[ASKED] > len(asked):
-                asked = np.empty((2 * int(counts[ASKED]), 2), np.int64)
-                counts[:], found[:], done = 0, 0, 0
-            elif done < blocks:
+            if done < blocks:
                 pairs = np.concatenate([pairs, np.empty_like(pairs)])
-        return _Pairs(pairs[: found[0]], asked[: counts[ASKED]], int(counts[CANDIDATES]))
+        return _Pairs(pairs[: found[0]], int(counts[OPEN_MATCHES]), int(counts[CANDIDATES]))
 
     def _woven(
-        self, events: _Events, first: int, last: int, found: Found, more: _Pairs,
+        self, events: EventTable, first: int, last: int, found: Found, more: _Pairs,
         restriction: Restriction = _UNRESTRICTED, stamp: npt.NDArray[np.int32] = _NO_STAMP,
     ) -> Found:  # fmt: skip
         """One answer of both; with a restriction or stamps, only what they let pass."""
@@ -202,7 +192,7 @@ class Segment:
             np.zeros(last - first + 1, np.int64), offsets, numbers,
         )  # fmt: skip
         cost = found.cost + Cost(more.candidates)
-        return Found(offsets, numbers[: offsets[-1]], np.concatenate([found.asked, more.asked]), cost)
+        return Found(offsets, numbers[: offsets[-1]], found.open + more.open, cost)
 
 
 def joined(parts: list[Found]) -> Found:
@@ -219,6 +209,6 @@ def joined(parts: list[Found]) -> Found:
     return Found(
         np.concatenate(offsets),
         np.concatenate([part.numbers for part in parts]),
-        np.concatenate([part.asked for part in parts]),
+        sum(part.open for part in parts),
         cost,
     )

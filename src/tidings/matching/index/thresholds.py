@@ -24,7 +24,6 @@ class Thresholds:
     alike: int = 4  # a segment is merged with the one before it unless that is this many times larger
     many_gone: int = 4  # a segment is rebuilt when one box in this many can be dropped
     room: int = 1 << 16  # matches that the output has room for at first
-    room_to_ask: int = 4096  # the same for candidates that need a second look
     fewest_for_threads: int = 512  # events of a batch that is split between threads
     largest_chunk: int = 1 << 18  # rows that a plan's chunks are joined up to: some 20 ms of writing
 

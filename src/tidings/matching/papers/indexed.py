@@ -18,10 +18,11 @@ from tidings.language import Filter, Subscription
 from tidings.matching.algorithm import Algorithm, Cost, Matches
 from tidings.matching.boxes.box import Box, boxes_of
 from tidings.matching.boxes.box_table import BoxTable
+from tidings.matching.boxes.choices import choices_of
 from tidings.matching.boxes.event_table import EventTable
 from tidings.matching.boxes.residuals import inside, settle
 from tidings.matching.compiled import kernel
-from tidings.matching.naive import matches
+from tidings.matching.verified import verified
 from tidings.schema.catalog import Catalog
 
 MOST_POINTS = 64  # of one event; with more the boxes are scanned
@@ -99,61 +100,49 @@ class IndexedMatcher(Algorithm):
         events = EventTable.of(batch, table.dimensions, table.relations)
         points, owners, too_many = _points(events)
         offsets, boxes, cost = self._find(points)
-        if len(points) != len(events) or len(too_many):
+        if len(points) != len(events.least) or len(too_many):
             scanned = [_scan(table, events, event) for event in too_many]
-            offsets, boxes = _by_event(offsets, boxes, owners, too_many, scanned, len(events))
+            offsets, boxes = _by_event(offsets, boxes, owners, too_many, scanned, len(events.least))
         return self._settled(batch, events, offsets, boxes, cost)
 
     def _settled(
         self, batch: EventBatch, events: EventTable, offsets: Integers, boxes: Ordinals, cost: Cost
     ) -> Matches:
-        """Residuals, spans and one match a subscription; what kernels cannot know is asked of the specification."""
+        """Residuals, spans and one match a subscription."""
         table = self._table
         assert table is not None
         if self._plain(table, events):
             return Matches(offsets, table.number[boxes], cost)
-        out, ask = np.empty(len(boxes), np.int32), np.empty(len(boxes), np.bool_)
-        out_offsets = np.zeros(len(events) + 1, np.int64)
+        choices = choices_of(batch, events.undecided, table.dimensions, table.relations)
+        out, verify = np.empty(len(boxes), np.int32), np.empty(len(boxes), np.bool_)
+        out_offsets = np.zeros(len(events.least) + 1, np.int64)
         count = settle(
-            offsets, boxes, table.number, table.residual_offsets, table.residuals, table.pool, events.least,
-            events.greatest, events.set_starts, events.set_stops, events.sets, events.relations, events.positions,
-            self.spans.start, self.spans.stop, np.zeros(len(self.spans), np.int32), out_offsets, out, ask,
+            offsets, boxes, table.number, table.offsets, table.dimension, table.low, table.high, table.residual_offsets,
+            table.residuals, table.pool, events, choices, self.spans.start, self.spans.stop,
+            np.zeros(len(self.spans), np.int32), out_offsets, out, verify,
         )  # fmt: skip
         found = Matches(out_offsets, out[:count], cost)
-        return found if not ask[:count].any() else self._asked(batch, found, ask[:count])
+        return verified(found, verify[:count], batch, lambda number: self._filters[number])
 
     def _plain(self, table: BoxTable, events: EventTable) -> bool:
         """Whether a box found is a match: no residuals, one box a subscription, no span that ends or begins inside
         the batch."""
-        if len(table.residuals) or not (table.number[1:] > table.number[:-1]).all() or not len(events):
+        if len(table.residuals) or not (table.number[1:] > table.number[:-1]).all() or not len(events.least):
             return False
         return bool(
             (self.spans.start <= events.positions.min()).all() and (self.spans.stop > events.positions.max()).all()
         )
 
-    def _asked(self, batch: EventBatch, found: Matches, ask: npt.NDArray[np.bool_]) -> Matches:
-        owners = found.events()
-        agreed = set(zip(owners[~ask].tolist(), found.numbers[~ask].tolist(), strict=True))
-        bindings: dict[int, Any] = {}
-        for event, number in zip(owners[ask].tolist(), found.numbers[ask].tolist(), strict=True):
-            if event not in bindings:
-                bindings[event] = batch.event(event).bindings()
-            if matches(self._filters[number].tree, bindings[event], self.catalog):
-                agreed.add((event, number))
-        pairs = np.array(sorted(agreed), np.int64).reshape(-1, 2)
-        offsets = np.searchsorted(pairs[:, 0], np.arange(len(found.offsets)))
-        return Matches(offsets.astype(np.int64), pairs[:, 1].astype(np.int32), found.cost)
-
 
 def _points(events: EventTable) -> tuple[Ordinals, Integers, list[int]]:
     """The points, the event of each, and the events that would be too many points."""
     if events.single:
-        return events.least, np.arange(len(events)), []
+        return events.least, np.arange(len(events.least)), []
     points: list[Ordinals] = []
     owners: list[int] = []
     too_many: list[int] = []
     several = (events.least != events.greatest).any(axis=1)
-    for event in range(len(events)):
+    for event in range(len(events.least)):
         row = events.least[event]
         if not several[event]:
             points.append(row[None, :])

@@ -104,16 +104,16 @@ class Showcase:
         return [(one, event) for one in tried if (event := self._read[one.position]) is not None]
 
     def _fitting(self, text: str, known: dict[int, bool], read: list[tuple[Seen, Event]]) -> list[Seen]:
-        from tidings.matching.naive import matches  # numpy with it, where it is first needed
+        from tidings.matching.choice import matches  # numpy with it, where it is first needed
 
         fresh = [(one, event) for one, event in read if one.position not in known]
         if fresh:
             try:
-                tree = Filter.parse(text, self._catalog).tree
+                conjunctions = Filter.parse(text, self._catalog).conjunctions
             except LanguageError:  # the store was replaced under us
                 return []
             for one, event in fresh:
-                known[one.position] = matches(tree, event.bindings(), self._catalog)
+                known[one.position] = matches(conjunctions, event.bindings(), self._catalog)
         self._fits[text] = {one.position: known[one.position] for one, _ in read}
         return [one for one, _ in read if self._fits[text][one.position]]
 

@@ -1,0 +1,170 @@
+"""The values that an event can choose from, one by one, for candidates that need a second look.
+
+An `EventTable` knows of each event and dimension which ordinals occur, but not which belong to one value. Where a
+filter compares attributes with each other, or asks for several words in one value, and an event has several values
+there, kernels need the values themselves. Only such events are in these arrays; most batches have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tidings.events import EventBatch
+from tidings.events.arrays import as_lists, as_stored
+from tidings.matching.boxes.box import Axis
+from tidings.matching.boxes.dimension import Dimension, column_of
+from tidings.schema.domain import Kind
+
+Integers = npt.NDArray[np.int64]
+Ordinals = npt.NDArray[np.int32]
+Pairs = Sequence[tuple[str, str]]
+
+
+class Choices(NamedTuple):
+    """By event (E), row (R: an event that has several values), attribute that is compared (K), pair of them (P), value
+    (V), dimension (D) and dimension of words (W).
+
+    The values of attribute k in row r are `starts[r, k]:stops[r, k]`, ascending. As a member of pair p, on side s,
+    value i stands for the interval [ranks, ends) at `i + shift[p, s]`: a pre-order number with its subtree, else a
+    rank among all values of both sides.
+    """
+
+    row: Ordinals  # E: -1 where every attribute that matters has one value
+    attributes: Ordinals  # (P, 2)
+    partial: npt.NDArray[np.bool_]  # P: whether the order is that of a hierarchy
+    dimension: Ordinals  # K: where the attribute's ordinals count; -1 nowhere
+    starts: Integers  # (R, K)
+    stops: Integers
+    ordinals: Ordinals  # V
+    shift: Integers  # (P, 2)
+    ranks: Integers
+    ends: Integers
+    words_place: Ordinals  # D: which of W it is; -1
+    text_starts: Integers  # (R, W): texts, each with its words
+    text_stops: Integers
+    word_offsets: Integers
+    words: Ordinals
+
+
+def no_choices(events: int, dimensions: int) -> Choices:
+    none = np.zeros(0, np.int64)
+    table, few = np.zeros((0, 0), np.int64), np.zeros(0, np.int32)
+    return Choices(
+        np.full(events, -1, np.int32), np.zeros((0, 2), np.int32), np.zeros(0, np.bool_), few, table, table, few,
+        np.zeros((0, 2), np.int64), none, none, np.full(dimensions, -1, np.int32), table, table, none, few,
+    )  # fmt: skip
+
+
+def choices_of(
+    batch: EventBatch, undecided: npt.NDArray[np.bool_], dimensions: tuple[Dimension, ...], pairs: Pairs
+) -> Choices:
+    """Of the events that have several values in one of the pairs' attributes."""
+    if not undecided.any():
+        return no_choices(len(batch), len(dimensions))
+    row = np.where(undecided, np.cumsum(undecided) - 1, -1).astype(np.int32)
+    made = _Maker(batch.filter(undecided), dimensions, pairs)
+    return Choices(row, *made.values(), *made.texts())
+
+
+class _Maker:
+    def __init__(self, batch: EventBatch, dimensions: tuple[Dimension, ...], pairs: Pairs) -> None:
+        self.batch, self.dimensions, self.pairs = batch, dimensions, pairs
+        self.names = list(dict.fromkeys(name for pair in pairs for name in pair))
+        self.place = {dimension.axis: place for place, dimension in enumerate(dimensions)}
+
+    def values(self) -> tuple[Any, ...]:
+        """The fields from `attributes` to `ends`."""
+        columns = [_flat(self.batch, name) for name in self.names]
+        starts = np.zeros((len(self.batch), len(self.names)), np.int64)
+        stops = np.zeros_like(starts)
+        dimension = np.full(len(self.names), -1, np.int32)
+        orders, bases, ordinals, used = [], [], [np.zeros(0, np.int32)], 0
+        for k, (offsets, flat) in enumerate(columns):
+            order = _order(offsets, flat)
+            starts[:, k], stops[:, k] = offsets[:-1] + used, offsets[1:] + used
+            orders.append(order)
+            bases.append(used)
+            dimension[k] = self.place.get(Axis(self.names[k], "value"), -1)
+            known = dimension[k] >= 0 and len(flat)
+            of_values = self.dimensions[dimension[k]].ordinals(flat) if known else np.zeros(len(flat), np.int32)
+            ordinals.append(of_values[order])
+            used += len(flat)
+        attributes = np.array([[self.names.index(name) for name in pair] for pair in self.pairs], np.int32)
+        shift = np.zeros((len(self.pairs), 2), np.int64)
+        partial = np.zeros(len(self.pairs), np.bool_)
+        ranks, ends, ranked = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
+        for p, sides in enumerate(attributes.tolist()):
+            partial[p], rank, end = self._ranked(self.pairs[p][0], [columns[k][1] for k in sides])
+            for s, k in enumerate(sides):
+                shift[p, s] = ranked - bases[k]
+                ranks.append(rank[s][orders[k]])
+                ends.append(end[s][orders[k]])
+                ranked += len(orders[k])
+        return (
+            attributes, partial, dimension, starts, stops, np.concatenate(ordinals), shift, np.concatenate(ranks),
+            np.concatenate(ends),
+        )  # fmt: skip
+
+    def _ranked(self, attribute: str, sides: list[Any]) -> tuple[bool, list[Integers], list[Integers]]:
+        """Whether the order is partial; the values of both sides as intervals [rank, end) of one order."""
+        domain = self.batch.catalog.domain_of(attribute)
+        assert domain is not None
+        keys = [comparable(flat) for flat in sides]
+        if domain.kind is Kind.HIERARCHICAL:
+            ends = np.array(domain.hierarchy.ends, np.int64)
+            ranks = [key.astype(np.int64) for key in keys]
+            return True, ranks, [ends[rank] for rank in ranks]
+        _, inverse = np.unique(np.concatenate(keys), return_inverse=True)
+        ranks = [inverse[: len(keys[0])], inverse[len(keys[0]) :]]
+        return False, ranks, [rank + 1 for rank in ranks]
+
+    def texts(self) -> tuple[Any, ...]:
+        """The fields from `words_place` on: of attributes that are paired with themselves, as boxes mark those that
+        must have several words in one value."""
+        marked = [name for name, other in self.pairs if name == other]
+        axes = [axis for name in marked if (axis := Axis(name, "word")) in self.place]
+        words_place = np.full(len(self.dimensions), -1, np.int32)
+        starts = np.zeros((len(self.batch), len(axes)), np.int64)
+        stops = np.zeros_like(starts)
+        word_offsets, words = [np.zeros(1, np.int64)], [np.zeros(0, np.int32)]
+        texts = found = 0
+        for w, axis in enumerate(axes):
+            words_place[self.place[axis]] = w
+            offsets, flat = _flat(self.batch, axis.attribute)
+            starts[:, w], stops[:, w] = offsets[:-1] + texts, offsets[1:] + texts
+            ends, ordinals = self.dimensions[self.place[axis]].words(None, flat)
+            word_offsets.append(ends[1:] + found)
+            words.append(ordinals)
+            texts, found = texts + len(flat), found + len(ordinals)
+        return words_place, starts, stops, np.concatenate(word_offsets), np.concatenate(words)
+
+
+def _flat(batch: EventBatch, attribute: str) -> tuple[Integers, Any]:
+    """A column as offsets by row and all values."""
+    column = column_of(batch, attribute)
+    if column is None:
+        return np.zeros(len(batch) + 1, np.int64), pa.array([], pa.float64())
+    listed = as_lists(as_stored(column))
+    lengths = listed.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), listed.flatten()
+
+
+def _order(offsets: Integers, flat: Any) -> Integers:
+    """The places of the values, row by row, ascending in each."""
+    row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    _, rank = np.unique(comparable(flat), return_inverse=True)
+    return np.lexsort((rank, row))
+
+
+def comparable(flat: Any) -> npt.NDArray[Any]:
+    """Values as numpy compares them; missing ones as anything."""
+    if pa.types.is_timestamp(flat.type):
+        flat = flat.cast(pa.int64())
+    filled = flat.fill_null("" if pa.types.is_string(flat.type) else 0)
+    compared: npt.NDArray[Any] = filled.to_numpy(zero_copy_only=False)
+    return compared

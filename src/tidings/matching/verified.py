@@ -1,0 +1,39 @@
+"""Matches that kernels left open: some candidates are checked in Python, one event against one filter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.events import EventBatch
+from tidings.language import Filter
+from tidings.matching import choice
+from tidings.matching.algorithm import Matches
+
+
+def verified(
+    found: Matches, verify: npt.NDArray[np.bool_], batch: EventBatch, filter_of: Callable[[int], Filter]
+) -> Matches:
+    """Without the marked matches that the filter does not confirm, and each of the others once. Only the events that
+    have a marked match are touched."""
+    if not verify.any():
+        return found
+    events = found.events()
+    keep = ~verify
+    known: dict[int, set[int]] = {}
+    bindings: dict[int, Any] = {}
+    for place in np.flatnonzero(verify).tolist():
+        event, number = int(events[place]), int(found.numbers[place])
+        if event not in known:
+            start, stop = found.offsets[event], found.offsets[event + 1]
+            known[event] = set(found.numbers[start:stop][~verify[start:stop]].tolist())
+            bindings[event] = batch.event(event).bindings()
+        if number in known[event]:
+            continue
+        known[event].add(number)  # confirmed or not, it need not be checked again
+        keep[place] = choice.matches(filter_of(number).conjunctions, bindings[event], batch.catalog)
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])[found.offsets]
+    return Matches(offsets, found.numbers[keep], found.cost)
