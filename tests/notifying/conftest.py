@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.services.sqlite import new_store
 from tests.store.samples import Clock
 from tidings.store import Store
 
@@ -16,5 +17,5 @@ def clock() -> Clock:
 
 @pytest.fixture
 def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
-    with Store.open(tmp_path / "tidings.db", clock) as opened:
+    with Store.open(new_store(tmp_path / "tidings.db"), clock) as opened:
         yield opened

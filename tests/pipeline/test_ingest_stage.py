@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from tests.pipeline.market import opening
+from tests.services.sqlite import new_store
 from tidings.pipeline.folder_source import FolderSource
 from tidings.pipeline.ingest import Intake, IntakeStage, packages_for, parse_source
 from tidings.pipeline.kafka_source import JARS, KafkaSource, UnreadableProperties
@@ -23,7 +24,7 @@ MINUTE = 60_000_000
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path / "tidings.db") as store:
+    with Store.open(new_store(tmp_path / "tidings.db")) as store:
         store.append(opening())
         yield store
 

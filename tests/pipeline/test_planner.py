@@ -10,6 +10,7 @@ import pytest
 
 from tests.pipeline.market import Market, opening
 from tests.pipeline.oracle import Pairs, notifications_of
+from tests.services.sqlite import new_store
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import PlanNotSaved, open_plan
 from tidings.matching.plan.saved_files import UnusablePlan
@@ -22,7 +23,7 @@ from tidings.store import Store
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path / "tidings.db") as store:
+    with Store.open(new_store(tmp_path / "tidings.db")) as store:
         store.append(opening())
         yield store
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.service import strange_questions as strange
+from tests.services.sqlite import new_store
 from tests.store.samples import publish, with_schema
 from tidings.errors import TidingsError
 from tidings.service import questions
@@ -21,7 +22,7 @@ from tidings.store import Store
 
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
-    with Store.open(tmp_path / "tidings.db") as store:
+    with Store.open(new_store(tmp_path / "tidings.db")) as store:
         with_schema(store)
         store.append([publish(f"e{number}", number) for number in range(10)])
         yield store.url

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.service.test_inquiries import ended, is_running
+from tests.services.sqlite import new_store
 from tests.store.samples import Clock, publish, with_schema
 from tidings.service.jobs import Jobs, QueryNotDone, TooManyQueries
 from tidings.service.query_files import NoSuchQuery, Query, QueryFiles, WrongPlace
@@ -25,7 +26,7 @@ _LOCAL = 1 << 40  # positions: never on Spark
 
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
-    with Store.open(tmp_path / "tidings.db", Clock()) as store:
+    with Store.open(new_store(tmp_path / "tidings.db"), Clock()) as store:
         with_schema(store)
         store.append([publish(f"e{number}", number % 100) for number in range(1000)])
         yield store.url

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.services.sqlite import new_store
 from tidings.pipeline.folder import DataFolder
 from tidings.service import supervising
 from tidings.service.children import outbox_child, outbox_command, pipeline_child, pipeline_command
@@ -71,7 +72,7 @@ class Told:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path / "tidings.db") as store:
+    with Store.open(new_store(tmp_path / "tidings.db")) as store:
         yield store
 
 

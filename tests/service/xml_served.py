@@ -13,6 +13,7 @@ import pyarrow as pa
 import uvloop
 from lxml import etree
 
+from tests.services.sqlite import new_store
 from tidings.schema import Instant, growth, json_form
 from tidings.service import Gateway
 from tidings.service.callers import digest_of, new_token
@@ -135,6 +136,8 @@ class Served:
 @contextmanager
 def served(url: str, settings: Settings = SETTINGS, **different: Any) -> Iterator[Served]:
     """`different` are settings."""
+    if "://" not in url and not Path(url).exists():
+        new_store(Path(url))
     with Store.open(url) as store:
         running = Served(store, replace(settings, **different))
         running.start()

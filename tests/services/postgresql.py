@@ -19,12 +19,15 @@ from typing import Any
 import psycopg
 import pytest
 
+from tidings.store import Store
+
 _WAIT = 60  # seconds for the server to answer
 
 
 @dataclass
 class Server:
-    """`database()` gives the URL of an empty one; who gives it back when done saves the making of the next."""
+    """`database()` returns the URL of an empty database; give it back when done, and the next one is made quicker.
+    `store()` returns that of a store without its migrations being run, a copy of one that they made."""
 
     port: int
     command: list[str]
@@ -33,6 +36,7 @@ class Server:
     process: subprocess.Popen[bytes] = field(init=False)
     made: int = 0
     free: list[str] = field(default_factory=list)
+    template: str = ""
 
     def url(self, database: str) -> str:
         return f"postgresql://tidings@127.0.0.1:{self.port}/{database}"
@@ -40,10 +44,26 @@ class Server:
     def database(self) -> str:
         if self.free:
             return self.free.pop()
+        return self._create("")
+
+    def store(self) -> str:
+        """To be dropped when done."""
+        if not self.template:
+            made = self._create("")
+            Store.open(made).close()
+            self.template = made.rpartition("/")[2]
+        return self._create(f" TEMPLATE {self.template}")
+
+    def drop(self, url: str) -> None:
+        """Nobody may be connected any more."""
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE {url.rpartition('/')[2]}")  # type: ignore[arg-type]
+
+    def _create(self, how: str) -> str:
         self.made += 1
         name = f"tidings_{os.getpid()}_{self.made}"
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")  # type: ignore[arg-type]
+            connection.execute(f"CREATE DATABASE {name}{how}")  # type: ignore[arg-type]
         return self.url(name)
 
     def give_back(self, url: str) -> None:

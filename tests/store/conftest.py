@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.services.postgresql import Server, postgresql
+from tests.services.sqlite import new_store
 from tests.store.samples import Clock
 from tidings.store import Store
 
@@ -18,14 +19,15 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Where a store may be made."""
+    """Where a store may be made; for a test that has it opened by `store`, it is made already."""
+    made = "store" in request.fixturenames
     if request.param == "sqlite":
-        yield str(tmp_path / "tidings.db")
+        yield str(new_store(tmp_path / "tidings.db") if made else tmp_path / "tidings.db")
         return
     server: Server = request.getfixturevalue("server")
-    database = server.database()
+    database = server.store() if made else server.database()
     yield database
-    server.give_back(database)
+    (server.drop if made else server.give_back)(database)
 
 
 @pytest.fixture

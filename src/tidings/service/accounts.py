@@ -108,12 +108,13 @@ class TooManyLogins(ServiceError):
 
 
 class Accounts:
-    """Of one event loop; `close` it there. `clock` counts seconds for the throttles."""
+    """Of one event loop; `close` it there. `clock` counts seconds for the throttles; `hasher` may be replaced where
+    passwords protect nothing."""
 
     def __init__(self, gateway: Gateway, clock: Callable[[], float] = monotonic) -> None:
         self._gateway = gateway
         self._store = gateway.store
-        self._hasher = PasswordHasher()
+        self.hasher = PasswordHasher()
         self._threads = ThreadPoolExecutor(_HASHING, "tidings-passwords")
         self._nobody: str | None = None  # a hash that no password fits
         self._waiting = 0
@@ -135,7 +136,7 @@ class Accounts:
             raise AccountExists(username)
         if await self._gateway.read(self._store.account, username) is not None:
             raise AccountExists(username)
-        hashed = await self._hashing(self._hasher.hash, password)
+        hashed = await self._hashing(self.hasher.hash, password)
         account = Account(username, hashed, self._gateway.settings.first_scopes, now())
         await self._gateway.write(self._store.add_account, account)
         return await self._give(account, account.scopes, "registration", None)
@@ -178,7 +179,7 @@ class Accounts:
         """All tokens but the one that asks are taken back."""
         self._check_password(new)
         account = await self.prove(caller.owner, old, address)
-        hashed = await self._hashing(self._hasher.hash, new)
+        hashed = await self._hashing(self.hasher.hash, new)
         change = self._store.change_account
         if not await self._gateway.write(change, caller.owner, hashed, proved=account, keep=caller.digest):
             raise WrongPassword  # somebody else was quicker
@@ -227,12 +228,12 @@ class Accounts:
 
     async def _nobodys(self) -> str:
         if self._nobody is None:
-            self._nobody = await self._hashing(self._hasher.hash, new_token())
+            self._nobody = await self._hashing(self.hasher.hash, new_token())
         return self._nobody
 
     def _verified(self, hashed: str, password: str) -> bool:
         try:
-            return self._hasher.verify(hashed, password)
+            return self.hasher.verify(hashed, password)
         except (Argon2Error, InvalidHashError):
             return False
 

@@ -88,13 +88,14 @@ def test_each_event_is_read_and_tried_once_and_large_ones_never(
 ) -> None:
     read: list[str] = []
 
-    def validated(raw: Any, catalog: Catalog, hints: bool) -> Event:
+    def validated(raw: Any, catalog: Catalog, **options: Any) -> Event:
         read.append(raw["id"])
-        return validate(raw, catalog, hints=hints)
+        return validate(raw, catalog, **options)
 
     monkeypatch.setattr(showcase, "validate", validated)
     monkeypatch.setattr(showcase, "_FRESH", 0.0)
     _fresh(service)
+    service.gateway.settings = replace(service.settings, values_per_attribute=10_000)
     large = car("large", paint=[f"p{number}" for number in range(10_000)])
     service.client.post("/events", json=[car("e1"), car("e2"), large])
     visitor.get("/")

@@ -4,8 +4,9 @@ import re
 
 from tests.service.conftest import PASSWORD, Service, car, on_sqlite
 from tests.service.pages.visitor import Visitor
+from tidings.events import validate
 from tidings.service.pages.showcase import Showcase
-from tidings.store import Publish, Subscribe
+from tidings.store import PublishValid, Subscribe
 
 pytestmark = on_sqlite
 
@@ -27,7 +28,9 @@ def test_large_events_do_not_make_large_pages(service: Service, ann: Visitor, vi
     id = ann.subscribe("brand = mini")
     first = service.store.tail() + 1
     paints = [f"p{number}" for number in range(20_000)]
-    service.store.append([Publish(car(f"e{number}", year=1990 + number, paint=paints)) for number in range(8)])
+    raws = [car(f"e{number}", year=1990 + number, paint=paints) for number in range(8)]
+    catalog = service.store.catalog()
+    service.store.append([PublishValid(validate(raw, catalog, most_values=None)) for raw in raws])
     service.commit(1, first + 7, [(position, [id]) for position in range(first, first + 8)])
     service.app.state.showcase = Showcase(service.gateway, service.app.state.ends)
     for who, page in ((ann, "/"), (ann, "/pages/now"), (visitor, "/"), (visitor, "/pages/now"), (ann, f"{MINE}/{id}")):

@@ -16,7 +16,7 @@ class Visitor:
     def __init__(self, service: Service) -> None:
         self.service = service
         headers = {"Origin": service.address, "Accept": "text/html,*/*;q=0.8"}
-        self.client = httpx.Client(base_url=service.address, timeout=60, headers=headers)
+        self.client = httpx.Client(base_url=service.address, timeout=60, headers=headers, verify=False)
         service.clients.append(self.client)
 
     def get(self, path: str, **query: Any) -> httpx.Response:
