@@ -20,7 +20,6 @@ from tidings.events.quick_look import GivenEvent, raw_event
 from tidings.events.records import RecordForm, as_mapping
 from tidings.events.refusal import BrokenRule, RefusedEvent
 from tidings.schema import Catalog
-from tidings.schema.catalog import EVENT_TYPE
 
 _ROWS = 50_000  # of a frame that are read at once
 _RECORDS = 10_000
@@ -90,12 +89,12 @@ class EventReader:
     def one(self, event: Any, event_type: str | Sequence[str] | None = None) -> GivenEvent:
         """A single event, also as JSON text, for `match_one`, which validates it."""
         raw = raw_event(event)
+        if isinstance(raw, Event):
+            return raw
         form = self._form
         if event_type is not None:
             form = RecordForm(self._catalog, _event_type(event_type, self._catalog))
-        elif form.is_plain(raw):
-            return {"id": "0", EVENT_TYPE: form.event_type, "attributes": raw}
-        return raw if isinstance(raw, Event) else form.raw(raw, 0)
+        return form.raw(raw, 0)
 
     def _parts(self, events: Any, event_type: list[str] | None, ignore: bool, first: int = 0) -> Iterator[Part]:
         if isinstance(events, EventBatch):

@@ -48,6 +48,8 @@ class RecordForm:
 
     def raw(self, record: object, number: int) -> dict[str, Any]:
         """The raw event; one without an id has its number for it."""
+        if self.is_plain(record):
+            return {"id": str(number), EVENT_TYPE: self.event_type, "attributes": record}
         members = as_mapping(record)
         if members is None:
             raise WrongArgument("match", f"event {number}", EXPECTED, typed(record))

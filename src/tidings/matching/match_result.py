@@ -102,7 +102,9 @@ class MatchResult:
 
     def _part(self, start: int, stop: int) -> Any:
         """Some of the matches as a RecordBatch."""
-        events = self._ids.take(pa.array(self._places(start, stop))).combine_chunks()
+        places = self._places(start, stop)
+        first, last = places[0], places[-1]
+        events = self._ids.slice(first, last - first + 1).combine_chunks().take(pa.array(places - first))
         subscriptions = _ids_of(self._numbers()[start:stop], self._spans)
         return pa.RecordBatch.from_arrays([events, subscriptions], ["event", "subscription"])
 
