@@ -20,6 +20,7 @@ from tidings.language import Filter, Subscription
 from tidings.language.normal_form import MOST_CONJUNCTIONS
 from tidings.language.predicates import attributes_of
 from tidings.matching.boxes.filter_batch import FilterBatch
+from tidings.matching.ragged import owners
 from tidings.matching.spans import FOREVER, Numbers, Positions, Spans
 from tidings.schema.catalog import Catalog
 
@@ -82,7 +83,7 @@ class Matches:
 
     def events(self) -> Positions:
         """For each match the place of its event in the batch."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        return owners(self.offsets)
 
 
 class Algorithm(ABC):

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from tidings.matching.boxes.box import Axis, Box, Has, InRanges, Related, Residual, Unbound, Verify
 from tidings.matching.boxes.dimension import OPEN, Dimension, Ordinals
+from tidings.matching.ragged import offsets_of, taken
 from tidings.schema.catalog import Catalog
 
 # Kinds of residuals; what their parts mean is said in `residuals.py`.
@@ -42,8 +43,8 @@ class BoxTable:
 
     def take(self, boxes: Integers) -> BoxTable:
         """These boxes only, in this order."""
-        rows, offsets = _taken(self.offsets, boxes)
-        residual_rows, residual_offsets = _taken(self.residual_offsets, boxes)
+        rows, offsets = taken(self.offsets, boxes)
+        residual_rows, residual_offsets = taken(self.residual_offsets, boxes)
         return BoxTable(
             self.dimensions, self.number[boxes], offsets, self.dimension[rows], self.low[rows], self.high[rows],
             residual_offsets, self.residuals[residual_rows], self.pool, self.relations,
@@ -78,11 +79,11 @@ class _Builder:
         return BoxTable(
             dimensions,
             np.array([number for number, _ in boxes], np.int32),
-            _offsets([len(of_box) for of_box in sides]),
+            offsets_of([len(of_box) for of_box in sides]),
             np.array([place for place, _ in flat], np.int16),
             low,
             high,
-            _offsets([len(of_box) for of_box in residuals]),
+            offsets_of([len(of_box) for of_box in residuals]),
             np.array(rows, np.int32).reshape(len(rows), 5),
             np.array(self.pool, np.int32),
             tuple(self.relations),
@@ -161,14 +162,3 @@ class _Builder:
 
 def _is_string_point(low: Any, high: Any) -> bool:
     return isinstance(low, str) and high == low + "\0"
-
-
-def _offsets(lengths: list[int]) -> Integers:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.array(lengths, np.int64))])
-
-
-def _taken(offsets: Integers, boxes: Integers) -> tuple[Integers, Integers]:
-    """The rows behind some boxes, and their new offsets."""
-    lengths = np.diff(offsets)[boxes]
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    return np.repeat(offsets[:-1][boxes] - ends[:-1], lengths) + np.arange(ends[-1]), ends

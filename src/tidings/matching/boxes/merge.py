@@ -14,6 +14,7 @@ from tidings.matching.boxes.dimension import OPEN, Dimension, Ordinals, are_poin
 from tidings.matching.compiled import kernel
 from tidings.matching.index.access import MIXED
 from tidings.matching.index.residual_sets import expanded
+from tidings.matching.ragged import joined_offsets, offsets_of, owners, places
 
 if TYPE_CHECKING:
     from tidings.matching.index.segment import Segment
@@ -23,12 +24,12 @@ def table_of(segment: Segment) -> BoxTable:
     """The boxes of a segment, in its own ordinals."""
     index = segment.index
     boxes, groups = len(index.number), len(index.needs)
-    group_of = np.repeat(np.arange(groups), np.diff(index.first_box))
+    group_of = owners(index.first_box)
     keys = np.diff(index.access_offsets)
     width = np.where(index.width < 0, 0, index.width)[group_of].astype(np.int64)
     mixed = index.answer[group_of] == MIXED if groups else np.zeros(0, bool)
     width[mixed] = np.diff(index.mixed_offsets)
-    offsets = np.concatenate([[0], np.cumsum(width + keys[group_of])]).astype(np.int64)
+    offsets = offsets_of(width + keys[group_of])
     dimension = np.empty(int(offsets[-1]), np.int16)
     low, high = np.empty(int(offsets[-1]), np.int32), np.empty(int(offsets[-1]), np.int32)
     gather_sides(index, offsets, dimension, low, high)
@@ -83,7 +84,7 @@ def merge_tables(tables: Sequence[BoxTable]) -> BoxTable:
     place = {dimension.axis: number for number, dimension in enumerate(dimensions)}
     relations = tuple(dict.fromkeys(pair for table in tables for pair in table.relations))
     moved = [_moved(table, dimensions, place, relations) for table in tables]
-    pools = np.cumsum([0, *(len(table.pool) for table in tables)])
+    pools = offsets_of([len(table.pool) for table in tables])
     residuals = []
     for (_, _, _, rows, _), shift in zip(moved, pools, strict=False):
         shifted = rows.copy()
@@ -93,11 +94,11 @@ def merge_tables(tables: Sequence[BoxTable]) -> BoxTable:
     return BoxTable(
         dimensions,
         np.concatenate([table.number for table in tables]),
-        _joined_offsets([table.offsets for table in tables]),
+        joined_offsets([table.offsets for table in tables]),
         np.concatenate([one[0] for one in moved]),
         np.concatenate([one[1] for one in moved]),
         np.concatenate([one[2] for one in moved]),
-        _joined_offsets([table.residual_offsets for table in tables]),
+        joined_offsets([table.residual_offsets for table in tables]),
         np.concatenate(residuals),
         np.concatenate([one[4] for one in moved]),
         relations,
@@ -114,14 +115,14 @@ def tightened(table: BoxTable) -> BoxTable:
         sides = np.flatnonzero(table.dimension == number)
         pooled = _pooled(table, number)
         asked = [(low, sides), (pool, pooled), *([(high, sides)] if old.axis.role == "value" else [])]
-        used = np.unique(np.concatenate([values[places] for values, places in asked]))
+        used = np.unique(np.concatenate([values[rows] for values, rows in asked]))
         used = used[(used > 0) & (used != OPEN)]
         if len(used) == len(old.keys):
             continue
         keys = [old.keys[one - 1] for one in used.tolist()] if isinstance(old.keys, list) else old.keys[used - 1]
         dimensions[number] = replace(old, keys=keys)
-        for values, places in asked:
-            cut = places[(values[places] > 0) & (values[places] != OPEN)]
+        for values, rows in asked:
+            cut = rows[(values[rows] > 0) & (values[rows] != OPEN)]
             values[cut] = np.searchsorted(used, values[cut]) + 1
         if old.axis.role != "value":
             high[sides] = low[sides] + 1
@@ -134,7 +135,7 @@ def _pooled(table: BoxTable, dimension: int) -> Any:
     rows = rows[np.isin(rows[:, 0], POINTING) & (rows[:, 2] == dimension)]
     first, examples = np.unique(rows[:, 3], return_index=True)  # many boxes may have the same
     lengths = (rows[examples, 4] - first).astype(np.int64)
-    return np.repeat(first - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
+    return places(first, lengths)
 
 
 def _joined(axis: Axis, tables: Sequence[BoxTable]) -> Dimension:
@@ -175,8 +176,3 @@ def _moved(
     rows[related, 2] = pairs[table.residuals[related, 2]]
     # Dimensions are in the order of their axes on both sides, so sides stay in order.
     return dimension, low, high, rows, pool
-
-
-def _joined_offsets(parts: list[Any]) -> Any:
-    ends = np.cumsum([0, *(int(part[-1]) for part in parts)])
-    return np.concatenate([[0], *(part[1:] + end for part, end in zip(parts, ends, strict=False))]).astype(np.int64)

@@ -22,6 +22,7 @@ from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.dimension import OPEN
 from tidings.matching.compiled import inlined, kernel
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
+from tidings.matching.ragged import offsets_of
 
 # How a side is asked: [x, x+1), [low, ∞), [0, high), [low, high), anything, and all but [high, low) (see
 # `outsides.py`).
@@ -62,7 +63,7 @@ def choose_groups(
     variety = _variety(table, kinds, recent)
     groups: list[Group] = []
     mixed: dict[tuple[int, ...], list[int]] = defaultdict(list)
-    equal = np.concatenate([np.zeros(1, np.int64), np.cumsum(kinds == EQUAL)])
+    equal = offsets_of(kinds == EQUAL)
     keyless = equal[table.offsets[examples + 1]] == equal[table.offsets[examples]]
     rare = keyless & (counts < thresholds.fewest_alike)  # often the most, and all alike: they need no closer look
     if rare.any():

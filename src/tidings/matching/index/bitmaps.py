@@ -17,6 +17,7 @@ from tidings.matching.boxes.dimension import OPEN
 from tidings.matching.compiled import inlined, kernel
 from tidings.matching.index.access import MIXED, ROWS
 from tidings.matching.index.thresholds import Thresholds
+from tidings.matching.ragged import offsets_of
 
 if TYPE_CHECKING:
     from tidings.matching.index.index import Index
@@ -75,7 +76,7 @@ def make_bitmaps(index: Index, thresholds: Thresholds) -> Bitmaps:
         np.array(first_dimension, np.int64),
         np.array(words_each, np.int64),
         np.array(dimensions, np.int16),
-        np.concatenate([[0], np.cumsum([len(one) for one in edges])]).astype(np.int64),
+        offsets_of([len(one) for one in edges]),
         np.concatenate([np.zeros(0, np.int32), *edges]).astype(np.int32),
         np.array(first_word, np.int64),
         np.array(first_plain, np.int64),

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from tidings.matching.bits import trailing_zeros
 from tidings.matching.boxes.residuals import ASK, CHECK, NO, YES, inside, verdict_of
 from tidings.matching.compiled import inlined, kernel
 from tidings.matching.index.access import MIXED
 from tidings.matching.index.bitmaps import Bitmaps
 from tidings.matching.index.index import Index
-from tidings.matching.index.kernel import CANDIDATES, OPEN_MATCHES, look_again, tidy, trailing_zeros
+from tidings.matching.index.kernel import CANDIDATES, OPEN_MATCHES, look_again, tidy
 from tidings.matching.index.slices import within
 
 SEVERAL = -1  # in place of a row: the event has several ordinals there

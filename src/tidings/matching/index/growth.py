@@ -15,6 +15,7 @@ from tidings.matching.boxes.merge import merge_tables, table_of
 from tidings.matching.index.segment import Segment
 from tidings.matching.index.segments import Segments
 from tidings.matching.plan.filters import Filters
+from tidings.matching.ragged import owners
 from tidings.matching.spans import Numbers
 from tidings.schema.catalog import Catalog
 
@@ -80,9 +81,9 @@ def _asking(table: BoxTable, attributes: frozenset[str]) -> npt.NDArray[np.bool_
     """By box whether a side or a residual asks for one of the attributes' numbers."""
     moved = np.array([dimension.axis.attribute in attributes for dimension in table.dimensions] or [False])
     boxes = np.zeros(len(table), bool)
-    boxes[np.repeat(np.arange(len(table)), np.diff(table.offsets))[moved[table.dimension]]] = True
+    boxes[owners(table.offsets)[moved[table.dimension]]] = True
     rows = table.residuals
     on_axis = np.isin(rows[:, 0], ON_AXIS)
     asks = on_axis & moved[np.where(on_axis, rows[:, 2], 0)]
-    boxes[np.repeat(np.arange(len(table)), np.diff(table.residual_offsets))[asks]] = True
+    boxes[owners(table.residual_offsets)[asks]] = True
     return boxes

@@ -17,6 +17,7 @@ from tidings.matching.index.bitmaps import Bitmaps, make_bitmaps
 from tidings.matching.index.outsides import with_outsides
 from tidings.matching.index.residual_sets import residual_sets
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
+from tidings.matching.ragged import flattened, offsets_of, sums
 
 
 class Index(NamedTuple):
@@ -56,33 +57,31 @@ def build_index(
 ) -> tuple[Index, Bitmaps]:
     table = with_outsides(table)
     groups, group_of = choose_groups(table, recent, thresholds)
-    access_offsets, access = _csr([group.access for group in groups], np.int16)
+    access_offsets, access = flattened([group.access for group in groups], np.int16)
     cluster_of, examples = _clusters(table, group_of, access_offsets, access)
     bound = _bounds(table, groups, group_of)
     # One sort of one integer: clusters are numbered by group, so this is the order (group, cluster, bound).
     order = np.argsort((cluster_of << 32) | bound)
     counts = np.bincount(cluster_of, minlength=len(examples))
-    cluster_start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    cluster_start = offsets_of(counts).astype(np.int32)
     cluster_group = group_of[examples]
     first_cluster = np.searchsorted(cluster_group, np.arange(len(groups) + 1)).astype(np.int64)
     first_box = cluster_start[first_cluster].astype(np.int64)
     keys_each = np.array([len(group.access) for group in groups], np.int64)
-    first_key = _starts(keys_each * np.diff(first_cluster))
+    first_key = offsets_of(keys_each * np.diff(first_cluster))[:-1]
     keys = np.empty(int((keys_each * np.diff(first_cluster)).sum()), np.int32)
     width = np.array([-1 if group.answer == MIXED else len(group.sides) for group in groups], np.int32)
     sizes = np.diff(first_box)
     rest = np.diff(table.offsets)[order] - keys_each[group_of[order]]
-    group_sides = np.add.reduceat(np.append(rest, 0), first_box[:-1]) if len(groups) else np.zeros(0, np.int64)
-    group_sides = np.where(sizes > 0, group_sides, 0)
-    first_side = _starts(group_sides)
-    sides = int(group_sides.sum())
+    side_offsets = offsets_of(sums(rest, first_box))
+    first_side, sides = side_offsets[:-1], int(side_offsets[-1])
     is_mixed = width < 0
-    first_mixed = _starts(np.where(is_mixed, sizes, 0))
+    first_mixed = offsets_of(np.where(is_mixed, sizes, 0))[:-1]
     in_mixed = is_mixed[group_of[order]] if len(groups) else np.zeros(0, bool)
     mixed_offsets = np.zeros(int(in_mixed.sum()) + 1, np.int64)
     if is_mixed.any():  # mixed groups come last, one after the other, so one run of offsets serves them all
         mixed_offsets[0] = first_side[np.argmax(is_mixed)]
-    wanted_offsets, wanted = _csr([group.sides for group in groups], np.int16)
+    wanted_offsets, wanted = flattened([group.sides for group in groups], np.int16)
     number = np.empty(len(table), np.int32)
     side_dimension = np.empty(sides, np.int16)
     low, high = np.empty(sides, np.int32), np.empty(sides, np.int32)
@@ -104,17 +103,6 @@ def build_index(
     for array in (*index, *bitmaps):
         array.setflags(write=False)  # as those read from files are, so that one compiled kernel serves both
     return index, bitmaps
-
-
-def _csr(lists: list[tuple[int, ...]], dtype: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
-    lengths = np.array([len(one) for one in lists], np.int64)
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), np.array(
-        [item for one in lists for item in one], dtype
-    )
-
-
-def _starts(sizes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    return np.asarray(np.cumsum(sizes) - sizes, np.int64)
 
 
 def _needs(groups: list[Group], table: BoxTable, group_of: npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tidings.matching.bits import trailing_zeros
 from tidings.matching.boxes.box_table import IN_RANGES
 from tidings.matching.boxes.residuals import ASK, CHECK, NO, YES, inside, verdict_of
 from tidings.matching.boxes.second_look import second_look
@@ -19,9 +20,6 @@ from tidings.matching.index.access import ALL, BOTH, BOUND, LOWER, MIXED, PREFIX
 from tidings.matching.index.slices import copy, copy_inside, copy_inside_both, first_above, within
 
 CANDIDATES, TESTED, OPEN_MATCHES = 0, 1, 2  # places in `counts`
-_DE_BRUIJN = 0x03F79D71B4CB0A89
-_PLACES = np.array([[_DE_BRUIJN << place >> 58 & 63, place] for place in range(64)])
-_PLACES = _PLACES[np.argsort(_PLACES[:, 0]), 1]
 
 
 @kernel
@@ -310,12 +308,6 @@ def next_candidate(box: Any, start: Any, stop: Any, words: Any, accumulator: Any
             return start + w * 64 + trailing_zeros(accumulator[w])
         w += 1
     return stop
-
-
-@inlined
-def trailing_zeros(word: Any) -> Any:
-    """The place of the lowest set bit, by a table: each place gives another product's upper six bits."""
-    return _PLACES[((word & (~word + np.uint64(1))) * np.uint64(_DE_BRUIJN)) >> np.uint64(58)]
 
 
 @kernel

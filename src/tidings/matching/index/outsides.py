@@ -12,6 +12,7 @@ import numpy as np
 
 from tidings.matching.boxes.box_table import IN_RANGES, BoxTable
 from tidings.matching.boxes.dimension import OPEN
+from tidings.matching.ragged import offsets_of, owners, sums
 
 
 def with_outsides(table: BoxTable) -> BoxTable:
@@ -27,8 +28,8 @@ def with_outsides(table: BoxTable) -> BoxTable:
     two &= (pool[start] == 0) & (pool[start + 3 * two] == OPEN)
     if not two.any():
         return table
-    box = np.repeat(np.arange(len(table)), np.diff(table.residual_offsets))
-    side_box = np.repeat(np.arange(len(table)), np.diff(table.offsets))
+    box = owners(table.residual_offsets)
+    side_box = owners(table.offsets)
     place = side_box * len(table.dimensions) + table.dimension  # ascending: sides are in the order of their dimensions
     wanted = box * len(table.dimensions) + rows[:, 2]
     side = np.minimum(np.searchsorted(place, wanted), max(len(place) - 1, 0))
@@ -39,7 +40,5 @@ def with_outsides(table: BoxTable) -> BoxTable:
     chosen &= two
     low, high = table.low.copy(), table.high.copy()
     high[side[chosen]], low[side[chosen]] = pool[start[chosen] + 1], pool[start[chosen] + 2]
-    kept = np.add.reduceat(np.append(~chosen, False).astype(np.int64), table.residual_offsets[:-1])
-    kept = np.where(np.diff(table.residual_offsets) > 0, kept, 0)
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
+    offsets = offsets_of(sums(~chosen, table.residual_offsets))
     return replace(table, low=low, high=high, residual_offsets=offsets, residuals=rows[~chosen])

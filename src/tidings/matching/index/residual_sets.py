@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tidings.matching.boxes.box_table import HAS_ALL, POINTING, BoxTable
 from tidings.matching.compiled import kernel
 from tidings.matching.index.access import mix
+from tidings.matching.ragged import offsets_of, places, taken
 
 Ordinals = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
@@ -25,9 +26,9 @@ def residual_sets(table: BoxTable) -> tuple[Ordinals, Integers, Ordinals, Ordina
     set_of, examples = np.zeros(len(table), np.int32), np.zeros(len(table) + 1, np.int64)
     count = number_sets(table.residual_offsets, table.residuals, table.pool, np.zeros(size, np.int32), set_of, examples)
     lengths = np.diff(table.residual_offsets)[examples[1 : count + 1]]
-    offsets = np.concatenate([np.zeros(2, np.int64), np.cumsum(lengths)])
+    offsets = offsets_of(np.append(0, lengths))
     first = table.residual_offsets[examples[1 : count + 1]]
-    rows = np.repeat(first - offsets[1:-1], lengths) + np.arange(offsets[-1])
+    rows = places(first, lengths)
     return set_of, offsets, *_tightened(table.residuals[rows], table.pool)
 
 
@@ -36,19 +37,16 @@ def _tightened(residuals: Ordinals, pool: Ordinals) -> tuple[Ordinals, Ordinals]
     pointing = np.flatnonzero(np.isin(residuals[:, 0], POINTING))
     first = residuals[pointing, 3].astype(np.int64)
     lengths = residuals[pointing, 4] - first
-    ends = np.cumsum(lengths)
-    taken = np.repeat(first - (ends - lengths), lengths) + np.arange(lengths.sum())
-    residuals[pointing, 3], residuals[pointing, 4] = ends - lengths, ends
-    return residuals, pool[taken]
+    ends = offsets_of(lengths)
+    residuals[pointing, 3], residuals[pointing, 4] = ends[:-1], ends[1:]
+    return residuals, pool[places(first, lengths)]
 
 
 def expanded(set_of: Ordinals, offsets: Integers, residuals: Ordinals, boxes: int) -> tuple[Integers, Ordinals]:
     """The residuals box by box again."""
     if not len(set_of):
         return np.zeros(boxes + 1, np.int64), residuals
-    lengths = np.diff(offsets)[set_of]
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    rows = np.repeat(offsets[set_of] - ends[:-1], lengths) + np.arange(ends[-1])
+    rows, ends = taken(offsets, set_of)
     return ends, residuals[rows]
 
 

@@ -24,6 +24,7 @@ from tidings.matching.index.index import Index, build_index
 from tidings.matching.index.kernel import CANDIDATES, OPEN_MATCHES, TESTED, find_matches
 from tidings.matching.index.threads import Threads
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
+from tidings.matching.ragged import joined_offsets
 
 _SAMPLE = 16  # events that are matched first, to learn how much room the others need
 
@@ -199,16 +200,9 @@ def joined(parts: list[Found]) -> Found:
     """Parts of one batch, in order."""
     if len(parts) == 1:
         return parts[0]
-    offsets, base = [np.zeros(1, np.int64)], 0
-    for part in parts:
-        offsets.append(part.offsets[1:] + base)
-        base += int(part.offsets[-1])
-    cost = Cost()
-    for part in parts:
-        cost += part.cost
     return Found(
-        np.concatenate(offsets),
+        joined_offsets([part.offsets for part in parts]),
         np.concatenate([part.numbers for part in parts]),
         sum(part.open for part in parts),
-        cost,
+        sum((part.cost for part in parts), Cost()),
     )

@@ -19,8 +19,8 @@ from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.dimension import OPEN
 from tidings.matching.compiled import kernel
-from tidings.matching.papers.event_type_parts import owners_of
 from tidings.matching.papers.indexed import IndexedMatcher, Integers, Ordinals
+from tidings.matching.ragged import owners
 
 EQUAL, BELOW, ABOVE, BETWEEN = range(4)  # the kinds of edges, in the order in which a node has them
 
@@ -38,7 +38,7 @@ class AguileraMatcher(IndexedMatcher):
         self.order = _order(table)
         level = np.empty(len(table.dimensions), np.int64)
         level[self.order] = np.arange(len(self.order))
-        owner = owners_of(table)
+        owner = owners(table.offsets)
         by_level = np.lexsort((level[table.dimension], owner))
         levels = level[table.dimension[by_level]]
         low, high = table.low[by_level].astype(np.int64), table.high[by_level].astype(np.int64)
@@ -62,20 +62,9 @@ class AguileraMatcher(IndexedMatcher):
         self._bound, self._other = (np.ascontiguousarray(edge_bounds[: used[1], i]) for i in range(2))
 
     def _find(self, points: Ordinals) -> tuple[Integers, Ordinals, Cost]:
-        offsets = np.zeros(len(points) + 1, np.int64)
-        out = np.empty(1 << 16, np.int32)
         stack = np.empty(len(self.nodes), np.int32)
-        cost = np.zeros(2, np.int64)
-        done = 0
-        while True:
-            done = follow_paths(
-                points, done, self.nodes, self.edges, self._bound, self._other, self._boxes_in_order, stack,
-                cost, offsets, out,
-            )  # fmt: skip
-            if done == len(points):
-                break
-            out = np.concatenate([out, np.empty_like(out)])
-        return offsets, out[: offsets[-1]], Cost(int(cost[0]), int(cost[1]))
+        tree = self.nodes, self.edges, self._bound, self._other, self._boxes_in_order, stack
+        return self._all_found(points, lambda *into: follow_paths(points, *tree, *into))
 
 
 def _order(table: BoxTable) -> Integers:
@@ -175,8 +164,8 @@ def first_above(bound: Any, start: Any, stop: Any, ordinal: Any) -> Any:
 
 @kernel
 def follow_paths(
-    points: Any, first: Any, nodes: Any, edges: Any, bound: Any, other: Any, boxes: Any, stack: Any,
-    cost: Any, out_offsets: Any, out: Any,
+    points: Any, nodes: Any, edges: Any, bound: Any, other: Any, boxes: Any, stack: Any, first: Any,
+    out_offsets: Any, out: Any, cost: Any,
 ) -> Any:  # fmt: skip
     """Figure 7 for the points from `first` on, with a stack in place of the recursion; stops early, and says
     where, when `out` is full. `cost` gathers the boxes reached and the edges that were searched, tested or

@@ -14,8 +14,7 @@ import numpy as np
 from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.compiled import kernel
-from tidings.matching.papers.indexed import IndexedMatcher, Integers, Ordinals
-from tidings.matching.papers.output import FULL, found
+from tidings.matching.papers.indexed import FULL, IndexedMatcher, Integers, Ordinals
 from tidings.matching.papers.predicate_clusters import count_hits, predicate_clusters, take_back
 
 
@@ -32,7 +31,7 @@ class CountingMatcher(IndexedMatcher):
         clusters = self._clusters
         left = clusters.needed.copy()
         ranges = np.empty((3 * points.shape[1], 2), np.int64)
-        return found(points, lambda *into: count_points(clusters, points, ranges, left, *into))
+        return self._all_found(points, lambda *into: count_points(clusters, points, ranges, left, *into))
 
 
 @kernel

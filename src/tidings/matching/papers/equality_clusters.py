@@ -17,7 +17,8 @@ import numpy.typing as npt
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.compiled import kernel
 from tidings.matching.papers.indexed import Integers, Ordinals
-from tidings.matching.papers.sides import by_selectivity, equalities, gathered, offsets_of, owners
+from tidings.matching.papers.sides import by_selectivity, equalities
+from tidings.matching.ragged import offsets_of, owners, taken
 
 NONE = -1  # no cluster
 
@@ -43,20 +44,20 @@ class EqualityClusters(NamedTuple):
 def equality_clusters(table: BoxTable) -> EqualityClusters:
     """Clusters the boxes that have an equality."""
     equal = equalities(table)
-    owner = owners(table)
+    owner = owners(table.offsets)
     rows = np.flatnonzero(equal)
     rows = rows[np.argsort((owner[rows] << 16) + table.dimension[rows])]  # a schema's dimensions ascend
     boxes, counts = np.unique(owner[rows], return_counts=True)
     offsets = offsets_of(counts)
     schemas, first_rows = _schemas(offsets, table.dimension[rows].astype(np.int64))
-    dimensions, schema_offsets = gathered(offsets, first_rows)
+    dimensions, schema_offsets = taken(offsets, first_rows)
 
     slots = np.zeros(_capacity(len(boxes)), np.int64)
     cluster = np.empty(len(boxes), np.int64)
     values = table.low[rows].astype(np.int64)
     count = group(schemas, offsets, values, slots, cluster, np.empty(len(boxes), np.int64))
     order = np.argsort(cluster, kind="stable")
-    ordered, value_offsets = gathered(offsets, order)
+    ordered, value_offsets = taken(offsets, order)
     starts = np.searchsorted(cluster[order], np.arange(count + 1)).astype(np.int64)
 
     rest_counts = np.diff(table.offsets)[boxes] - counts
@@ -64,7 +65,7 @@ def equality_clusters(table: BoxTable) -> EqualityClusters:
     member[boxes] = True
     ordered_sides = by_selectivity(table)
     rest_rows = ordered_sides[(~equal & member[owner])[ordered_sides]]
-    rest, rest_offsets = gathered(offsets_of(rest_counts), order)
+    rest, rest_offsets = taken(offsets_of(rest_counts), order)
     rest = rest_rows[rest]
     first_dimensions = table.dimension[rows[offsets[first_rows]]]
     return EqualityClusters(

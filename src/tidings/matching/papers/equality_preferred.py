@@ -15,10 +15,10 @@ from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.compiled import kernel
 from tidings.matching.papers.equality_clusters import NONE, cluster_of, equality_clusters
-from tidings.matching.papers.indexed import IndexedMatcher, Integers, Ordinals
-from tidings.matching.papers.output import FULL, found
+from tidings.matching.papers.indexed import FULL, IndexedMatcher, Integers, Ordinals
 from tidings.matching.papers.predicate_clusters import count_hits, predicate_clusters, take_back
-from tidings.matching.papers.sides import equalities, owners
+from tidings.matching.papers.sides import equalities
+from tidings.matching.ragged import owners
 
 
 class EqualityPreferredMatcher(IndexedMatcher):
@@ -32,7 +32,7 @@ class EqualityPreferredMatcher(IndexedMatcher):
     def _build(self, table: BoxTable) -> None:
         equal = equalities(table)
         handicap = np.zeros(len(table), bool)
-        handicap[owners(table)[equal]] = True
+        handicap[owners(table.offsets)[equal]] = True
         self._equal = equality_clusters(table)
         self._counted = predicate_clusters(table, ~equal, np.ones(len(table), bool), handicap)
         self._member_slots = self._counted.slots[self._equal.boxes]
@@ -41,7 +41,7 @@ class EqualityPreferredMatcher(IndexedMatcher):
         equal, counted, slots = self._equal, self._counted, self._member_slots
         left = counted.needed.copy()
         ranges = np.empty((3 * points.shape[1], 2), np.int64)
-        return found(points, lambda *into: prefer_points(equal, counted, slots, points, ranges, left, *into))
+        return self._all_found(points, lambda *into: prefer_points(equal, counted, slots, points, ranges, left, *into))
 
 
 @kernel

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from tidings.matching.boxes.box import Axis
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.dimension import Ordinals
+from tidings.matching.ragged import owners
 from tidings.schema.catalog import EVENT_TYPE
 
 COMMON = 0  # the part of the boxes that name no event type
@@ -42,7 +43,7 @@ class EventTypeParts:
         place = axes.index(_TYPE)
         left = (table.dimension != place) | (table.high != table.low + 1)
         types, parts = np.unique(table.low[~left], return_inverse=True)
-        part[owners_of(table)[~left]] = parts + 1
+        part[owners(table.offsets)[~left]] = parts + 1
         part_of = np.full(int(types[-1]) + 1 if len(types) else 0, COMMON, np.int32)
         part_of[types] = np.arange(1, len(types) + 1)
         return cls(place, len(types) + 1, part, part_of, left)
@@ -55,8 +56,3 @@ class EventTypeParts:
             known = (ordinals >= 0) & (ordinals < len(self.part_of))
             found[known] = self.part_of[ordinals[known]]
         return found
-
-
-def owners_of(table: BoxTable) -> Ordinals:
-    """The box of each side."""
-    return np.repeat(np.arange(len(table), dtype=np.int32), np.diff(table.offsets))

@@ -18,9 +18,9 @@ from tidings.errors import MatchingError
 from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.compiled import kernel
-from tidings.matching.papers.event_type_parts import owners_of
 from tidings.matching.papers.gough_tree import GoughTree, GrowingTree
 from tidings.matching.papers.indexed import IndexedMatcher, Integers, Ordinals
+from tidings.matching.ragged import owners
 from tidings.schema.catalog import Catalog
 
 MOST_NODES = 2_000_000
@@ -53,7 +53,7 @@ class GoughMatcher(IndexedMatcher):
     def _build(self, table: BoxTable) -> None:
         self._tree = None
         self._conjunctions = len(table)
-        owner = owners_of(table)
+        owner = owners(table.offsets).astype(np.int32)
         lengths = np.diff(table.offsets)
         self._sideless = np.flatnonzero(lengths == 0).astype(np.int32)
         self.order = level_order(table, owner)
@@ -77,18 +77,11 @@ class GoughMatcher(IndexedMatcher):
 
     def _find(self, points: Ordinals) -> tuple[Integers, Ordinals, Cost]:
         tree = self.tree
-        offsets = np.zeros(len(points) + 1, np.int64)
-        out = np.empty(1 << 16, np.int32)
-        done = 0
-        while True:
-            done = follow_path(
-                points, done, self.order, tree.first_nodes, tree.node_offsets, tree.bound, tree.child,
-                tree.answer_offsets, tree.answers, self._sideless, offsets, out,
-            )  # fmt: skip
-            if done == len(points):
-                break
-            out = np.concatenate([out, np.empty_like(out)])
-        return offsets, out[: offsets[-1]], Cost(int(offsets[-1]), len(points) * len(self.order))
+        index = (
+            self.order, tree.first_nodes, tree.node_offsets, tree.bound, tree.child, tree.answer_offsets, tree.answers,
+            self._sideless,
+        )  # fmt: skip
+        return self._all_found(points, lambda *into: follow_path(points, *index, *into))
 
 
 def level_order(table: BoxTable, owner: Ordinals) -> Integers:
@@ -111,8 +104,9 @@ def level_order(table: BoxTable, owner: Ordinals) -> Integers:
 
 @kernel
 def follow_path(
-    points: Any, first: Any, order: Any, first_nodes: Any, node_offsets: Any, bound: Any, child: Any,
-    answer_offsets: Any, answers: Any, sideless: Any, out_offsets: Any, out: Any,
+    points: Any, order: Any, first_nodes: Any, node_offsets: Any, bound: Any, child: Any,
+    answer_offsets: Any, answers: Any, sideless: Any, first: Any, out_offsets: Any, out: Any,
+    cost: Any,
 ) -> Any:  # fmt: skip
     """Figure 3 for the points from `first` on; stops early, and says where, when `out` is full."""
     n = out_offsets[first]
@@ -139,5 +133,7 @@ def follow_path(
                 out[n] = answers[i]
                 n += 1
             place = child[start]
+        cost[0] += n - out_offsets[p]
+        cost[1] += len(order)
         out_offsets[p + 1] = n
     return len(points)

@@ -15,10 +15,10 @@ import numpy.typing as npt
 from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.compiled import kernel
-from tidings.matching.papers.indexed import IndexedMatcher, Integers, Ordinals
+from tidings.matching.papers.indexed import FULL, IndexedMatcher, Integers, Ordinals
 from tidings.matching.papers.interval_trees import interval_trees
-from tidings.matching.papers.output import FULL, found
-from tidings.matching.papers.sides import by_selectivity, gathered, offsets_of, sides_tested
+from tidings.matching.papers.sides import by_selectivity, sides_tested
+from tidings.matching.ragged import offsets_of, taken
 
 
 class Entries(NamedTuple):
@@ -47,7 +47,7 @@ class HansonMatcher(IndexedMatcher):
         others = np.ones(len(by_share), bool)
         others[chosen] = False
         rest_rows = by_share[others[by_share]]  # the more selective first: most candidates fail at once
-        rest, offsets = gathered(offsets_of(np.diff(table.offsets)[sided] - 1), order)
+        rest, offsets = taken(offsets_of(np.diff(table.offsets)[sided] - 1), order)
         rest = rest_rows[rest]
         always = np.flatnonzero(np.diff(table.offsets) == 0).astype(np.int32)
         self._entries = Entries(
@@ -61,7 +61,7 @@ class HansonMatcher(IndexedMatcher):
 
     def _find(self, points: Ordinals) -> tuple[Integers, Ordinals, Cost]:
         trees, entries = self._trees, self._entries
-        return found(points, lambda *into: hanson_points(trees, entries, points, *into))
+        return self._all_found(points, lambda *into: hanson_points(trees, entries, points, *into))
 
 
 @kernel

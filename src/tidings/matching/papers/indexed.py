@@ -7,6 +7,7 @@ limit the boxes are simply scanned for it."""
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,14 @@ from tidings.matching.compiled import kernel
 from tidings.matching.verified import verified
 from tidings.schema.catalog import Catalog
 
-MOST_POINTS = 64  # of one event; with more the boxes are scanned
-
 Ordinals = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
+
+MOST_POINTS = 64  # of one event; with more the boxes are scanned
+FULL = -1  # what a part of a kernel returns instead of a count when the output has no room
+
+# Of the first point, the offsets, the output and the cost (candidates, predicates): the point it stopped at.
+Run = Callable[[int, Integers, Ordinals, Integers], int]
 
 
 class StandingLoad(MatchingError):
@@ -48,6 +53,8 @@ class IndexedMatcher(Algorithm):
     """Builds its index anew when it is asked after a change; the papers' structures are made for standing sets of
     filters."""
 
+    first_room = 1 << 16  # box numbers that the output has room for at first
+
     def __init__(self, catalog: Catalog) -> None:
         super().__init__(catalog)
         self._filters: list[Filter] = []
@@ -62,6 +69,17 @@ class IndexedMatcher(Algorithm):
     @abstractmethod
     def _find(self, points: Ordinals) -> tuple[Integers, Ordinals, Cost]:
         """For each point (a row of ordinals, -1 unbound) the boxes whose sides all hold it: offsets and box numbers."""
+
+    def _all_found(self, points: Ordinals, run: Run) -> tuple[Integers, Ordinals, Cost]:
+        """All boxes that a kernel finds: when the output is full it is doubled, and the kernel resumed. The kernel adds
+        to the cost, and sets the next offset, only for finished points."""
+        offsets, cost = np.zeros(len(points) + 1, np.int64), np.zeros(2, np.int64)
+        out = np.empty(self.first_room, np.int32)
+        done = run(0, offsets, out, cost)
+        while done < len(points):
+            out = np.concatenate([out, np.empty_like(out)])
+            done = run(done, offsets, out, cost)
+        return offsets, out[: offsets[-1]], Cost(int(cost[0]), int(cost[1]))
 
     def adopt(self, catalog: Catalog) -> None:
         self._refuse_change_after_load()

@@ -19,8 +19,9 @@ from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.dimension import OPEN
 from tidings.matching.compiled import kernel
-from tidings.matching.papers.event_type_parts import COMMON, EventTypeParts, owners_of
+from tidings.matching.papers.event_type_parts import COMMON, EventTypeParts
 from tidings.matching.papers.indexed import IndexedMatcher, Integers, Ordinals
+from tidings.matching.ragged import owners
 
 EQUAL, LESS, AT_LEAST, BOUND = range(4)  # the comparisons; an interval with two ends is AT_LEAST and LESS
 
@@ -32,7 +33,7 @@ class NeonMatcher(IndexedMatcher):
 
     def _build(self, table: BoxTable) -> None:
         self._parts = parts = EventTypeParts.of(table)
-        owners = owners_of(table)
+        owner = owners(table.offsets).astype(np.int32)
         equal = parts.left & (table.high == table.low + 1)
         lower = parts.left & ~equal & (table.low > 0)
         upper = parts.left & ~equal & (table.high != OPEN)
@@ -44,7 +45,7 @@ class NeonMatcher(IndexedMatcher):
             (BOUND, bound, table.low),
         )
         self._constants = np.concatenate([constants[chosen] for _, chosen, constants in kinds])
-        self._owners = np.concatenate([owners[chosen] for _, chosen, _ in kinds])
+        self._owners = np.concatenate([owner[chosen] for _, chosen, _ in kinds])
         dimension = np.concatenate([table.dimension[chosen] for _, chosen, _ in kinds]).astype(np.int64)
         comparison = np.repeat([kind for kind, _, _ in kinds], [chosen.sum() for _, chosen, _ in kinds])
         self._sort(dimension, comparison)
@@ -66,30 +67,20 @@ class NeonMatcher(IndexedMatcher):
         self._operation_offsets = np.searchsorted(part[rows], np.arange(self._parts.count + 1))
 
     def _find(self, points: Ordinals) -> tuple[Integers, Ordinals, Cost]:
-        offsets = np.zeros(len(points) + 1, np.int64)
-        out = np.empty(1 << 16, np.int32)
         counts = np.zeros(len(self.n_predicates), np.int32)
         touched = np.empty(len(counts) + 1, np.int32)
-        cost = np.zeros(2, np.int64)
-        part_of_points = self._parts.of_points(points)
-        done = 0
-        while True:
-            done = count_predicates(
-                points, done, part_of_points, self._operation_offsets, self.operations, self._constants,
-                self._owners, self.n_predicates, self._unasked_offsets, self._unasked, counts, touched, cost,
-                offsets, out,
-            )  # fmt: skip
-            if done == len(points):
-                break
-            out = np.concatenate([out, np.empty_like(out)])
-        return offsets, out[: offsets[-1]], Cost(int(cost[0]), int(cost[1]))
+        index = (
+            self._parts.of_points(points), self._operation_offsets, self.operations, self._constants, self._owners,
+            self.n_predicates, self._unasked_offsets, self._unasked, counts, touched,
+        )  # fmt: skip
+        return self._all_found(points, lambda *into: count_predicates(points, *index, *into))
 
 
 @kernel
 def count_predicates(
-    points: Any, first: Any, part_of_points: Any, operation_offsets: Any, operations: Any, constants: Any,
-    owners: Any, n_predicates: Any, unasked_offsets: Any, unasked: Any, counts: Any, touched: Any, cost: Any,
-    out_offsets: Any, out: Any,
+    points: Any, part_of_points: Any, operation_offsets: Any, operations: Any, constants: Any,
+    owners: Any, n_predicates: Any, unasked_offsets: Any, unasked: Any, counts: Any, touched: Any, first: Any,
+    out_offsets: Any, out: Any, cost: Any,
 ) -> Any:  # fmt: skip
     """Figure 8 for the points from `first` on; stops early, and says where, when `out` is full.
 

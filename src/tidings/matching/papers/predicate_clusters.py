@@ -19,9 +19,9 @@ import numpy.typing as npt
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.dimension import OPEN
 from tidings.matching.compiled import kernel
-from tidings.matching.papers.indexed import Integers, Ordinals
-from tidings.matching.papers.output import FULL
-from tidings.matching.papers.sides import equalities, owners
+from tidings.matching.papers.indexed import FULL, Integers, Ordinals
+from tidings.matching.papers.sides import equalities
+from tidings.matching.ragged import owners
 
 AT_LEAST, BELOW, EQUAL = range(3)  # kinds of predicates: value <= ordinal, ordinal < value, ordinal = value
 UNDONE = 20  # counters that are copied in the time of undoing one hit (1 ns, at 1,000,000 counters)
@@ -95,7 +95,7 @@ def _decomposed(table: BoxTable, sides: Chosen) -> tuple[Integers, Integers, Int
     kinds = np.repeat(np.array(list(bounds), np.int64), [len(some) for some in rows])
     values = np.concatenate([bound[some] for some, (_, bound) in zip(rows, bounds.values(), strict=True)])
     places = np.concatenate(rows)
-    return kinds, table.dimension[places].astype(np.int64), values.astype(np.int64), owners(table)[places]
+    return kinds, table.dimension[places].astype(np.int64), values.astype(np.int64), owners(table.offsets)[places]
 
 
 def _neighbours(boxes: Integers, owner: Integers, predicate: Integers) -> Integers:

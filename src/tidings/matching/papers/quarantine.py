@@ -15,10 +15,10 @@ from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.compiled import kernel
 from tidings.matching.papers.equality_clusters import NONE, cluster_of, equality_clusters
-from tidings.matching.papers.indexed import IndexedMatcher, Integers, Ordinals
-from tidings.matching.papers.output import FULL, found
+from tidings.matching.papers.indexed import FULL, IndexedMatcher, Integers, Ordinals
 from tidings.matching.papers.predicate_clusters import count_hits, predicate_clusters, take_back
-from tidings.matching.papers.sides import equalities, owners, sides_tested
+from tidings.matching.papers.sides import equalities, sides_tested
+from tidings.matching.ragged import owners
 
 
 class QuarantineMatcher(IndexedMatcher):
@@ -27,7 +27,7 @@ class QuarantineMatcher(IndexedMatcher):
     name = "quarantine"
 
     def _build(self, table: BoxTable) -> None:
-        owner = owners(table)
+        owner = owners(table.offsets)
         quarantined = np.ones(len(table), bool)
         quarantined[owner[equalities(table)]] = False
         self._equal = equality_clusters(table)
@@ -37,7 +37,7 @@ class QuarantineMatcher(IndexedMatcher):
         equal, counted = self._equal, self._counted
         left = counted.needed.copy()
         ranges = np.empty((3 * points.shape[1], 2), np.int64)
-        return found(points, lambda *into: quarantine_points(equal, counted, points, ranges, left, *into))
+        return self._all_found(points, lambda *into: quarantine_points(equal, counted, points, ranges, left, *into))
 
 
 @kernel

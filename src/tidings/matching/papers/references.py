@@ -21,11 +21,11 @@ import numpy.typing as npt
 from tidings.matching.boxes.dimension import OPEN
 from tidings.matching.compiled import kernel
 from tidings.matching.papers.indexed import Integers, Ordinals
+from tidings.matching.ragged import offsets_of
 
 ARRAY, BITS = range(2)
-KIND, PLACE, START, STOP = range(
-    4
-)  # of a reference: an ARRAY's slice; the place of BITS, and the slice of what changed since
+# Of a reference: an ARRAY's slice; the place of BITS, and the slice of what changed since.
+KIND, PLACE, START, STOP = range(4)
 WORD = 64  # bits; an array has at most as many entries as a bit list has words
 _GENEROUS = 16  # an array may have so many entries for each box that changed since the last array
 
@@ -90,7 +90,7 @@ class Forest:
     def of(cls, trees: Sequence[Sequence[AttributeNode]]) -> Forest:
         every = [node for tree in trees for node in tree]
         cuts, arrays, bits, changed, indifferent = (
-            _offsets([len(getattr(node, part)) for node in every])
+            offsets_of([len(getattr(node, part)) for node in every])
             for part in ("cuts", "arrays", "bits", "changed", "indifferent")
         )
         dimensions = np.array([node.dimension for node in every], np.int64)
@@ -102,7 +102,7 @@ class Forest:
             moved[:, START:] += np.where(moved[:, KIND] == ARRAY, array, change)[:, None]
             references.append(moved)
         return cls(
-            _offsets([len(tree) for tree in trees]),
+            offsets_of([len(tree) for tree in trees]),
             nodes,
             np.concatenate([np.zeros(0, np.int32), *(node.cuts for node in every)]),
             np.concatenate(references),
@@ -111,10 +111,6 @@ class Forest:
             np.concatenate([np.zeros(0, np.int32), *(node.changed for node in every)]),
             np.concatenate([np.zeros(0, np.uint64), *(node.indifferent for node in every)]),
         )
-
-
-def _offsets(lengths: list[int]) -> Integers:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.array(lengths, np.int64))])
 
 
 @kernel

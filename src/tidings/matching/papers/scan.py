@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.compiled import kernel
@@ -21,21 +19,13 @@ class ScanMatcher(IndexedMatcher):
 
     def _find(self, points: Ordinals) -> tuple[Integers, Ordinals, Cost]:
         table = self._boxes_in_arrays
-        offsets = np.zeros(len(points) + 1, np.int64)
-        out = np.empty(1 << 16, np.int32)
-        done = 0
-        while True:
-            done = scan_points(points, done, table.offsets, table.dimension, table.low, table.high, offsets, out)
-            if done == len(points):
-                break
-            out = np.concatenate([out, np.empty_like(out)])
-        tested = len(points) * len(table)
-        return offsets, out[: offsets[-1]], Cost(tested, tested)
+        sides = table.offsets, table.dimension, table.low, table.high
+        return self._all_found(points, lambda *into: scan_points(points, *sides, *into))
 
 
 @kernel
 def scan_points(
-    points: Any, first: Any, offsets: Any, dimension: Any, low: Any, high: Any, out_offsets: Any, out: Any
+    points: Any, offsets: Any, dimension: Any, low: Any, high: Any, first: Any, out_offsets: Any, out: Any, cost: Any
 ) -> Any:
     """Tests all boxes on the points from `first` on; stops early, and says where, when `out` is full."""
     n = out_offsets[first]
@@ -52,5 +42,6 @@ def scan_points(
                     return p
                 out[n] = box
                 n += 1
+        cost += len(offsets) - 1
         out_offsets[p + 1] = n
     return len(points)

@@ -1,4 +1,4 @@
-"""The sides of a table's boxes as indexes see them: whose they are, which are equalities, which selective."""
+"""The sides of a table's boxes as indexes see them: which are equalities, and which are selective."""
 
 from __future__ import annotations
 
@@ -10,12 +10,7 @@ import numpy.typing as npt
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.dimension import OPEN
 from tidings.matching.compiled import kernel
-from tidings.matching.papers.indexed import Integers
-
-
-def owners(table: BoxTable) -> Integers:
-    """The box of each side."""
-    return np.repeat(np.arange(len(table)), np.diff(table.offsets))
+from tidings.matching.ragged import Integers, owners
 
 
 def equalities(table: BoxTable) -> npt.NDArray[np.bool_]:
@@ -37,18 +32,7 @@ def by_selectivity(table: BoxTable) -> Integers:
     np.maximum.at(sizes, table.dimension, bound + 1)
     size = sizes[table.dimension]
     share = (np.minimum(table.high, size) - table.low) / size
-    return np.lexsort((share, owners(table)))
-
-
-def offsets_of(counts: npt.NDArray[Any]) -> Integers:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
-
-
-def gathered(offsets: Integers, order: Integers) -> tuple[Integers, Integers]:
-    """Where the items of these rows stand, row after row, and the rows' new offsets."""
-    lengths = np.diff(offsets)[order]
-    moved = offsets_of(lengths)
-    return np.arange(moved[-1]) + np.repeat(offsets[:-1][order] - moved[:-1], lengths), moved
+    return np.lexsort((share, owners(table.offsets)))
 
 
 @kernel

@@ -24,18 +24,17 @@ import numpy as np
 from tidings.errors import MatchingError, one_of
 from tidings.events import EventBatch
 from tidings.matching.algorithm import Cost
+from tidings.matching.bits import trailing_zeros
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.event_table import EventTable
 from tidings.matching.compiled import kernel
-from tidings.matching.papers.event_type_parts import COMMON, EventTypeParts, owners_of
+from tidings.matching.papers.event_type_parts import COMMON, EventTypeParts
 from tidings.matching.papers.indexed import IndexedMatcher, Integers, Ordinals
 from tidings.matching.papers.references import WORD, AttributeNode, Forest, attribute_node, leave, meet
+from tidings.matching.ragged import owners
 from tidings.schema.catalog import Catalog
 
 Measure = Literal["A1", "A2"]
-
-_PLACE_OF_BIT = np.zeros(67, np.int64)  # by a power of two modulo 67, its exponent: all 64 differ
-_PLACE_OF_BIT[[pow(2, exponent, 67) for exponent in range(WORD)]] = np.arange(WORD)
 
 
 class UnknownMeasure(MatchingError):
@@ -80,7 +79,7 @@ class TypedTreeMatcher(IndexedMatcher):
         number = np.empty(len(table), np.int32)
         number[self._boxes_by_part] = np.arange(len(table)) - self._part_offsets[part[self._boxes_by_part]]
         sides = np.flatnonzero(self._parts.left)
-        owner = owners_of(table)
+        owner = owners(table.offsets)
         sides = sides[np.lexsort((table.dimension[sides], part[owner[sides]]))]
         places = np.stack([part[owner[sides]], table.dimension[sides]], axis=1)
         borders = np.flatnonzero((places[1:] != places[:-1]).any(axis=1)) + 1
@@ -101,24 +100,15 @@ class TypedTreeMatcher(IndexedMatcher):
 
     def _find(self, points: Ordinals) -> tuple[Integers, Ordinals, Cost]:
         forest = self._forest
-        offsets = np.zeros(len(points) + 1, np.int64)
-        out = np.empty(1 << 16, np.int32)
         words = -(-max(self._sizes) // WORD)
         found, spare = np.empty(words, np.uint64), np.empty(words, np.uint64)
         kept = np.empty(words + 1, np.int32)
-        cost = np.zeros(2, np.int64)
-        own = self._parts.of_points(points)
-        done = 0
-        while True:
-            done = intersect(
-                points, done, own, self._part_offsets, self._boxes_by_part, forest.offsets, forest.nodes,
-                forest.cuts, forest.references, forest.arrays, forest.bits, forest.changed,
-                forest.indifferent, _PLACE_OF_BIT, found, spare, kept, cost, offsets, out,
-            )  # fmt: skip
-            if done == len(points):
-                break
-            out = np.concatenate([out, np.empty_like(out)])
-        return offsets, out[: offsets[-1]], Cost(int(cost[0]), int(cost[1]))
+        index = (
+            self._parts.of_points(points), self._part_offsets, self._boxes_by_part, forest.offsets, forest.nodes,
+            forest.cuts, forest.references, forest.arrays, forest.bits, forest.changed, forest.indifferent,
+            found, spare, kept,
+        )  # fmt: skip
+        return self._all_found(points, lambda *into: intersect(points, *index, *into))
 
 
 def selectivity(node: AttributeNode, boxes: int, sample: Ordinals | None) -> tuple[float, float]:
@@ -139,9 +129,9 @@ def selectivity(node: AttributeNode, boxes: int, sample: Ordinals | None) -> tup
 
 @kernel
 def intersect(
-    points: Any, first: Any, own: Any, part_offsets: Any, boxes: Any, tree_offsets: Any, nodes: Any,
-    cuts: Any, references: Any, arrays: Any, bits: Any, changed: Any, indifferent: Any, place_of_bit: Any,
-    scratch: Any, spare: Any, kept: Any, cost: Any, out_offsets: Any, out: Any,
+    points: Any, own: Any, part_offsets: Any, boxes: Any, tree_offsets: Any, nodes: Any,
+    cuts: Any, references: Any, arrays: Any, bits: Any, changed: Any, indifferent: Any, scratch: Any, spare: Any,
+    kept: Any, first: Any, out_offsets: Any, out: Any, cost: Any,
 ) -> Any:  # fmt: skip
     """The boxes in all references of their tree, for the points from `first` on; stops early, and says where,
     when `out` is full. `cost` gathers the boxes of the trees asked and the attribute nodes looked at."""
@@ -178,9 +168,7 @@ def intersect(
                 while word:
                     if n == len(out):
                         return p
-                    out[n] = boxes[
-                        part_offsets[part] + w * WORD + place_of_bit[(word & (~word + np.uint64(1))) % np.uint64(67)]
-                    ]
+                    out[n] = boxes[part_offsets[part] + w * WORD + trailing_zeros(word)]
                     n += 1
                     word &= word - np.uint64(1)
         cost[0] += asked
