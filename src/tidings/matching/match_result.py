@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from tidings.events.reader import RefusedRow
 from tidings.matching.algorithm import Cost, Matches
+from tidings.matching.ragged import offsets_of, owners
 from tidings.matching.spans import Numbers, Positions, Spans
 
 _SHOWN = 5  # matches in a repr
@@ -40,7 +41,7 @@ class MatchResult:
         self._ids = pa.chunked_array(ids, pa.string())
         self._given = np.concatenate([np.zeros(0, np.int64), *rows])
         lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(one.offsets) for one in matches)])
-        self._offsets: Positions = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
+        self._offsets: Positions = offsets_of(lengths)
         self._found = [one.numbers for one in matches]
         self._spans = spans
         self._ordered: Numbers | None = None
@@ -112,13 +113,13 @@ class MatchResult:
         """For some of the matches the places of their events."""
         first, last = np.searchsorted(self._offsets, (start, stop), side="right") - 1
         bounds = np.clip(self._offsets[first : last + 2], start, stop)
-        return np.repeat(np.arange(first, first + len(bounds) - 1), np.diff(bounds))
+        return first + owners(bounds)
 
     def _numbers(self) -> Numbers:
         """The subscriptions of each event in the order in which they were added."""
         if self._ordered is None:
             numbers = np.concatenate([np.zeros(0, np.int32), *self._found])
-            events = np.repeat(np.arange(len(self._offsets) - 1), np.diff(self._offsets))
+            events = owners(self._offsets)
             wide = events * len(self._spans)
             self._ordered = (np.sort(wide + numbers) - wide).astype(np.int32)
             self._found = []

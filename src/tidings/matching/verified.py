@@ -12,6 +12,7 @@ from tidings.events import EventBatch
 from tidings.language import Filter
 from tidings.matching import choice
 from tidings.matching.algorithm import Matches
+from tidings.matching.ragged import offsets_of
 
 
 def verified(
@@ -35,5 +36,5 @@ def verified(
             continue
         known[event].add(number)  # confirmed or not, it need not be checked again
         keep[place] = choice.matches(filter_of(number).conjunctions, bindings[event], batch.catalog)
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])[found.offsets]
+    offsets = offsets_of(keep)[found.offsets]
     return Matches(offsets, found.numbers[keep], found.cost)

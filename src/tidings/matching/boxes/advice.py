@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from tidings.language.advice import may_warn
 from tidings.matching.boxes.predicate_table import CONTAINS, OPERATORS, PredicateTable
+from tidings.matching.ragged import owners
 from tidings.schema.domain import Kind
 
 _BELOW = np.array([sign in ("<", "<=") for sign in OPERATORS])
@@ -18,7 +19,7 @@ Integers = npt.NDArray[np.int64]
 def suspects(table: PredicateTable) -> Integers:
     """The filters that may get a warning: one of their predicates gets one by itself, or several speak of one
     attribute and may contradict each other. Of all others `advice` has nothing to say."""
-    owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
+    owner = owners(table.offsets)
     return np.unique(np.concatenate([owner[_traps(table)], _clashes(table, owner)]))
 
 

@@ -14,6 +14,7 @@ from tidings.matching.boxes.box_table import HAS_ANY, IN_RANGES, BoxTable
 from tidings.matching.boxes.dimension import OPEN, Dimension, are_points
 from tidings.matching.boxes.merge import merge_tables
 from tidings.matching.boxes.predicate_table import CONTAINS, OPERATORS, PredicateTable
+from tidings.matching.ragged import owners
 from tidings.schema.domain import Domain, Kind
 
 EQUAL, UNEQUAL, LESS, AT_MOST, MORE, AT_LEAST = (OPERATORS.index(o) for o in ("=", "!=", "<", "<=", ">", ">="))
@@ -55,7 +56,7 @@ def _tied(table: PredicateTable) -> Integers:
     gap = (table.operator == UNEQUAL) | (upward & np.isin(table.operator, (MORE, AT_LEAST)))
     if not gap.any():
         return np.zeros(0, np.int64)
-    owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
+    owner = owners(table.offsets)
     compared = table.operator != CONTAINS
     place = owner * len(table.attributes) + table.attribute
     asked, count = np.unique(place[compared], return_counts=True)
@@ -80,7 +81,7 @@ class _Bulk:
     def __init__(self, table: PredicateTable, first_number: int) -> None:
         self.source = table
         self.first_number = first_number
-        self.box = np.repeat(np.arange(len(table)), np.diff(table.offsets))
+        self.box = owners(table.offsets)
         self.dimension = np.zeros(len(table.attribute), np.int16)
         self.low = np.zeros(len(table.attribute), np.int32)
         self.high = np.full(len(table.attribute), OPEN)

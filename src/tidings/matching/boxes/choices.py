@@ -18,6 +18,7 @@ from tidings.events import EventBatch
 from tidings.events.arrays import as_lists, as_stored
 from tidings.matching.boxes.box import Axis
 from tidings.matching.boxes.dimension import Dimension, column_of
+from tidings.matching.ragged import offsets_of, owners
 from tidings.schema.domain import Kind
 
 Integers = npt.NDArray[np.int64]
@@ -151,12 +152,12 @@ def _flat(batch: EventBatch, attribute: str) -> tuple[Integers, Any]:
         return np.zeros(len(batch) + 1, np.int64), pa.array([], pa.float64())
     listed = as_lists(as_stored(column))
     lengths = listed.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), listed.flatten()
+    return offsets_of(lengths), listed.flatten()
 
 
 def _order(offsets: Integers, flat: Any) -> Integers:
     """The places of the values, row by row, ascending in each."""
-    row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    row = owners(offsets)
     _, rank = np.unique(comparable(flat), return_inverse=True)
     return np.lexsort((rank, row))
 

@@ -17,6 +17,7 @@ from tidings.events.arrays import as_stored
 from tidings.language.relations import GREATER, LESS, SAME, UNRELATED
 from tidings.matching.boxes.choices import comparable
 from tidings.matching.boxes.dimension import OPEN, UNBOUND, Dimension, Ordinals, column_of
+from tidings.matching.ragged import owners
 from tidings.schema.domain import Kind
 
 SEVERAL = 16  # in place of a relation: an attribute has several values, so there is not one relation
@@ -83,7 +84,7 @@ class EventTable(NamedTuple):
 
 def _distinct(offsets: Integers, ordinals: Ordinals) -> tuple[Integers, Ordinals]:
     """Each row's ordinals ascending and once: values that no filter tells apart are one."""
-    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    rows = owners(offsets)
     pairs = np.unique((rows << 32) | ordinals)
     starts = np.searchsorted(pairs >> 32, np.arange(len(offsets))).astype(np.int64)
     return starts, (pairs & 0xFFFFFFFF).astype(np.int32)

@@ -14,6 +14,7 @@ from tidings.language.tree import ContainsWords
 from tidings.language.words import words_of
 from tidings.matching.boxes.predicate_table import CONTAINS, PredicateTable
 from tidings.matching.boxes.vocabulary import Row, Vocabulary
+from tidings.matching.ragged import offsets_of
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Kind, OutsideDomain
 
@@ -91,7 +92,7 @@ class TextReader:
         if not self._parts:
             return None
         lengths, attribute, operator, value = (np.concatenate(some) for some in zip(*self._parts, strict=True))
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        offsets = offsets_of(lengths)
         return self._vocabulary.table(offsets, attribute, operator, value) if len(lengths) else None
 
     def _learn(self, piece: str, literal: str) -> None:

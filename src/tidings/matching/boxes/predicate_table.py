@@ -21,6 +21,7 @@ from tidings.errors import MatchingError, shown
 from tidings.language import Filter, print_filter
 from tidings.language.tree import Comparison, Contains, ContainsWords, Node, both
 from tidings.language.words import words_of
+from tidings.matching.ragged import offsets_of
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.values import LARGEST_INTEGER, Instant, Value, number
@@ -97,7 +98,7 @@ class PredicateTable:
         """These filters in this order."""
         chosen = np.asarray(indices, np.int64)
         lengths = np.diff(self.offsets)[chosen]
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        offsets = offsets_of(lengths)
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1][chosen] - offsets[:-1], lengths)
         return self._part(offsets, places)
 

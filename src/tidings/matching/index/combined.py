@@ -10,6 +10,7 @@ from tidings.events import EventBatch
 from tidings.language import Filter
 from tidings.matching.algorithm import Cost, Matches
 from tidings.matching.index.segment import Found
+from tidings.matching.ragged import owners
 from tidings.matching.verified import verified
 
 
@@ -21,7 +22,7 @@ def combined(batch: EventBatch, found: list[Found], filter_of: Callable[[int], F
     if len(found) == 1:
         joined = Matches(found[0].offsets, found[0].numbers, cost)
     else:
-        event = np.concatenate([np.repeat(np.arange(len(batch)), np.diff(one.offsets)) for one in found])
+        event = np.concatenate([owners(one.offsets) for one in found])
         order = np.argsort(event, kind="stable")
         offsets = np.sum([one.offsets for one in found], axis=0)
         joined = Matches(offsets, np.concatenate([one.numbers for one in found])[order], cost)
