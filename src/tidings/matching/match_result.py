@@ -113,7 +113,8 @@ class MatchResult:
         """For some of the matches the places of their events."""
         first, last = np.searchsorted(self._offsets, (start, stop), side="right") - 1
         bounds = np.clip(self._offsets[first : last + 2], start, stop)
-        return first + owners(bounds)
+        within: Positions = owners(bounds) + first
+        return within
 
     def _numbers(self) -> Numbers:
         """The subscriptions of each event in the order in which they were added."""
