@@ -119,9 +119,9 @@ def test_an_expired_subscription_counts_no_more(tmp_path: Path, spark: SparkSess
 
 def test_shards_give_the_same_answer_and_stay_within_the_limit(store: Store, spark: SparkSession) -> None:
     market = Market(seed=3)
-    store.append([market.subscribe() for _ in range(3_000)])
-    store.append(list(market.drafts(300, changes=0.05)))
-    limit = 100_000
+    store.append([market.subscribe() for _ in range(1_000)])
+    store.append(list(market.drafts(150, changes=0.05)))
+    limit = 50_000
     told = run_once(store, spark, plan_limit=limit)
     assert any("shards" in line for line in told)
     plans = settings(store).data / "plans"
@@ -130,7 +130,7 @@ def test_shards_give_the_same_answer_and_stay_within_the_limit(store: Store, spa
     assert len(shards) == newest["shards"] > 1
     for shard in shards:
         assert sum(path.stat().st_size for path in shard.rglob("*") if path.is_file()) <= limit
-    store.append(list(market.drafts(300, changes=0.05)))
+    store.append(list(market.drafts(150, changes=0.05)))
     run_once(store, spark, plan_limit=limit)
     assert stored(store) == notifications_of(store)
 
