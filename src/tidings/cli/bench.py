@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 import typer
 
-from tidings.cli.bench_tables import say_written, show_one_event, show_run, show_spark
+from tidings.cli.bench_tables import say_written, show_one_event, show_run, show_slow_events, show_spark
 from tidings.cli.terminal import output, plain_errors, progress
 from tidings.errors import suggestion
 from tidings.matching.algorithms import ALGORITHMS
@@ -168,6 +168,28 @@ def one_event(
         plan = OnePlan(LeSubscribe(equality), subscriptions, events, peers, rounds, seconds)
         run = run_one_event(plan, lambda message: bar.update(task, description=message))
     show_one_event(run, json)
+
+
+@app.command(name="slow-events")
+def slow_events(
+    events: Annotated[int, typer.Option(min=1, help="How many hostile events.")] = 10_000,
+    subscriptions: Annotated[int, typer.Option(min=1, help="How many filters.")] = 1_000,
+    seed: Annotated[int, typer.Option(help="Other seeds, other events and filters.")] = 1,
+    json: Annotated[bool, typer.Option("--json", help="The results as JSON.")] = False,
+) -> None:
+    """Look for events that cost far more than others of their size.
+
+    Each event is matched alone, and its time compared with the median of its size. Events are made to be slow: up to
+    1,000 values per attribute against filters that compare attributes with each other.
+
+    Example: tidings bench slow-events --events 1000
+    """
+    from tidings.bench.slow_events import run_slow_events
+
+    with plain_errors(), progress() as bar:
+        task = bar.add_task("starting", total=None)
+        found = run_slow_events(events, subscriptions, seed, lambda message: bar.update(task, description=message))
+    show_slow_events(found, json)
 
 
 @app.command()

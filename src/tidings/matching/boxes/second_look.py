@@ -120,7 +120,7 @@ def consistent(row: Any, edges: Any, degree: Any, offset: Any, alive: Any, choic
         else:
             ab, ac, bc, kept = find_triangle(edges, degree)
             assert ab >= 0  # longer cycles are refused when a filter is bound
-            keep_completed(row, edges[ab], edges[ac], edges[bc], kept, offset, alive, choices)
+            keep_completed(row, edges[ab], edges[ac], edges[bc], kept, degree[kept] == 2, offset, alive, choices)
             left -= settle_edge(edges[ab], degree) + settle_edge(edges[ac], degree) + settle_edge(edges[bc], degree)
         if not alive[offset[kept] : offset[kept + 1]].any():
             return False
@@ -161,8 +161,9 @@ def keep_supported(row: Any, edge: Any, kept: Any, offset: Any, alive: Any, choi
     other = edge[_LEFT] + edge[_RIGHT] - kept
     ranks, ends = sides_of(row, edge, other, choices)
     of_other = alive[offset[other] : offset[other + 1]]
-    starts, stops = np.sort(ranks[of_other]), np.sort(ends[of_other])
     bits, partial = bits_of(edge, kept), choices.partial[edge[_PAIR]]
+    starts = ranks[of_other]  # values ascend, and their ranks with them
+    stops = np.sort(ends[of_other]) if partial else starts
     ranks, ends = sides_of(row, edge, kept, choices)
     for i in range(len(ranks)):
         if alive[offset[kept] + i]:
@@ -170,8 +171,11 @@ def keep_supported(row: Any, edge: Any, kept: Any, offset: Any, alive: Any, choi
 
 
 @kernel
-def keep_completed(row: Any, ab: Any, ac: Any, bc: Any, a: Any, offset: Any, alive: Any, choices: Any) -> None:
-    """Strikes the values of a that no pair of values of b and c goes with."""
+def keep_completed(
+    row: Any, ab: Any, ac: Any, bc: Any, a: Any, alone: Any, offset: Any, alive: Any, choices: Any
+) -> None:
+    """Strikes the values of a that no pair of values of b and c goes with; where a is compared with nothing else, one
+    that stays is enough."""
     b, c = ab[_LEFT] + ab[_RIGHT] - a, ac[_LEFT] + ac[_RIGHT] - a
     to_b, to_b_ends = sides_of(row, ab, a, choices)
     to_c, to_c_ends = sides_of(row, ac, a, choices)
@@ -179,7 +183,7 @@ def keep_completed(row: Any, ab: Any, ac: Any, bc: Any, a: Any, offset: Any, ali
     c_to_a, c_to_a_ends = sides_of(row, ac, c, choices)
     b_to_c, b_to_c_ends = sides_of(row, bc, b, choices)
     c_to_b, c_to_b_ends = sides_of(row, bc, c, choices)
-    by_start, by_stop = np.argsort(c_to_b), np.argsort(c_to_b_ends)  # once: what is left of them stays in order
+    by_stop = np.argsort(c_to_b_ends)  # once: what is left of them stays in order
     starts, stops = np.empty(len(c_to_b), np.int64), np.empty(len(c_to_b), np.int64)
     fits = np.empty(len(c_to_b), np.bool_)
     partial = choices.partial[bc[_PAIR]]  # all three have one domain, or an order that is total
@@ -191,13 +195,14 @@ def keep_completed(row: Any, ab: Any, ac: Any, bc: Any, a: Any, offset: Any, ali
             relation = relation_of(c_to_a[j], c_to_a_ends[j], to_c[i], to_c_ends[i], partial)
             fits[j] = alive[offset[c] + j] and relation & ca_bits
         n = 0
-        for j in by_start:
+        for j in range(len(c_to_b)):
             starts[n] = c_to_b[j]
             n += fits[j]
-        n = 0
-        for j in by_stop:
-            stops[n] = c_to_b_ends[j]
-            n += fits[j]
+        if partial:
+            n = 0
+            for j in by_stop:
+                stops[n] = c_to_b_ends[j]
+                n += fits[j]
         found = False
         for j in range(len(b_to_a)):
             relation = relation_of(b_to_a[j], b_to_a_ends[j], to_b[i], to_b_ends[i], partial)
@@ -206,6 +211,8 @@ def keep_completed(row: Any, ab: Any, ac: Any, bc: Any, a: Any, offset: Any, ali
                     found = True
                     break
         alive[offset[a] + i] = found
+        if found and alone:
+            break
 
 
 @kernel

@@ -1,0 +1,34 @@
+"""The fuzz for slowness runs through, finds what naive finds, and its events are as hostile as they should be."""
+
+from tidings.bench.slow_events import catalog, filters, hostile, run_slow_events
+from tidings.events import EventBatch, validate
+from tidings.language import Filter, Subscription
+from tidings.matching import choice
+from tidings.matching.index.box_matcher import BoxMatcher
+
+
+def test_its_matches_are_right() -> None:
+    schema = catalog()
+    bound = [Filter.parse(text, schema) for text in filters(60, seed=2)]
+    matcher = BoxMatcher(schema)
+    for number, filter in enumerate(bound):
+        matcher.add(Subscription(f"s{number}", filter))
+    events = [validate(hostile(number, 2, schema), schema) for number in range(12)]
+    result = matcher.match(EventBatch.of(events, schema))
+    for row, event in enumerate(events):
+        bindings = event.bindings()
+        expected = [n for n, filter in enumerate(bound) if choice.matches(filter.conjunctions, bindings, schema)]
+        assert sorted(result.of(row).tolist()) == expected
+    assert len(result) > 50
+
+
+def test_events_are_hostile() -> None:
+    schema = catalog()
+    longest = max(len(values) for n in range(50) for values in hostile(n, 1, schema)["attributes"].values())
+    assert longest > 500
+
+
+def test_each_size_has_a_worst_event() -> None:
+    found = run_slow_events(150, 30)
+    assert found
+    assert all(one.ratio >= 1 and one.worst.startswith("e") for one in found)
