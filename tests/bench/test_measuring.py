@@ -68,3 +68,11 @@ def test_ten_times_the_subscriptions_have_as_many_matches(workload):
         matcher = built("default", made.catalog, box_table(made.subscriptions(size)), [str(i) for i in range(size)])
         means.append(len(matcher.match(made.events(2000))) / 2000)
     assert means[1] == pytest.approx(means[0], rel=0.3)
+
+
+def test_a_benchmark_says_how_many_threads_there_are():
+    """Else the default algorithm would try several, and "one thread" would not be true."""
+    made = Rarer()
+    for threads in (1, 2):
+        matcher = built("default", made.catalog, box_table(made.subscriptions(5)), list("abcde"), threads)
+        assert matcher._threads.number(10**6) == threads

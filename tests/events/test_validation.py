@@ -252,3 +252,15 @@ def test_without_hints_the_same_rules_are_broken():
     assert [(one.rule, one.attribute) for one in refusal.value.errors] == [(one.rule, one.attribute) for one in told]
     assert "did you mean" in str(told)
     assert "did you mean" not in str(refusal.value)
+
+
+def test_numpy_values_are_refused_by_rule():
+    """Comparing them with a list gives an array, which has no truth value."""
+    import numpy
+
+    raw = {**E1, "attributes": {**E1["attributes"], "price": numpy.float64(1)}}
+    with pytest.raises(RefusedEvent) as refused:
+        validate(raw, ANTIQUE_CAR)
+    assert [(error.rule, error.attribute) for error in refused.value.errors] == [("domain", "price")]
+    with pytest.raises(RefusedEvent):
+        validate({**E1, "event_type": numpy.float64(1)}, ANTIQUE_CAR)

@@ -15,6 +15,7 @@ from tidings.matching.algorithms import make_matcher
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.bulk import box_table
 from tidings.matching.boxes.predicate_table import PredicateTable
+from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.schema.catalog import Catalog
 from tidings.workloads import Workload
 
@@ -70,9 +71,8 @@ def naive_answers(table: PredicateTable, batch: EventBatch) -> Answers:
 
 def built(name: str, catalog: Catalog, boxes: BoxTable, ids: list[str], threads: int = 1) -> Algorithm:
     """The algorithm with all boxes loaded."""
-    matcher = make_matcher(name, catalog)
-    if hasattr(matcher, "threads"):
-        matcher.threads = threads
+    # A benchmark says how many threads there are; the default algorithm would choose for itself.
+    matcher = BoxMatcher(catalog, threads) if name == BoxMatcher.name else make_matcher(name, catalog)
     if not hasattr(matcher, "load"):
         raise NoBulkLoading(name)
     matcher.load(boxes, ids)

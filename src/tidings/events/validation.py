@@ -170,7 +170,7 @@ def _event_types(value: object, catalog: Catalog, broken: _Broken) -> tuple[tupl
         message = f"the event has no event_type{broken.hint('', catalog.event_type_names)}"
         broken.add("mandatory", EVENT_TYPE, None, message)
         return (), True
-    if value == []:
+    if isinstance(value, list) and not value:
         broken.add("empty", EVENT_TYPE, value, "the list of event types is empty; an event has at least one")
         return (), True
     known: dict[str, None] = {}
@@ -241,7 +241,7 @@ def _check_count(name: str, raw: object, count: int, most: int | None, broken: _
 
 def _values(name: str, raw: object, domain: Domain, broken: _Broken) -> tuple[tuple[Value, ...], int]:
     """The canonical values, each once, and how many different ones were meant, the wrong ones too."""
-    if raw == []:
+    if isinstance(raw, list) and not raw:
         broken.add("empty", name, raw, f"{name!r} has an empty list; leave it out when it has no value")
     values: dict[Value, None] = {}
     wrong = 0
