@@ -7,7 +7,8 @@ from tests.matching.random_boxes import table_of
 from tests.matching.test_paper_indexes import found
 from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.dimension import OPEN
-from tidings.matching.papers.equality_clusters import NONE, cluster_of, equality_clusters, group
+from tidings.matching.hash_table import group
+from tidings.matching.papers.equality_clusters import NONE, cluster_of, equality_clusters
 
 BOXES = [
     {0: (3, 4), 2: (5, 6), 1: (2, 9)},  # two equalities and a range

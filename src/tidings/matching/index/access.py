@@ -20,7 +20,8 @@ import numpy.typing as npt
 
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.dimension import OPEN
-from tidings.matching.compiled import inlined, kernel
+from tidings.matching.compiled import inlined
+from tidings.matching.hash_table import grouped
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 from tidings.matching.ragged import offsets_of
 
@@ -135,14 +136,9 @@ def _shapes(
     table: BoxTable, kinds: npt.NDArray[np.int8]
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """For each box the number of its shape; for each shape an example and how many boxes have it."""
-    size = 1 << max(4, int(2 * len(table)).bit_length())
-    marks, shapes = np.zeros(size, np.uint64), np.zeros(size, np.int32)
-    shape_of = np.empty(len(table), np.int32)
-    examples = np.empty(len(table), np.int64)
-    count = number_shapes(
-        table.offsets, table.dimension, kinds, table.residual_offsets, marks, shapes, shape_of, examples
-    )
-    return shape_of, examples[:count], np.bincount(shape_of, minlength=count)
+    has_residuals = np.diff(table.residual_offsets) > 0
+    _, shape_of, examples = grouped(has_residuals, table.offsets, table.dimension.astype(np.int64) * 8 + kinds)
+    return shape_of.astype(np.int32), examples, np.bincount(shape_of, minlength=len(examples))
 
 
 def _variety(table: BoxTable, kinds: npt.NDArray[np.int8], recent: npt.NDArray[np.int32] | None) -> list[float]:
@@ -182,29 +178,3 @@ def mix(h: Any) -> Any:
     h *= np.uint64(0xFF51AFD7ED558CCD)
     h ^= h >> np.uint64(33)
     return h
-
-
-@kernel
-def number_shapes(
-    offsets: Any, dimension: Any, kinds: Any, residual_offsets: Any, marks: Any, shapes: Any, shape_of: Any,
-    examples: Any,
-) -> Any:  # fmt: skip
-    """Numbers the different shapes in the order they occur. Shapes are told apart by a 64-bit hash."""
-    count = 0
-    last = np.uint64(len(marks) - 1)
-    for box in range(len(offsets) - 1):
-        h = mix(np.uint64(1 if residual_offsets[box] == residual_offsets[box + 1] else 2))
-        for i in range(offsets[box], offsets[box + 1]):
-            h = mix(h ^ np.uint64(np.int64(dimension[i]) * 8 + kinds[i] + 17))
-        if h == 0:
-            h = np.uint64(1)
-        slot = h & last
-        while marks[slot] != 0 and marks[slot] != h:
-            slot = (slot + np.uint64(1)) & last
-        if marks[slot] == 0:
-            marks[slot] = h
-            shapes[slot] = count
-            examples[count] = box
-            count += 1
-        shape_of[box] = shapes[slot]
-    return count

@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.compiled import kernel
+from tidings.matching.hash_table import grouped
 from tidings.matching.index.access import BOUND, MIXED, UPPER, Group, choose_groups, mix, spread
 from tidings.matching.index.bitmaps import Bitmaps, make_bitmaps
 from tidings.matching.index.outsides import with_outsides
 from tidings.matching.index.residual_sets import residual_sets
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
-from tidings.matching.ragged import flattened, offsets_of, sums
+from tidings.matching.ragged import flattened, offsets_of, owners, sums
 
 
 class Index(NamedTuple):
@@ -119,25 +120,15 @@ def _clusters(
     table: BoxTable, group_of: npt.NDArray[np.int32], access_offsets: Any, access: Any
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """For each box its cluster, clusters numbered by group; for each cluster an example box."""
-    size = 1 << max(4, int(1.5 * len(table)).bit_length())
-    slots = np.zeros(size, np.int32)
-    cluster_of = np.empty(len(table), np.int64)
-    examples = np.empty(len(table), np.int64)
-    count = cluster_boxes(
-        table.offsets,
-        table.dimension,
-        table.low,
-        group_of,
-        access_offsets,
-        access,
-        slots,
-        cluster_of,
-        examples,
-    )
-    by_group = np.argsort(group_of[examples[:count]], kind="stable")
+    in_key = np.zeros((len(access_offsets) - 1, max(len(table.dimensions), 1)), bool)
+    in_key[owners(access_offsets), access] = True
+    keyed = in_key[np.repeat(group_of, np.diff(table.offsets)), table.dimension]
+    _, cluster_of, examples = grouped(group_of, offsets_of(sums(keyed, table.offsets)), table.low[keyed])
+    count = len(examples)
+    by_group = np.argsort(group_of[examples], kind="stable")
     renumbered = np.empty(count, np.int64)
     renumbered[by_group] = np.arange(count)
-    return renumbered[cluster_of], examples[:count][by_group]
+    return renumbered[cluster_of], examples[by_group]
 
 
 def _bounds(table: BoxTable, groups: list[Group], group_of: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
@@ -155,47 +146,6 @@ def _hash_table(
     slots = np.zeros(1 << max(4, int(1.5 * clusters).bit_length()), np.uint64)
     fill_table(access_offsets, access, first_cluster, first_key, keys, slots)
     return slots
-
-
-@kernel
-def cluster_boxes(
-    offsets: Any, dimension: Any, low: Any, group_of: Any, access_offsets: Any, access: Any, slots: Any,
-    cluster_of: Any, examples: Any,
-) -> Any:  # fmt: skip
-    """Boxes of one group with the same key share a cluster, numbered as they occur."""
-    count = 0
-    last = np.uint64(len(slots) - 1)
-    for box in range(len(offsets) - 1):
-        group = group_of[box]
-        h = np.uint64(group + 1)
-        side = offsets[box]
-        for a in range(access_offsets[group], access_offsets[group + 1]):
-            while dimension[side] != access[a]:
-                side += 1
-            h += spread(access[a], low[side])
-        slot = mix(h) & last
-        while slots[slot] != 0:
-            other = examples[slots[slot] - 1]
-            if group_of[other] == group:
-                same = True
-                side, other_side = offsets[box], offsets[other]
-                for a in range(access_offsets[group], access_offsets[group + 1]):
-                    while dimension[side] != access[a]:
-                        side += 1
-                    while dimension[other_side] != access[a]:
-                        other_side += 1
-                    if low[side] != low[other_side]:
-                        same = False
-                        break
-                if same:
-                    break
-            slot = (slot + np.uint64(1)) & last
-        if slots[slot] == 0:
-            examples[count] = box
-            count += 1
-            slots[slot] = count
-        cluster_of[box] = slots[slot] - 1
-    return count
 
 
 @kernel

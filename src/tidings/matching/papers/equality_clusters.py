@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.compiled import kernel
+from tidings.matching.hash_table import grouped, mixed
 from tidings.matching.papers.indexed import Integers, Ordinals
 from tidings.matching.papers.sides import by_selectivity, equalities
 from tidings.matching.ragged import offsets_of, owners, taken
@@ -29,7 +30,7 @@ class EqualityClusters(NamedTuple):
     by_dimension: Integers  # the schemas by_dimension[d]:by_dimension[d + 1] have d as their first dimension
     schema_offsets: Integers
     schema_dimensions: Ordinals
-    table: Integers  # open addressing; see `group`
+    table: Integers  # open addressing; see `hash_table.py`
     schemas: Integers  # by cluster
     starts: Integers  # cluster c has the members starts[c]:starts[c + 1]
     boxes: Ordinals  # by member
@@ -52,13 +53,10 @@ def equality_clusters(table: BoxTable) -> EqualityClusters:
     schemas, first_rows = _schemas(offsets, table.dimension[rows].astype(np.int64))
     dimensions, schema_offsets = taken(offsets, first_rows)
 
-    slots = np.zeros(_capacity(len(boxes)), np.int64)
-    cluster = np.empty(len(boxes), np.int64)
-    values = table.low[rows].astype(np.int64)
-    count = group(schemas, offsets, values, slots, cluster, np.empty(len(boxes), np.int64))
+    slots, cluster, first = grouped(schemas, offsets, table.low[rows])
     order = np.argsort(cluster, kind="stable")
     ordered, value_offsets = taken(offsets, order)
-    starts = np.searchsorted(cluster[order], np.arange(count + 1)).astype(np.int64)
+    starts = np.searchsorted(cluster[order], np.arange(len(first) + 1)).astype(np.int64)
 
     rest_counts = np.diff(table.offsets)[boxes] - counts
     member = np.zeros(len(table), bool)
@@ -87,68 +85,11 @@ def equality_clusters(table: BoxTable) -> EqualityClusters:
 
 def _schemas(offsets: Integers, dimensions: Integers) -> tuple[Integers, Integers]:
     """The schema of each row of dimensions, and a row of each schema, which ascend by first dimension."""
-    rows = len(offsets) - 1
-    schema, first = np.empty(rows, np.int64), np.empty(rows, np.int64)
-    slots = np.zeros(_capacity(rows), np.int64)
-    count = group(np.zeros(rows, np.int64), offsets, dimensions, slots, schema, first)
-    order = np.argsort(dimensions[offsets[first[:count]]], kind="stable")
-    rank = np.empty(count, np.int64)
-    rank[order] = np.arange(count)
-    return rank[schema], first[:count][order]
-
-
-def _capacity(rows: int) -> int:
-    """At most half full."""
-    return 1 << int(2 * rows + 1).bit_length()
-
-
-@kernel
-def mixed(hash: Any, value: Any) -> Any:
-    """A hash of 32 bits with a value mixed in; no product leaves 63 bits, so it is the same uncompiled."""
-    product = (np.int64(hash) ^ np.int64(value)) * np.int64(0x5851F42D)
-    return ((product >> 32) ^ product) & np.int64(0xFFFFFFFF)
-
-
-@kernel
-def group(seeds: Any, offsets: Any, items: Any, table: Any, group_of: Any, first: Any) -> Any:
-    """Rows with equal seeds and equal items are one group: `group_of[row]`; `first[group]` is a row of it.
-
-    A slot of the table holds 31 bits of the hash, then the group's number plus one; 0 when free. Returns how
-    many groups there are.
-    """
-    groups = 0
-    for row in range(len(seeds)):
-        hash = mixed(1, seeds[row])
-        for i in range(offsets[row], offsets[row + 1]):
-            hash = mixed(hash, items[i])
-        tag = hash & 0x7FFFFFFF
-        slot = hash & (len(table) - 1)
-        while True:
-            if table[slot] == 0:
-                table[slot] = (tag << 32) | (groups + 1)
-                first[groups] = row
-                group_of[row] = groups
-                groups += 1
-                break
-            if table[slot] >> 32 == tag:
-                known = (table[slot] & 0xFFFFFFFF) - 1
-                if same(seeds, offsets, items, row, first[known]):
-                    group_of[row] = known
-                    break
-            slot = (slot + 1) & (len(table) - 1)
-    return groups
-
-
-@kernel
-def same(seeds: Any, offsets: Any, items: Any, row: Any, other: Any) -> Any:
-    """Whether two rows have the same seed and the same items."""
-    length = offsets[row + 1] - offsets[row]
-    if seeds[row] != seeds[other] or length != offsets[other + 1] - offsets[other]:
-        return False
-    different = 0
-    for i in range(length):
-        different += items[offsets[row] + i] != items[offsets[other] + i]
-    return different == 0
+    _, schema, first = grouped(np.zeros(len(offsets) - 1, np.int64), offsets, dimensions)
+    order = np.argsort(dimensions[offsets[first]], kind="stable")
+    rank = np.empty(len(first), np.int64)
+    rank[order] = np.arange(len(first))
+    return rank[schema], first[order]
 
 
 @kernel
