@@ -3,8 +3,8 @@
 Each dimension of such a cluster is cut into a few buckets of ordinals. A row of bits per bucket says which boxes may
 accept an ordinal there (boxes that do not ask for the dimension always do), and one more row serves events that do not
 bind it. A second set of rows says which boxes accept every ordinal of the bucket. The rows of an event's buckets are
-intersected: a box that is sure in every dimension matches, and only boxes that may match are tested exactly (measured
-on thesis, 100,000 filters: 15 of 400 candidates)."""
+intersected: a box that is sure in every dimension matches, and only boxes that may match are tested exactly (thesis,
+100,000 filters: 260 sides tested per event; 6,200 before there were sure rows and shared clusters)."""
 
 from __future__ import annotations
 

