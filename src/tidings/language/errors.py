@@ -76,6 +76,18 @@ class TooManyPredicates(LanguageError):
         return self.problem()
 
 
+class ComparisonCycle(LanguageError):
+    """(text, offset, attributes, limit)"""
+
+    def problem(self) -> str:
+        attributes, limit = self.args[2:]
+        *most, last = map(repr, attributes)
+        return (
+            f"the comparisons of {', '.join(most)} and {last} with each other form a cycle; "
+            f"at most {limit} attributes may be compared in a cycle, so remove one of these comparisons"
+        )
+
+
 class UnknownAttribute(LanguageError):
     """(text, offset, name, known)"""
 

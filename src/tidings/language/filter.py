@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from tidings.errors import expect
 from tidings.language.advice import advice
 from tidings.language.binder import bind
+from tidings.language.cycles import refuse_cycles
 from tidings.language.errors import FilterTooLong, NormalFormTooLarge, TooManyPredicates
-from tidings.language.normal_form import MOST_CONJUNCTIONS, Conjunction, normal_form
+from tidings.language.normal_form import MOST_CONJUNCTIONS, NO_LIMIT, Conjunction, normal_form
 from tidings.language.parser import parse
 from tidings.language.printer import print_filter
 from tidings.language.tokens import LONGEST_FILTER
@@ -36,6 +37,8 @@ class Filter:
             conjunctions = normal_form(tree, catalog, limit)
         except (NormalFormTooLarge, TooManyPredicates) as problem:
             raise type(problem)(text, *problem.args[1:]) from None
+        if limit < NO_LIMIT:
+            refuse_cycles(conjunctions, text)
         if len(text) > LONGEST_FILTER // _MOST_GROWTH:
             length = len(print_filter(tree))
             if length > LONGEST_FILTER:

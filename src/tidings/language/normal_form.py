@@ -14,6 +14,7 @@ from tidings.language.tree import And, Node, Not, Or, Predicate, both, either
 from tidings.schema.catalog import Catalog
 
 MOST_CONJUNCTIONS = 1024
+NO_LIMIT = 1 << 30  # to read a filter that was accepted before, whatever is refused now
 MOST_PREDICATES = 65_536  # of all alternatives: 1,024 with 20,000 predicates each took minutes to bind
 _UNCOUNTED = 10**12  # beyond it the exact count is of no use to anybody
 

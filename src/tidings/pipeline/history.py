@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidings.language import Filter, Subscription
+from tidings.language.normal_form import NO_LIMIT
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import save_plan
 from tidings.pipeline.stage import read_payloads
@@ -26,7 +27,6 @@ from tidings.store import Store
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_NO_LIMIT = 1 << 30  # of a normal form: what the journal accepted is read again
 STORED = pa.schema(
     [("position", pa.int64()), ("accepted", pa.int64()), ("payload", pa.string()), ("problem", pa.string())]
 )
@@ -88,7 +88,7 @@ def spans_matcher(store: Store, after: int, upto: int) -> BoxMatcher:
     for span in store.spans(after):
         if span.start > upto:
             break
-        filter = Filter.parse(span.filter, catalog, _NO_LIMIT)
+        filter = Filter.parse(span.filter, catalog, NO_LIMIT)
         matcher.add(Subscription(span.subscription, filter), at=span.start)
         if span.stop is not None:
             matcher.withdraw(span.subscription, at=span.stop)

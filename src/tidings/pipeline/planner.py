@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tidings.errors import PipelineError
 from tidings.language import Filter, Subscription
+from tidings.language.normal_form import NO_LIMIT
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import PlanNotSaved, UnusablePlan, open_plan, save_plan
 from tidings.pipeline.plans import Plans, Published, shard_of
@@ -23,7 +24,6 @@ _RHYTHM = 0.1  # seconds between two versions at least
 _POLL = 0.02
 _UNTIL_NEXT_TRY = 5.0
 _KEPT = 60_000  # milliseconds for which older versions are kept, for batches that are on their way
-_NO_LIMIT = 1 << 30  # of a normal form: what the journal accepted is read again, whatever the limit is now
 _MOST_SHARDS = 256
 _CLOSING = ("withdraw", "pause", "expire", "edit")
 
@@ -133,7 +133,7 @@ class Planner:
             for shard, matcher in enumerate(self._matchers):
                 ids = [id for id in waiting if shard_of(id, shards) == shard]
                 texts, starts = [waiting[id][0] for id in ids], [waiting[id][1] for id in ids]
-                matcher.add_texts(ids, texts, starts, _NO_LIMIT)
+                matcher.add_texts(ids, texts, starts, NO_LIMIT)
             for id, stop in closings:
                 self._matcher_of(id).withdraw(id, stop)
             waiting.clear()
@@ -174,7 +174,7 @@ class Planner:
         if entry.kind in _CLOSING and (opened is not None or entry.kind != "edit") and matcher.spans.is_active(id):
             matcher.withdraw(id, entry.position)
         if opened is not None:
-            matcher.add(Subscription(id, Filter.parse(opened, matcher.catalog, _NO_LIMIT)), entry.position)
+            matcher.add(Subscription(id, Filter.parse(opened, matcher.catalog, NO_LIMIT)), entry.position)
 
     def _matcher_of(self, id: str) -> BoxMatcher:
         return self._matchers[shard_of(id, len(self._matchers))]

@@ -14,13 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidings.language import Filter
+from tidings.language.normal_form import NO_LIMIT
 from tidings.language.predicates import attributes_of
 from tidings.matching.plan.chunks import Chunks
 from tidings.matching.spans import Numbers, Positions
 from tidings.schema.catalog import Catalog
 
 NUMBERS = pa.schema([("id", pa.string()), ("start", pa.int64()), ("filter", pa.large_string())])
-_NO_LIMIT = 1 << 30  # what was accepted once is read again
 _MOST_READ = 1 << 15  # texts of which the filter is kept for the next time
 
 
@@ -42,7 +42,7 @@ class Filters:
         if found is None and number < len(self.numbers):
             text = self.numbers.cell(number, "filter")
             if text is not None:
-                found = Filter.parse(text, catalog, _NO_LIMIT)
+                found = Filter.parse(text, catalog, NO_LIMIT)
                 if len(self._read) == _MOST_READ:
                     self._read.clear()
                 self._read[number] = found
