@@ -6,7 +6,10 @@ names the nearest legal word where a name was misspelt. All derive from `Tidings
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from inspect import get_annotations
+from string import Formatter
+from typing import Any, ClassVar, dataclass_transform
 
 __all__ = [
     "ChannelError",
@@ -27,13 +30,68 @@ __all__ = [
 
 _SUGGESTIONS_AMONG = 20_000  # beyond this a suggestion would take longer than the user would wait
 _LONGEST_SHOWN = 60
+_UNCOUNTED = 10**12  # beyond it the exact count is of no use to anybody
 
 
 class TidingsError(Exception):
     """The root of all errors that are the input's fault and can be put right by whoever sent it."""
 
 
-class SchemaError(TidingsError):
+@dataclass_transform()
+class Explained(Exception):
+    """An error whose message is a template, filled with its named parts.
+
+    A class lists its parts as annotations, in the order of its arguments, after those of its base; they become
+    attributes. In the template `{part}` may also be a property. Beside `!r` there are `!v`, a value as `shown`, `!w`,
+    words joined by spaces, and `!n`, a large number.
+    """
+
+    template: ClassVar[str] = ""
+    parts: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        own = get_annotations(cls).items()
+        cls.parts = (*cls.parts, *(name for name, type_ in own if not str(type_).startswith("ClassVar")))
+
+    def __init__(self, *parts: object, **named: object) -> None:
+        parts = (*parts, *(named[name] for name in self.parts[len(parts) :]))
+        super().__init__(*parts)  # all of them, so that the error can be unpickled
+        for name, part in zip(self.parts, parts, strict=True):
+            setattr(self, name, part)
+
+    @property
+    def hint(self) -> str:
+        """What to write instead, for an error with the parts `name` and `known`."""
+        return suggestion(vars(self)["name"], vars(self)["known"])
+
+    def problem(self) -> str:
+        """What is wrong; a language error adds the place."""
+        return _MESSAGES.vformat(self.template, (self,), {})
+
+    def __str__(self) -> str:
+        return self.problem()
+
+
+class _Messages(Formatter):
+    def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        return getattr(args[0], str(key))
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        match conversion:
+            case "v":
+                return shown(value)
+            case "w":
+                return " ".join(value)
+            case "n":
+                return f"{value:,}" if value < _UNCOUNTED else "more than 10^12"
+            case _:
+                return super().convert_field(value, conversion)
+
+
+_MESSAGES = _Messages()
+
+
+class SchemaError(Explained, TidingsError):
     """A schema, or a change to one, breaks a rule."""
 
 
@@ -75,19 +133,13 @@ class WrongArgument(TidingsError, TypeError):
         return "{}: {} must be {}, not {}".format(*self.args)
 
 
-class LanguageError(TidingsError):
-    """A filter's text is wrong at one place: `text`, `offset`, then whatever the subclass needs to explain it."""
+class LanguageError(Explained, TidingsError):
+    """A filter's text is wrong at one place."""
 
-    def __init__(self, text: str, offset: int, *parts: object) -> None:
-        super().__init__(text, offset, *parts)
+    text: str
+    offset: int
 
-    @property
-    def text(self) -> str:
-        return str(self.args[0])
-
-    @property
-    def offset(self) -> int:
-        return int(self.args[1])
+    pictured: ClassVar[bool] = True  # whether the message shows the place
 
     @property
     def line(self) -> int:
@@ -102,23 +154,22 @@ class LanguageError(TidingsError):
         """What would have been legal at this place, where one phrase can say it."""
         return None
 
-    def problem(self) -> str:
-        """What is wrong, without the place."""
-        return " ".join(str(part) for part in self.args[2:])
-
     def __str__(self) -> str:
-        return f"line {self.line}, column {self.column}: {self.problem()}\n{self._picture()}"
+        if not self.pictured:
+            return self.problem()
+        return f"line {self.line}, column {self.column}: {self.problem()}\n{picture(self.text, self.offset)}"
 
-    def _picture(self) -> str:
-        """The line with a caret below the place; of a long line only the part around it."""
-        start = self.text.rfind("\n", 0, self.offset) + 1
-        stop = self.text.find("\n", self.offset)
-        stop = len(self.text) if stop < 0 else stop
-        left, right = max(start, self.offset - 60), min(stop, self.offset + 40)
-        before = ("…" if left > start else "") + self.text[left : self.offset]
-        after = self.text[self.offset : right] + ("…" if right < stop else "")
-        padding = "".join(character if character == "\t" else " " for character in before)
-        return f"  {before}{after}\n  {padding}^"
+
+def picture(text: str, offset: int) -> str:
+    """The line with a caret below the offset; of a long line only the part around it."""
+    start = text.rfind("\n", 0, offset) + 1
+    stop = text.find("\n", offset)
+    stop = len(text) if stop < 0 else stop
+    left, right = max(start, offset - 60), min(stop, offset + 40)
+    before = ("…" if left > start else "") + text[left:offset]
+    after = text[offset:right] + ("…" if right < stop else "")
+    padding = "".join(character if character == "\t" else " " for character in before)
+    return f"  {before}{after}\n  {padding}^"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -134,13 +185,13 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """`; did you mean 'price'?`, or the legal words where they are few, or nothing."""
+    """`; did you mean 'price'?`, or the valid words where they are few, or nothing."""
     word = nearest(name, known)
     if word is not None:
         return f"; did you mean {word!r}?"
     if not known:
-        return "; there is none yet"
-    return f"; there is {one_of(known)}" if len(known) <= 12 else ""
+        return "; none is defined yet"
+    return f"; valid: {', '.join(map(repr, known))}" if len(known) <= 12 else ""
 
 
 def one_of(words: Iterable[object]) -> str:

@@ -115,7 +115,7 @@ WRONG = [
     (("price < 5", "{}"), "the event has no id; the event has no event_type"),
     (("price < 5", "events.jsonl"), "events.jsonl has 4 events: say which by --event ID"),
     (("price < 5", "events.jsonl", "--event", "e4"), "events.jsonl, line 4: the event is not valid"),
-    (("price < 5", "events.jsonl", "--event", "e9"), "no event 'e9'; there is 'e1', 'e2', 'e3' or 'e4'"),
+    (("price < 5", "events.jsonl", "--event", "e9"), "no event 'e9'; valid: 'e1', 'e2', 'e3', 'e4'"),
     (("subscriptions.jsonl", ONE), "subscriptions.jsonl has 6 subscriptions: say which by --subscription ID"),
     (("subscriptions.jsonl", ONE, "--subscription", "bargan"), "did you mean 'bargain'?"),
     (("empty.jsonl", ONE), "empty.jsonl has no subscription"),

@@ -18,21 +18,21 @@ def test_check_says_how_large_it_is(tidings: Tidings) -> None:
 WRONG = {
     "cycle.json": (
         '{"domains": [{"name": "c", "kind": "hierarchical", "tree": {"a": {"b": {"a": {}}}}}]}',
-        ["the hierarchy has a cycle: 'a' stands below itself"],
+        ["the hierarchy has a cycle: 'a' is below itself"],
     ),
     "dangling.json": (
         '{"domains": [{"name": "money", "kind": "numeric"}], "attributes": [{"name": "p", "domain": "mony"}],'
         ' "event_types": [{"name": "t", "attributes": [{"name": "q"}]}]}',
         [
             "attribute 'p': no domain 'mony'; did you mean 'money'?",
-            "event type 't': no attribute 'q'; there is 'p'",
+            "event type 't': no attribute 'q'; valid: 'p'",
         ],
     ),
     "two.json": (
         '{"domains": [{"name": "n", "kind": "numeric", "values": []}, {"name": "m", "kind": "numerik"}]}',
         ["'values' belongs to enumerated domains", "no kind 'numerik'; did you mean 'numeric'?"],
     ),
-    "nan.json": ('{"version": NaN}', ["NaN is no number"]),
+    "nan.json": ('{"version": NaN}', ["NaN is not a number"]),
     "broken.json": ('{"domains": [\n  {"name": "a",,\n', ["line 2, column 16: no JSON"]),
     "deep.json": ('{"domains":' + "[" * 100_000, ["the JSON is nested too deeply"]),
     "empty.json": ("", ["no JSON"]),
@@ -58,7 +58,7 @@ def test_no_utf_8(tidings: Tidings) -> None:
     Path("bytes.json").write_bytes(b'{"domains": [{"name": "mon\xffey"}]}')
     done = tidings("schema", "check", "bytes.json")
     assert done.exit_code == 1
-    assert "bytes.json: byte 26: this is no UTF-8 text" in done.stderr
+    assert "bytes.json: byte 26: not UTF-8 text" in done.stderr
 
 
 def test_what_was_put_right_is_noted(tidings: Tidings) -> None:
@@ -136,7 +136,7 @@ REFUSED = [
     (SAAB.replace("saab", "mini"), "value 'mini' exists already"),
     (
         SAAB.replace("brand", "money"),
-        "a value can be appended to enumerated domains only; 'money' is numeric",
+        "a value can only be appended to enumerated domains; 'money' is numeric",
     ),
     ('{"change": "create_attribute"}', "expected an object"),
     ("bytes.jsonl", "no UTF-8"),

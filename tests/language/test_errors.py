@@ -14,6 +14,7 @@ WRONG = {
     "(" * 200: "NestedTooDeeply",
     " and ".join(["(price = 1 or price = 2)"] * 100): "NormalFormTooLarge",
     " and ".join(["(price = 1 or red = 2)"] * 10 + ["price > 5"] * 1_000): "TooManyPredicates",
+    "price < budget and budget < prices and prices < red and red < price": "ComparisonCycle",
     "prise = 5": "UnknownAttribute",
     "colour = bleu": "UnknownWord",
     "colour = red": "AmbiguousWord",

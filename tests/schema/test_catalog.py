@@ -96,12 +96,12 @@ def test_every_broken_rule_is_listed():
             (EventType("car", (AttributeUse("prize"), AttributeUse("price"), AttributeUse("price"))),),
         )
     assert str(caught.value).splitlines() == [
-        "domain 'money' exists already; names are never re-used, so choose another one",
+        "domain 'money' exists already; names are never reused, so choose another one",
         "'event_type' is reserved and cannot name an attribute of your own",
         "'' cannot name an attribute: a name is text of 1 to 200 printable characters",
         "attribute 'price': no domain 'monney'; did you mean 'money'?",
         "event type 'car': no attribute 'prize'; did you mean 'price'?",
-        "event type 'car': attribute 'price' exists already; names are never re-used, so choose another one",
+        "event type 'car': attribute 'price' exists already; names are never reused, so choose another one",
     ]
 
 
@@ -141,7 +141,7 @@ SAMPLES = [
     OperatorOutsideKind("d", "numeric", "~", ("=",)),
     PartOutsideKind("d", "numeric", "values", "enumerated"),
     RepeatedValue("d", "a"),
-    OutsideDomain("d", 7, "it takes text"),
+    OutsideDomain("d", 7, "expected text"),
     NotText("domain 'd'", "\ud800"),
     RepeatedNode("a", cyclic=True),
     TooDeep("a"),
@@ -150,9 +150,9 @@ SAMPLES = [
     MandatoryExtension("car", "price"),
     WrongKind("d", "numeric", "enumerated", "a value"),
     SchemaForm("domains[0]", "expected an object, got 7"),
-    MalformedXml(3, 5, "no XML: stray"),
+    MalformedXml(3, 5, "not XML: stray"),
     SchemaFile("cars.json", SchemaForm("domains[0]", "expected an object, got 7")),
-    UnknownForm("yaml"),
+    UnknownForm("yaml", ("json", "xml")),
 ]
 
 

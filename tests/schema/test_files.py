@@ -46,18 +46,18 @@ def test_dump_is_readable_text():
     for form in ("json", "xml"):
         assert "λευκό" in dump(catalog, form)
         assert dump(catalog, form).endswith("\n")
-    with pytest.raises(UnknownForm, match="no form 'jsn' of a schema; did you mean 'json'\\?"):
+    with pytest.raises(UnknownForm, match="no schema form 'jsn'; did you mean 'json'\\?"):
         dump(catalog, "jsn")
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.json", b"{", "a.json: line 1, column 2: no JSON"),
-        ("a.json", b"<IESCHEMA/>", "a.json: line 1, column 1: no JSON"),
-        ("a.json", b'{"\xff"}', "a.json: byte 2: this is no UTF-8 text"),
-        ("a.xml", b"<IESCHEMA>", "a.xml: line 1, column 11: no XML"),
-        ("a.xml", b"{}", "a.xml: line 1, column 1: no XML"),
+        ("a.json", b"{", "a.json: line 1, column 2: not JSON"),
+        ("a.json", b"<IESCHEMA/>", "a.json: line 1, column 1: not JSON"),
+        ("a.json", b'{"\xff"}', "a.json: byte 2: not UTF-8 text"),
+        ("a.xml", b"<IESCHEMA>", "a.xml: line 1, column 11: not XML"),
+        ("a.xml", b"{}", "a.xml: line 1, column 1: not XML"),
         ("a.txt", b"", "a.txt: neither JSON nor XML: a schema begins with '{' or '<'"),
         ("a", b"price,brand", "a: neither JSON nor XML"),
     ],
@@ -67,7 +67,7 @@ def test_what_is_wrong_with_a_file_is_told_with_its_name(tmp_path, name, content
     with pytest.raises(SchemaFile) as caught:
         read_catalog(tmp_path / name)
     assert message in str(caught.value)
-    assert isinstance(caught.value.problem, SchemaError)
+    assert isinstance(caught.value.cause, SchemaError)
 
 
 def test_each_of_several_problems_names_the_file(tmp_path):
@@ -90,7 +90,7 @@ def test_a_file_that_cannot_be_read_or_written_is_an_error_of_the_schema(tmp_pat
 
 def test_a_suffix_that_names_no_form_is_refused_before_anything_is_written(tmp_path):
     for name in ("schema.yaml", "schema"):
-        with pytest.raises(SchemaFile, match="no form"):
+        with pytest.raises(SchemaFile, match="no schema form"):
             write_catalog(THESIS, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 

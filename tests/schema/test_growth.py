@@ -63,7 +63,7 @@ def test_a_node_is_appended_below_its_parent_or_as_a_root():
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        (CreateDomain(BRAND), NameTaken, "domain 'brand' exists already; names are never re-used"),
+        (CreateDomain(BRAND), NameTaken, "domain 'brand' exists already; names are never reused"),
         (CreateDomain(Domain("", Kind.TEXT)), IllegalName, "cannot name a domain"),
         (CreateAttribute(Attribute("price", "brand")), NameTaken, "attribute 'price' exists already"),
         (CreateAttribute(Attribute("event_type", "brand")), IllegalName, "'event_type' is reserved"),
@@ -114,11 +114,11 @@ def test_a_node_is_appended_below_its_parent_or_as_a_root():
         (
             AppendValue("money", "7"),
             WrongKind,
-            "a value can be appended to enumerated domains only; 'money' is numeric",
+            "a value can only be appended to enumerated domains; 'money' is numeric",
         ),
         (AppendValue("brnad", "seat"), UnknownName, "value 'seat': no domain 'brnad'; did you mean 'brand'?"),
         (AppendValue("event_type", "bike"), UnknownName, "no domain 'event_type'"),
-        (AppendNode("brand", "sofa", None), WrongKind, "a node can be appended to hierarchical domains only"),
+        (AppendNode("brand", "sofa", None), WrongKind, "a node can only be appended to hierarchical domains"),
         (AppendNode("brnad", "sofa", None), UnknownName, "node 'sofa': no domain 'brnad'"),
     ],
 )

@@ -63,15 +63,15 @@ def domain_with(**members: object) -> str:
     ("text", "message"),
     [
         ("[]", "expected an object, got []"),
-        ("{,}", "line 1, column 2: no JSON"),
+        ("{,}", "line 1, column 2: not JSON"),
         ('{"domains": [],\n "atributes": []}', "no member 'atributes'; did you mean 'attributes'?"),
-        ('{"domains": [], "domains": []}', "the member 'domains' stands twice"),
+        ('{"domains": [], "domains": []}', "the member 'domains' occurs twice"),
         ('{"domains": {}}', "domains: expected a list, got {}"),
         ('{"domains": [7]}', "domains[0]: expected an object, got 7"),
         ('{"version": 0}', "version: expected a positive integer, got 0"),
         ('{"version": true}', "version: expected a positive integer, got true"),
-        ('{"version": NaN}', "NaN is no number"),
-        ('{"version": -Infinity}', "-Infinity is no number"),
+        ('{"version": NaN}', "NaN is not a number"),
+        ('{"version": -Infinity}', "-Infinity is not a number"),
         ('{"version": 1e999}', "expected a positive integer, got inf"),
         (f'{{"version": {"9" * 5000}}}', "a number in the JSON is too long"),
         (domain_with(kind="numerik"), "domains[0] 'd': no kind 'numerik'; did you mean 'numeric'?"),
@@ -84,12 +84,12 @@ def domain_with(**members: object) -> str:
         (domain_with(operators="="), "'operators' must be a list of texts, got '='"),
         (domain_with(operators=["contains"]), "a numeric domain cannot allow 'contains'; it may allow ="),
         (domain_with(kind="enumerated", values=["a", 7]), "'values' must be a list of texts"),
-        (domain_with(kind="enumerated", values=["a", "a"]), "the value 'a' stands twice"),
-        (domain_with(kind="enumerated", values=["\ud800"]), "half of a surrogate pair"),
+        (domain_with(kind="enumerated", values=["a", "a"]), "the value 'a' is listed twice"),
+        (domain_with(kind="enumerated", values=["\ud800"]), "unpaired surrogate"),
         (domain_with(kind="enumerated", ordered="yes"), "'ordered' must be True or False, got 'yes'"),
         (domain_with(kind="hierarchical", tree=["a"]), "'tree' is made of nested objects, got ['a']"),
         (domain_with(kind="hierarchical", tree={"a": "b"}), "'tree' is made of nested objects, got 'b'"),
-        (domain_with(kind="hierarchical", tree={"a": {"b": {"a": {}}}}), "cycle: 'a' stands below itself"),
+        (domain_with(kind="hierarchical", tree={"a": {"b": {"a": {}}}}), "cycle: 'a' is below itself"),
         (domain_with(kind="hierarchical", tree={"a": {"b": {}}, "b": {}}), "node 'b' occurs twice"),
         (
             '{"domains": [{"name": "d", "kind": "hierarchical", "tree": {"a": {}, "a": {}}}]}',
@@ -127,7 +127,7 @@ def test_what_seems_to_dangle_because_its_declaration_is_unreadable_is_not_repor
 
 
 def test_bytes_that_are_no_utf8_are_refused():
-    with pytest.raises(SchemaForm, match="byte 2: this is no UTF-8 text"):
+    with pytest.raises(SchemaForm, match="byte 2: not UTF-8 text"):
         json_form.read(b'{"\xff": 1}')
 
 

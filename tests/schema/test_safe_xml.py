@@ -29,7 +29,7 @@ from tidings.schema.safe_xml import LARGEST, MalformedXml
         ("<IESCHEMA>&price;</IESCHEMA>", "line 1, column 18", "Entity 'price' not defined"),
         ('<IESCHEMA version="<"/>', "line 1, column 20", "not allowed in attributes"),
         ('<IESCHEMA version="1" version="1"/>', "line 1", "redefined"),
-        ("<IESCHEMA>\ud800</IESCHEMA>", "line 1, column 11", "half of a surrogate pair"),
+        ("<IESCHEMA>\ud800</IESCHEMA>", "line 1, column 11", "unpaired surrogate"),
         ("<IESCHEMA>\n\x07</IESCHEMA>", "line 2, column 1", "invalid Char value 7"),
     ],
 )
@@ -41,7 +41,7 @@ def test_malformed_xml_is_refused_with_line_and_column(text, place, message):
 
 
 def test_a_closing_tag_after_a_repaired_one_is_still_judged():
-    with pytest.raises(MalformedXml, match=r"line 3, column 5: no XML: .*tag mismatch: D line 2 and A"):
+    with pytest.raises(MalformedXml, match=r"line 3, column 5: not XML: .*tag mismatch: D line 2 and A"):
         xml_form.read('<IESCHEMA>\n<D><DOMAIN oid="1" type="text"></DOMIAN>\n</A>\n</IESCHEMA>')
 
 
@@ -104,7 +104,7 @@ def test_encodings_are_heeded(encoding, declared):
 
 
 def test_bytes_in_no_or_an_odd_encoding_are_refused():
-    with pytest.raises(MalformedXml, match="byte 10: this is no UTF-8 text"):
+    with pytest.raises(MalformedXml, match="byte 10: not UTF-8 text"):
         xml_form.read(b"<IESCHEMA>\xff</IESCHEMA>")
     with pytest.raises(MalformedXml, match="the encoding 'utf-7' is not read here; write UTF-8"):
         xml_form.read(b'<?xml version="1.0" encoding="utf-7"?><IESCHEMA/>')

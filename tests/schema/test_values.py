@@ -33,7 +33,7 @@ def test_nan_and_infinities_are_no_numbers(value):
 
 @pytest.mark.parametrize(
     ("value", "reason"),
-    [(True, "Boolean"), ("7", "written as text"), (None, "no number"), ([1], "no number")],
+    [(True, "Boolean"), ("7", "without quotes"), (None, "expected a number"), ([1], "expected a number")],
 )
 def test_what_only_looks_like_a_number_is_refused(value, reason):
     with pytest.raises(ValueError, match=reason):

@@ -257,14 +257,14 @@ def test_event_type_over_its_own_enumeration_needs_no_note():
     [
         ("<SCHEMA/>", "line 1, <SCHEMA>: expected the element <IESCHEMA>, got <SCHEMA>"),
         ("<IESCHEMA><EE/></IESCHEMA>", "<EE>: it cannot stand in <IESCHEMA>; did you mean 'E'?"),
-        ("<IESCHEMA><A/><A/></IESCHEMA>", "<A>: it stands twice"),
+        ("<IESCHEMA><A/><A/></IESCHEMA>", "<A>: it occurs twice"),
         ("<IESCHEMA>page 7<A/></IESCHEMA>", "<IESCHEMA>: stray text in it: 'page 7'"),
         ("<IESCHEMA><A/>\npage 7</IESCHEMA>", "<A>: stray text after it: 'page 7'"),
         ("<IESCHEMA version='0'/>", "'version' must be a positive integer, got '0'"),
         ("<IESCHEMA version='x'/>", "'version' must be a positive integer, got 'x'"),
         ("<IESCHEMA vresion='1'/>", "no attribute 'vresion'; did you mean 'version'?"),
         (schema('<DOMAIN type="numeric"/>'), "<DOMAIN>: the attribute 'oid' is missing"),
-        (schema(NUMERIC + NUMERIC), "the oid '1' stands twice"),
+        (schema(NUMERIC + NUMERIC), "the oid '1' occurs twice"),
         (schema('<DOMAIN oid="1" type="numerik"/>'), "no type 'numerik'; did you mean 'numeric'?"),
         (
             schema('<DOMAIN oid="1" type="enum"><OPER type="gteqq"/></DOMAIN>'),
@@ -291,20 +291,20 @@ def test_event_type_over_its_own_enumeration_needs_no_note():
             schema('<DOMAIN oid="1" type="enum" attr="a"><VALUE>b</VALUE></DOMAIN>'),
             "either in 'attr' or as <VALUE>",
         ),
-        (schema('<DOMAIN oid="1" type="enum" attr="a, a"/>'), "the value 'a' stands twice"),
+        (schema('<DOMAIN oid="1" type="enum" attr="a, a"/>'), "the value 'a' is listed twice"),
         (
             schema('<DOMAIN oid="1" type="enum" ordered="yes"/>'),
             "'ordered' must be 'true' or 'false', got 'yes'",
         ),
         (
             schema('<DOMAIN oid="1" type="hierarchical"><NODE name="a"><NODE name="a"/></NODE></DOMAIN>'),
-            "cycle: 'a' stands below itself",
+            "cycle: 'a' is below itself",
         ),
         (
             schema('<DOMAIN oid="1" type="hierarchical"><NODE/></DOMAIN>'),
             "<NODE>: the attribute 'name' is missing",
         ),
-        (schema(attributes=PRICE), "attribute 'price': no domain '1'; there is none yet"),
+        (schema(attributes=PRICE), "attribute 'price': no domain '1'; none is defined yet"),
         (
             schema(NUMERIC, PRICE.replace('"1"', '"11"')),
             "attribute 'price': no domain '11'; did you mean '1'?",

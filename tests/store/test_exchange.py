@@ -101,7 +101,7 @@ def test_edits_of_all_members(filled: Store, empty: Store, tmp_path: Path) -> No
 
 EDITS = {
     "nothing": ({"id": "b"}, "its edit must be of"),
-    "expiry": ({"id": "b", "expiry": "noon"}, "'noon' is no ISO 8601 time"),
+    "expiry": ({"id": "b", "expiry": "noon"}, "'noon' is not an ISO 8601 time"),
     "number": ({"id": "b", "expiry": 7}, "its expiry must be an Instant"),
     "delivery": ({"id": "b", "delivery": None}, "its delivery must be"),
     "filter": ({"id": "b", "filter": None, "expiry": None}, "its filter must be text"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tidings.errors import ClientError, LanguageError
+from tidings.errors import ClientError, picture
 
 _ERRORS_SHOWN = 20
 
@@ -91,4 +91,5 @@ def _with_the_place(said: str, problem: Mapping[str, Any]) -> str:
     if not 1 <= line <= len(lines):
         return said
     offset = sum(len(before) + 1 for before in lines[: line - 1]) + max(0, column - 1)
-    return str(LanguageError(text, min(offset, len(text)), said.removeprefix(f"line {line}, column {column}: ")))
+    place = f"line {line}, column {column}: "
+    return f"{place}{said.removeprefix(place)}\n{picture(text, min(offset, len(text)))}"

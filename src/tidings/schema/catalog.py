@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from tidings.errors import SchemaError, WrongArgument, expect, suggestion, typed
+from tidings.errors import SchemaError, WrongArgument, expect, typed
 from tidings.schema import display
 from tidings.schema.domain import Domain, Kind
 
@@ -29,49 +29,39 @@ ALWAYS_BOUND = (EVENT_TYPE, "event.id", "event.source")
 
 
 class IllegalName(SchemaError):
-    def __init__(self, what: str, name: object) -> None:
-        super().__init__(what, name)
+    what: str
+    name: object
 
-    def __str__(self) -> str:
-        what, name = self.args
-        if name in RESERVED:
-            return f"{name!r} is reserved and cannot name {what} of your own"
+    def problem(self) -> str:
+        if self.name in RESERVED:
+            return f"{self.name!r} is reserved and cannot name {self.what} of your own"
         legal = f"a name is text of 1 to {LONGEST_NAME} printable characters"
-        return f"{str(name)[:60]!r} cannot name {what}: {legal}"
+        return f"{str(self.name)[:60]!r} cannot name {self.what}: {legal}"
 
 
 class NameTaken(SchemaError):
-    def __init__(self, what: str, name: str) -> None:
-        super().__init__(what, name)
-
-    def __str__(self) -> str:
-        what, name = self.args
-        return f"{what} {name!r} exists already; names are never re-used, so choose another one"
+    what: str
+    name: str
+    template = "{what} {name!r} exists already; names are never reused, so choose another one"
 
 
 class UnknownName(SchemaError):
-    """Something names what does not exist: what it is, its name, where, and the names there are."""
+    """Something names what does not exist."""
 
-    def __init__(self, what: str, name: str, where: str, known: tuple[str, ...]) -> None:
-        super().__init__(what, name, where, known)
-
-    def __str__(self) -> str:
-        what, name, where, known = self.args
-        return f"{where}: no {what} {name!r}{suggestion(name, known)}"
+    what: str
+    name: str
+    where: str
+    known: tuple[str, ...]
+    template = "{where}: no {what} {name!r}{hint}"
 
 
 class InvalidSchema(SchemaError):
     """A schema breaks rules; all of them are listed."""
 
-    def __init__(self, problems: tuple[SchemaError, ...]) -> None:
-        super().__init__(problems)
+    problems: tuple[SchemaError, ...]
 
-    @property
-    def problems(self) -> tuple[SchemaError, ...]:
-        return tuple(self.args[0])
-
-    def __str__(self) -> str:
-        return "\n".join(str(problem) for problem in self.problems)
+    def problem(self) -> str:
+        return "\n".join(map(str, self.problems))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, assert_never
 
-from tidings.errors import SchemaError, one_of, shown, suggestion
+from tidings.errors import SchemaError, nearest
 from tidings.schema.hierarchy import Hierarchy
 from tidings.schema.values import Instant, NotText, Value, is_text, number
 
@@ -52,48 +52,40 @@ for _kind in Kind:
 class OperatorOutsideKind(SchemaError):
     """A domain declares an operator that its kind does not have."""
 
-    def __init__(self, domain: str, kind: str, operator: str, legal: tuple[str, ...]) -> None:
-        super().__init__(domain, kind, operator, legal)
+    domain: str
+    kind: str
+    operator: str
+    legal: tuple[str, ...]
+    template = "domain {domain!r}: {article} {kind} domain cannot allow {operator!r}; it may allow {legal!w}"
 
-    def __str__(self) -> str:
-        domain, kind, operator, legal = self.args
-        article = "an" if kind == Kind.ENUMERATED else "a"
-        may = " ".join(legal)
-        return f"domain {domain!r}: {article} {kind} domain cannot allow {operator!r}; it may allow {may}"
+    @property
+    def article(self) -> str:
+        return "an" if self.kind == Kind.ENUMERATED else "a"
 
 
 class PartOutsideKind(SchemaError):
-    """A domain has values, an order or a hierarchy that its kind has no use for."""
+    """A domain has values, an order or a hierarchy that its kind cannot have."""
 
-    def __init__(self, domain: str, kind: str, part: str, needed: str) -> None:
-        super().__init__(domain, kind, part, needed)
-
-    def __str__(self) -> str:
-        domain, kind, part, needed = self.args
-        return f"domain {domain!r}: {part!r} belongs to {needed} domains; this one is {kind}"
+    domain: str
+    kind: str
+    part: str
+    needed: str
+    template = "domain {domain!r}: {part!r} belongs to {needed} domains; this one is {kind}"
 
 
 class RepeatedValue(SchemaError):
-    def __init__(self, domain: str, value: str) -> None:
-        super().__init__(domain, value)
-
-    def __str__(self) -> str:
-        return "domain {!r}: the value {!r} stands twice in its list".format(*self.args)
+    domain: str
+    value: str
+    template = "domain {domain!r}: the value {value!r} is listed twice"
 
 
 class OutsideDomain(SchemaError):
-    """A value is not in a domain: the domain's name, the value, and why or what was expected."""
+    """A value is not in a domain; `reason` says why or what was expected."""
 
-    def __init__(self, domain: str, value: object, reason: str) -> None:
-        super().__init__(domain, value, reason)
-
-    @property
-    def reason(self) -> str:
-        return str(self.args[2])
-
-    def __str__(self) -> str:
-        domain, value, reason = self.args
-        return f"{shown(value)} is not in domain {domain!r}: {reason}"
+    domain: str
+    value: object
+    reason: str
+    template = "{value!v} is not in domain {domain!r}; {reason}"
 
 
 @dataclass(frozen=True)
@@ -161,9 +153,9 @@ class Domain:
                 raise OutsideDomain(self.name, value, self._legal_words(value, hints))
             case Kind.STRING | Kind.TEXT:
                 if not isinstance(value, str):
-                    raise OutsideDomain(self.name, value, "it takes text")
+                    raise OutsideDomain(self.name, value, "expected text")
                 if not is_text(value):
-                    raise OutsideDomain(self.name, value, "it holds half of a surrogate pair, which is no text")
+                    raise OutsideDomain(self.name, value, "it contains an unpaired surrogate")
                 return value
             case _:
                 assert_never(self.kind)
@@ -172,7 +164,7 @@ class Domain:
         if isinstance(value, Instant):
             return value
         if not isinstance(value, str):
-            raise OutsideDomain(self.name, value, "it takes ISO 8601 times such as '2026-05-01T10:00:00Z'")
+            raise OutsideDomain(self.name, value, "expected an ISO 8601 time, e.g. '2026-05-01T10:00:00Z'")
         try:
             return Instant.parse(value)
         except ValueError as problem:
@@ -181,10 +173,11 @@ class Domain:
     def _legal_words(self, value: object, hints: bool) -> str:
         words = self.vocabulary
         if not words:
-            return "it has no values yet"
-        if hints and isinstance(value, str) and (hint := suggestion(value, words)):
-            return "it is none of its values" + hint
-        return f"it has {one_of(words)}" if len(words) <= 12 else f"it is none of its {len(words):,} values"
+            return "the domain has no values yet"
+        if hints and isinstance(value, str) and (word := nearest(value, words)):
+            return f"did you mean {word!r}?"
+        few = f"valid values: {', '.join(map(repr, words))}"
+        return few if len(words) <= 12 else f"it is not one of the domain's {len(words):,} values"
 
 
 def legal_operators(kind: Kind, ordered: bool) -> tuple[str, ...]:

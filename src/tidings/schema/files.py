@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from tidings.errors import SchemaError, expect, suggestion
+from tidings.errors import SchemaError, expect
 from tidings.schema import json_form, xml_form
 from tidings.schema.catalog import Catalog
 from tidings.whole_file import whole_file
@@ -15,26 +15,19 @@ FORMS = ("json", "xml")
 
 
 class SchemaFile(SchemaError):
-    """Something is wrong with a schema's file: its path, and what the system said or a SchemaError."""
+    """A schema file that cannot be read or written; `cause` is what the system said or a SchemaError."""
 
-    def __init__(self, path: str, problem: str | SchemaError) -> None:
-        super().__init__(path, problem)
+    path: str
+    cause: str | SchemaError
 
-    @property
-    def problem(self) -> str | SchemaError:
-        problem: str | SchemaError = self.args[1]
-        return problem
-
-    def __str__(self) -> str:
-        return "\n".join(f"{self.args[0]}: {line}" for line in str(self.problem).splitlines())
+    def problem(self) -> str:
+        return "\n".join(f"{self.path}: {line}" for line in str(self.cause).splitlines())
 
 
 class UnknownForm(SchemaError):
-    def __init__(self, form: str) -> None:
-        super().__init__(form)
-
-    def __str__(self) -> str:
-        return f"no form {self.args[0]!r} of a schema{suggestion(self.args[0], FORMS)}"
+    name: str
+    known: tuple[str, ...]
+    template = "no schema form {name!r}{hint}"
 
 
 def read_catalog(path: str | os.PathLike[str]) -> tuple[Catalog, tuple[str, ...]]:
@@ -76,7 +69,7 @@ def dump(catalog: Catalog, form: str) -> str:
         case "xml":
             return xml_form.write(catalog)
         case _:
-            raise UnknownForm(form)
+            raise UnknownForm(form, FORMS)
 
 
 def _form_by_suffix(path: Path) -> str | None:

@@ -60,24 +60,20 @@ Change = CreateDomain | CreateAttribute | CreateEventType | ExtendEventType | Ap
 
 
 class MandatoryExtension(SchemaError):
-    def __init__(self, event_type: str, attribute: str) -> None:
-        super().__init__(event_type, attribute)
-
-    def __str__(self) -> str:
-        event_type, attribute = self.args
-        return (
-            f"event type {event_type!r} can only be extended by optional attributes: "
-            f"a mandatory {attribute!r} would refuse events that are valid today"
-        )
+    event_type: str
+    attribute: str
+    template = (
+        "event type {event_type!r} can only be extended by optional attributes: "
+        "a mandatory {attribute!r} would refuse events that are valid today"
+    )
 
 
 class WrongKind(SchemaError):
-    def __init__(self, domain: str, kind: str, needed: str, what: str) -> None:
-        super().__init__(domain, kind, needed, what)
-
-    def __str__(self) -> str:
-        domain, kind, needed, what = self.args
-        return f"{what} can be appended to {needed} domains only; {domain!r} is {kind}"
+    domain: str
+    kind: str
+    needed: str
+    what: str
+    template = "{what} can only be appended to {needed} domains; {domain!r} is {kind}"
 
 
 def grow(catalog: Catalog, change: Change) -> Catalog:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidings.errors import SchemaError, suggestion
+from tidings.errors import SchemaError
 from tidings.schema.values import NotText, is_text
 
 NO_PARENT = -1
@@ -17,41 +17,32 @@ LEVELS = 250
 class RepeatedNode(SchemaError):
     """A node's name occurs twice; below itself it would be a cycle."""
 
-    def __init__(self, node: str, cyclic: bool) -> None:
-        super().__init__(node, cyclic)
+    node: str
+    cyclic: bool
 
-    def __str__(self) -> str:
-        node, cyclic = self.args
-        if cyclic:
-            return f"the hierarchy has a cycle: {node!r} stands below itself"
-        return f"node {node!r} occurs twice in the hierarchy; each name may occur once"
+    def problem(self) -> str:
+        if self.cyclic:
+            return f"the hierarchy has a cycle: {self.node!r} is below itself"
+        return f"node {self.node!r} occurs twice in the hierarchy; each name may occur once"
 
 
 class TooDeep(SchemaError):
-    def __init__(self, node: str) -> None:
-        super().__init__(node)
-
-    def __str__(self) -> str:
-        return f"the hierarchy is too deep: node {self.args[0]!r} has {LEVELS} above it, the most there may be"
+    node: str
+    template = f"the hierarchy is too deep: node {{node!r}} has {LEVELS} above it, the most there may be"
 
 
 class NotPreOrder(SchemaError):
     """A node's parent is not above it in the order of the numbers."""
 
-    def __init__(self, node: str, parent: int) -> None:
-        super().__init__(node, parent)
-
-    def __str__(self) -> str:
-        return "node {!r} cannot have the parent number {}: the nodes stand in pre-order".format(*self.args)
+    node: str
+    parent: int
+    template = "node {node!r} cannot have the parent number {parent}: nodes are in pre-order"
 
 
 class UnknownNode(SchemaError):
-    def __init__(self, node: str, known: tuple[str, ...]) -> None:
-        super().__init__(node, known)
-
-    def __str__(self) -> str:
-        node, known = self.args
-        return f"no node {node!r} in the hierarchy{suggestion(node, known)}"
+    name: str
+    known: tuple[str, ...]
+    template = "no node {name!r} in the hierarchy{hint}"
 
 
 @dataclass(frozen=True)

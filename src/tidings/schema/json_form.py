@@ -21,14 +21,13 @@ T = TypeVar("T")
 
 
 class SchemaForm(SchemaError):
-    """The text is not of the schema's form, JSON or XML: the place and what is wrong there."""
+    """The text does not have the form of a schema, JSON or XML."""
 
-    def __init__(self, place: str, problem: str) -> None:
-        super().__init__(place, problem)
+    place: str
+    what: str
 
-    def __str__(self) -> str:
-        place, problem = self.args
-        return f"{place}: {problem}" if place else str(problem)
+    def problem(self) -> str:
+        return f"{self.place}: {self.what}" if self.place else self.what
 
 
 class _Repeated(dict[str, Any]):
@@ -44,9 +43,9 @@ def parse(text: str | bytes) -> Any:
             text = text.decode()
         return json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_pairs, parse_constant=_no_constant)
     except UnicodeDecodeError as problem:
-        raise SchemaForm("", f"byte {problem.start}: this is no UTF-8 text") from None
+        raise SchemaForm("", f"byte {problem.start}: not UTF-8 text") from None
     except json.JSONDecodeError as problem:
-        raise SchemaForm(f"line {problem.lineno}, column {problem.colno}", f"no JSON: {problem.msg}") from None
+        raise SchemaForm(f"line {problem.lineno}, column {problem.colno}", f"not JSON: {problem.msg}") from None
     except ValueError:  # an integer of more than 4,300 digits, which Python refuses to convert
         raise SchemaForm("", "a number in the JSON is too long") from None
     except RecursionError:
@@ -64,7 +63,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> float:
-    raise SchemaForm("", f"{name} is no number")
+    raise SchemaForm("", f"{name} is not a number")
 
 
 def read(text: str | bytes | dict[str, Any]) -> Catalog:
@@ -234,7 +233,7 @@ def _object(raw: Any, place: str, known: set[str]) -> dict[str, Any]:
     if not isinstance(raw, dict):
         raise SchemaForm(place, f"expected an object, got {shown(raw)}")
     if isinstance(raw, _Repeated):
-        raise SchemaForm(place, f"the member {raw.key!r} stands twice")
+        raise SchemaForm(place, f"the member {raw.key!r} occurs twice")
     for name in raw:
         if name not in known:
             raise SchemaForm(place, f"no member {name!r}{suggestion(str(name), tuple(sorted(known)))}")

@@ -35,14 +35,14 @@ _TAG = re.compile(r"""<(/?)([^\s<>/="'!?]++)((?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+
 
 
 class MalformedXml(SchemaError):
-    """The text is no XML that is read here: line, column (0 where there is none) and what is wrong."""
+    """The text is not XML that Tidings reads; line and column are 0 where there is no place."""
 
-    def __init__(self, line: int, column: int, problem: str) -> None:
-        super().__init__(line, column, problem)
+    line: int
+    column: int
+    what: str
 
-    def __str__(self) -> str:
-        line, column, problem = self.args
-        return f"line {line}, column {column}: {problem}" if line else str(problem)
+    def problem(self) -> str:
+        return f"line {self.line}, column {self.column}: {self.what}" if self.line else self.what
 
 
 def parse(text: bytes | str, names: Collection[str]) -> tuple[etree._Element, list[str]]:
@@ -81,7 +81,7 @@ def _malformed(problem: etree.XMLSyntaxError) -> MalformedXml:
     message = re.sub(r"\s*, line \d+, column \d+$", "", problem.msg or "")
     if "Excessive depth" in message:
         message = f"elements are nested more than {DEEPEST} deep"
-    return MalformedXml(line, column, f"no XML: {message}")
+    return MalformedXml(line, column, f"not XML: {message}")
 
 
 def _decoded(text: bytes | str) -> str:
@@ -89,7 +89,7 @@ def _decoded(text: bytes | str) -> str:
         try:
             size = len(text.encode())
         except UnicodeEncodeError as problem:
-            raise MalformedXml(*_place(text, problem.start), "half of a surrogate pair is no text") from None
+            raise MalformedXml(*_place(text, problem.start), "unpaired surrogate") from None
         _refuse_large(size)
         return text.removeprefix("\ufeff")
     _refuse_large(len(text))
@@ -98,7 +98,7 @@ def _decoded(text: bytes | str) -> str:
         return text.decode(encoding)
     except UnicodeDecodeError as problem:
         name = encoding.removesuffix("-sig").upper()
-        raise MalformedXml(0, 0, f"byte {problem.start}: this is no {name} text") from None
+        raise MalformedXml(0, 0, f"byte {problem.start}: not {name} text") from None
     except LookupError:
         raise MalformedXml(1, 1, f"the encoding {encoding!r} is not known; write UTF-8") from None
 

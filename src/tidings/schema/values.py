@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 
-from tidings.errors import SchemaError, shown
+from tidings.errors import SchemaError
 
 LARGEST_INTEGER = 2**53  # beyond it neighbouring integers fall together in a 64-bit float
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -22,14 +22,11 @@ Value = int | float | str  # an Instant is an int
 
 
 class NotText(SchemaError):
-    """A value that UTF-8, and so neither Arrow nor a file, can hold: where it stands, and the value."""
+    """A value that UTF-8, and so neither Arrow nor a file, can hold."""
 
-    def __init__(self, where: str, value: str) -> None:
-        super().__init__(where, value)
-
-    def __str__(self) -> str:
-        where, value = self.args
-        return f"{where}: {shown(value)} holds half of a surrogate pair, which is no text"
+    where: str
+    value: str
+    template = "{where}: {value!v} contains an unpaired surrogate"
 
 
 class Instant(int):
@@ -43,7 +40,7 @@ class Instant(int):
         try:
             moment = datetime.fromisoformat(text)
         except ValueError:
-            raise ValueError(f"{text[:60]!r} is no ISO 8601 time such as '2026-05-01T10:00:00Z'") from None
+            raise ValueError(f"{text[:60]!r} is not an ISO 8601 time; expected e.g. '2026-05-01T10:00:00Z'") from None
         return cls.of(moment)
 
     @classmethod
@@ -83,18 +80,20 @@ def number(value: object) -> Number:
     if type(value) is int:
         if -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
             return value
-        raise ValueError("an integer beyond ±2^53 would lose digits")
+        raise ValueError("integers beyond ±2^53 would lose digits")
     if type(value) is float:
         if not math.isfinite(value):
-            raise ValueError("NaN and infinities are no numbers here")
+            raise ValueError("NaN and infinities are not allowed")
         if value.is_integer() and -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
             return int(value)
         return value
     if type(value) is bool:
-        raise ValueError("a Boolean is no number")
+        raise ValueError("a Boolean is not a number")
     if type(value) is str:
-        raise ValueError("a number written as text is no number" if _looks_like_one(value) else "it is text, no number")
-    raise ValueError("it is no number")
+        raise ValueError(
+            "expected a number without quotes" if _looks_like_one(value) else "expected a number, got text"
+        )
+    raise ValueError("expected a number")
 
 
 def _looks_like_one(text: str) -> bool:

@@ -154,7 +154,7 @@ def _form_problems(root: etree._Element) -> Iterator[SchemaError]:
             if child.tag not in children:
                 yield SchemaForm(_place(child), f"it cannot stand in <{element.tag}>{suggestion(child.tag, children)}")
             elif element is root and child.tag in seen:
-                yield SchemaForm(_place(child), "it stands twice")
+                yield SchemaForm(_place(child), "it occurs twice")
             seen.add(child.tag)
             if (child.tail or "").strip(_BLANKS):
                 yield SchemaForm(_place(child), f"stray text after it: {shown((child.tail or '').strip(_BLANKS))}")
@@ -189,7 +189,7 @@ class _Reader:
         for element in self._in("D"):
             oid = _attribute(element, "oid")
             if oid in self.domains:
-                self._refuse(element, f"the oid {oid!r} stands twice")
+                self._refuse(element, f"the oid {oid!r} occurs twice")
                 continue
             self.domains[oid] = None
             try:

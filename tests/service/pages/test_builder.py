@@ -173,9 +173,9 @@ def test_of_a_number_a_row_says_what_the_form_for_publishing_says(ann: Visitor, 
 def test_of_other_kinds_a_row_says_what_the_text_says(ann: Visitor) -> None:
     in_row = _ask(ann, rows={"groups": [[_row("brand", "=", "saab")]]}).json()["error"]
     assert in_row["told"] == _ask(ann, text="brand = 'saab'").json()["error"]["told"]
-    assert "is no value of 'brand'" in in_row["told"]
+    assert "is not a value of 'brand'" in in_row["told"]
     quoted = _ask(ann, text="price < '5'").json()["error"]
-    assert quoted["told"] == "'5' is no value of 'price': numbers are written without quotes."
+    assert quoted["told"] == "'5' is not a value of 'price'; numbers are written without quotes."
 
 
 @on_sqlite

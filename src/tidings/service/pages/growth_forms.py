@@ -17,13 +17,9 @@ MOST_ROWS = 200  # attributes of a new event type
 
 
 class WrongField(SchemaError):
-    """A field of a form, and what is wrong with it."""
-
-    def __init__(self, field: str, problem: str) -> None:
-        super().__init__(field, problem)
-
-    def __str__(self) -> str:
-        return str(self.args[1])
+    field: str
+    what: str
+    template = "{what}"
 
 
 class Way(NamedTuple):
