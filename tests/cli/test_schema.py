@@ -33,9 +33,9 @@ WRONG = {
         ["'values' belongs to enumerated domains", "no kind 'numerik'; did you mean 'numeric'?"],
     ),
     "nan.json": ('{"version": NaN}', ["NaN is not a number"]),
-    "broken.json": ('{"domains": [\n  {"name": "a",,\n', ["line 2, column 16: no JSON"]),
+    "broken.json": ('{"domains": [\n  {"name": "a",,\n', ["line 2, column 16: not JSON"]),
     "deep.json": ('{"domains":' + "[" * 100_000, ["the JSON is nested too deeply"]),
-    "empty.json": ("", ["no JSON"]),
+    "empty.json": ("", ["not JSON"]),
     "text.schema": ("hello", ["neither JSON nor XML"]),
     "tags.xml": ("<IESCHEMA><A></B></IESCHEMA>", ["line 1, column 18: no XML"]),
     "entity.xml": ('<!DOCTYPE x [<!ENTITY a "b">]><IESCHEMA/>', ["such as entities, are refused"]),
@@ -128,7 +128,7 @@ def test_grow_in_place_and_as_xml(tidings: Tidings) -> None:
 
 
 REFUSED = [
-    ("{", "no JSON"),
+    ("{", "not JSON"),
     ("[]", "there is no change in the list"),
     ("{}", "change 1 refused, nothing was changed: 'change' is missing"),
     ('{"change": "append_valeu"}', "no change 'append_valeu'; did you mean 'append_value'?"),
@@ -145,7 +145,7 @@ REFUSED = [
         '"attribute": {"name": "price", "mandatory": true}}]',
         "change 2 refused, nothing was changed: event type 'car' can only be extended by optional attributes",
     ),
-    (f"{SAAB}\n{{", "change 2: line 1, column 2: no JSON"),
+    (f"{SAAB}\n{{", "change 2: line 1, column 2: not JSON"),
 ]
 
 
