@@ -1,3 +1,4 @@
-"""The algorithms of the papers, one module each, under the contract of `tidings.matching.algorithm`.
+"""The algorithms from the papers, one module each, behind the contract of `tidings.matching.algorithm`. They share
+boxes, points and residuals with the default algorithm (`indexed`) and differ in how they find boxes.
 
 They share boxes, points and residuals with the default algorithm (`indexed`), and differ in how boxes are found."""

@@ -1,12 +1,10 @@
-"""Aguilera: a tree in which filters with the same beginning share a path, and an event follows every path
-that fits.
+"""Aguilera: a tree in which filters with a common prefix share a path, and an event follows every matching path.
 
-"Efficient matching for Web-based publish/subscribe systems", section 3, figure 7. A node tests one dimension.
-It has an edge for each different interval that its boxes have there, and a *-edge for those that do not care;
-all edges that the event satisfies are followed. Of the equality edges that is at most one, found by search.
-Edges with one open end are sorted by the other, so that the satisfied ones are neighbours; only edges with
-two ends are tested one by one. A node with nothing but a *-edge is left out, and dimensions with many
-equalities come first, since they branch least.
+"Efficient matching for Web-based publish/subscribe systems", section 3, figure 7. A node tests one dimension. It has an
+edge for each distinct interval of its boxes and a *-edge for boxes that do not test the dimension. An event follows
+every edge it satisfies: at most one equality edge, found by binary search; one-sided edges, sorted by their bound so
+that the satisfied ones are adjacent; and two-sided edges, tested one by one. Nodes with only a *-edge are omitted.
+Dimensions with many equalities come first because they branch least.
 """
 
 from __future__ import annotations
@@ -22,12 +20,12 @@ from tidings.matching.compiled import kernel
 from tidings.matching.papers.indexed import IndexedMatcher, Integers, Ordinals
 from tidings.matching.ragged import owners
 
-EQUAL, BELOW, ABOVE, BETWEEN = range(4)  # the kinds of edges, in the order in which a node has them
+EQUAL, BELOW, ABOVE, BETWEEN = range(4)  # kinds of edges, in the order in which a node stores them
 
-# Columns of a node: the dimension (-1 tests nothing), the slice of boxes that end here, where the edges of
-# each kind begin and all end, and the node at the end of the *-edge (-1 none).
+# Columns of a node: the dimension (-1: no test), the slice of boxes that end here, the start of each kind of edge and
+# the end of all, and the node at the end of the *-edge (-1: none).
 DIMENSION, FIRST, LAST, EDGES, STAR = 0, 1, 2, 3, 8
-# Columns of an edge beside its bounds: the node at its end, or -1 and the slice of boxes that end there.
+# Columns of an edge besides its bounds: the node at its end, or -1 and the slice of boxes that end there.
 NODE, START, STOP = range(3)
 
 
@@ -49,7 +47,7 @@ class AguileraMatcher(IndexedMatcher):
         self._grow(table, test, bounds)
 
     def _grow(self, table: BoxTable, test: Integers, bounds: Integers) -> None:
-        """The tree of the sorted boxes; no more nodes can come out than there are sides, and a root."""
+        """Builds the tree from the sorted boxes. It has at most one node per side, plus the root."""
         sides = len(test)
         nodes, edges = np.empty((2 * sides + 1, STAR + 1), np.int32), np.empty((sides, 3), np.int32)
         edge_bounds, stack = np.empty((sides, 2), np.int32), np.empty((2 * sides + 1, 4), np.int64)
@@ -68,7 +66,7 @@ class AguileraMatcher(IndexedMatcher):
 
 
 def _order(table: BoxTable) -> Integers:
-    """The dimensions from the root down: those first that most boxes test for equality, then those most boxes
+    """The dimensions from the root down: first those that most boxes test for equality, then those that most boxes
     test."""
     equal = table.high == table.low + 1
     equalities = np.bincount(table.dimension[equal], minlength=len(table.dimensions))
@@ -77,7 +75,7 @@ def _order(table: BoxTable) -> Integers:
 
 
 def _lexicographic(table: BoxTable, test: Integers, bounds: Integers) -> Ordinals:
-    """The boxes sorted by their sides, one after the other; a box that has no further side comes first."""
+    """The boxes sorted by their sides in order; a box whose sides are a prefix of another's comes first."""
     lengths = np.diff(table.offsets)
     keys: list[Integers] = []
     for depth in range(int(lengths.max(initial=0)) - 1, -1, -1):
@@ -101,11 +99,10 @@ def grow_tree(
     edges: Any,
     edge_bounds: Any,
 ) -> Any:
-    """Makes the node of each run of sorted boxes with the same beginning; returns how many nodes and edges
-    there are.
+    """Creates a node for each run of sorted boxes with a common prefix; returns the numbers of nodes and edges.
 
-    The stack holds (node, first box, last box, how many sides are settled). Side i is `test[i]`, its level
-    and kind in one, and `bounds[i]`, both ends in one, the end that edges are sorted by in the upper half.
+    The stack holds (node, first box, last box, number of sides already tested). `test[i]` packs the level and kind of
+    side i; `bounds[i]` packs both its ends, with the sort key of the edges in the upper half.
     """
     n_nodes, n_edges, top = 1, 0, 1
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, len(boxes), 0
@@ -152,7 +149,7 @@ def grow_tree(
 
 @kernel
 def first_above(bound: Any, start: Any, stop: Any, ordinal: Any) -> Any:
-    """The first place in the ascending `bound[start:stop]` that is greater than the ordinal."""
+    """The first index in the ascending `bound[start:stop]` whose value is greater than the ordinal."""
     while start < stop:
         middle = (start + stop) // 2
         if bound[middle] <= ordinal:
@@ -167,9 +164,8 @@ def follow_paths(
     points: Any, nodes: Any, edges: Any, bound: Any, other: Any, boxes: Any, stack: Any, first: Any,
     out_offsets: Any, out: Any, cost: Any,
 ) -> Any:  # fmt: skip
-    """Figure 7 for the points from `first` on, with a stack in place of the recursion; stops early, and says
-    where, when `out` is full. `cost` gathers the boxes reached and the edges that were searched, tested or
-    followed."""
+    """Figure 7 for the points from `first` on, with a stack instead of recursion. Stops early when `out` is full and
+    returns the point to resume at. `cost` counts the boxes reached and the edges searched, tested or followed."""
     n = out_offsets[first]
     for p in range(first, len(points)):
         tested = 0

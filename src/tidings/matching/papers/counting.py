@@ -1,8 +1,7 @@
-"""Counting: the thesis's chapters 4 and 7; "fair predicate" in Le Subscribe's section 3, figure 2.
+"""Counting: chapters 4 and 7 of the thesis; "fair predicate" in section 3 of Le Subscribe, figure 2.
 
-Each different predicate is stored and evaluated once. An event's satisfied predicates are found, each gives a
-hit to its boxes, and a box with as many hits as predicates matches. The price is the hits: one for every
-satisfied predicate of every box.
+Each distinct predicate is stored and evaluated once. Each satisfied predicate adds a hit to its boxes; a box with as
+many hits as predicates matches. The cost is the number of hits: one for every satisfied predicate of every box.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from tidings.matching.papers.predicate_clusters import count_hits, predicate_clu
 
 
 class CountingMatcher(IndexedMatcher):
-    """Its cost: a candidate, and a predicate, is a hit, since each hit looks at its box's counter."""
+    """In its cost, both candidates and predicates are hits, since each hit reads the counter of its box."""
 
     name = "counting"
 
@@ -38,7 +37,8 @@ class CountingMatcher(IndexedMatcher):
 def count_points(
     clusters: Any, points: Any, ranges: Any, left: Any, first: Any, offsets: Any, out: Any, cost: Any
 ) -> Any:
-    """The boxes that each point from `first` on matches; stops early, and says where, when `out` is full."""
+    """The boxes that match each point from `first` on. Stops early when `out` is full and returns the point to resume
+    at."""
     n = offsets[first]
     for p in range(first, len(points)):
         n, hits, rows = count_hits(clusters, points[p], ranges, left, n, out)

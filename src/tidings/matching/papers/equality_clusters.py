@@ -1,8 +1,8 @@
-"""Boxes clustered by their equality sides: Le Subscribe's section 3, "Equality-preferred approach".
+"""Boxes clustered by their equality sides: section 3 of Le Subscribe, "Equality-preferred approach".
 
-Boxes with equalities on the same dimensions have one schema; those with the same values too are one cluster,
-found by hashing the event's values for each schema that the event binds (the paper's eqsubmatch). What else a
-box asks for, its *rest*, stands beside it.
+Boxes with equalities on the same dimensions share a schema; those that also share the values form a cluster. For each
+schema that the event binds, hashing the event's values finds the cluster (the paper's eqsubmatch). A box's other sides,
+its *rest*, are stored next to it.
 
 Used by equality-preferred, which counts the rest, and by quarantine, which tests it.
 """
@@ -25,7 +25,7 @@ NONE = -1  # no cluster
 
 
 class EqualityClusters(NamedTuple):
-    """Schemas ascend by their first dimension, the least. Members are boxes with equalities, by cluster."""
+    """Schemas are sorted by their first (least) dimension. Members are the boxes with equalities, by cluster."""
 
     by_dimension: Integers  # the schemas by_dimension[d]:by_dimension[d + 1] have d as their first dimension
     schema_offsets: Integers
@@ -47,7 +47,7 @@ def equality_clusters(table: BoxTable) -> EqualityClusters:
     equal = equalities(table)
     owner = owners(table.offsets)
     rows = np.flatnonzero(equal)
-    rows = rows[np.argsort((owner[rows] << 16) + table.dimension[rows])]  # a schema's dimensions ascend
+    rows = rows[np.argsort((owner[rows] << 16) + table.dimension[rows])]  # sorted dimensions per schema
     boxes, counts = np.unique(owner[rows], return_counts=True)
     offsets = offsets_of(counts)
     schemas, first_rows = _schemas(offsets, table.dimension[rows].astype(np.int64))
@@ -84,7 +84,8 @@ def equality_clusters(table: BoxTable) -> EqualityClusters:
 
 
 def _schemas(offsets: Integers, dimensions: Integers) -> tuple[Integers, Integers]:
-    """The schema of each row of dimensions, and a row of each schema, which ascend by first dimension."""
+    """The schema of each row of dimensions, and an example row of each schema; schemas are sorted by first
+    dimension."""
     _, schema, first = grouped(np.zeros(len(offsets) - 1, np.int64), offsets, dimensions)
     order = np.argsort(dimensions[offsets[first]], kind="stable")
     rank = np.empty(len(first), np.int64)

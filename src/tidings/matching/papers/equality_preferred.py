@@ -1,8 +1,7 @@
-"""Equality-preferred: Le Subscribe's section 3, figure 4.
+"""Equality-preferred: section 3 of Le Subscribe, figure 4.
 
-Boxes whose equalities hold are found by hashing; all other predicates of all boxes are counted as in
-`counting`. Only the boxes found and those without an equality (the paper's neqsub) are compared with their
-number of predicates.
+Hashing finds the boxes whose equalities hold; all other predicates of all boxes are counted as in `counting`. Only the
+boxes found and those without an equality (the paper's neqsub) are compared with their number of predicates.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from tidings.matching.ragged import owners
 
 
 class EqualityPreferredMatcher(IndexedMatcher):
-    """Its cost: candidates are the boxes whose equalities hold and the hits; predicates are the hits.
+    """In its cost, candidates are the boxes whose equalities hold plus the hits; predicates are the hits.
 
-    A box with an equality has a handicap of one hit, so that counting alone reports only boxes without one.
+    A box with an equality has a handicap of one hit, so counting alone reports only boxes without one.
     """
 
     name = "equality-preferred"
@@ -49,7 +48,8 @@ def prefer_points(
     equal: Any, counted: Any, slots: Any, points: Any, ranges: Any, left: Any, first: Any, offsets: Any,
     out: Any, cost: Any,
 ) -> Any:  # fmt: skip
-    """The boxes that each point from `first` on matches; stops early, and says where, when `out` is full."""
+    """The boxes that match each point from `first` on. Stops early when `out` is full and returns the point to resume
+    at."""
     n = offsets[first]
     for p in range(first, len(points)):
         n, hits, rows = count_hits(counted, points[p], ranges, left, n, out)
@@ -67,8 +67,8 @@ def prefer_points(
 
 @kernel
 def compare_members(equal: Any, slots: Any, left: Any, point: Any, n: Any, out: Any) -> Any:
-    """Appends the boxes whose equalities hold and of which only the handicap is left; the new n, or FULL, and
-    how many boxes were compared."""
+    """Appends the boxes whose equalities hold and that lack only the handicap. Returns the new n, or FULL, and how many
+    boxes were compared."""
     candidates = 0
     for d in range(len(point)):
         if point[d] < 0:

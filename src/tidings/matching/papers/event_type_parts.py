@@ -1,7 +1,7 @@
-"""Boxes set apart by the event type they ask for, as `neon` and `typed_tree` want them: an event need only be
-tested against its own type's part and the common part.
+"""Boxes partitioned by the event type they require, for `neon` and `typed_tree`: an event is tested only against its
+own type's part and the common part.
 
-Only `event_type contains T` sets a box apart; any other word about the type is a side like all others.
+Only `event_type contains T` assigns a box to a part; any other predicate on the type is an ordinary side.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tidings.matching.boxes.dimension import Ordinals
 from tidings.matching.ragged import owners
 from tidings.schema.catalog import EVENT_TYPE
 
-COMMON = 0  # the part of the boxes that name no event type
+COMMON = 0  # the part of boxes that require no event type
 
 _TYPE = Axis(EVENT_TYPE, "member")
 
@@ -27,11 +27,11 @@ class EventTypeParts:
     """Box b is in part `part[b]`; a point with the ordinal o in dimension `dimension` belongs to
     `part_of[o]`."""
 
-    dimension: int  # -1 when no box names an event type
+    dimension: int  # -1 if no box requires an event type
     count: int
     part: Ordinals
     part_of: Ordinals
-    left: npt.NDArray[np.bool_]  # the sides that the parts have not settled
+    left: npt.NDArray[np.bool_]  # the sides that the partition does not already decide
 
     @classmethod
     def of(cls, table: BoxTable) -> EventTypeParts:
@@ -49,7 +49,7 @@ class EventTypeParts:
         return cls(place, len(types) + 1, part, part_of, left)
 
     def of_points(self, points: Ordinals) -> Ordinals:
-        """The part of each point's event type; COMMON where no box asks for that type."""
+        """The part of each point's event type; COMMON if no box requires that type."""
         found = np.full(len(points), COMMON, np.int32)
         if self.dimension >= 0 and len(self.part_of):
             ordinals = points[:, self.dimension]

@@ -1,11 +1,10 @@
-"""Gough: a tree in which every event follows one path, at the price of a tree that may explode.
+"""Gough: a tree in which every event follows one path, at the risk of exponential size.
 
-"Efficient matching for Web-based publish/subscribe systems", section 3, figure 3 (after Gough and Smith). One
-level per dimension; the edges of a node are the elementary intervals that its boxes cut the ordinals into,
-the lowest of which also takes the unbound. A node stands for the boxes of which a part, but not all, has been
-satisfied on the way: nodes of a level with the same boxes are one, so sub-trees are shared. A box is written
-at the edge that satisfies its last side, not at the leaves below: the path is the same, and boxes already
-found no longer multiply the nodes.
+"Efficient matching for Web-based publish/subscribe systems", section 3, figure 3 (after Gough and Smith). There is one
+level per dimension. The edges of a node are the elementary intervals between its boxes' bounds; the lowest also takes
+unbound values. A node represents the boxes that are partly satisfied on the way to it. Nodes of a level with the same
+boxes are merged, so subtrees are shared. A box is stored at the edge that satisfies its last side, not at the leaves
+below: the path is the same, and finished boxes no longer multiply the nodes.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from tidings.matching.ragged import owners
 from tidings.schema.catalog import Catalog
 
 MOST_NODES = 2_000_000
-_ENTRIES_PER_NODE = 25  # edges and box numbers, on average, that the limit allows for: 200 MB by default
+_ENTRIES_PER_NODE = 25  # edges and box numbers per node that the limit assumes, on average: 200 MB by default
 
 
 class TreeTooLarge(MatchingError):
-    """So many combinations of sides can be satisfied that the tree does not fit."""
+    """Too many combinations of sides can be satisfied; the tree does not fit."""
 
     def __init__(self, boxes: int, limit: int) -> None:
         super().__init__(boxes, limit)
@@ -85,8 +84,7 @@ class GoughMatcher(IndexedMatcher):
 
 
 def level_order(table: BoxTable, owner: Ordinals) -> Integers:
-    """The dimensions from the root down, each chosen so that as few boxes as can be are begun and not
-    finished."""
+    """The dimensions from the root down, each chosen to minimise the boxes that are started but not finished."""
     lengths = np.diff(table.offsets)
     left = lengths.copy()
     waiting = set(table.dimension.tolist())
@@ -108,7 +106,7 @@ def follow_path(
     answer_offsets: Any, answers: Any, sideless: Any, first: Any, out_offsets: Any, out: Any,
     cost: Any,
 ) -> Any:  # fmt: skip
-    """Figure 3 for the points from `first` on; stops early, and says where, when `out` is full."""
+    """Figure 3 for the points from `first` on. Stops early when `out` is full and returns the point to resume at."""
     n = out_offsets[first]
     for p in range(first, len(points)):
         if n + len(sideless) > len(out):
@@ -121,7 +119,7 @@ def follow_path(
             ordinal = points[p, order[level]]
             node = first_nodes[level] + place
             start, stop = node_offsets[node], node_offsets[node + 1]
-            while stop - start > 1:  # the last edge that begins at or below the ordinal; the first begins at -1
+            while stop - start > 1:  # the last edge that starts at or below the ordinal; the first starts at -1
                 middle = (start + stop) // 2
                 if bound[middle] <= ordinal:
                     start = middle

@@ -1,8 +1,7 @@
-"""How the tree of `gough` grows: level by level, nodes that stand for the same boxes made only once.
+"""Builds the tree of `gough` level by level; nodes with the same boxes are created only once.
 
-A node stands for the boxes that are begun and not finished on the way to it, a sorted list of box numbers.
-Only the lowest level's lists are kept; of the levels above remain the edges, and the boxes that are finished
-on each.
+A node represents the boxes started but not finished on the way to it, as a sorted list of box numbers. Only the lowest
+level keeps its lists; the levels above keep their edges and the boxes finished on each.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from tidings.matching.papers.indexed import Integers, Ordinals
 
 @dataclass(frozen=True, eq=False)
 class GoughTree:
-    """Node i of level l is node `first_nodes[l] + i`; its edges are `node_offsets[node]:node_offsets[node +
-    1]`. Edge e is for the ordinals from `bound[e]` to the next edge's, leads to node `child[e]` of the next
-    level, and finishes the boxes `answers[answer_offsets[e]:answer_offsets[e + 1]]`."""
+    """Node i of level l is node `first_nodes[l] + i`; its edges are `node_offsets[node]:node_offsets[node + 1]`. Edge e
+    covers the ordinals from `bound[e]` to the next edge's bound, leads to node `child[e]` of the next level, and
+    finishes the boxes `answers[answer_offsets[e]:answer_offsets[e + 1]]`."""
 
     first_nodes: Integers
     node_offsets: Integers
@@ -31,12 +30,12 @@ class GoughTree:
     answers: Ordinals
 
     def __len__(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return len(self.node_offsets) - 1
 
 
 class GrowingTree:
-    """Arrays are as long as the limits allow: the pages of them that are never written cost nothing."""
+    """Arrays are as long as the limits allow; pages that are never written use no memory."""
 
     def __init__(self, boxes: int, most_nodes: int, most_entries: int) -> None:
         self._limits = np.array([most_nodes, most_entries])
@@ -55,10 +54,10 @@ class GrowingTree:
         self._first_nodes = [0]
 
     def expand(self, boxes: Ordinals, low: Ordinals, high: Ordinals, starting: Ordinals, left: Integers) -> bool:
-        """Grows the edges of the lowest level, and the next level; False when a limit is passed.
+        """Adds the edges of the lowest level, and the next level; False if a limit is exceeded.
 
-        The boxes have the intervals [low, high) in this level's dimension; `starting` are those of them that
-        have no side above, and `left` tells for every box how many sides it has below.
+        The boxes have the intervals [low, high) in this level's dimension. `starting` are those without a side above;
+        `left` is each box's number of sides below.
         """
         self._low[boxes], self._high[boxes] = low, high
         self._width = expand_level(
@@ -89,11 +88,10 @@ def expand_level(
     keys: Any, scratch: Any, slots: Any, slot_of: Any, next_offsets: Any, next_sets: Any, node_offsets: Any,
     bound: Any, child: Any, answer_offsets: Any, answers: Any, used: Any,
 ) -> Any:  # fmt: skip
-    """The edges of the `width` nodes of a level, whose boxes are in `sets`; returns the width of the next
-    level, 0 when a limit is passed. Box b has [low[b], high[b]) here, low -1 where it does not care.
+    """Writes the edges of a level's `width` nodes, whose boxes are in `sets`. Returns the width of the next level, or 0
+    if a limit is exceeded. Box b has the interval [low[b], high[b]) here; low is -1 if it does not test the dimension.
 
-    A sweep over a node's cuts keeps the boxes that are open, so that the work is in proportion to what is
-    written.
+    A sweep over a node's cuts keeps the open boxes, so the work is proportional to the output.
     """
     nodes, edges, n_answers, found = used[0], used[1], used[2], 0
     cuts, active, carried, opened, members = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
@@ -145,7 +143,7 @@ def expand_level(
 
 @kernel
 def gather_cuts(keys: Any, high: Any, cuts: Any) -> Any:
-    """Where the elementary intervals begin, from -1 on, without repetition; returns how many there are."""
+    """Writes where the elementary intervals begin, from -1 on, without duplicates; returns how many there are."""
     cuts[0] = -1
     n = 1
     for key in keys:
@@ -163,7 +161,7 @@ def gather_cuts(keys: Any, high: Any, cuts: Any) -> Any:
 
 @kernel
 def close(active: Any, high: Any, cut: Any) -> Any:
-    """Drops the boxes that end at or below the cut; returns how many are left."""
+    """Drops the boxes that end at or below the cut; returns how many remain."""
     kept = 0
     for i in range(len(active)):
         if high[active[i]] > cut:
@@ -174,7 +172,7 @@ def close(active: Any, high: Any, cut: Any) -> Any:
 
 @kernel
 def merge(left: Any, right: Any, out: Any) -> Any:
-    """Two ascending lists into one; returns its length."""
+    """Merges two ascending lists; returns the length of the result."""
     i, j = 0, 0
     while i < len(left) or j < len(right):
         if j == len(right) or (i < len(left) and left[i] < right[j]):
@@ -188,13 +186,11 @@ def merge(left: Any, right: Any, out: Any) -> Any:
 
 @kernel
 def node_of(members: Any, slots: Any, slot_of: Any, offsets: Any, sets: Any, found: Any) -> Any:
-    """The node that stands for these boxes, among the `found` there are; a new one, `found`, when there is
-    none yet.
+    """The node with these boxes among the `found` existing ones, or a new one, `found`.
 
-    Slots are a hash table with linear probing, of node numbers from 1 on; twice as long as there can be
-    nodes.
+    `slots` is a hash table of node numbers from 1 on, with linear probing, twice as long as the limit on nodes.
     """
-    mixed = np.int64(len(members))  # wide enough for the product also where nothing is compiled
+    mixed = np.int64(len(members))  # wide enough for the product in uncompiled code, too
     for box in members:
         mixed = (mixed * 1_000_003 + box) % 2_147_483_647
     slot = mixed & (len(slots) - 1)

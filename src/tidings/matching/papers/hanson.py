@@ -1,8 +1,7 @@
-"""Hanson: Le Subscribe's section 3, figure 6, after Hanson et al. (SIGMOD 1990).
+"""Hanson: section 3 of Le Subscribe, figure 6, after Hanson et al. (SIGMOD 1990).
 
-Each box stands by its most selective side in an index of intervals; what an event's values find there is
-tested for the other sides, one after the other. It lives on the estimate of selectivity
-(`sides.by_selectivity`).
+An interval index holds each box's most selective side. The boxes that an event's values find there are tested for their
+other sides, one by one. The algorithm depends on the selectivity estimate (`sides.by_selectivity`).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from tidings.matching.ragged import offsets_of, taken
 
 
 class Entries(NamedTuple):
-    """The boxes in the order of the trees, and their sides to be tested: the paper's table `predicates`."""
+    """The boxes in tree order and their remaining sides: the paper's table `predicates`."""
 
     boxes: Ordinals
     offsets: Integers
@@ -33,7 +32,7 @@ class Entries(NamedTuple):
 
 
 class HansonMatcher(IndexedMatcher):
-    """Its cost: candidates are boxes whose most selective side holds, predicates the other sides tested."""
+    """In its cost, candidates are the boxes whose most selective side holds; predicates are the other sides tested."""
 
     name = "hanson"
 
@@ -46,7 +45,7 @@ class HansonMatcher(IndexedMatcher):
         )
         others = np.ones(len(by_share), bool)
         others[chosen] = False
-        rest_rows = by_share[others[by_share]]  # the more selective first: most candidates fail at once
+        rest_rows = by_share[others[by_share]]  # most selective first, so most candidates fail at once
         rest, offsets = taken(offsets_of(np.diff(table.offsets)[sided] - 1), order)
         rest = rest_rows[rest]
         always = np.flatnonzero(np.diff(table.offsets) == 0).astype(np.int32)
@@ -66,7 +65,8 @@ class HansonMatcher(IndexedMatcher):
 
 @kernel
 def hanson_points(trees: Any, entries: Any, points: Any, first: Any, offsets: Any, out: Any, cost: Any) -> Any:
-    """The boxes that each point from `first` on matches; stops early, and says where, when `out` is full."""
+    """The boxes that match each point from `first` on. Stops early when `out` is full and returns the point to resume
+    at."""
     n = offsets[first]
     for p in range(first, len(points)):
         point = points[p]
@@ -93,11 +93,11 @@ def hanson_points(trees: Any, entries: Any, points: Any, first: Any, offsets: An
 
 @kernel
 def search(trees: Any, entries: Any, d: Any, point: Any, n: Any, out: Any) -> Any:
-    """Appends the boxes whose side in the tree of dimension d, and all others, hold the point.
+    """Appends the boxes whose side in the tree of dimension d and all other sides contain the point.
 
-    Goes from the ordinal's leaf up to the root. The intervals of a node all hold its centre, so those hold
-    the ordinal that reach it on its side of the centre. Returns the new n, or FULL, how many candidates there
-    were and how many sides were tested.
+    Walks from the ordinal's leaf up to the root. All intervals of a node contain its centre, so an interval contains
+    the ordinal if it reaches the ordinal on that side of the centre. Returns the new n, or FULL, and how many
+    candidates there were and how many sides were tested.
     """
     leaves = trees.leaves[d]
     ordinal = min(np.int64(point[d]), leaves - 1)
@@ -111,7 +111,7 @@ def search(trees: Any, entries: Any, d: Any, point: Any, n: Any, out: Any) -> An
         if right:
             while stop < end and trees.high[stop] >= ordinal:
                 stop += 1
-        else:  # at a leaf too: there low is the ordinal
+        else:  # leaves, too: there low is the ordinal
             while stop < end and trees.low[stop] <= ordinal:
                 stop += 1
         if n + stop - start > len(out):

@@ -1,8 +1,8 @@
-"""What the algorithms of the papers share: filters become boxes, events become points, candidates become matches.
+"""The shared part of the papers' algorithms: turns filters into boxes, events into points and candidates into matches.
 
-An algorithm says how it keeps the boxes (`_build`) and how it finds, for a point, the boxes that hold it (`_find`). A
-point has one ordinal per dimension; an event with several values is as many points as there are choices, and beyond a
-limit the boxes are simply scanned for it."""
+An algorithm defines how to store the boxes (`_build`) and how to find those that contain a point (`_find`). A point has
+one ordinal per dimension. An event with several values becomes one point per combination; above a limit, all boxes are
+scanned instead."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from tidings.schema.catalog import Catalog
 Ordinals = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
 
-MOST_POINTS = 64  # of one event; with more the boxes are scanned
-FULL = -1  # what a part of a kernel returns instead of a count when the output has no room
+MOST_POINTS = 64  # of one event; above this, the boxes are scanned
+FULL = -1  # returned by a part of a kernel instead of a count if the output is full
 
-# Of the first point, the offsets, the output and the cost (candidates, predicates): the point it stopped at.
+# Takes the first point, the offsets, the output and the cost (candidates, predicates); returns the point it stopped at.
 Run = Callable[[int, Integers, Ordinals, Integers], int]
 
 
 class StandingLoad(MatchingError):
-    """One of the papers' algorithms was loaded with arrays of boxes, and then asked to change."""
+    """One of the papers' algorithms was loaded with arrays of boxes and then asked to change."""
 
     def __init__(self, count: int) -> None:
         super().__init__(count)
@@ -50,10 +50,9 @@ class StandingLoad(MatchingError):
 
 
 class IndexedMatcher(Algorithm):
-    """Builds its index anew when it is asked after a change; the papers' structures are made for standing sets of
-    filters."""
+    """Rebuilds its index on the first match after a change; the papers' structures assume static sets of filters."""
 
-    first_room = 1 << 16  # box numbers that the output has room for at first
+    first_room = 1 << 16  # initial room in the output, in box numbers
 
     def __init__(self, catalog: Catalog) -> None:
         super().__init__(catalog)
@@ -64,15 +63,16 @@ class IndexedMatcher(Algorithm):
 
     @abstractmethod
     def _build(self, table: BoxTable) -> None:
-        """Makes the index of these boxes."""
+        """Builds the index of these boxes."""
 
     @abstractmethod
     def _find(self, points: Ordinals) -> tuple[Integers, Ordinals, Cost]:
-        """For each point (a row of ordinals, -1 unbound) the boxes whose sides all hold it: offsets and box numbers."""
+        """For each point (a row of ordinals; -1: unbound) the boxes whose sides all contain it: offsets and box
+        numbers."""
 
     def _all_found(self, points: Ordinals, run: Run) -> tuple[Integers, Ordinals, Cost]:
-        """All boxes that a kernel finds: when the output is full it is doubled, and the kernel resumed. The kernel adds
-        to the cost, and sets the next offset, only for finished points."""
+        """All boxes that a kernel finds. Doubles the output when it is full and resumes the kernel, which adds to the
+        cost and sets the next offset only for finished points."""
         offsets, cost = np.zeros(len(points) + 1, np.int64), np.zeros(2, np.int64)
         out = np.empty(self.first_room, np.int32)
         done = run(0, offsets, out, cost)
@@ -88,7 +88,7 @@ class IndexedMatcher(Algorithm):
         self._table = None
 
     def load(self, table: BoxTable, ids: list[str]) -> None:
-        """Many filters at once, already boxes in arrays; only into an empty matcher."""
+        """Adds many filters at once, already boxes in arrays; only into an empty matcher."""
         for id in ids:
             self.spans.open(id, 0)
         self._build(table)
@@ -126,7 +126,7 @@ class IndexedMatcher(Algorithm):
     def _settled(
         self, batch: EventBatch, events: EventTable, offsets: Integers, boxes: Ordinals, cost: Cost
     ) -> Matches:
-        """Residuals, spans and one match a subscription."""
+        """Checks residuals and spans, and reports each subscription once."""
         table = self._table
         assert table is not None
         if self._plain(table, events):
@@ -143,8 +143,8 @@ class IndexedMatcher(Algorithm):
         return verified(found, verify[:count], batch, lambda number: self._filters[number])
 
     def _plain(self, table: BoxTable, events: EventTable) -> bool:
-        """Whether a box found is a match: no residuals, one box a subscription, no span that ends or begins inside
-        the batch."""
+        """Whether every box found is a match: no residuals, one box per subscription, and no span that begins or ends
+        inside the batch."""
         if len(table.residuals) or not (table.number[1:] > table.number[:-1]).all() or not len(events.least):
             return False
         return bool(
@@ -153,7 +153,7 @@ class IndexedMatcher(Algorithm):
 
 
 def _points(events: EventTable) -> tuple[Ordinals, Integers, list[int]]:
-    """The points, the event of each, and the events that would be too many points."""
+    """The points, the event of each, and the events that would become too many points."""
     if events.single:
         return events.least, np.arange(len(events.least)), []
     points: list[Ordinals] = []
@@ -183,7 +183,7 @@ def _points(events: EventTable) -> tuple[Ordinals, Integers, list[int]]:
 def _by_event(
     offsets: Integers, boxes: Ordinals, owners: Integers, too_many: list[int], scanned: list[Ordinals], events: int
 ) -> tuple[Integers, Ordinals]:
-    """What was found for points, as found for events, each box once."""
+    """Converts results per point to results per event, each box once."""
     found = np.repeat(owners, np.diff(offsets))
     found = np.concatenate([found, np.repeat(np.array(too_many, np.int64), [len(one) for one in scanned])])
     all_boxes = np.concatenate([boxes, *scanned]).astype(np.int64)
@@ -192,7 +192,7 @@ def _by_event(
 
 
 def _scan(table: BoxTable, events: EventTable, event: int) -> Ordinals:
-    """All boxes whose sides fit the event, by looking at each."""
+    """All boxes whose sides match the event, by a full scan."""
     out = np.empty(len(table), np.int32)
     count = scan_boxes(
         event, table.offsets, table.dimension, table.low, table.high, events.least, events.greatest,

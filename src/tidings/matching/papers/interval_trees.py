@@ -1,11 +1,10 @@
-"""Intervals of ordinals, a tree a dimension: which intervals hold an ordinal is found in O(log n + answers).
+"""Interval trees over ordinals, one per dimension: find the intervals that contain an ordinal in O(log n + answers).
 
-Le Subscribe's section 3 has Hanson's IBS trees here: balanced search trees over the bounds, each interval
-marked at O(log n) nodes, the marks moved as the tree is rebalanced. Ours are Edelsbrunner's interval trees on
-a fixed heap: an interval stands at one node only, the highest whose centre it holds, so n intervals take 2 n
-places instead of n log n. The search costs the same, the answers of a node stand side by side, and equalities
-are at the leaves, where one lookup finds them. Later insertion, which IBS trees are made for, is not needed:
-the index is built anew.
+Section 3 of Le Subscribe uses Hanson's IBS trees here: balanced search trees over the bounds, with each interval marked
+at O(log n) nodes and the marks moved on rebalancing. We use Edelsbrunner's interval trees on a fixed heap: an interval
+is stored only at the highest node whose centre it contains, so n intervals take 2 n places instead of n log n. The
+search costs the same, the answers of a node are contiguous, and equalities are at the leaves, where one lookup finds
+them. We do not need incremental insertion, the strength of IBS trees: the index is rebuilt.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from tidings.matching.papers.indexed import Integers, Ordinals
 
 
 class IntervalTrees(NamedTuple):
-    """Node v of dimension d has the intervals offsets[roots[d] + v]:offsets[roots[d] + v + 1], by ascending
-    low, and again, by descending high, in `by_high`. Node 1 is the root; 2 v and 2 v + 1 are below v; the
-    leaf of ordinal i is leaves[d] + i."""
+    """Node v of dimension d has the intervals offsets[roots[d] + v]:offsets[roots[d] + v + 1], by ascending low, and
+    again, by descending high, in `by_high`. Node 1 is the root; 2 v and 2 v + 1 are the children of v; the leaf of
+    ordinal i is leaves[d] + i."""
 
     roots: Integers  # by dimension
-    leaves: Integers  # by dimension: how many, a power of two
+    leaves: Integers  # by dimension: the number of leaves, a power of two
     offsets: Integers
     low: Ordinals  # the least ordinal of each interval
     high: Ordinals  # the greatest ordinal of each interval in the order of `by_high`
@@ -35,8 +34,8 @@ class IntervalTrees(NamedTuple):
 def interval_trees(
     columns: int, dimension: npt.NDArray[np.int16], low: Ordinals, high: Ordinals
 ) -> tuple[IntervalTrees, Integers]:
-    """The trees of the intervals [low, high), and in which order these stand in the trees."""
-    greatest = np.zeros(columns, np.int64)  # bounds: ordinals from there on are in the same intervals
+    """The trees of the intervals [low, high), and the order of the intervals in the trees."""
+    greatest = np.zeros(columns, np.int64)  # bounds: ordinals from here on are in the same intervals
     np.maximum.at(greatest, dimension, np.where(high == OPEN, low, high))
     leaves = _above(greatest)
     last = np.where(high == OPEN, leaves[dimension] - 1, high - 1)
@@ -57,11 +56,11 @@ def interval_trees(
 
 
 def _above(numbers: Integers) -> Integers:
-    """The least powers of two that are greater."""
+    """The least greater powers of two."""
     return np.int64(1) << np.frexp(numbers.astype(np.float64))[1].astype(np.int64)
 
 
 def _node(low: Integers, last: Integers, leaves: Integers) -> Integers:
-    """Where the paths from the root to both ends part; the leaf when they do not."""
+    """The node where the paths from the root to both ends diverge; the leaf if they do not."""
     apart = np.frexp((low ^ last).astype(np.float64))[1]  # the number of bits from the first different one on
     return (leaves + low) >> apart

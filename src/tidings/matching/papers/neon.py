@@ -1,11 +1,10 @@
-"""Neon: predicates are kept as they come, sorted only by event type and operation, and every one that
-concerns an event is tested.
+"""Neon: predicates are stored unfactored, sorted only by event type and operation, and every relevant one is tested.
 
-"Efficient matching for Web-based publish/subscribe systems", section 3, figure 8 (NEONRules). `operations`
-lists what is asked within an event type: an attribute and a comparison. Each has its slice of the table of
-predicates, (constant, box) a row, in which nothing is shared: equal predicates of many filters are stored and
-tested as often as they occur. A box matches when as many of its predicates held as it has (`n_predicates`).
-Attribute against attribute, which Neon also knows, is a residual here.
+"Efficient matching for Web-based publish/subscribe systems", section 3, figure 8 (NEONRules). `operations` lists the
+pairs of attribute and comparison that occur within an event type. Each has its slice of the table of predicates, with a
+row (constant, box) per predicate. Nothing is shared: equal predicates of many filters are stored and tested as often as
+they occur. A box matches when the number of its satisfied predicates equals `n_predicates`. Neon also compares
+attributes with each other; here, these predicates are residuals.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from tidings.matching.ragged import owners
 
 EQUAL, LESS, AT_LEAST, BOUND = range(4)  # the comparisons; an interval with two ends is AT_LEAST and LESS
 
-_BLOCK = 64  # constants that are compared with a value at once, before any is looked at by itself
+_BLOCK = 64  # constants compared with a value at once, before any is tested individually
 
 
 class NeonMatcher(IndexedMatcher):
@@ -50,7 +49,7 @@ class NeonMatcher(IndexedMatcher):
         comparison = np.repeat([kind for kind, _, _ in kinds], [chosen.sum() for _, chosen, _ in kinds])
         self._sort(dimension, comparison)
         self.n_predicates = np.bincount(self._owners, minlength=len(table)).astype(np.int32)
-        unasked = np.flatnonzero(self.n_predicates == 0)  # their part says it all
+        unasked = np.flatnonzero(self.n_predicates == 0)  # their part decides
         self._unasked = unasked[np.argsort(parts.part[unasked], kind="stable")].astype(np.int32)
         self._unasked_offsets = np.searchsorted(parts.part[self._unasked], np.arange(parts.count + 1))
 
@@ -82,9 +81,9 @@ def count_predicates(
     owners: Any, n_predicates: Any, unasked_offsets: Any, unasked: Any, counts: Any, touched: Any, first: Any,
     out_offsets: Any, out: Any, cost: Any,
 ) -> Any:  # fmt: skip
-    """Figure 8 for the points from `first` on; stops early, and says where, when `out` is full.
+    """Figure 8 for the points from `first` on. Stops early when `out` is full and returns the point to resume at.
 
-    `counts` is zero before and after; `cost` gathers the boxes counted at all and the predicates tested.
+    `counts` is zero before and after; `cost` counts the boxes with a hit and the predicates tested.
     """
     n = out_offsets[first]
     for p in range(first, len(points)):
@@ -130,9 +129,8 @@ def count_predicates(
 
 @kernel
 def count_operation(comparison: Any, value: Any, constants: Any, owners: Any, counts: Any, touched: Any, m: Any) -> Any:
-    """Tests each predicate of one operation; returns how many boxes are in `touched` now. `touched` is
-    written before it is known whether it should be: half of all range predicates hold, and a branch would be
-    guessed wrong."""
+    """Tests each predicate of one operation; returns the new length of `touched`. Writes to `touched` before it knows
+    the result: half of all range predicates hold, so a branch would often be mispredicted."""
     if comparison == EQUAL:
         for start in range(0, len(constants), _BLOCK):
             block = constants[start : start + _BLOCK]

@@ -1,12 +1,11 @@
-"""Predicates stored once, clustered by kind and dimension, and counted: the fair predicate algorithm's parts.
+"""Distinct predicates, clustered by kind and dimension, and counted: the parts of the fair predicate algorithm.
 
-From Le Subscribe's section 3 ("Fair predicate approach", figure 2) and the thesis's 4.2 and 7.1. A side of a
-box is one predicate when it is an equality or open at one end, two when it is bounded at both. The
-association of predicates with boxes, `pred_to_subs`, is one array: since the satisfied predicates of a
-cluster stand side by side, so do their boxes.
+From section 3 of Le Subscribe ("Fair predicate approach", figure 2) and 4.2 and 7.1 of the thesis. A side of a box is
+one predicate if it is an equality or has one bound, two if it has both. The map from predicates to boxes,
+`pred_to_subs`, is one array: the satisfied predicates of a cluster are contiguous, so their boxes are, too.
 
-Used by counting (all sides of all boxes), equality-preferred (sides that are no equalities) and quarantine
-(boxes without any).
+Used by counting (all sides of all boxes), equality-preferred (sides that are not equalities) and quarantine (boxes
+without equalities).
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from tidings.matching.papers.sides import equalities
 from tidings.matching.ragged import owners
 
 AT_LEAST, BELOW, EQUAL = range(3)  # kinds of predicates: value <= ordinal, ordinal < value, ordinal = value
-UNDONE = 20  # counters that are copied in the time of undoing one hit (1 ns, at 1,000,000 counters)
+UNDONE = 20  # counters copied in the time it takes to undo one hit (1 ns, at 1,000,000 counters)
 
 Chosen = npt.NDArray[np.bool_]
 
 
 class PredicateClusters(NamedTuple):
-    """Predicates ascend by (kind, dimension, value). Predicate p is of the slots, the places of counters,
-    postings[offsets[p]:offsets[p + 1]], and of the lone boxes lone[lone_offsets[p]:lone_offsets[p + 1]]."""
+    """Predicates are sorted by (kind, dimension, value). Predicate p belongs to the counters (slots)
+    postings[offsets[p]:offsets[p + 1]] and to the lone boxes lone[lone_offsets[p]:lone_offsets[p + 1]]."""
 
     predicates: Ordinals  # rows of (kind, dimension, value)
     sizes: Integers  # by dimension: ordinals from the last on satisfy the same predicates
@@ -40,16 +39,16 @@ class PredicateClusters(NamedTuple):
     offsets: Integers
     postings: Ordinals
     lone_offsets: Integers
-    lone: Ordinals  # boxes that need one hit: they match with their predicate, and are copied, not counted
-    needed: npt.NDArray[Any]  # by slot: how many hits make a match
+    lone: Ordinals  # boxes that need one hit: they match with their predicate, so they are copied, not counted
+    needed: npt.NDArray[Any]  # by slot: hits needed for a match
     boxes: Ordinals  # by slot
-    slots: Ordinals  # by box; -1 where there is no counter
-    always: Ordinals  # boxes with nothing to count, which any point matches
+    slots: Ordinals  # by box; -1 if it has no counter
+    always: Ordinals  # boxes with nothing to count, which match any point
 
 
 def predicate_clusters(table: BoxTable, sides: Chosen, counted: Chosen, handicap: Chosen) -> PredicateClusters:
-    """Counts these sides of the counted boxes. One with a handicap needs one hit more than it has predicates:
-    it never matches by counting alone, and stands at 1 when all its predicates are satisfied."""
+    """Counts these sides of the counted boxes. A box with a handicap needs one hit more than it has predicates, so it
+    never matches by counting alone and has 1 left when all its predicates are satisfied."""
     kind, dimension, value, box = _decomposed(table, sides)
     columns = len(table.dimensions)
     keys = ((kind * columns + dimension) << 32) + value
@@ -67,7 +66,7 @@ def predicate_clusters(table: BoxTable, sides: Chosen, counted: Chosen, handicap
     offsets, postings = _associated(predicate[~lone], slots[owner[~lone]], len(rows))
     lone_offsets, lone_boxes = _associated(predicate[lone], owner[lone], len(rows))
 
-    bound = value + (kind == EQUAL)  # the ordinal after an equality's is the first that is too great for it
+    bound = value + (kind == EQUAL)  # the ordinal after an equality's is the first above it
     sizes, bases, upto = _places(columns, dimension, bound, keys[rows])
     return PredicateClusters(
         np.stack([kind[rows], dimension[rows], value[rows]], axis=1).astype(np.int32),
@@ -86,9 +85,9 @@ def predicate_clusters(table: BoxTable, sides: Chosen, counted: Chosen, handicap
 
 
 def _decomposed(table: BoxTable, sides: Chosen) -> tuple[Integers, Integers, Integers, Integers]:
-    """Kind, dimension, value and box of each predicate that the sides are made of."""
+    """Kind, dimension, value and box of each predicate of the sides."""
     equal = equalities(table)
-    lower = ~equal & ((table.low > 0) | (table.high == OPEN))  # open at both ends, just bound: at least 0
+    lower = ~equal & ((table.low > 0) | (table.high == OPEN))  # open at both ends, merely bound: at least 0
     upper = ~equal & (table.high < OPEN)
     bounds = {AT_LEAST: (lower, table.low), BELOW: (upper, table.high), EQUAL: (equal, table.low)}
     rows = [np.flatnonzero(sides & chosen) for chosen, _ in bounds.values()]
@@ -99,23 +98,23 @@ def _decomposed(table: BoxTable, sides: Chosen) -> tuple[Integers, Integers, Int
 
 
 def _neighbours(boxes: Integers, owner: Integers, predicate: Integers) -> Integers:
-    """The boxes in an order in which those with the same first predicate are neighbours, so that most hits
-    of a cluster walk through memory: 350 µs an event against 450 (1,000,000 boxes, p = 0.5)."""
+    """Orders the boxes so that those with the same first predicate are adjacent; most hits of a cluster then access
+    memory sequentially: 350 µs per event instead of 450 (1,000,000 boxes, p = 0.5)."""
     first = np.full(int(boxes.max(initial=-1)) + 1, len(predicate), np.int64)
     known = owner < len(first)
-    first[owner[known][::-1]] = predicate[known][::-1]  # the last written is the least
+    first[owner[known][::-1]] = predicate[known][::-1]  # the last write is the least predicate
     return boxes[np.argsort(first[boxes], kind="stable")]
 
 
 def _associated(predicate: Integers, places: npt.NDArray[Any], count: int) -> tuple[Integers, Ordinals]:
-    """Offsets by predicate, and the places (of counters or boxes), ascending for each."""
+    """Offsets by predicate, and the slots or boxes of each, ascending."""
     pairs = np.sort((predicate << 32) + places)
     offsets = np.searchsorted(pairs >> 32, np.arange(count + 1)).astype(np.int64)
     return offsets, (pairs & 0xFFFFFFFF).astype(np.int32)
 
 
 def _places(columns: int, dimension: Integers, bound: Integers, keys: Integers) -> tuple[Integers, Integers, Integers]:
-    """Ordinals are small and dense, so bounds are looked up, not searched; an entry is before ordinal 0."""
+    """Ordinals are small and dense, so bounds are looked up, not searched; one entry precedes ordinal 0."""
     sizes = np.ones(columns, np.int64)
     np.maximum.at(sizes, dimension, bound + 1)
     bases = np.cumsum(sizes + 1) - (sizes + 1)
@@ -127,9 +126,10 @@ def _places(columns: int, dimension: Integers, bound: Integers, keys: Integers) 
 
 @kernel
 def satisfied(point: Any, sizes: Any, bases: Any, upto: Any, ranges: Any) -> Any:
-    """Writes the satisfied predicates as rows [first, last) to `ranges`; how many, at most 3 a dimension.
+    """Writes the satisfied predicates as rows [first, last) to `ranges`; returns how many rows, at most 3 per
+    dimension.
 
-    The paper's eqpredmatch, lesspredmatch and greaterpredmatch: a lookup, and all before or after a place.
+    The paper's eqpredmatch, lesspredmatch and greaterpredmatch: a lookup, and everything before or after an index.
     """
     n = 0
     for d in range(len(sizes)):
@@ -152,14 +152,13 @@ def satisfied(point: Any, sizes: Any, bases: Any, upto: Any, ranges: Any) -> Any
 
 @kernel
 def count_hits(clusters: Any, point: Any, ranges: Any, left: Any, n: Any, out: Any) -> Any:
-    """Appends to `out`, from `n` on, the boxes whose predicates are all satisfied. Returns the new n, or
-    FULL, how many hits there were, and in how many rows of `ranges` the satisfied predicates stand.
+    """Appends to `out`, from `n` on, the boxes whose predicates are all satisfied. Returns the new n, or FULL, the
+    number of hits, and the number of rows of `ranges` with satisfied predicates.
 
-    `left` counts down from `needed`, so a match is seen at its last hit and nobody passes over the boxes
-    again (28 µs an event; 42 with a pass over eight counters at a time, 53 over each: 100,000 boxes of Le
-    Subscribe, p = 0.5). Copying the lone boxes instead of counting them saves a tenth here and half in
-    quarantine. Refused: writing every slot, to be kept if it was the last hit, without a branch (38 µs
-    instead of 25).
+    `left` counts down from `needed`, so the last hit reveals a match and no second pass over the boxes is needed (28 µs
+    per event; 42 with a pass over eight counters at a time, 53 over each: 100,000 boxes of Le Subscribe, p = 0.5).
+    Copying the lone boxes instead of counting them saves a tenth here and half in quarantine. Rejected: writing every
+    slot without a branch and keeping it if it was the last hit (38 µs instead of 25).
     """
     rows = satisfied(point, clusters.sizes, clusters.bases, clusters.upto, ranges)
     hits, copied = 0, 0
@@ -186,7 +185,7 @@ def count_hits(clusters: Any, point: Any, ranges: Any, left: Any, n: Any, out: A
 
 @kernel
 def take_back(clusters: Any, ranges: Any, rows: Any, hits: Any, left: Any) -> None:
-    """Makes `left` what is needed again: by undoing few hits, by copying all counters after many."""
+    """Resets `left` to `needed`: undoes the hits if they are few, else copies all counters."""
     if hits * UNDONE < len(left):
         for r in range(rows):
             for i in range(clusters.offsets[ranges[r, 0]], clusters.offsets[ranges[r, 1]]):

@@ -1,8 +1,7 @@
-"""Equality-preferred with nonequality quarantining: Le Subscribe's section 3, figure 5.
+"""Equality-preferred with nonequality quarantining: section 3 of Le Subscribe, figure 5.
 
-Boxes with an equality are found by hashing, and what else they ask for is tested at once; only the boxes
-without any equality, the quarantined, are counted. It wins as long as those are few and the equalities
-selective.
+Hashing finds the boxes with equalities, and their other sides are tested at once. Only the boxes without any equality,
+the quarantined ones, are counted. It wins while those are few and the equalities are selective.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from tidings.matching.ragged import owners
 
 
 class QuarantineMatcher(IndexedMatcher):
-    """Its cost: candidates are boxes whose equalities hold, and hits; predicates sides tested, and hits."""
+    """In its cost, candidates are boxes whose equalities hold, and hits; predicates are sides tested, and hits."""
 
     name = "quarantine"
 
@@ -52,7 +51,8 @@ def quarantine_points(
     out: Any,
     cost: Any,
 ) -> Any:
-    """The boxes that each point from `first` on matches; stops early, and says where, when `out` is full."""
+    """The boxes that match each point from `first` on. Stops early when `out` is full and returns the point to resume
+    at."""
     n = offsets[first]
     for p in range(first, len(points)):
         n, candidates, tested = test_members(equal, points[p], n, out)
@@ -70,7 +70,7 @@ def quarantine_points(
 
 @kernel
 def test_members(equal: Any, point: Any, n: Any, out: Any) -> Any:
-    """Appends the boxes with equalities that match; the new n, or FULL, how many boxes and sides it
+    """Appends the matching boxes with equalities. Returns the new n, or FULL, and how many boxes and sides were
     tested."""
     candidates = 0
     tested = 0

@@ -1,12 +1,11 @@
-"""From the elementary intervals of an attribute to the boxes that hold them, for `typed_tree`: arrays where
-these are few, bit lists where they are many.
+"""Maps the elementary intervals of an attribute to the boxes that contain them, for `typed_tree`: arrays for few boxes,
+bit lists for many.
 
-A-MEDIAS section 9.4: "The array is used for a small number of profile references, whereas the bit-list is
-used for a higher number […] The system changes automatically between the two". A bit list per interval would
-take as many bits as there are boxes times intervals: 0.4 GB for 100,000 boxes of the Le Subscribe workload.
-Neighbours differ little, so a bit list is stored only now and then, and in between there is the list of boxes
-that entered or left since: storage is in proportion to the number of sides, and putting a reference together
-is no more work than reading it.
+A-MEDIAS section 9.4: "The array is used for a small number of profile references, whereas the bit-list is used for a
+higher number […] The system changes automatically between the two". A bit list per interval would take as many bits as
+there are boxes times intervals: 0.4 GB for 100,000 boxes of the Le Subscribe workload. Adjacent intervals differ
+little, so only some bit lists are stored; the others are stored as the boxes that entered or left since. Storage is
+proportional to the number of sides, and reconstructing a reference costs no more than reading it.
 """
 
 from __future__ import annotations
@@ -24,23 +23,23 @@ from tidings.matching.papers.indexed import Integers, Ordinals
 from tidings.matching.ragged import offsets_of
 
 ARRAY, BITS = range(2)
-# Of a reference: an ARRAY's slice; the place of BITS, and the slice of what changed since.
+# A reference is an ARRAY's slice, or the index of BITS and the slice of later changes.
 KIND, PLACE, START, STOP = range(4)
 WORD = 64  # bits; an array has at most as many entries as a bit list has words
-_GENEROUS = 16  # an array may have so many entries for each box that changed since the last array
+_GENEROUS = 16  # maximum entries of an array per box that changed since the last array
 
 Bits = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
 class AttributeNode:
-    """One attribute of one tree. From `cuts[i]` on, to the next cut, reference i holds; below the first
-    nothing does."""
+    """One attribute of one tree. Reference i covers `cuts[i]` up to the next cut; nothing covers values below the
+    first."""
 
     dimension: int
     cuts: Ordinals
     references: Integers  # rows of (kind, place, start, stop)
-    sizes: Integers  # boxes in each reference
+    sizes: Integers  # boxes per reference
     arrays: Ordinals
     bits: Bits
     changed: Ordinals
@@ -48,7 +47,7 @@ class AttributeNode:
 
 
 def attribute_node(dimension: int, boxes: int, box: Ordinals, low: Ordinals, high: Ordinals) -> AttributeNode:
-    """The node of a tree of so many boxes, some of which have the intervals [low, high) in this dimension."""
+    """The node of a tree with this many boxes, some of which have the intervals [low, high) in this dimension."""
     begins, ends = np.flatnonzero(low < high), np.flatnonzero((low < high) & (high != OPEN))
     at = np.concatenate([low[begins], high[ends]])
     by_place = np.argsort(at, kind="stable")
@@ -74,8 +73,8 @@ def attribute_node(dimension: int, boxes: int, box: Ordinals, low: Ordinals, hig
 @dataclass(frozen=True, eq=False)
 class Forest:
     """All nodes of all trees in flat arrays. Tree t has the nodes `offsets[t]:offsets[t + 1]`, each a row of
-    (dimension, first cut, last cut, place in `indifferent`); the rest is as in `AttributeNode`, one after the
-    other."""
+    (dimension, first cut, last cut, index in `indifferent`). The other arrays are those of `AttributeNode`,
+    concatenated."""
 
     offsets: Integers
     nodes: Integers
@@ -125,9 +124,9 @@ def refer(
     arrays: Any,
     bits: Any,
 ) -> Any:
-    """Makes the reference of each interval; interval i is entered or left by the boxes `changed[stops[i -
-    1]:stops[i]]`. Returns how much of `arrays` and `bits` is used. `live` and `members` are the boxes of the
-    moment, `position` their places among the members, -1 outside."""
+    """Builds the reference of each interval; the boxes `changed[stops[i - 1]:stops[i]]` enter or leave at interval i.
+    Returns how much of `arrays` and `bits` is used. `live` and `members` are the current boxes, `position` their
+    indices among the members, -1 if absent."""
     n_arrays, n_bits, size = 0, 0, 0
     last_array, last_bits, base = 0, -1, 0
     start = 0
@@ -163,7 +162,7 @@ def meet(
     reference: Any, arrays: Any, bits: Any, changed: Any, indifferent: Any, first: Any, last: Any, found: Any,
     spare: Any, kept: Any,
 ) -> Any:  # fmt: skip
-    """Leaves of the boxes `found`, all in the words [first, last), those in the reference or indifferent."""
+    """Keeps the boxes of `found`, all in the words [first, last), that are in the reference or indifferent."""
     start, stop = reference[START], reference[STOP]
     if reference[KIND] == ARRAY:
         n = 0
@@ -185,13 +184,13 @@ def meet(
 
 @kernel
 def leave(found: Any, bits: Any) -> Any:
-    """Leaves of the boxes `found` those in the bit list."""
+    """Keeps the boxes of `found` that are in the bit list."""
     for w in range(len(found)):
         found[w] &= bits[w]
 
 
 @kernel
 def leave_either(found: Any, bits: Any, others: Any) -> Any:
-    """Leaves of the boxes `found` those in one of the bit lists."""
+    """Keeps the boxes of `found` that are in one of the bit lists."""
     for w in range(len(found)):
         found[w] &= bits[w] | others[w]

@@ -1,4 +1,4 @@
-"""Scan: every box is tested on every point, in flat arrays. The slow twin of every index, and the floor they must
+"""Scan: tests every box on every point, in flat arrays. The slow twin of every index, and the baseline they must
 beat."""
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class ScanMatcher(IndexedMatcher):
 def scan_points(
     points: Any, offsets: Any, dimension: Any, low: Any, high: Any, first: Any, out_offsets: Any, out: Any, cost: Any
 ) -> Any:
-    """Tests all boxes on the points from `first` on; stops early, and says where, when `out` is full."""
+    """Tests all boxes on the points from `first` on. Stops early when `out` is full and returns the point to resume
+    at."""
     n = out_offsets[first]
     for p in range(first, len(points)):
         for box in range(len(offsets) - 1):

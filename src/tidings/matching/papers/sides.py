@@ -1,4 +1,4 @@
-"""The sides of a table's boxes as indexes see them: which are equalities, and which are selective."""
+"""The sides of a table's boxes as indexes use them: which are equalities, and which are selective."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tidings.matching.ragged import Integers, owners
 
 
 def equalities(table: BoxTable) -> npt.NDArray[np.bool_]:
-    """Which sides hold one ordinal only."""
+    """Which sides contain a single ordinal."""
     one: npt.NDArray[np.bool_] = table.high == table.low + 1
     return one
 
 
 def by_selectivity(table: BoxTable) -> Integers:
-    """The sides, box after box, within a box the more selective first.
+    """The sides by box, the most selective first within a box.
 
-    The estimate is the share of its dimension's ordinals that a side holds: equalities of large dimensions
-    come first, then narrow intervals. Any equality before any interval was refused: 4,600 candidates an
-    event for Hanson against 3,500, with 100,000 subscriptions of the thesis's chapter 8, whose equalities
-    are often of five or seven values.
+    The estimate is the share of its dimension's ordinals that a side contains: equalities on large dimensions come
+    first, then narrow intervals. Rejected: every equality before every interval. It gave Hanson 4,600 candidates per
+    event instead of 3,500, with 100,000 subscriptions from chapter 8 of the thesis, whose equalities are often on five
+    or seven values.
     """
     bound = np.where(table.high == OPEN, table.low, table.high).astype(np.int64)
     sizes = np.ones(len(table.dimensions), np.int64)
@@ -37,7 +37,7 @@ def by_selectivity(table: BoxTable) -> Integers:
 
 @kernel
 def sides_tested(point: Any, first: Any, last: Any, dimension: Any, low: Any, high: Any) -> Any:
-    """Tests the sides [first, last) until one fails; how many were tested, negative when one failed."""
+    """Tests the sides [first, last) until one fails; returns how many were tested, negative if one failed."""
     for i in range(first, last):
         ordinal = point[dimension[i]]
         if ordinal < low[i] or ordinal >= high[i]:

@@ -1,18 +1,17 @@
-"""Typed tree: per event type one node per attribute, whose values refer to boxes; the answer is where all
-references meet.
+"""Typed tree: per event type one node per attribute, whose values refer to boxes; the answer is the intersection of all
+references.
 
-A-MEDIAS ("the typed profile tree", section 9.4): Gough's tree crossed with counting. The dispatcher sends an
-event to its type's tree (and to that of the boxes without a type). There each attribute node finds the
-elementary interval of the event's value and the *reference* to the boxes that hold it; boxes that do not care
-about the attribute are in every reference, by a bit list of the node's. References are arrays or bit lists,
-see `references.py`.
+A-MEDIAS ("the typed profile tree", section 9.4): a cross between Gough's tree and counting. The dispatcher sends an
+event to its type's tree and to the tree of boxes without a type. There, each attribute node finds the elementary
+interval of the event's value and the *reference* to the boxes that contain it. Boxes that do not test the attribute are
+in every reference, through a bit list of the node. References are arrays or bit lists; see `references.py`.
 
-Attributes come in the order of a selectivity measure, so that an event that matches nothing is let go early:
-by the share of the *zero-subdomain*, the values that no box of the tree refers to, in the domain. A1 takes
-the domain from the filters alone, all their elementary intervals alike; A2 weighs them by a sample of events.
-One box that does not care makes an attribute's zero-subdomain empty, so ties, which then are common, are
-decided by the share that a box lacks on average. (The section names the measures in one sentence and points
-to a chapter that is not among our seeds: the formulas are our reading of that sentence.)
+A selectivity measure orders the attributes, so that an event without matches is rejected early: the share of the domain
+taken by the *zero-subdomain*, the values that no box of the tree refers to. A1 derives the domain from the filters
+alone, with equal weight for all their elementary intervals; A2 weights them by a sample of events. A single box that
+does not test an attribute makes its zero-subdomain empty, so ties are common. They are broken by the share that an
+average box does not cover. (The section names the measures in one sentence and refers to a chapter that is not among
+our sources: the formulas are our interpretation.)
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ class TypedTreeMatcher(IndexedMatcher):
         self._forest = Forest.of(self.trees)
 
     def _grow(self, table: BoxTable) -> None:
-        """A node for each part and dimension that has sides; boxes are numbered within their part."""
+        """A node for each part and dimension with sides; boxes are numbered within their part."""
         part = self._parts.part
         number = np.empty(len(table), np.int32)
         number[self._boxes_by_part] = np.arange(len(table)) - self._part_offsets[part[self._boxes_by_part]]
@@ -89,7 +88,7 @@ class TypedTreeMatcher(IndexedMatcher):
             self.trees[tree].append(node)
 
     def _reorder(self, sample: Ordinals | None) -> None:
-        """The most selective attribute first, in each tree."""
+        """Puts the most selective attribute of each tree first."""
         own = None if sample is None else self._parts.of_points(sample)
         for part, tree in enumerate(self.trees):
             seen = sample if sample is None or part == COMMON else sample[own == part]
@@ -112,9 +111,9 @@ class TypedTreeMatcher(IndexedMatcher):
 
 
 def selectivity(node: AttributeNode, boxes: int, sample: Ordinals | None) -> tuple[float, float]:
-    """The share of the zero-subdomain in the domain, and of what a box lacks on average; by A1 without a
-    sample of the dimension's ordinals, by A2 with one. What lies below the first cut, the unbound too, no box
-    refers to."""
+    """The share of the domain in the zero-subdomain, and the share that an average box does not cover; by A1 without a
+    sample of the dimension's ordinals, by A2 with one. No box refers to values below the first cut or to unbound
+    ones."""
     sizes = np.concatenate([[0], node.sizes])
     weights = np.ones(len(sizes))
     weights[0] = len(node.cuts) == 0 or node.cuts[0] > 0
@@ -133,8 +132,8 @@ def intersect(
     cuts: Any, references: Any, arrays: Any, bits: Any, changed: Any, indifferent: Any, scratch: Any, spare: Any,
     kept: Any, first: Any, out_offsets: Any, out: Any, cost: Any,
 ) -> Any:  # fmt: skip
-    """The boxes in all references of their tree, for the points from `first` on; stops early, and says where,
-    when `out` is full. `cost` gathers the boxes of the trees asked and the attribute nodes looked at."""
+    """The boxes in all references of their tree, for the points from `first` on. Stops early when `out` is full and
+    returns the point to resume at. `cost` counts the boxes of the trees searched and the attribute nodes visited."""
     n = out_offsets[first]
     for p in range(first, len(points)):
         looked, asked = 0, 0

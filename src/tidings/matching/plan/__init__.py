@@ -1,1 +1,1 @@
-"""A matcher on disk: segments, subscription ids and closings as Arrow files, written once and opened by memory map."""
+"""A matcher on disk: segments, subscription ids and closings as Arrow files, written once and memory-mapped."""

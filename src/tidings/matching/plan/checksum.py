@@ -1,4 +1,4 @@
-"""A checksum of bytes that is as quick as reading them."""
+"""A checksum that is as fast as reading the bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tidings.matching.compiled import kernel
 
 
 def checksum_of(data: npt.NDArray[np.uint8]) -> str:
-    """16 hexadecimal digits."""
+    """The checksum as 16 hexadecimal digits."""
     whole = len(data) // 32 * 32
     tail = np.zeros(32, np.uint8)
     tail[: len(data) - whole] = data[whole:]
@@ -23,8 +23,8 @@ def checksum_of(data: npt.NDArray[np.uint8]) -> str:
 
 @kernel
 def fold(words: Any, state: Any) -> None:
-    """Stirs words into four lanes, so that the processor need not wait for one multiplication before the next
-    (measured: about 10 GB/s; zlib's crc32 1 GB/s)."""
+    """Mixes words into four lanes, so the processor need not wait for one multiplication before the next (measured:
+    about 10 GB/s; zlib's crc32 1 GB/s)."""
     for i in range(0, len(words), 4):
         for lane in range(4):
             h = (state[lane] ^ words[i + lane]) * np.uint64(0x9E3779B97F4A7C15)

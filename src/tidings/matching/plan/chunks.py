@@ -1,7 +1,7 @@
-"""Rows that only ever are appended, in chunks that never change, so that plans can share them as they share segments.
+"""Append-only rows in immutable chunks, which plans can share as they share segments.
 
-A chunk is joined with the one before it when they are alike in size, up to a limit: few chunks, and little to write
-for one row more."""
+Chunks of similar size are joined with their predecessor, up to a limit. This keeps chunks few and makes appending a row
+cheap."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ class Chunk:
 
 
 class Chunks:
-    """Chunks are joined up to `largest` rows; rows that come at once may be four times as many."""
+    """Chunks are joined up to `largest` rows; rows appended at once may be four times as many."""
 
     def __init__(self, schema: Any, chunks: Iterable[Chunk] = (), largest: int = 1 << 18) -> None:
         self._schema, self._largest = schema, largest
         self._chunks = list(chunks)
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self._chunks[-1].first + len(self._chunks[-1]) if self._chunks else 0
 
     def __iter__(self) -> Iterator[Chunk]:
         return iter(self._chunks)
 
     def append(self, columns: list[Any]) -> None:
-        """More rows, as a list or an array for each column."""
+        """Appends rows, given as a list or an array for each column."""
         arrays = [pa.array(values, field.type) for values, field in zip(columns, self._schema, strict=True)]
         rows = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
         at_once = 4 * self._largest
@@ -52,13 +52,13 @@ class Chunks:
             self._chunks[-2:] = [Chunk(before.first, _joined([before.rows, last.rows]))]
 
     def replace(self, chunk: Chunk, column: str, values: Any) -> None:
-        """The chunk with another column; what was saved of it is then no longer the same."""
+        """Replaces a column of the chunk; a saved copy of the chunk is then stale."""
         place = next(place for place, one in enumerate(self._chunks) if one is chunk)
         at = self._schema.get_field_index(column)
         self._chunks[place] = Chunk(chunk.first, chunk.rows.set_column(at, self._schema.field(at), values))
 
     def cell(self, row: int, column: str) -> Any:
-        """One value; None where it is null."""
+        """One value; None if it is null."""
         chunk = self._chunks[bisect_right(self._chunks, row, key=lambda one: one.first) - 1]
         return chunk.rows.column(column)[row - chunk.first].as_py()
 

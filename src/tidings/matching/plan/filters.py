@@ -1,8 +1,8 @@
 """The filters of a matcher by number, for what boxes cannot answer: events that only the specification decides, and
-categories that got other numbers.
+renumbered categories.
 
-Those added last are kept as they came. Once they are written down for a plan they are texts, a tenth of the memory,
-and read again when they are asked for. What was loaded as arrays has no filter."""
+Recently added filters are kept as objects. Saving a plan turns them into texts, which take a tenth of the memory and
+are parsed again on demand. Boxes loaded as arrays have no filter."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tidings.matching.spans import Numbers, Positions
 from tidings.schema.catalog import Catalog
 
 NUMBERS = pa.schema([("id", pa.string()), ("start", pa.int64()), ("filter", pa.large_string())])
-_MOST_READ = 1 << 15  # texts of which the filter is kept for the next time
+_MOST_READ = 1 << 15  # parsed texts whose filter is cached
 
 
 class Filters:
-    """`numbers` are the rows that were written for a plan: by number an id, where its span begins, the text."""
+    """`numbers` are the rows written for a plan: by number the id, the start of the span and the text."""
 
     def __init__(self, numbers: Chunks) -> None:
         self.numbers = numbers
@@ -37,7 +37,7 @@ class Filters:
         self._fresh[number] = filter
 
     def of(self, number: int, catalog: Catalog) -> Filter | None:
-        """None where the number was loaded as arrays, or forgotten."""
+        """None if the number was loaded as arrays, or forgotten."""
         found = self._fresh.get(number) or self._read.get(number)
         if found is None and number < len(self.numbers):
             text = self.numbers.cell(number, "filter")
@@ -49,7 +49,7 @@ class Filters:
         return found
 
     def text(self, number: int) -> str | None:
-        """The canonical text; None where there is no filter."""
+        """The canonical text; None if there is no filter."""
         found = self._fresh.get(number)
         if found is not None:
             return found.text
@@ -57,7 +57,7 @@ class Filters:
         return text
 
     def forget(self, numbers: Numbers) -> None:
-        """These have no boxes any more."""
+        """Forgets filters that have no boxes left."""
         self._forgotten = True
         for number in numbers.tolist():
             self._fresh.pop(number, None)
@@ -70,7 +70,7 @@ class Filters:
         return {number: text for number, text in written if text is not None} | fresh
 
     def write_down(self, ids: list[str], starts: Positions, texts: Any = None) -> None:
-        """The numbers that follow become rows, and the filters among them texts, unless those are given."""
+        """Appends rows for the numbers that follow, and turns their filters into texts unless the texts are given."""
         if texts is None and not self._fresh:
             texts = pa.nulls(len(ids), pa.large_string())
         if texts is None:
@@ -81,7 +81,7 @@ class Filters:
         self.numbers.append([ids, starts.copy(), texts])
 
     def shrink(self, stop: Positions, committed: int) -> None:
-        """After some were forgotten: drops texts that no position can need any more, where they are more than half of
+        """Call after some were forgotten: drops texts that no position can need any more, if they are more than half of
         a chunk's."""
         if not self._forgotten:
             return
@@ -95,12 +95,12 @@ class Filters:
                 self.numbers.replace(chunk, "filter", kept)
 
     def mentioning(self, attributes: Iterable[str]) -> list[int]:
-        """The numbers whose filters may ask about one of the attributes; of texts more than really do."""
+        """The numbers whose filters may test one of the attributes; for texts, a superset."""
         names = set(attributes)
         found = [number for number, filter in self._fresh.items() if names & _attributes(filter)]
         texts = self.numbers.column("filter")
         for name in names:
-            written = name.replace('"', '""')  # as a quoted name is printed
+            written = name.replace('"', '""')  # as printed in quotes
             found += pc.indices_nonzero(pc.match_substring(texts, written)).to_pylist()
         return sorted(set(found))
 

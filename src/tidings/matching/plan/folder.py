@@ -1,12 +1,12 @@
-"""Plans on disk: a matcher's segments as a folder of Arrow files, written whole or not at all and read by memory map.
+"""Plans on disk: a matcher's segments as a folder of Arrow files, written atomically and memory-mapped.
 
     plan/manifest.json       form, format, catalog, the pieces in order, every file with its size and checksum
     plan/segment-4.arrow     a segment: its index, its bitmaps, the keys of its dimensions
     plan/numbers-0.arrow     by number the subscription's id, where its span begins, the filter's text if it has one
     plan/closings-7.arrow    numbers that have got an end, and where
 
-A plan is never changed once it has its name. The next one shares the files that stayed the same. Opening one touches
-every byte once, to compare the checksums: a damaged file is refused instead of giving wrong answers."""
+A plan never changes once it has its name. The next one shares the unchanged files. Opening a plan reads every byte once
+to verify the checksums: a damaged file is refused instead of giving wrong answers."""
 
 from __future__ import annotations
 
@@ -51,8 +51,9 @@ class PlanNotSaved(MatchingError):
 
 
 def save_plan(matcher: BoxMatcher, folder: Path, base: Path | None = None) -> None:
-    """Writes everything beside the final place, then gives it its name. What has not changed since the matcher was
-    saved in `base`, or opened from it, is taken from there; a base that is gone or was changed costs only time."""
+    """Writes everything to a temporary folder, then renames it. Pieces that have not changed since the matcher was
+    saved in `base`, or opened from it, are taken from there; if the base is missing or was changed, they are written
+    again."""
     if folder.exists():
         raise PlanExists(str(folder))
     hidden = folder.parent / f".{folder.name}.{uuid.uuid4().hex}"
@@ -71,11 +72,11 @@ def save_plan(matcher: BoxMatcher, folder: Path, base: Path | None = None) -> No
 
 
 def replace_plan(matcher: BoxMatcher, folder: Path) -> None:
-    """As `save_plan`, in the place of a plan that may be there. Who has the old one open goes on with it."""
+    """Like `save_plan`, but replaces an existing plan. Readers that have the old one open can go on using it."""
     if not folder.exists():
         return save_plan(matcher, folder)
     if not (folder / "manifest.json").is_file():
-        raise PlanExists(str(folder))  # whatever it is, it is not a plan
+        raise PlanExists(str(folder))  # it exists but is not a plan
     new, old = (folder.with_name(f".{folder.name}.{uuid.uuid4().hex}") for _ in range(2))
     save_plan(matcher, new)
     try:
@@ -88,7 +89,7 @@ def replace_plan(matcher: BoxMatcher, folder: Path) -> None:
 
 
 def open_plan(folder: Path, threads: int | None = None, thresholds: Thresholds = DEFAULTS) -> BoxMatcher:
-    """A matcher over the plan's files; raises UnusablePlan rather than reading anything wrongly."""
+    """A matcher over the plan's files; raises UnusablePlan rather than misread anything."""
     manifest = _manifest(folder)
     try:
         catalog = json_form.read(manifest["catalog"])
@@ -130,7 +131,7 @@ def _write(matcher: BoxMatcher, folder: Path, base: Path | None) -> dict[Piece, 
 
 
 def _seal(manifest: dict[str, Any]) -> str:
-    body = json.dumps(manifest)  # in the order written: the order of a hierarchy's tree is its numbering
+    body = json.dumps(manifest)  # in insertion order: the order of a hierarchy's tree is its numbering
     return checksum_of(np.frombuffer(body.encode(), np.uint8))
 
 
@@ -152,7 +153,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _rows(folder: Path, name: str, size: int, checksum: str) -> Any:
-    """The one record batch of a file that is what it should be."""
+    """The only record batch of a file; checks that the file is as expected."""
     path = folder / name
     if not path.is_file():
         raise UnusablePlan(str(folder), name, "is missing")

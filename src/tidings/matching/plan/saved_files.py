@@ -1,7 +1,7 @@
-"""Which file holds which piece of a matcher: what one plan has, the next need not write again.
+"""Tracks which file holds which piece of a matcher, so that the next plan need not write it again.
 
-Pieces (segments, and chunks of rows) never change, so the file of one is right for ever. It is linked from plan to
-plan; a folder with all its links is complete by itself, and deleting an older plan harms nobody."""
+Pieces (segments and chunks of rows) are immutable, so their files stay valid. Each plan links the files it shares with
+the previous one. A plan is complete by itself, so older plans can be deleted safely."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Piece = Segment | Chunk
 
 
 class SavedFile(NamedTuple):
-    """`mark` tells the file itself from another of its name, and from what somebody made of it."""
+    """`mark` distinguishes the file from another of the same name and from a modified version."""
 
     name: str
     size: int
@@ -33,7 +33,7 @@ class SavedFile(NamedTuple):
 
 
 class UnusablePlan(MatchingError):
-    """A folder that is no plan, is of another format, or is damaged: the folder, the file and what is wrong."""
+    """The folder is not a plan, has another format, or is damaged: the folder, the file and the problem."""
 
     def __init__(self, folder: str, file: str, problem: str) -> None:
         super().__init__(folder, file, problem)
@@ -44,11 +44,11 @@ class UnusablePlan(MatchingError):
 
 
 class SavedFiles:
-    """Pieces that are no longer used anywhere are forgotten here too."""
+    """Holds pieces weakly: unused ones are forgotten here, too."""
 
     def __init__(self) -> None:
         self._files: WeakKeyDictionary[Piece, SavedFile] = WeakKeyDictionary()
-        self._used = 0  # names: each has a number of its own
+        self._used = 0  # names used so far; each has its own number
 
     def know(self, files: dict[Piece, SavedFile]) -> None:
         for piece, file in files.items():
@@ -56,7 +56,7 @@ class SavedFiles:
             self._used = max(self._used, int(file.name.removesuffix(".arrow").rpartition("-")[2]) + 1)
 
     def put(self, piece: Piece, kind: str, folder: Path, base: Path | None) -> SavedFile:
-        """Brings the piece's file into the folder: linked or copied from the base if that has it, else written."""
+        """Puts the piece's file into the folder: linked or copied from the base if it is there, else written."""
         known = self._files.get(piece)
         if known is not None and base is not None and (taken := _taken(known, folder, base)):
             return taken
@@ -64,14 +64,14 @@ class SavedFiles:
             self._used += 1
             return _written(folder / f"{kind}-{self._used - 1}.arrow", piece)
         written = _written(folder / known.name, piece)
-        # The memory of an opened matcher is a file: a fresh checksum would make good what happened to it since.
+        # An opened matcher's memory is the file itself, so a fresh checksum would hide damage done to it since.
         if written.checksum != known.checksum:
             raise UnusablePlan(str(base or folder), known.name, "was damaged after it was opened")
         return written
 
 
 def _taken(known: SavedFile, folder: Path, base: Path) -> SavedFile | None:
-    """The file as a link, or where links are refused as a copy; None when the base no longer has it as it was."""
+    """Links the file, or copies it if linking fails; None if the base no longer has it unchanged."""
     source, target = base / known.name, folder / known.name
     try:
         status = source.stat()
@@ -80,7 +80,7 @@ def _taken(known: SavedFile, folder: Path, base: Path) -> SavedFile | None:
         try:
             os.link(source, target)
             return known
-        except OSError:  # across file systems, by some of them, and when there are too many
+        except OSError:  # across file systems, unsupported, or too many links
             shutil.copyfile(source, target)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -97,18 +97,18 @@ def _written(path: Path, piece: Piece) -> SavedFile:
 
 
 def saved_file(path: Path, checksum: str) -> SavedFile:
-    """What is known of a file from now on."""
+    """Records what is known about a file."""
     status = path.stat()
     return SavedFile(path.name, status.st_size, checksum, _mark_of(status))
 
 
 def bytes_of(path: Path) -> Any:
-    """A file's bytes by memory map, as an array that Arrow can read from too."""
+    """Memory-maps a file as an array that Arrow can read, too."""
     return np.memmap(path, np.uint8, mode="r").view(np.ndarray)
 
 
 def sync(path: Path) -> None:
-    """Waits until a file, or a folder's list of names, is on the disk."""
+    """Flushes a file, or a folder's list of names, to disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,7 +1,7 @@
-"""A segment as one Arrow file: a single row, in which each array of the index is a list. It is read by memory map.
+"""A segment as one memory-mapped Arrow file: a single row, in which each array of the index is a list.
 
-One file a segment, since a plan is saved up to ten times a second: each file costs a wait for the disk when it is
-written, a link in every later plan, and a map in every reader."""
+One file per segment, because plans are saved up to ten times a second: each file costs a disk sync when written, a link
+in every later plan, and a mapping in every reader."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def rows_of(segment: Segment) -> Any:
 
 
 def segment_of(rows: Any, thresholds: Thresholds = DEFAULTS) -> Segment:
-    """The segment in the file's own pages, shared by all who read it. Raises KeyError, ValueError or TypeError where
-    the row is of another kind."""
+    """The segment in the file's own pages, shared by all readers. Raises KeyError, ValueError or TypeError if the row
+    does not have the expected form."""
     described = json.loads((rows.schema.metadata or {})[b"segment"])
     dimensions = []
     for place, one in enumerate(described["dimensions"]):
@@ -75,7 +75,7 @@ def segment_of(rows: Any, thresholds: Thresholds = DEFAULTS) -> Segment:
 
 
 def _cell(values: Any, kind: Any = None) -> Any:
-    """One list of all the values; those of a numpy array are not copied."""
+    """One list of all the values; numpy arrays are not copied."""
     array = pa.array(values, kind)
     return pa.LargeListArray.from_arrays(pa.array([0, len(array)], pa.int64()), array)
 
