@@ -1,6 +1,6 @@
-"""Which filters match which events: the `Algorithm` contract, the naive matcher that specifies it, and one module per
-algorithm. The contract speaks of numpy's arrays and is loaded when it is first used: who only names an algorithm
-starts without."""
+"""Decides which filters match which events: the `Algorithm` contract, the naive matcher that specifies it, and one
+module per algorithm. The contract needs numpy, so it is loaded on first use: code that only names an algorithm starts
+without it."""
 
 from __future__ import annotations
 

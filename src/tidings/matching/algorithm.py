@@ -1,7 +1,7 @@
-"""The contract of every matching algorithm: filters come and go at journal positions, batches are matched.
+"""The contract of every matching algorithm: add and withdraw filters at journal positions, match batches.
 
-A filter counts for the positions in its span [from, to). A batch may hold events from before and after a
-change, so the answer depends on the events' positions alone, never on when the matcher was told.
+A filter applies to the positions in its span [from, to). A batch may contain events from before and after a change, so
+the answer depends only on the events' positions, never on when the matcher learned of the change.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from tidings.schema.catalog import Catalog
 
 __all__ = ["FOREVER", "Algorithm", "Cost", "ForeignBatch", "ForeignFilter", "Matches"]
 
-FIRST_POSITION = 1  # of a batch's first event where nobody says another
+FIRST_POSITION = 1  # of a batch's first event by default
 
 
 class ForeignFilter(MatchingError):
-    """A filter was bound to another catalog than the matcher has."""
+    """The filter is bound to a different catalog than the matcher's."""
 
     def __init__(self, id: str, attribute: str) -> None:
         super().__init__(id, attribute)
@@ -42,7 +42,7 @@ class ForeignFilter(MatchingError):
 
 
 class ForeignBatch(MatchingError):
-    """A batch was made by another version of the catalog than the matcher has."""
+    """The batch was made with a different version of the catalog than the matcher's."""
 
     def __init__(self, batch_version: int, matcher_version: int) -> None:
         super().__init__(batch_version, matcher_version)
@@ -58,7 +58,7 @@ class ForeignBatch(MatchingError):
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a match run did: subscriptions looked at and predicates tested."""
+    """The cost of a match run: subscriptions examined and predicates tested."""
 
     candidates: int = 0
     predicates: int = 0
@@ -82,22 +82,22 @@ class Matches:
         return self.numbers[self.offsets[event] : self.offsets[event + 1]]
 
     def events(self) -> Positions:
-        """For each match the place of its event in the batch."""
+        """The row of its event in the batch, for each match."""
         return owners(self.offsets)
 
 
 class Algorithm(ABC):
-    """One algorithm. Subclasses say how filters are kept (`_insert`) and candidates found (`_match`)."""
+    """One algorithm. Subclasses define how to store filters (`_insert`) and how to find candidates (`_match`)."""
 
     name: ClassVar[str]
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
-        self._known = catalog  # the last one that was found to be the same
+        self._known = catalog  # the last catalog found to be identical
         self.spans = Spans()
 
     def add(self, subscription: Subscription, at: int = 0) -> int:
-        """The filter counts from position `at` on. Returns the number that stands for it in matches."""
+        """Adds a filter that applies from position `at` on. Returns its number, which identifies it in matches."""
         self._refuse_foreign(subscription)
         number = self.spans.open(subscription.id, at)
         self._insert(number, subscription.filter)
@@ -106,31 +106,31 @@ class Algorithm(ABC):
     def add_texts(
         self, ids: Sequence[str], texts: Sequence[str], at: Sequence[int] | int = 0, limit: int = MOST_CONJUNCTIONS
     ) -> range:
-        """Filters as texts, which count from position `at` on (one for all, or one each): all or none of them. Raises
-        what `Filter.parse(text, catalog, limit)` and `add` one after the other would. Returns the numbers that stand
-        for them. The quick way in: with the default algorithm ten times as fast (`bench.adding`).
+        """Adds filters given as text, all or none, that apply from position `at` on (one for all, or one each). Raises
+        the errors of parsing each with `Filter.parse(text, catalog, limit)` and calling `add`. Returns their numbers.
+        The fast way in: ten times as fast with the default algorithm (`bench.adding`).
 
-        For their warnings, or for all that is wrong instead of the first error, make the FilterBatch yourself."""
+        For warnings, or for all errors instead of the first, create the FilterBatch yourself."""
         return self.add_batch(ids, FilterBatch.of_texts(texts, self.catalog, limit), at)
 
     def add_batch(self, ids: Sequence[str], batch: FilterBatch, at: Sequence[int] | int = 0) -> range:
-        """All or none of the filters, which are bound to this matcher's catalog. Raises LanguageError where one has a
-        problem, and MatchingError for an id that cannot be added."""
+        """Adds all or none of the filters, which must be bound to this matcher's catalog. Raises LanguageError if one
+        has a problem, and MatchingError for an id that cannot be added."""
         if len(ids) != len(batch):
             raise ValueError(f"{len(ids):,} ids for {len(batch):,} filters: expected one each")
         batch.refuse_wrong()
         return self._insert_batch(ids, batch, at)
 
     def withdraw(self, id: str, at: int) -> None:
-        """The filter no longer counts from position `at` on."""
+        """Withdraws the filter: it no longer applies from position `at` on."""
         self.spans.close(id, at)
 
     def adopt(self, catalog: Catalog) -> None:
-        """Goes on with a grown catalog; what was added keeps its meaning."""
+        """Switches to a grown catalog; existing filters keep their meaning."""
         self.catalog = self._known = catalog
 
     def match(self, batch: EventBatch) -> Matches:
-        """All pairs of an event and a filter that counts for it and matches."""
+        """All pairs of an event and a matching filter that applies to it."""
         if batch.catalog is not self._known:
             if batch.catalog.version != self.catalog.version or batch.catalog != self.catalog:
                 raise ForeignBatch(batch.catalog.version, self.catalog.version)
@@ -138,8 +138,8 @@ class Algorithm(ABC):
         return self._match(batch)
 
     def match_one(self, event: GivenEvent, position: int | None = None) -> Numbers:
-        """The subscriptions that one event matches: a JSON text, a raw event as a dict, or a valid `Event`. Raises
-        RefusedEvent, as `validate` does. Without a position it has that of the first event in a batch."""
+        """The subscriptions that one event matches. The event is JSON text, a dict, or a valid `Event`. Raises
+        RefusedEvent, as `validate` does. The default position is that of the first event in a batch."""
         raw = raw_event(event)
         valid = raw if isinstance(raw, Event) else validate(raw, self.catalog)
         at = FIRST_POSITION if position is None else position
@@ -149,7 +149,7 @@ class Algorithm(ABC):
         return str(self.spans.ids[number])
 
     def is_active(self, id: str) -> bool:
-        """Whether it was added and not withdrawn since."""
+        """Whether the subscription was added and not withdrawn since."""
         return self.spans.is_active(id)
 
     def _refuse_foreign(self, subscription: Subscription) -> None:
@@ -160,7 +160,7 @@ class Algorithm(ABC):
                         raise ForeignFilter(subscription.id, name)
 
     def __len__(self) -> int:
-        """How many subscriptions are active."""
+        """The number of active subscriptions."""
         return sum(1 for _ in self.spans.active())
 
     def _insert_batch(self, ids: Sequence[str], batch: FilterBatch, at: Sequence[int] | int) -> range:

@@ -1,4 +1,4 @@
-"""The algorithms by name. Each is imported only when it is asked for, so that a small command stays quick."""
+"""The algorithms by name. Each is imported on first use, so that small commands start quickly."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def matcher_class(name: str) -> type[Algorithm]:
 
 
 def make_matcher(name: str, catalog: Catalog) -> Algorithm:
-    """One algorithm by itself, for those who keep journal positions; a `Matcher` is simpler."""
+    """A bare algorithm, for callers that manage journal positions; `Matcher` is simpler."""
     from tidings.schema.catalog import Catalog
 
     expect(name, str, "make_matcher", "name", "the name of an algorithm, such as 'default'")

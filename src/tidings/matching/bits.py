@@ -8,11 +8,11 @@ import numpy as np
 
 from tidings.matching.compiled import inlined
 
-_PLACES = np.zeros(67, np.int64)  # by a power of two modulo 67, its exponent: all 64 differ
+_PLACES = np.zeros(67, np.int64)  # maps a power of two modulo 67 to its exponent: all 64 differ
 _PLACES[[pow(2, exponent, 67) for exponent in range(64)]] = np.arange(64)
 
 
 @inlined
 def trailing_zeros(word: Any) -> Any:
-    """The place of the lowest set bit."""
+    """The index of the lowest set bit."""
     return _PLACES[(word & (~word + np.uint64(1))) % np.uint64(67)]

@@ -1,7 +1,7 @@
 """The folder that compiled kernels are cached in: found, created and checked before anything is read from it.
 
-Numba's cache is pickle, so whoever can write to the folder can run code as this user. A folder is used only when it
-belongs to this user and nobody else can write to it or put another in its place."""
+Numba's cache is pickle, so anyone with write access to the folder can run code as this user. A folder is used only when
+it belongs to this user and nobody else can write to it or replace it."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def cache_folder() -> Path:
 
 
 def private_folder(name: str) -> Path:
-    """A folder of this name that only this user can write to, created if need be.
+    """A folder of this name that only this user can write to; created if missing.
 
-    It is in the cache folder. Where that cannot be used and was not chosen by `TIDINGS_CACHE`, it is in the system's
-    temporary directory. Raises UnusableCache with the reason that the cache folder cannot be used."""
+    It is in the cache folder. If that is unusable and was not set by `TIDINGS_CACHE`, it is in the system's temporary
+    directory. Raises UnusableCache with the reason why the cache folder is unusable."""
     try:
         return _checked(cache_folder() / name)
     except UnusableCache as problem:
@@ -43,7 +43,7 @@ def private_folder(name: str) -> Path:
 
 
 def _checked(folder: Path) -> Path:
-    """The folder without symbolic links in its path: they might point elsewhere by the time it is used."""
+    """The folder with symbolic links resolved: they might point elsewhere by the time it is used."""
     try:
         whole = folder.resolve()
         for part in reversed([whole, *whole.parents]):
@@ -70,7 +70,7 @@ def _check_own(part: Path, found: os.stat_result) -> None:
 
 
 def _check_parent(part: Path, found: os.stat_result) -> None:
-    """Whoever can rename what is in a parent folder can put a folder of their own into our folder's place."""
+    """Anyone who can rename entries of a parent folder can replace our folder with their own."""
     if found.st_uid not in (0, os.geteuid()):
         raise UnusableCache(f"{part} belongs to another user")
     if found.st_mode & _WRITABLE_BY_OTHERS and not found.st_mode & stat.S_ISVTX:

@@ -1,11 +1,11 @@
-"""Whether one choice of a value per attribute satisfies a conjunction, in bounded time: the plain twin of
+"""Decides in bounded time whether one choice of a value per attribute satisfies a conjunction: the plain twin of
 `boxes/second_look.py`, for `explain` and for predicates that only Python can check.
 
-The specification (`naive`) tries every combination of values, which is exponential in the attributes. But a
-predicate on one attribute only removes values of that attribute, and attributes interact only through comparisons
-with each other. Where these form a forest, removing from the leaves inwards every value that has no counterpart
-(arc consistency) decides exactly: n log n steps for n values. A cycle of three attributes is searched, value by value
-of one of them: n² log n. Longer cycles are refused when a filter is bound.
+The specification (`naive`) tries every combination of values, which is exponential in the attributes. But a predicate
+on one attribute only removes values of that attribute, and attributes interact only through comparisons with each
+other. If these form a forest, arc consistency decides exactly: from the leaves inwards, remove every value without a
+counterpart. That takes n log n steps for n values. A cycle of three attributes is searched by iterating over the values
+of one: n² log n. Longer cycles are refused when a filter is bound.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.values import Value
 
-Values = dict[str, list[Value]]  # by attribute those that may still be chosen
-Edges = dict[tuple[str, str], int]  # by two attributes the relations that are allowed between their values
+Values = dict[str, list[Value]]  # candidates by attribute
+Edges = dict[tuple[str, str], int]  # allowed relations by pair of attributes
 
 
 def matches(conjunctions: Iterable[Conjunction], event: Bindings, catalog: Catalog) -> bool:
@@ -65,7 +65,7 @@ def _relate(edges: Edges, literal: Literal, catalog: Catalog) -> None:
 
 
 def _consistent(values: Values, edges: Edges, catalog: Catalog) -> bool:
-    """Whether values can be chosen that satisfy all edges. Uses up both arguments."""
+    """Whether values can be chosen that satisfy all edges. Consumes both arguments."""
     while edges:
         degree: dict[str, int] = {}
         for pair in edges:
@@ -91,7 +91,7 @@ def _consistent(values: Values, edges: Edges, catalog: Catalog) -> bool:
 
 
 def _triangle(edges: Edges, degree: dict[str, int]) -> tuple[str, str, str]:
-    """A cycle of three attributes of which at most the first is compared with others, too."""
+    """A cycle of three attributes, of which only the first may be compared with others, too."""
     for second, third in edges:
         if degree[second] == degree[third] == 2:
             (kept,) = {name for pair in edges if second in pair for name in pair} - {second, third}
@@ -101,14 +101,14 @@ def _triangle(edges: Edges, degree: dict[str, int]) -> tuple[str, str, str]:
 
 
 def _completed(value: Value, kept: str, second: str, third: str, values: Values, edges: Edges, domain: Domain) -> bool:
-    """Whether values of the second and the third attribute go with this one of the first."""
+    """Whether this value of the first attribute has compatible values of the second and the third."""
     seconds = _supported(values[second], [value], _bits(edges, second, kept), domain)
     thirds = _supported(values[third], [value], _bits(edges, third, kept), domain)
     return bool(_supported(seconds, thirds, _bits(edges, second, third), domain))
 
 
 def _supported(values: Sequence[Value], others: Sequence[Value], bits: int, domain: Domain) -> list[Value]:
-    """The values that stand in one of the relations to one of the others."""
+    """The values that have one of the relations to at least one of the others."""
     if not others:
         return []
     if domain.kind is Kind.HIERARCHICAL:
@@ -126,7 +126,7 @@ def _supported(values: Sequence[Value], others: Sequence[Value], bits: int, doma
 
 
 def _supported_in_hierarchy(values: Sequence[Value], others: Sequence[Value], bits: int, domain: Domain) -> list[Value]:
-    """In pre-order numbers: a node's ancestors began before it and have not ended, its descendants lie inside."""
+    """In pre-order, a node's ancestors started before it and have not ended; its descendants lie inside it."""
     intervals = [domain.hierarchy.interval(str(other)) for other in others]
     starts, stops = sorted(start for start, _ in intervals), sorted(stop for _, stop in intervals)
     found = []

@@ -1,8 +1,8 @@
-"""Kernels are plain functions on arrays; this is the one place where they are compiled.
+"""Kernels are plain functions on arrays; only this module compiles them.
 
-Compiled code is cached on disk, so that a new process starts quickly; where no safe folder can be found
-(`cache_folder`), each process compiles for itself and says so once. Numba's cache does not expect several writers, so
-a lock lets one process at a time write to it."""
+Compiled code is cached on disk, so that a new process starts quickly. Without a safe folder (`cache_folder`), each
+process compiles for itself and warns once. Numba's cache does not support concurrent writers, so a lock lets one
+process at a time write to it."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _log = logging.getLogger(__name__)
 
 
 def kernel(function: F) -> F:
-    """Compiled at the first call; runs without the interpreter's lock."""
+    """Compiles the function on its first call; it runs without the GIL."""
     return _compiled(function, inline=False)
 
 
 def inlined(function: F) -> F:
-    """A part of a kernel that is always compiled into its callers."""
+    """A part of a kernel that is always inlined into its callers."""
     return _compiled(function, inline=True)
 
 
 def _compiled(function: F, inline: bool) -> F:
     compiled: Any = numba.njit(nogil=True, error_model="numpy", forceinline=inline)(function)
-    if _cache.folder is not None and hasattr(compiled, "enable_caching"):  # not when numba is told not to compile
+    if _cache.folder is not None and hasattr(compiled, "enable_caching"):  # false if compilation is disabled in numba
         try:
             cache = _KernelCache(function)
         except (OSError, RuntimeError) as problem:
@@ -50,7 +50,7 @@ def _compiled(function: F, inline: bool) -> F:
 
 
 class _Cache:
-    """Where this process caches kernels; no folder: it compiles them in memory."""
+    """Where this process caches kernels; without a folder, it compiles them in memory."""
 
     def __init__(self) -> None:
         self.folder: Path | None = None
@@ -60,7 +60,7 @@ class _Cache:
             self._warn(str(problem))
 
     def give_up(self, reason: str) -> None:
-        """From now on nothing is cached; warns the first time."""
+        """Disables the cache; warns the first time."""
         if self.folder is not None:
             self.folder = None
             self._warn(reason)
@@ -70,7 +70,7 @@ class _Cache:
 
 
 def _sources() -> str:
-    """A hash of all kernels' sources: numba does not notice when a kernel changes that was compiled into another."""
+    """A hash of all kernels' sources: numba does not notice changes to kernels inlined into others."""
     mark = hashlib.sha256()
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         mark.update(path.read_bytes())
@@ -82,14 +82,14 @@ _cache = _Cache()
 
 @contextmanager
 def _one_writer(folder: Path) -> Iterator[None]:
-    """Numba reads, changes and writes back the cache's index; only one process may do so at a time."""
+    """Numba reads, modifies and rewrites the cache's index; only one process may do so at a time."""
     with open(folder / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 class _Locator(UserProvidedCacheLocator):
-    """Our own folder, whatever numba's settings were when it was imported."""
+    """Our own folder, regardless of numba's settings at import time."""
 
     def __init__(self, function: Any, file: str) -> None:
         super().__init__(function, file)
@@ -108,7 +108,7 @@ class _KernelCacheImpl(CompileResultCacheImpl):
 
 
 class _KernelCache(FunctionCache):
-    """Never a reason to fail: what cannot be read is compiled again, what cannot be written stays in memory."""
+    """Cache errors are not fatal: unreadable code is compiled again, unwritable code stays in memory."""
 
     _impl_class = _KernelCacheImpl
 

@@ -1,4 +1,4 @@
-"""Why an event matched a filter, or why not: each predicate of each alternative with the event's values."""
+"""Explains why an event matches a filter or not: each predicate of each alternative with the event's values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tidings.schema.values import Instant, Value
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One predicate: whether some value makes it true, and the values bound to each attribute it tests."""
+    """One predicate: whether some value satisfies it, and the values of each attribute it tests."""
 
     predicate: str
     holds: bool
@@ -33,7 +33,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One conjunction of the normal form. `note` says why it fails though each predicate holds by itself."""
+    """One conjunction of the normal form. `note` explains why it fails although each predicate holds by itself."""
 
     matches: bool
     findings: tuple[Finding, ...]
@@ -48,7 +48,7 @@ class Explanation:
     alternatives: tuple[Alternative, ...]
 
     def __str__(self) -> str:
-        """One line for the filter, one for each predicate: ✓ or ✗, the predicate, the values it met."""
+        """One line for the filter, then one per predicate: ✓ or ✗, the predicate, the event's values."""
         lines = [f"event {self.event} {'matches' if self.matches else 'does not match'} {self.filter}"]
         for number, alternative in enumerate(self.alternatives):
             lines += ["  or"] if number else []
@@ -83,7 +83,7 @@ class Explanation:
 
 
 def explain(filter: Filter, event: Event, catalog: Catalog) -> Explanation:
-    """Each alternative of the filter against the event."""
+    """Evaluates each alternative of the filter on the event."""
     expect(filter, Filter, "explain", "filter", "a Filter (Filter.parse takes a text)")
     expect(event, Event, "explain", "event", "an Event (validate takes a dict, Matcher.explain too)")
     expect(catalog, Catalog, "explain", "catalog", "a tidings.Schema")
@@ -107,7 +107,7 @@ def _alternative(conjunction: Conjunction, event: Bindings, catalog: Catalog) ->
 
 
 def _groups(conjunction: Conjunction) -> list[list[Literal]]:
-    """The literals that choose a value together."""
+    """The literals that must agree on a choice of values."""
     groups: list[tuple[set[str], list[Literal]]] = []
     for literal in conjunction:
         names = set(compared(literal))

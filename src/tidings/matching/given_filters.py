@@ -1,4 +1,4 @@
-"""The filters that a user hands to the library, bound to a schema or refused with what was expected."""
+"""The filters that library users pass in: bound to a schema, or refused with a hint about the expected form."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _A_FILTER = "text such as 'price < 1000', or a Filter"
 
 
 class FilterWarning(UserWarning):
-    """A filter can be read but may not mean what its author thinks."""
+    """The filter is valid but may not mean what its author intended."""
 
 
 class WrongFilters(MatchingError):
-    """Some of many filters are wrong, so none was added: the id of each and what is wrong."""
+    """Some of many filters are invalid, so none was added: the id and the problem of each."""
 
     def __init__(self, problems: tuple[tuple[str, str], ...]) -> None:
         super().__init__(problems)
@@ -39,7 +39,7 @@ class WrongFilters(MatchingError):
 
 
 def bound(filter: str | Filter, schema: Catalog, call: str) -> Filter:
-    """Bound to this schema, to whichever one a Filter was bound before; raises LanguageError."""
+    """Binds the filter to this schema, even if it was bound to another; raises LanguageError."""
     if isinstance(filter, Filter):
         return Filter.parse(filter.text, schema, max(MOST_CONJUNCTIONS, len(filter.conjunctions)))
     expect(filter, str, call, "filter", _A_FILTER)
@@ -47,7 +47,7 @@ def bound(filter: str | Filter, schema: Catalog, call: str) -> Filter:
 
 
 def all_bound(filters: GivenFilters, schema: Catalog, call: str) -> tuple[list[str], FilterBatch]:
-    """Many of them, with their ids; raises WrongFilters with all that is wrong."""
+    """Binds many filters, with their ids; raises WrongFilters with all problems."""
     ids, texts, limit = [], [], MOST_CONJUNCTIONS
     for id, filter in _pairs(filters, call):
         check_id(id, call)
@@ -89,7 +89,7 @@ def check_id(id: object, call: str) -> None:
 
 
 def warn(told: Sequence[str], calls: int = 2) -> None:
-    """Tells whoever made the call so many calls above this one what authors of filters should know."""
+    """Warns the caller `calls` levels up about its filters."""
     for one in told[:_MOST_TOLD]:
         warnings.warn(one, FilterWarning, stacklevel=calls + 1)
     if len(told) > _MOST_TOLD:

@@ -1,7 +1,7 @@
-"""Equal rows of a ragged array found by hashing, with open addressing: boxes of one shape, with one key, with the same
-residuals or the same equalities.
+"""Groups equal rows of a ragged array by hashing, with open addressing: boxes with the same shape, key, residuals or
+equalities.
 
-A slot holds 31 bits of the hash, then the group's number plus one; 0 when free. The table is at most half full."""
+A slot holds 31 bits of the hash, then the group's number plus one; 0 if free. The table is at most half full."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tidings.matching.ragged import Integers
 
 class Groups(NamedTuple):
     slots: Integers
-    of_row: Integers  # numbered as they occur
-    first: Integers  # by group the first row of it
+    of_row: Integers  # numbered in order of first occurrence
+    first: Integers  # by group: its first row
 
 
 def grouped(seeds: Any, offsets: Integers, items: Any) -> Groups:
-    """Rows with equal seeds and equal items are one group."""
+    """Rows with equal seeds and equal items form a group."""
     rows = len(seeds)
     slots = np.zeros(1 << int(2 * rows + 1).bit_length(), np.int64)
     of_row, first = np.empty(rows, np.int64), np.empty(rows, np.int64)
@@ -30,14 +30,14 @@ def grouped(seeds: Any, offsets: Integers, items: Any) -> Groups:
 
 @kernel
 def mixed(hash: Any, value: Any) -> Any:
-    """A hash of 32 bits with a value mixed in; no product leaves 63 bits, so it is the same uncompiled."""
+    """Mixes a value into a 32-bit hash. Products stay within 63 bits, so uncompiled code gives the same result."""
     product = (np.int64(hash) ^ np.int64(value)) * np.int64(0x5851F42D)
     return ((product >> 32) ^ product) & np.int64(0xFFFFFFFF)
 
 
 @kernel
 def group(seeds: Any, offsets: Any, items: Any, table: Any, group_of: Any, first: Any) -> Any:
-    """Fills `group_of` by row and `first` by group; returns how many groups there are."""
+    """Fills `group_of` by row and `first` by group; returns the number of groups."""
     groups = 0
     for row in range(len(seeds)):
         hash = mixed(1, seeds[row])

@@ -1,4 +1,4 @@
-"""What `Matcher.match` found: pairs of an event and a subscription, as Python values or as columns."""
+"""The result of `Matcher.match`: pairs of an event and a subscription, as Python values or as columns."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _CHUNK = 1 << 20  # matches in a chunk of a table
 
 
 class Match(NamedTuple):
-    """An event, by its id, and the subscription that it matches."""
+    """An event's id and a subscription that it matches."""
 
     event: str
     subscription: str
 
 
 class MatchResult:
-    """The matches in the order of the events, of one event in the order in which the subscriptions were added.
+    """The matches in event order; those of one event in the order in which the subscriptions were added.
 
-    Iterate over it for `Match(event, subscription)` tuples, or take all at once: `to_arrow`, `to_pandas` and
-    `to_polars` have the columns `event` and `subscription`. `refused` are events left out by `on_error="skip"`;
-    `cost` says how many filters had to be looked at."""
+    Iterate over it for `Match(event, subscription)` tuples, or convert all at once: `to_arrow`, `to_pandas` and
+    `to_polars` return the columns `event` and `subscription`. `refused` lists the events skipped by `on_error="skip"`;
+    `cost` says how many filters were examined."""
 
     def __init__(
         self, ids: list[Any], rows: list[Any], matches: list[Matches], spans: Spans, refused: list[RefusedRow]
@@ -58,11 +58,11 @@ class MatchResult:
 
     @property
     def rows(self) -> npt.NDArray[np.int64]:
-        """For each match the row of its event in what was given, from 0: `frame.iloc[result.rows]`."""
+        """For each match, the row of its event in the input, from 0: `frame.iloc[result.rows]`."""
         return self._given[self._places(0, len(self))]
 
     def to_arrow(self) -> Any:
-        """A pyarrow Table; no Python object is made per match."""
+        """A pyarrow Table; creates no Python object per match."""
         parts = [self._part(start, min(start + _CHUNK, len(self))) for start in range(0, len(self), _CHUNK)]
         schema = pa.schema([("event", pa.string()), ("subscription", pa.string())])
         return pa.Table.from_batches(parts, schema)
@@ -78,7 +78,7 @@ class MatchResult:
         return from_arrow(self.to_arrow())
 
     def by_event(self) -> dict[str, list[str]]:
-        """The subscriptions of each event that has any."""
+        """The subscriptions of each event with at least one."""
         found: dict[str, list[str]] = {}
         for event, subscription in self:
             found.setdefault(event, []).append(subscription)
@@ -102,7 +102,7 @@ class MatchResult:
         return f"<table><tr><th>event</th><th>subscription</th></tr>{rows}</table>{note}"
 
     def _part(self, start: int, stop: int) -> Any:
-        """Some of the matches as a RecordBatch."""
+        """A range of the matches as a RecordBatch."""
         places = self._places(start, stop)
         first, last = places[0], places[-1]
         events = self._ids.slice(first, last - first + 1).combine_chunks().take(pa.array(places - first))
@@ -110,7 +110,7 @@ class MatchResult:
         return pa.RecordBatch.from_arrays([events, subscriptions], ["event", "subscription"])
 
     def _places(self, start: int, stop: int) -> Positions:
-        """For some of the matches the places of their events."""
+        """The rows of the events of a range of matches."""
         first, last = np.searchsorted(self._offsets, (start, stop), side="right") - 1
         bounds = np.clip(self._offsets[first : last + 2], start, stop)
         within: Positions = owners(bounds) + first
@@ -128,7 +128,7 @@ class MatchResult:
 
 
 def _ids_of(numbers: Numbers, spans: Spans) -> Any:
-    """Of many numbers each id is looked up once."""
+    """Looks up each id once, even if its number repeats."""
     if len(numbers) < len(spans):
         return spans.ids_of(numbers)
     used = np.zeros(len(spans), np.bool_)

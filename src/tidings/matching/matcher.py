@@ -1,7 +1,7 @@
-"""The matcher of the library's users: filters by name, events in whatever form a Python program has them.
+"""The matcher for library users: named filters, and events in any form a Python program has them.
 
-It hides what the pipeline needs, journal positions: a filter counts for everything that is matched after it was added,
-until it is removed. Below it works one `Algorithm`."""
+It hides the journal positions that the pipeline needs: a filter applies to everything matched after it was added, until
+it is removed. An `Algorithm` does the work."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ON_ERROR = ("raise", "skip")
 
 
 class FilterUnknown(MatchingError):
-    """A subscription of a plan has no text: it was loaded as arrays."""
+    """The subscription has no filter text: it was loaded into the plan as arrays."""
 
     def __init__(self, id: str) -> None:
         super().__init__(id)
@@ -58,8 +58,8 @@ class Matcher:
         for match in m.match([{"price": 900, "brand": "mini"}]):
             print(match.event, match.subscription)
 
-    For one caller at a time: threads that share one must take turns. `algorithm` names another than the default, which
-    is the quickest and the only one that can be saved; `tidings bench` compares them."""
+    Not thread-safe: threads that share a matcher need a lock. `algorithm` selects another algorithm than the default,
+    which is the fastest and the only one that can be saved; `tidings bench` compares them."""
 
     def __init__(self, schema: Catalog, algorithm: str = DEFAULT) -> None:
         expect(schema, Catalog, "Matcher", "schema", _a_schema(schema))
@@ -69,8 +69,8 @@ class Matcher:
     def _use(self, algorithm: Algorithm, position: int) -> None:
         self._algorithm = algorithm
         self._box = algorithm if isinstance(algorithm, BoxMatcher) else None
-        self._filters: dict[str, Filter] = {}  # of an algorithm that does not keep them
-        self._position = position  # of every event: no change lies after it, since positions may be equal
+        self._filters: dict[str, Filter] = {}  # for algorithms that do not store them
+        self._position = position  # of every event: no change comes after it, since positions may be equal
         self._reader = EventReader(algorithm.catalog)
 
     @property
@@ -82,10 +82,10 @@ class Matcher:
         return self._algorithm.name
 
     def add(self, id: str, filter: str | Filter, *, replace: bool = False) -> None:
-        """The filter counts for everything that is matched from now on. Raises LanguageError where its text is wrong;
-        what its author should know comes as a FilterWarning.
+        """Adds a filter, which applies to everything matched from now on. Raises LanguageError if its text is invalid;
+        issues a FilterWarning if it looks like a mistake.
 
-        An id that is there already is refused, unless `replace`."""
+        Refuses an existing id, unless `replace`."""
         check_id(id, "Matcher.add")
         made = Subscription(id, bound(filter, self.schema, "Matcher.add"))
         if replace and id in self:
@@ -96,7 +96,8 @@ class Matcher:
         warn([f"{id}: {warning}" for warning in made.filter.warnings])
 
     def add_many(self, filters: GivenFilters) -> None:
-        """Many at once, much quicker, and all or none: a dict of filters by id, pairs of both, or Subscriptions.
+        """Adds many filters at once, all or none, much faster than one by one: a dict of filters by id, pairs of id and
+        filter, or Subscriptions. Raises WrongFilters with all problems. Issues the first few warnings as FilterWarning.
 
         Raises WrongFilters with all that is wrong. Of warnings the first few come as FilterWarning."""
         self._add_all(filters, "Matcher.add_many")
@@ -109,12 +110,12 @@ class Matcher:
         warn([f"{ids[place]}: {warning}" for place, told in batch.warnings().items() for warning in told], calls=3)
 
     def remove(self, id: str) -> None:
-        """The filter no longer counts for what is matched from now on; raises UnknownSubscription."""
+        """Removes the filter: it no longer applies from now on. Raises UnknownSubscription."""
         check_id(id, "Matcher.remove")
         self._algorithm.withdraw(id, self._position)
         self._filters.pop(id, None)
         if self._box is not None:
-            self._box.forget_before(self._position)  # no event will have an earlier one, so it may be dropped
+            self._box.forget_before(self._position)  # no later event has an earlier position, so it may be dropped
 
     def match(
         self,
@@ -124,16 +125,16 @@ class Matcher:
         ignore_unknown: bool = False,
         on_error: str = "raise",
     ) -> MatchResult:
-        """Every event with every subscription that it matches.
+        """Matches every event with every subscription.
 
         `events`: a pandas or polars DataFrame, a pyarrow Table or RecordBatch, an iterable of dicts or Events, one of
         these alone, or an EventBatch. A dict is a whole event, `{"id": …, "event_type": …, "attributes": {…}}`, or its
         attributes alone, `{"price": 900}`. A row of a frame is an event: the column `id` is its id (without one: the
         row number as text, from 0), lists are several values, null and NaN mean no value.
 
-        `event_type`: of events that name none; needed only where the schema has several. `ignore_unknown`: columns
-        that the schema does not have are left out, instead of an error. `on_error`: with "raise" an event that breaks
-        the schema's rules raises RefusedEvents, with the row and every broken rule; with "skip" it matches nothing and
+        `event_type`: the type of events that name none; required only if the schema has several. `ignore_unknown`:
+        ignore columns that are not in the schema instead of raising an error. `on_error`: with "raise", an event that
+        violates the schema raises RefusedEvents with the row and every violation; with "skip", it matches nothing and
         is listed in `refused` of the result."""
         if on_error not in _ON_ERROR:
             raise WrongArgument("Matcher.match", "on_error", "'raise' or 'skip'", typed(on_error))
@@ -151,7 +152,8 @@ class Matcher:
         return MatchResult(ids, rows, found, self._algorithm.spans, refused)
 
     def match_one(self, event: Any, *, event_type: str | Sequence[str] | None = None) -> list[str]:
-        """The ids of the subscriptions that one event matches, the quickest way for events that come one by one.
+        """The ids of the subscriptions that one event matches; the fastest way for events that arrive one by one.
+        `event`: a dict, an Event, or the JSON of one, as text or bytes. Raises RefusedEvent.
 
         `event`: a dict, an Event, or the JSON of one, as text or bytes. Raises RefusedEvent."""
         numbers = self._algorithm.match_one(self._reader.one(event, event_type), self._position)
@@ -159,7 +161,7 @@ class Matcher:
         return [ids[number] for number in sorted(numbers.tolist())]
 
     def explain(self, id: str | Filter, event: Any, *, event_type: str | Sequence[str] | None = None) -> Explanation:
-        """Why the event matches the subscription, or why not: print it. Instead of an id a Filter may be given."""
+        """Explains why the event matches the subscription or not; print the result. Takes an id or a Filter."""
         filter = id if isinstance(id, Filter) else self._filter(id)
         return explain(filter, self._event(event, event_type), self.schema)
 
@@ -198,13 +200,14 @@ class Matcher:
         return iter(tuple(self._algorithm.spans.active()))
 
     def adopt(self, schema: Catalog) -> None:
-        """Goes on with a schema that has grown from the present one; filters keep their meaning."""
+        """Switches to a schema that has grown from the current one; filters keep their meaning."""
         expect(schema, Catalog, "Matcher.adopt", "schema", "a tidings.Schema")
         self._algorithm.adopt(schema)
         self._reader = EventReader(schema)
 
     def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Saves schema, filters and index as a plan, a folder that `Matcher.open` and Spark workers open at once.
+        """Saves schema, filters and index as a plan, a folder that `Matcher.open` and Spark workers open instantly.
+        Raises PlanExists if there is a plan already, unless `overwrite`.
 
         An existing plan is kept and PlanExists raised, unless `overwrite`."""
         expect(folder, (str, os.PathLike), "Matcher.save", "folder", "the path of a folder")
@@ -214,7 +217,7 @@ class Matcher:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Matcher:
-        """The matcher that was saved; raises UnusablePlan where the folder has no plan or a damaged one."""
+        """Opens a saved matcher; raises UnusablePlan if the folder has no plan or a damaged one."""
         expect(folder, (str, os.PathLike), "Matcher.open", "folder", "the path of a folder that Matcher.save has made")
         opened = open_plan(Path(folder))
         stops = opened.spans.stop[opened.spans.stop != FOREVER]
@@ -255,12 +258,12 @@ def match(
     ignore_unknown: bool = False,
     on_error: str = "raise",
 ) -> MatchResult:
-    """Matches events with some filters once, as `Matcher.match` does.
+    """Matches events with some filters once, like `Matcher.match`.
 
         tidings.match(frame, {"cheap": "price < 1000", "red": "paint contains 'red'"})
 
-    `filters`: a dict of filters by id, pairs of both, or one filter or several, whose ids then are their texts.
-    Without a schema one is inferred from the events, as `Schema.infer` does."""
+    `filters`: a dict of filters by id, pairs of id and filter, or one or more filters, whose texts are then their ids.
+    Without a schema, one is inferred from the events, as by `Schema.infer`."""
     if schema is None:
         if isinstance(events, Iterator):
             events = list(events)
@@ -271,7 +274,7 @@ def match(
 
 
 def _a_schema(given: object) -> str:
-    """What was expected, with how to get there from what was given."""
+    """The expected form, and how to convert the given value to it."""
     if isinstance(given, str | os.PathLike):
         return "a tidings.Schema (Schema.read takes a file)"
     return "a tidings.Schema (Schema.from_dict takes a dict)" if isinstance(given, Mapping) else "a tidings.Schema"

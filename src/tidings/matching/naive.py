@@ -1,9 +1,8 @@
-"""The specification: what it means that an event matches a filter, said plainly. Every other matcher equals
-it.
+"""The specification of when an event matches a filter. Every other matcher must give the same answers.
 
-An event matches when **one** choice of a value per attribute makes the filter true. Comparisons speak of
-the chosen value; `contains` and `exists` speak of all values. A predicate on an attribute that is not bound
-is false, negated or not, except `not (A exists)`.
+An event matches when **one** choice of a value per attribute makes the filter true. Comparisons test the chosen value;
+`contains` and `exists` test all values. A predicate on an attribute that is not bound is false, negated or not, except
+`not (A exists)`.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def matches(tree: Node, event: Bindings, catalog: Catalog) -> bool:
 
 
 def holds(node: Node, event: Bindings, chosen: Choice, catalog: Catalog) -> bool:
-    """Whether the node is true of the event with these values chosen; negation is on predicates only."""
+    """Whether the node is true for the event with these values chosen; only predicates are negated."""
     match node:
         case And(terms):
             return all(holds(term, event, chosen, catalog) for term in terms)
@@ -79,7 +78,7 @@ def _all_bound(predicate: Predicate, event: Bindings) -> bool:
 
 
 def satisfies(predicate: Predicate, event: Bindings, chosen: Choice, catalog: Catalog) -> bool:
-    """Whether the predicate is true of an event that binds its attributes, with these values chosen."""
+    """Whether the predicate is true for an event that binds its attributes, with these values chosen."""
     match predicate:
         case Comparison(attribute, relation, value):
             return stands(chosen[attribute], relation, value, catalog.domain_of(attribute))  # type: ignore[arg-type]
@@ -103,7 +102,7 @@ def satisfies(predicate: Predicate, event: Bindings, chosen: Choice, catalog: Ca
 
 
 def stands(left: Value, relation: str, right: Value, domain: Domain | None) -> bool:
-    """Whether the one value stands in the relation to the other, by the order of their domain."""
+    """Whether two values have the relation, by the order of their domain."""
     assert domain is not None
     if relation in ("=", "!="):
         return bool(_COMPARE[relation](left, right))
@@ -118,14 +117,14 @@ def stands(left: Value, relation: str, right: Value, domain: Domain | None) -> b
 
 
 def choices(tree: Node, event: Bindings) -> Iterator[Choice]:
-    """Every way to choose one value for each bound attribute that the tree compares."""
+    """Every choice of one value for each bound attribute that the tree compares."""
     names = [name for name in compared(tree) if name in event]
     for values in product(*(event[name] for name in names)):
         yield dict(zip(names, values, strict=True))
 
 
 def compared(node: Node) -> tuple[str, ...]:
-    """The attributes of which the tree compares one value."""
+    """The attributes that the tree compares by value."""
     match node:
         case And(terms) | Or(terms):
             return tuple(dict.fromkeys(name for term in terms for name in compared(term)))

@@ -24,24 +24,24 @@ def flattened(rows: Sequence[Sequence[Any]], dtype: Any) -> tuple[Integers, npt.
 
 
 def owners(offsets: Integers) -> Integers:
-    """For each place of the flat array, the row it belongs to."""
+    """The row of each position in the flat array."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
 def places(first: Any, lengths: Any) -> Integers:
-    """The places first[i], first[i] + 1, … of each run, one run after the other."""
+    """The positions first[i], first[i] + 1, … of each run, concatenated."""
     offsets = offsets_of(lengths)
     return np.repeat(first - offsets[:-1], lengths) + np.arange(offsets[-1])
 
 
 def taken(offsets: Integers, rows: Any) -> tuple[Integers, Integers]:
-    """Of some rows, in their order: the places in the flat array, and the new offsets."""
+    """For the given rows, in order: their positions in the flat array, and the new offsets."""
     lengths = np.diff(offsets)[rows]
     return places(offsets[:-1][rows], lengths), offsets_of(lengths)
 
 
 def joined_offsets(parts: Sequence[Integers]) -> Integers:
-    """The offsets of several ragged arrays laid end to end."""
+    """The offsets of several ragged arrays, concatenated."""
     return offsets_of(np.concatenate([np.zeros(0, np.int64), *(np.diff(part) for part in parts)]))
 
 

@@ -1,5 +1,5 @@
-"""Numbers and spans: every subscription that is added gets the next number, which stands for it in matches, and counts
-for the positions [from, to) of the journal."""
+"""Numbers and spans: each added subscription gets the next number, which identifies it in matches, and a span: it
+applies to the positions [from, to) of the journal."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class UnknownSubscription(MatchingError):
 
 
 class DisorderedPosition(MatchingError):
-    """A change was placed before one that the same subscription has had already."""
+    """The position is before an earlier change of the same subscription."""
 
     def __init__(self, id: str, at: int, earliest: int) -> None:
         super().__init__(id, at, earliest)
@@ -55,14 +55,14 @@ class IllegalId(MatchingError):
 
 
 class Closings(NamedTuple):
-    """Numbers that have got an end, and where."""
+    """Closed spans: the numbers and where they ended."""
 
     numbers: Numbers
     stops: Positions
 
 
 class Spans:
-    """Which subscription a number stands for, and the positions it counts for. Numbers are never re-used."""
+    """Maps each number to its subscription and span. Numbers are never reused."""
 
     def __init__(self) -> None:
         self.ids: Any = []
@@ -74,8 +74,8 @@ class Spans:
 
     @classmethod
     def restored(cls, ids: Any, starts: Any, closings: Closings) -> Spans:
-        """Spans as a plan keeps them, in Arrow arrays by number. What only some questions need is made when the first
-        of them is asked: the arrays for kernels, the look-up by id."""
+        """Spans as stored in a plan, in Arrow arrays by number. The arrays for kernels and the lookup by id are created
+        on first use."""
         made = cls()
         made.ids, made._active = _Ids(ids), None
         made._stored = starts, closings
@@ -85,7 +85,7 @@ class Spans:
         return len(self.ids)
 
     def check(self, id: str, at: int) -> None:
-        """Raises what `open` would; changes nothing."""
+        """Raises the errors of `open`; changes nothing."""
         if id in self._by_id():
             raise DuplicateSubscription(id)
         if not id.isascii() and any("\ud800" <= character <= "\udfff" for character in id):
@@ -103,7 +103,7 @@ class Spans:
         return number
 
     def open_many(self, ids: Sequence[str], at: Sequence[int] | int) -> int:
-        """Opens spans for many new subscriptions at once, or for none of them; returns the first number."""
+        """Opens spans for many new subscriptions at once, all or none; returns the first number."""
         active = self._by_id()
         first, last = len(self.ids), len(self.ids) + len(ids)
         wanted = self.check_many(ids, at)
@@ -117,8 +117,8 @@ class Spans:
         return first
 
     def check_many(self, ids: Sequence[str], at: Sequence[int] | int) -> dict[str, int]:
-        """Raises what opening them one after the other would; otherwise the numbers that they would get. Only where
-        something may be wrong each is looked at."""
+        """Raises the error of opening them one by one, else returns the numbers they would get. Checks them
+        individually only if something may be wrong."""
         wanted = dict(zip(ids, range(len(self.ids), len(self.ids) + len(ids)), strict=True))
         if len(wanted) < len(ids):
             raise DuplicateSubscription(next(id for id, count in Counter(ids).items() if count > 1))
@@ -170,7 +170,7 @@ class Spans:
         return self._stop[: len(self.ids)]
 
     def _read(self) -> None:
-        """Takes a plan's spans into memory."""
+        """Reads a plan's spans into memory."""
         if self._stored is not None:
             starts, closings = self._stored
             self._stored = None
@@ -192,7 +192,7 @@ class Spans:
 
 
 def _longer(array: Positions, needed: int) -> Positions:
-    """The same with room for more; what is not used yet is not touched, so it takes neither time nor memory."""
+    """A longer copy; unused space is not touched, so it costs neither time nor memory."""
     made = np.empty(needed + max(16, needed // 2), np.int64)
     made[: len(array)] = array
     return made
@@ -215,7 +215,8 @@ class _Ids:
         return iter(self._array.to_pylist())
 
     def take(self, numbers: Numbers) -> Any:
-        """From one array, made at the first use: looking into each chunk would take as long as there are many."""
+        """Reads from one array, built on first use: searching the chunks would take time proportional to their
+        number."""
         if self._whole is None:
             self._whole = self._array.combine_chunks()
         return self._whole.take(pa.array(numbers))

@@ -1,4 +1,4 @@
-"""Files and tables of subscriptions on their way into a matcher, without an object for each."""
+"""Files and tables of subscriptions to be added to a matcher, without an object for each."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from tidings.schema.catalog import Catalog
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionBatch:
-    """Ids and filters, one each: what `Algorithm.add_batch` takes."""
+    """Ids and filters, one each: the input of `Algorithm.add_batch`."""
 
     ids: list[str]
     filters: FilterBatch
 
     @classmethod
     def read(cls, lines: Iterable[Any], catalog: Catalog) -> SubscriptionBatch:
-        """Of the lines of a file, or of objects with an id and a filter. Raises WrongSubscriptions with all that is
-        wrong."""
+        """Reads lines of a file, or objects with an id and a filter. Raises WrongSubscriptions with all problems."""
         read = read_texts(lines)
         filters = FilterBatch.of_texts(read.texts, catalog)
         read.refuse_wrong(filters.problems)

@@ -1,4 +1,4 @@
-"""Matches that kernels left open: some candidates are checked in Python, one event against one filter."""
+"""Verifies the matches that kernels left undecided: checks some candidates in Python, one event against one filter."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tidings.matching.ragged import offsets_of
 def verified(
     found: Matches, verify: npt.NDArray[np.bool_], batch: EventBatch, filter_of: Callable[[int], Filter]
 ) -> Matches:
-    """Without the marked matches that the filter does not confirm, and each of the others once. Only the events that
-    have a marked match are touched."""
+    """Drops the marked matches that the filter does not confirm, and duplicates of the others. Touches only the events
+    with a marked match."""
     if not verify.any():
         return found
     events = found.events()
@@ -34,7 +34,7 @@ def verified(
             bindings[event] = batch.event(event).bindings()
         if number in known[event]:
             continue
-        known[event].add(number)  # confirmed or not, it need not be checked again
+        known[event].add(number)  # confirmed or not, no need to check again
         keep[place] = choice.matches(filter_of(number).conjunctions, bindings[event], batch.catalog)
     offsets = offsets_of(keep)[found.offsets]
     return Matches(offsets, found.numbers[keep], found.cost)
