@@ -139,7 +139,7 @@ def predicate_texts(draw: st.DrawFn, catalog: Catalog) -> str:
     values, left = pool(domain), name_text(name)
     forms = ["exists"]
     operators = [operator for operator in COMPARISONS if domain.allows(operator)]
-    wordy = domain.kind in (Kind.STRING, Kind.TEXT)
+    wordy = domain.kind.wordy
     if values:
         forms += ["compare"] * 4 if operators else []
         forms += ["in", "not in"] if domain.allows("=") else []
@@ -176,7 +176,7 @@ def _comparable(catalog: Catalog, left: str, operator: str, right: str) -> bool:
     one, other = catalog.domain_of(left), catalog.domain_of(right)
     assert one is not None
     assert other is not None
-    listed = one.kind in (Kind.ENUMERATED, Kind.HIERARCHICAL)
+    listed = one.kind.listed
     return one.kind is other.kind and (one is other or not listed) and other.allows(operator)
 
 

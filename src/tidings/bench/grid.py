@@ -103,7 +103,7 @@ def _ranked(table: PredicateTable, place: int, values: Any, column: Any) -> tupl
     bound = column.is_valid().to_numpy(zero_copy_only=False)
     if domain.kind is Kind.TIME:
         column = column.cast(pa.int64())
-    if domain.kind in (Kind.STRING, Kind.TEXT):
+    if domain.kind.wordy:
         if any(len(word.split()) != 1 for word in column.dictionary_encode().dictionary.to_pylist()):
             raise NoGrid(f"{table.attributes[place]!r} has values of several words")
         literals = np.array(table.vocabularies[place])

@@ -25,11 +25,10 @@ _ELEMENTS = {
     Kind.TEXT: pa.string(),
 }
 _CANONICAL: dict[Kind, Callable[[Any], Value]] = {Kind.TIME: Instant, Kind.NUMERIC: number}
-_WORDS = (Kind.ENUMERATED, Kind.HIERARCHICAL)
 
 
 def has_ordinals(domain: Domain) -> bool:
-    return domain.kind in _WORDS
+    return domain.kind.listed
 
 
 def stored_type(domain: Domain) -> Any:

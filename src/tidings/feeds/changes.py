@@ -58,7 +58,7 @@ def _missing_values(wanted: Domain, there: Domain) -> Iterator[Change]:
         for value in wanted.vocabulary:
             if not there.names(value):
                 yield AppendValue(there.name, value)
-    elif there.kind is Kind.HIERARCHICAL and wanted.kind in (Kind.ENUMERATED, Kind.HIERARCHICAL):
+    elif there.kind is Kind.HIERARCHICAL and wanted.kind.listed:
         tree = wanted.hierarchy
         for number, value in enumerate(wanted.vocabulary):
             if not there.names(value):

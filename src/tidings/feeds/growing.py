@@ -65,7 +65,7 @@ class Growth:
     def _wanted(self, made: list[Made], catalog: Catalog) -> Iterator[Unseen]:
         for name in self._attributes:
             domain = catalog.domain_of(name)
-            if domain is None or domain.kind not in (Kind.ENUMERATED, Kind.HIERARCHICAL):
+            if domain is None or not domain.kind.listed:
                 continue
             for one in made:
                 if one.errors:

@@ -144,7 +144,7 @@ def _values(record: Record, reading: Reading) -> list[str]:
 
 def _domain(name: str, one: Field, sample: list[Record]) -> Domain:
     kind = one.kind or Kind.STRING
-    if kind not in (Kind.ENUMERATED, Kind.HIERARCHICAL):
+    if not kind.listed:
         return Domain(name, kind)
     texts = dict.fromkeys(value for record in sample for value in _values(record, one.reading) if _fits(value))
     if kind is Kind.ENUMERATED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from tidings.schema.domain import Domain, Kind
+from tidings.schema.domain import Domain
 
 if TYPE_CHECKING:
     from tidings.schema.catalog import AttributeUse, Catalog
@@ -49,7 +49,7 @@ def _rows(catalog: Catalog) -> list[tuple[str, str, str, str]]:
 
 
 def _kind(domain: Domain) -> str:
-    if domain.kind not in (Kind.ENUMERATED, Kind.HIERARCHICAL):
+    if not domain.kind.listed:
         return str(domain.kind)
     words = domain.vocabulary
     more = f", … {len(words):,} in all" if len(words) > _MOST_NAMED else ""

@@ -24,7 +24,6 @@ from tidings.schema import Catalog, Domain, Kind
 from tidings.schema.catalog import EVENT_TYPE, UnknownName
 from tidings.schema.dtd import OPERATORS
 
-_WORDY = (Kind.STRING, Kind.TEXT)
 _NAMES = {operator: name for name, operator in OPERATORS.items()}
 
 
@@ -44,7 +43,7 @@ def filter_text(event_types: Iterable[str], tests: Iterable[tuple[str, str, str]
 
 
 def _term(attribute: str, operator: str, text: str, domain: Domain) -> Node:
-    if operator == "contains" and domain.kind in _WORDY:
+    if operator == "contains" and domain.kind.wordy:
         words = tuple(dict.fromkeys(words_of(text)))
         return ContainsWords(attribute, "any", words) if len(words) > 1 else Contains(attribute, text)
     value = domain.canonical(numeral(text) if domain.kind is Kind.NUMERIC else text)

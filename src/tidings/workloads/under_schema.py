@@ -59,7 +59,7 @@ class Predicate:
         if self.operator != "contains":
             value = Instant.parse(str(self.value)) if domain.kind is Kind.TIME else self.value
             return Comparison(self.attribute, self.operator, value)
-        if domain.kind in (Kind.STRING, Kind.TEXT):
+        if domain.kind.wordy:
             return ContainsWords(self.attribute, "all", (str(self.value),))
         return Contains(self.attribute, self.value)
 

@@ -67,6 +67,6 @@ def _traits(table: PredicateTable) -> npt.NDArray[np.bool_]:
     for name in table.attributes:
         domain = table.catalog.domain_of(name)
         assert domain is not None
-        several = domain.kind in (Kind.STRING, Kind.TEXT) or table.catalog.may_be_multiple(name)
+        several = domain.kind.wordy or table.catalog.may_be_multiple(name)
         traits.append((several, domain.kind in (Kind.NUMERIC, Kind.TIME), domain.kind is Kind.TIME))
     return np.array(traits).T

@@ -19,7 +19,6 @@ from tidings.schema.domain import Domain, Kind
 
 EQUAL, UNEQUAL, LESS, AT_MOST, MORE, AT_LEAST = (OPERATORS.index(o) for o in ("=", "!=", "<", "<=", ">", ">="))
 _DENSE = 1 << 22  # integers that span less than this are ranked by a table, others by sorting
-_WORDY = (Kind.STRING, Kind.TEXT)
 
 Integers = npt.NDArray[np.int64]
 
@@ -101,11 +100,11 @@ class _Bulk:
     def _axis(self, attribute: str, place: int, rows: Integers, contained: bool) -> None:
         domain = self.source.catalog.domain_of(attribute)
         assert domain is not None
-        role: Role = "value" if not contained else "word" if domain.kind in _WORDY else "member"
+        role: Role = "value" if not contained else "word" if domain.kind.wordy else "member"
         axis = Axis(attribute, role)
         self.dimension[rows] = len(self.dimensions)
         values, operators = self.source.value[rows], self.source.operator[rows]
-        if domain.kind in (Kind.ENUMERATED, Kind.HIERARCHICAL):
+        if domain.kind.listed:
             at = values.astype(np.int32)
             self.dimensions.append(Dimension(axis, domain.kind))
             if domain.kind is Kind.HIERARCHICAL and not contained:
@@ -119,7 +118,7 @@ class _Bulk:
             self._bounds(rows, operators, places.astype(np.int32) + 1, places.astype(np.int32) + 2)
             return
         cuts, at, after = _cut(used, places, operators)
-        only_points = domain.kind in _WORDY and bool((operators == EQUAL).all())
+        only_points = domain.kind.wordy and bool((operators == EQUAL).all())
         self.dimensions.append(Dimension(axis, domain.kind, _listed(cuts), only_points and are_points(cuts.tolist())))
         self._bounds(rows, operators, at, after)
 

@@ -29,8 +29,6 @@ OPEN = np.int32(2**31 - 1)  # the ordinal beyond all others: no upper bound
 UNBOUND = np.int32(-1)
 
 Ordinals = npt.NDArray[np.int32]
-_LISTED = (Kind.ENUMERATED, Kind.HIERARCHICAL)
-_WORDY = (Kind.STRING, Kind.TEXT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,16 +44,16 @@ class Dimension:
     @property
     def given(self) -> bool:
         """Whether the domain's own ordinals are used."""
-        return self.kind in _LISTED and self.axis.role != "word"
+        return self.kind.listed and self.axis.role != "word"
 
     @classmethod
     def of(cls, axis: Axis, catalog: Catalog, keys: Sequence[Any], only_points: bool = False) -> Dimension:
         domain = catalog.domain_of(axis.attribute)
         assert domain is not None
         kind = domain.kind
-        if kind in _LISTED and axis.role != "word":
+        if kind.listed and axis.role != "word":
             return cls(axis, kind)
-        if kind in _WORDY or axis.role == "word":
+        if kind.wordy or axis.role == "word":
             ordered = sorted(set(keys))
             points = only_points and axis.role == "value" and are_points(ordered)
             return cls(axis, kind, ordered, points)

@@ -16,10 +16,9 @@ from tidings.matching.boxes.predicate_table import CONTAINS, PredicateTable
 from tidings.matching.boxes.vocabulary import Row, Vocabulary
 from tidings.matching.ragged import offsets_of
 from tidings.schema.catalog import Catalog
-from tidings.schema.domain import Kind, OutsideDomain
+from tidings.schema.domain import OutsideDomain
 
 _UNREADABLE = -1
-_WORDY = (Kind.STRING, Kind.TEXT)
 
 Integers = npt.NDArray[np.int64]
 
@@ -111,7 +110,7 @@ class TextReader:
         if not is_last(piece):
             column = rows[-1].attribute, rows[-1].operator == CONTAINS
             if column not in self._by_column:
-                words = column[1] and self._vocabulary.domains[column[0]].kind in _WORDY
+                words = column[1] and self._vocabulary.domains[column[0]].kind.wordy
                 self._by_column[column] = _Literals(self._vocabulary, column[0], words)
             self._literals[piece] = self._by_column[column]
 

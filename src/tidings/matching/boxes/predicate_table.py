@@ -29,8 +29,6 @@ from tidings.schema.values import LARGEST_INTEGER, Instant, Value, number
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "contains")
 CONTAINS = OPERATORS.index("contains")
 
-_WORDY = (Kind.STRING, Kind.TEXT)
-_LISTED = (Kind.ENUMERATED, Kind.HIERARCHICAL)
 _UNWORDED: dict[Kind, Callable[[float], Value]] = {Kind.NUMERIC: number, Kind.TIME: Instant}
 _ROWS_AT_ONCE = 1 << 16  # filters printed together: their texts stay in the cache
 
@@ -126,7 +124,7 @@ class PredicateTable:
         value = _UNWORDED[kind](stored) if kind in _UNWORDED else words[int(stored)]
         if operator != "contains":
             return Comparison(name, operator, value)
-        if kind in _WORDY:
+        if kind.wordy:
             return ContainsWords(name, "all", tuple(words_of(str(value))))
         return Contains(name, value)
 
@@ -158,7 +156,7 @@ class PredicateTable:
             else:
                 places = self.value[rows].astype(np.int32)
                 part = pa.array([_printed(word) for word in words], pa.string())
-                if kind in _WORDY:  # after the literals as they are, what `contains` makes of them
+                if kind.wordy:  # after the literals as they are, what `contains` makes of them
                     places += np.int32(len(words)) * (self.operator[rows] == CONTAINS)
                     sought = pa.array([_printed(" ".join(words_of(word))) for word in words], pa.string())
                     part = pa.concat_arrays([part, sought])
@@ -201,7 +199,7 @@ def _vocabulary_problem(table: PredicateTable) -> str | None:
         domain = table.catalog.domain_of(name)
         if domain is None:
             return f"the catalog has no attribute {name!r}"
-        if domain.kind in _LISTED and words != domain.vocabulary:
+        if domain.kind.listed and words != domain.vocabulary:
             return f"the vocabulary of {name!r} is not that of its domain {domain.name!r}"
         if domain.kind in _UNWORDED and words:
             return f"{name!r} is {domain.kind} and has no vocabulary"
@@ -235,7 +233,7 @@ def _array_problem(table: PredicateTable) -> str | None:
         at = int(np.argmax(wrong))
         name, sign = table.attributes[attribute[at]], OPERATORS[operator[at]]
         return f"{name!r} {sign} {value[at]}: the operator is not allowed or the value outside the domain"
-    return _words_problem(table, [column for column, domain in enumerate(domains) if domain.kind in _WORDY])
+    return _words_problem(table, [column for column, domain in enumerate(domains) if domain.kind.wordy])
 
 
 def _words_problem(table: PredicateTable, columns: list[int]) -> str | None:
@@ -253,4 +251,4 @@ def _words_problem(table: PredicateTable, columns: list[int]) -> str | None:
 
 def _allows(domain: Domain, operator: str) -> bool:
     """As the binder has it: `contains` as membership needs no permission."""
-    return domain.allows(operator) or (operator == "contains" and domain.kind not in _WORDY)
+    return domain.allows(operator) or (operator == "contains" and not domain.kind.wordy)

@@ -14,7 +14,6 @@ from tidings.schema.domain import Domain, Kind
 from tidings.schema.values import LARGEST_INTEGER
 
 _OPERATORS = {operator: code for code, operator in enumerate(OPERATORS)}
-_LISTED = (Kind.ENUMERATED, Kind.HIERARCHICAL)
 
 
 class Row(NamedTuple):
@@ -78,7 +77,7 @@ class Vocabulary:
         value: npt.NDArray[np.float64],
     ) -> PredicateTable:
         vocabularies = (
-            domain.vocabulary if domain.kind in _LISTED else tuple(words)
+            domain.vocabulary if domain.kind.listed else tuple(words)
             for domain, words in zip(self.domains, self._words, strict=True)
         )
         return PredicateTable(

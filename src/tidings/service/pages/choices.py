@@ -42,7 +42,7 @@ class Choice:
 def choices(domain: Domain, multiple: bool) -> list[Choice]:
     """The operators that a domain allows, in people's words."""
     words = _WORDS[domain.kind]
-    wordy = domain.kind in (Kind.STRING, Kind.TEXT)
+    wordy = domain.kind.wordy
     ordered = [operator for operator in ("=", "!=") if domain.allows(operator)]
     order = ("<=", "<", ">=", ">") if domain.kind is Kind.HIERARCHICAL else _ORDER
     compared = [operator for operator in order if domain.allows(operator)]

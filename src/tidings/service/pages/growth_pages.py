@@ -91,7 +91,7 @@ async def _page(request: Request, way: Way, form: Form, errors: dict[str, str], 
         rows=range(_rows(form)),
         kinds=[(str(kind), _KINDS[kind]) for kind in Kind],
         operators=[(one, [str(kind) for kind in Kind if one in kind.operators]) for one in _OPERATORS],
-        growing=[one for one in catalog.domains if one.kind in (Kind.ENUMERATED, Kind.HIERARCHICAL)],
+        growing=[one for one in catalog.domains if one.kind.listed],
     )
 
 

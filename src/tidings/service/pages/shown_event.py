@@ -14,7 +14,6 @@ from typing import Any
 
 from tidings.schema import Catalog
 from tidings.schema.catalog import UnknownName
-from tidings.schema.domain import Kind
 
 _ATTRIBUTES, _VALUES = 12, 8  # of one event in a list
 _WHOLE_ATTRIBUTES, _WHOLE_VALUES, _WHOLE_TOTAL = 200, 200, 2_000  # on a page of its own
@@ -94,7 +93,7 @@ def _headline(attributes: Mapping[str, Any], types: Sequence[str], catalog: Cata
         return ""
     for use in uses.values():
         domain = catalog.domain_of(use.name)
-        words = domain is not None and domain.kind in (Kind.STRING, Kind.TEXT)
+        words = domain is not None and domain.kind.wordy
         if use.mandatory and use.unique and words and _is_words(attributes.get(use.name)):
             return use.name
     return ""
