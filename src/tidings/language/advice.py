@@ -1,4 +1,4 @@
-"""What the author of a filter should be told before it is left standing: it cannot match, or is a trap."""
+"""Warnings for the author of a filter: it cannot match, or it may not mean what it seems to."""
 
 from __future__ import annotations
 

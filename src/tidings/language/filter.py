@@ -1,4 +1,4 @@
-"""A filter: bound to a catalog once, with its normal form and what its author should be told."""
+"""A filter: bound to a catalog once, with its normal form and warnings for its author."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A filter that somebody left standing."""
+    """A filter with the id under which its matches are reported."""
 
     id: str
     filter: Filter

@@ -1,7 +1,7 @@
 """Negation normal form, then disjunctive normal form: the filter as alternatives, conjunctions of literals.
 
-A literal is a predicate or the negation of one. Where a negation can be said by another operator it is;
-`not` stays on `in`, `between`, `contains`, `exists` and on the partial order of hierarchies.
+A literal is a predicate or its negation. Where another operator can express a negation, it does; `not` remains on `in`,
+`between`, `contains`, `exists` and on the partial order of hierarchies.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from tidings.language.tree import Name, Operand, Word
 from tidings.schema.values import Instant
 
@@ -19,6 +21,8 @@ def operand_text(value: Operand) -> str:
             return "'" + value.replace("'", "''") + "'"
         case int() | float():
             return repr(value)
+        case _:
+            assert_never(value)
 
 
 def quoted(name: str) -> str:

@@ -64,7 +64,7 @@ class _Parser(Cursor):
         term: Node
         if self.keyword("not"):
             self.descend()
-            # `not (` is one level: so the canonical text, where it stands, is never deeper than what was read
+            # `not (` is one level, so that the canonical text is never nested deeper than what was read
             term = Not(self.group() if self.at_mark("(") else self.unary())
         elif self.at_mark("("):
             self.descend()

@@ -74,7 +74,7 @@ class Space(NamedTuple):
         return ((self.bottom, self.top),) if self.bottom < self.top else ()
 
     def key(self, value: Value) -> Key:
-        """Where a canonical value stands."""
+        """The key of a canonical value."""
         if self.domain.kind.listed:
             return self.domain.ordinal(str(value))
         return value
@@ -120,7 +120,7 @@ def _next_string(key: str) -> str:
 
 
 def compared(operator: str, value: Value, space: Space) -> Ranges:
-    """Where one value stands in the relation to a constant."""
+    """The values that compare so with a constant."""
     key = space.key(value)
     if operator == "!=":
         return complement(((key, space.successor(key)),), space)

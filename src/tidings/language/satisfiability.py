@@ -14,12 +14,12 @@ _LONGEST_TRIED = 200  # a longer conjunction in which all predicates were needed
 
 
 def never_matches(conjunction: Conjunction, catalog: Catalog) -> bool:
-    """Whether it was found impossible; where not, it may be so all the same."""
+    """Whether the conjunction is known to be impossible. False proves nothing."""
     return not _obviously_satisfiable(conjunction, catalog) and _impossible(conjunction, catalog)
 
 
 def contradiction(conjunction: Conjunction, catalog: Catalog) -> Conjunction | None:
-    """Predicates that already exclude each other, none of them superfluous; None where nothing was found."""
+    """A minimal set of predicates that contradict each other; None if none was found."""
     if not never_matches(conjunction, catalog):
         return None
     if len(conjunction) > _LONGEST_TRIED:
@@ -28,7 +28,7 @@ def contradiction(conjunction: Conjunction, catalog: Catalog) -> Conjunction | N
 
 
 def _needed(given: Conjunction, conjunction: Conjunction, catalog: Catalog, grown: bool) -> Conjunction:
-    """Those that it takes, beside what is given, to be impossible (this is Junker's QuickXplain)."""
+    """The predicates that are needed, with those given, for a contradiction (Junker's QuickXplain)."""
     if grown and _impossible(given, catalog):
         return ()
     if len(conjunction) == 1:

@@ -1,4 +1,5 @@
-"""The filter as a tree of plain values. What a node means is written elsewhere, one `match` a meaning.
+"""The filter as a tree of plain values. What a node means is defined in `matching.naive`; everything else about a
+predicate is in the table `predicates`.
 
 A parsed tree may hold bare `Word`s and double-quoted `Name`s on the right of an operator; binding turns
 them into values or attributes. Every predicate knows the offset in the text it came from, for errors;
@@ -34,7 +35,7 @@ Operand = Value | Word | Name
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`price < 1300`; `under` stands among the operators until it is bound."""
+    """`price < 1300`; `under` is an operator too until binding turns it into `<=`."""
 
     attribute: str
     operator: str

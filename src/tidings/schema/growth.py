@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 from tidings.errors import SchemaError
 from tidings.schema.catalog import (
@@ -108,6 +109,8 @@ def grow(catalog: Catalog, change: Change) -> Catalog:
             if domain.kind is not Kind.HIERARCHICAL:
                 raise WrongKind(name, domain.kind, Kind.HIERARCHICAL, "a node")
             return _with_domain(catalog, replace(domain, hierarchy=domain.hierarchy.append(node, parent)))
+        case _:
+            assert_never(change)
 
 
 def changes_to_make(catalog: Catalog) -> list[Change]:

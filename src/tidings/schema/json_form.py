@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, assert_never, cast
 
 from tidings.errors import SchemaError, one_of, shown, suggestion
 from tidings.schema import growth
@@ -190,9 +190,11 @@ def read_change(raw: Any, place: str = "change") -> growth.Change:
             return growth.ExtendEventType(_text(fields, "event_type", place), use)
         case "append_value":
             return growth.AppendValue(_text(fields, "domain", place), _any_text(fields, "value", place))
-        case _:
+        case "append_node":
             parent = None if fields.get("parent") is None else _any_text(fields, "parent", place)
             return growth.AppendNode(_text(fields, "domain", place), _any_text(fields, "node", place), parent)
+        case _:
+            raise AssertionError(f"a change is in CHANGES but is not read: {change}")
 
 
 def write_change(change: growth.Change) -> dict[str, Any]:
@@ -210,6 +212,8 @@ def write_change(change: growth.Change) -> dict[str, Any]:
             return {"change": "append_value", "domain": name, "value": value}
         case growth.AppendNode(name, node, parent):
             return {"change": "append_node", "domain": name, "node": node, "parent": parent}
+        case _:
+            assert_never(change)
 
 
 def _each(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +58,8 @@ class Vocabulary:
 
     def coded(self, place: int, value: Any) -> float | None:
         """A number for a value of the attribute's domain; None for a time that a float cannot say exactly."""
-        match self.domains[place].kind:
+        kind = self.domains[place].kind
+        match kind:
             case Kind.NUMERIC:
                 return float(value)
             case Kind.TIME:
@@ -68,6 +69,8 @@ class Vocabulary:
             case Kind.STRING | Kind.TEXT:
                 words = self._words[place]
                 return float(words.setdefault(value, len(words)))
+            case _:
+                assert_never(kind)
 
     def table(
         self,

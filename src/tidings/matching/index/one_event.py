@@ -10,7 +10,7 @@ import struct
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -247,5 +247,7 @@ def _relation(left: Any, right: Any, domain: Domain) -> int:
             return LESS if b < a < ends[b] else GREATER if a < b < ends[a] else UNRELATED
         case Kind.ENUMERATED:
             return LESS if domain.ordinal(left) < domain.ordinal(right) else GREATER
-        case _:
+        case Kind.NUMERIC | Kind.TIME | Kind.STRING | Kind.TEXT:
             return LESS if left < right else GREATER
+        case _:
+            assert_never(domain.kind)
