@@ -51,7 +51,7 @@ class NotSaved(MatchingError):
 
 
 class Matcher:
-    """Standing filters under one schema, matched with events.
+    """Filters under one schema, matched with events.
 
         m = tidings.Matcher(tidings.Schema.read("schema.json"))
         m.add("cheap", "price < 1000 and brand in (mini, opel)")

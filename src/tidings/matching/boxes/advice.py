@@ -1,4 +1,4 @@
-"""Which of many plain filters may get a warning: the few that are worth parsing for one."""
+"""Selects the few plain filters that may get a warning and are worth parsing for it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Integers = npt.NDArray[np.int64]
 
 
 def suspects(table: PredicateTable) -> Integers:
-    """The filters that may get a warning: one of their predicates gets one by itself, or several speak of one
-    attribute and may contradict each other. Of all others `advice` has nothing to say."""
+    """The filters that may get a warning: one of their predicates gets one by itself, or several test one attribute and
+    may contradict each other. `advice` has nothing to say about the others."""
     owner = owners(table.offsets)
     return np.unique(np.concatenate([owner[_traps(table)], _clashes(table, owner)]))
 
 
 def _traps(table: PredicateTable) -> Integers:
-    """The predicates that get a warning by themselves; of those that are alike one is parsed."""
+    """The predicates that get a warning by themselves; of equal ones, only one is parsed."""
     risky = np.array([[may_warn(name, sign, table.catalog) for sign in OPERATORS] for name in table.attributes])
     rows = np.flatnonzero(risky[table.attribute, table.operator])
     if not len(rows):
@@ -38,7 +38,7 @@ def _traps(table: PredicateTable) -> Integers:
 
 
 def _clashes(table: PredicateTable, owner: Integers) -> Integers:
-    """The filters with several predicates on one attribute, unless these are bounds that leave room or ask for several
+    """The filters with several predicates on one attribute, unless these are bounds that leave room or require several
     members."""
     key = owner * len(table.attributes) + table.attribute
     order = np.argsort(key, kind="stable")
@@ -61,8 +61,8 @@ def _clashes(table: PredicateTable, owner: Integers) -> Integers:
 
 
 def _traits(table: PredicateTable) -> npt.NDArray[np.bool_]:
-    """By attribute: whether several may be contained at once, whether its values have an order without ends, and
-    whether they are whole."""
+    """By attribute: whether it can contain several members at once, whether its values are ordered without limits, and
+    whether they are integers."""
     traits = []
     for name in table.attributes:
         domain = table.catalog.domain_of(name)

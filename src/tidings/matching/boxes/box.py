@@ -1,14 +1,16 @@
-"""A filter as boxes: at most one interval per axis, and a few residual predicates that no interval can say.
+"""A filter as boxes: at most one interval per axis, plus residual predicates that no interval can express.
 
-An axis is one question to an event: the *value* of an attribute (comparisons), whether something is a *member* of its
-values (`contains`), or a *word* of them. An event answers with a set of keys, and satisfies a side of a box when one
-of its keys lies inside. So all predicate kinds have one shape, and a multi-valued event needs no expansion.
+An axis is one question about an event: the *value* of an attribute (comparisons), whether something is a *member* of
+its values (`contains`), or a *word* of them. An event answers with a set of keys and satisfies a side of a box if one
+of its keys lies inside. So all kinds of predicates have one form, and multi-valued events need no expansion. Residuals
+that depend on which value was chosen together with another (attribute against attribute, `contains all`) are exact
+while the event has one value there; otherwise the candidate gets a second look.
 
 Residuals that depend on which value was chosen together with another (attribute against attribute, `contains all`)
 are exact while the event has one value there; otherwise the matcher asks the specification.
 
-Boxes outlast the growth of an enumeration: values come at its end, so one place after the last stands for all that may
-come. Where a hierarchy grows, categories get other numbers, and boxes that ask about it are made anew."""
+Boxes survive the growth of an enumeration: new values come at its end, so one extra ordinal after the last represents
+all future ones. When a hierarchy grows, categories are renumbered, and boxes that test it are rebuilt."""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from tidings.schema.domain import Kind
 
 Role = Literal["value", "member", "word"]
 
-_MOST_SPLITS = 16  # an `in` list up to this long becomes as many boxes, each with an equality to look up
+_MOST_SPLITS = 16  # an `in` list up to this long becomes one box per value, each with an equality to look up
 
 
 class Axis(NamedTuple):
@@ -35,7 +37,7 @@ class Axis(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The keys [low, high) of a value axis, None where it is open; of a member or word axis the one key, twice."""
+    """The keys [low, high) of a value axis, None if unbounded; for a member or word axis the one key, twice."""
 
     axis: Axis
     low: Key | None
@@ -44,7 +46,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class InRanges:
-    """The value lies in one of several ranges [low, high), None where one is open."""
+    """The value lies in one of several ranges [low, high), None if unbounded."""
 
     axis: Axis
     ranges: tuple[tuple[Key | None, Key | None], ...]
@@ -62,7 +64,7 @@ class Has:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Two attributes' values stand in one of the relations (bits as in `language.relations`)."""
+    """Two attributes' values have one of the relations (bits as in `language.relations`)."""
 
     left: str
     right: str
@@ -76,7 +78,7 @@ class Unbound:
 
 @dataclass(frozen=True, slots=True)
 class Verify:
-    """A predicate that no kernel can decide: where all else holds, the filter is evaluated on the event."""
+    """A predicate that no kernel can decide: if everything else holds, the filter is evaluated on the event."""
 
 
 Residual = InRanges | Has | Related | Unbound | Verify
@@ -89,7 +91,7 @@ class Box:
 
 
 def boxes_of(filter: Filter, catalog: Catalog) -> list[Box]:
-    """The boxes whose union is the filter; none for what can never match."""
+    """The boxes whose union is the filter; none if it can never match."""
     found: list[Box] = []
     for conjunction in filter.conjunctions:
         constraints = constraints_of(conjunction, catalog, lambda attribute: _space(catalog, attribute))
@@ -99,8 +101,8 @@ def boxes_of(filter: Filter, catalog: Catalog) -> list[Box]:
 
 
 def _space(catalog: Catalog, attribute: str) -> Space:
-    """The attribute's space; that of an enumeration has one more place, so that `size = 'XL'` ends at XL and
-    `size >= 'XL'` has no end."""
+    """The attribute's space; an enumeration's has one extra ordinal, so that `size = 'XL'` ends at XL and `size >=
+    'XL'` is unbounded."""
     space = attribute_space(attribute, catalog)
     return space._replace(top=space.top + 1) if space.domain.kind is Kind.ENUMERATED else space
 
@@ -142,7 +144,7 @@ def _open_ends(one: tuple[Key, Key], space: Space) -> tuple[Key | None, Key | No
 
 
 def _members(constraints: Constraints, catalog: Catalog, sides: list[Side], residuals: list[Residual]) -> None:
-    """The first member asked of an attribute is a side, so that it can be looked up; the others are residuals."""
+    """The first required member of an attribute is a side, so that it can be looked up; the others are residuals."""
     for attribute, value in sorted(constraints.members, key=repr):
         axis = Axis(attribute, "member")
         key = _space(catalog, attribute).key(value)
@@ -160,7 +162,7 @@ def _words(constraints: Constraints, sides: list[Side], residuals: list[Residual
         axis = Axis(wanted.attribute, "word")
         words = list(wanted.words)
         if wanted.quantifier == "all" and not any(side.axis == axis for side in sides):
-            longest = max(words, key=len)  # long words are rare words
+            longest = max(words, key=len)  # long words are rare
             sides.append(Side(axis, longest, longest))
             words = words if len(words) > 1 else []
         if words:
@@ -169,11 +171,11 @@ def _words(constraints: Constraints, sides: list[Side], residuals: list[Residual
             residuals.append(_one_value(wanted.attribute))
     for absent in constraints.absent_words:
         if absent.quantifier == "all" and len(absent.words) > 1:
-            residuals.append(_one_value(absent.attribute))  # before the words: with several values they prove nothing
+            residuals.append(_one_value(absent.attribute))  # before the words: with several values, these prove nothing
         residuals.append(Has(Axis(absent.attribute, "word"), absent.quantifier, absent.words, negated=True))
 
 
 def _one_value(attribute: str) -> Related:
-    """What else is said was said of one value: true where there is one, and for the specification where there are
+    """The other predicates assumed a single value: true if there is one; the candidate gets a second look if there are
     several."""
     return Related(attribute, attribute, SAME)

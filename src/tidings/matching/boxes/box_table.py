@@ -1,4 +1,4 @@
-"""Many boxes as flat arrays of ordinals: what every index is built from, and what segments are merged by.
+"""Many boxes as flat arrays of ordinals: the input of every index and of merges.
 
 Box b belongs to subscription `number[b]` and has the sides `offsets[b]:offsets[b + 1]`, each an interval [low, high)
 of one dimension, and the residuals `residual_offsets[b]:residual_offsets[b + 1]`."""
@@ -17,9 +17,9 @@ from tidings.matching.boxes.dimension import OPEN, Dimension, Ordinals
 from tidings.matching.ragged import offsets_of, taken
 from tidings.schema.catalog import Catalog
 
-# Kinds of residuals; what their parts mean is said in `residuals.py`.
+# Kinds of residuals; `residuals.py` explains their columns.
 IN_RANGES, HAS_ANY, HAS_ALL, RELATED, UNBOUND_AXIS, VERIFY = range(6)
-POINTING = (IN_RANGES, HAS_ANY, HAS_ALL)  # these, before all others, have a part of the pool
+POINTING = (IN_RANGES, HAS_ANY, HAS_ALL)  # these, first in order, use a part of the pool
 ON_AXIS = (*POINTING, UNBOUND_AXIS)  # these name a dimension first
 
 Integers = npt.NDArray[np.int64]
@@ -35,14 +35,14 @@ class BoxTable:
     high: Ordinals
     residual_offsets: Integers
     residuals: Ordinals  # rows of (kind, negated, first, start, stop)
-    pool: Ordinals  # ranges and lists of ordinals that residuals point into
+    pool: Ordinals  # ranges and lists of ordinals that residuals refer to
     relations: tuple[tuple[str, str], ...] = field(default=())  # pairs of attributes that residuals compare
 
     def __len__(self) -> int:
         return len(self.number)
 
     def take(self, boxes: Integers) -> BoxTable:
-        """These boxes only, in this order."""
+        """Only these boxes, in this order."""
         rows, offsets = taken(self.offsets, boxes)
         residual_rows, residual_offsets = taken(self.residual_offsets, boxes)
         return BoxTable(
@@ -52,7 +52,7 @@ class BoxTable:
 
     @classmethod
     def of(cls, boxes: Sequence[tuple[int, Box]], catalog: Catalog) -> BoxTable:
-        """From boxes in keys, each with its subscription's number."""
+        """Builds the table from boxes in keys, each with its subscription's number."""
         return _Builder(catalog).table(boxes)
 
 
@@ -90,7 +90,7 @@ class _Builder:
         )
 
     def _collect(self, boxes: Sequence[tuple[int, Box]]) -> None:
-        """Every key that an axis must be able to tell apart."""
+        """Every key that an axis must distinguish."""
         for _, box in boxes:
             for side in box.sides:
                 keys = self._axis(side.axis)
@@ -116,7 +116,7 @@ class _Builder:
         return self.keys.setdefault(axis, [])
 
     def _intervals(self, flat: list[tuple[int, Any]]) -> tuple[Ordinals, Ordinals]:
-        """The sides as ordinals, one dimension after the other."""
+        """The sides as ordinals, dimension by dimension."""
         low = np.zeros(len(flat), np.int32)
         high = np.full(len(flat), OPEN)
         places = np.array([place for place, _ in flat], np.int64)

@@ -1,8 +1,8 @@
 """The values that an event can choose from, one by one, for candidates that need a second look.
 
-An `EventTable` knows of each event and dimension which ordinals occur, but not which belong to one value. Where a
-filter compares attributes with each other, or asks for several words in one value, and an event has several values
-there, kernels need the values themselves. Only such events are in these arrays; most batches have none.
+An `EventTable` knows which ordinals occur per event and dimension, but not which belong to one value. If a filter
+compares attributes with each other, or requires several words in one value, and an event has several values there,
+kernels need the values themselves. Only such events are in these arrays; most batches have none.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ Pairs = Sequence[tuple[str, str]]
 
 
 class Choices(NamedTuple):
-    """By event (E), row (R: an event that has several values), attribute that is compared (K), pair of them (P), value
-    (V), dimension (D) and dimension of words (W).
+    """Dimensions of the arrays: event (E), row (R: an event with several values), compared attribute (K), pair of them
+    (P), value (V), dimension (D) and dimension of words (W).
 
     The values of attribute k in row r are `starts[r, k]:stops[r, k]`, ascending. As a member of pair p, on side s,
-    value i stands for the interval [ranks, ends) at `i + shift[p, s]`: a pre-order number with its subtree, else a
-    rank among all values of both sides.
+    value i is the interval [ranks, ends) at `i + shift[p, s]`: a pre-order number with its subtree, else a rank among
+    all values of both sides.
     """
 
-    row: Ordinals  # E: -1 where every attribute that matters has one value
+    row: Ordinals  # E: -1 if every relevant attribute has one value
     attributes: Ordinals  # (P, 2)
-    partial: npt.NDArray[np.bool_]  # P: whether the order is that of a hierarchy
-    dimension: Ordinals  # K: where the attribute's ordinals count; -1 nowhere
+    partial: npt.NDArray[np.bool_]  # P: whether the order is a hierarchy's
+    dimension: Ordinals  # K: the dimension of the attribute's ordinals; -1 if none
     starts: Integers  # (R, K)
     stops: Integers
     ordinals: Ordinals  # V
     shift: Integers  # (P, 2)
     ranks: Integers
     ends: Integers
-    words_place: Ordinals  # D: which of W it is; -1
-    text_starts: Integers  # (R, W): texts, each with its words
+    words_place: Ordinals  # D: index in W; -1 if none
+    text_starts: Integers  # (R, W): texts with their words
     text_stops: Integers
     word_offsets: Integers
     words: Ordinals
@@ -64,7 +64,7 @@ def no_choices(events: int, dimensions: int) -> Choices:
 def choices_of(
     batch: EventBatch, undecided: npt.NDArray[np.bool_], dimensions: tuple[Dimension, ...], pairs: Pairs
 ) -> Choices:
-    """Of the events that have several values in one of the pairs' attributes."""
+    """The choices of events with several values in an attribute of the pairs."""
     if not undecided.any():
         return no_choices(len(batch), len(dimensions))
     row = np.where(undecided, np.cumsum(undecided) - 1, -1).astype(np.int32)
@@ -125,8 +125,8 @@ class _Maker:
         return False, ranks, [rank + 1 for rank in ranks]
 
     def texts(self) -> tuple[Any, ...]:
-        """The fields from `words_place` on: of attributes that are paired with themselves, as boxes mark those that
-        must have several words in one value."""
+        """The fields from `words_place` on: for attributes paired with themselves, which is how boxes mark those that
+        require several words in one value."""
         marked = [name for name, other in self.pairs if name == other]
         axes = [axis for name in marked if (axis := Axis(name, "word")) in self.place]
         words_place = np.full(len(self.dimensions), -1, np.int32)
@@ -156,14 +156,14 @@ def _flat(batch: EventBatch, attribute: str) -> tuple[Integers, Any]:
 
 
 def _order(offsets: Integers, flat: Any) -> Integers:
-    """The places of the values, row by row, ascending in each."""
+    """The positions of the values, row by row, ascending in each."""
     row = owners(offsets)
     _, rank = np.unique(comparable(flat), return_inverse=True)
     return np.lexsort((rank, row))
 
 
 def comparable(flat: Any) -> npt.NDArray[Any]:
-    """Values as numpy compares them; missing ones as anything."""
+    """Values in a form that numpy can compare; missing ones are arbitrary."""
     if pa.types.is_timestamp(flat.type):
         flat = flat.cast(pa.int64())
     filled = flat.fill_null("" if pa.types.is_string(flat.type) else 0)

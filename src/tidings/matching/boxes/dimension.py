@@ -1,10 +1,9 @@
-"""An axis with its ordinals: where keys become small integers, on the side of the filters and on the side of the
-events.
+"""An axis with its ordinals: maps keys to small integers, for filters and for events.
 
-A *value* axis of numbers, times or strings is cut at every bound that some filter names: ordinal i lies between cut i
-- 1 and cut i, so a range is an interval of ordinals. *Member* and *word* axes list the keys that are asked for;
-ordinal i + 1 is key i and 0 anything else. Enumerated values and categories keep the ordinals they have. Ordinals
-belong to one segment."""
+A *value* axis of numbers, times or strings is cut at every bound in some filter: ordinal i lies between cut i - 1 and
+cut i, so a range is an interval of ordinals. *Member* and *word* axes list the keys that filters test for; ordinal i +
+1 is key i, and 0 is anything else. Enumerated values and categories keep their own ordinals. Ordinals belong to one
+segment."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ from tidings.matching.ragged import flattened, offsets_of, taken
 from tidings.schema.catalog import EVENT_TYPE, Catalog
 from tidings.schema.domain import Kind
 
-OPEN = np.int32(2**31 - 1)  # the ordinal beyond all others: no upper bound
+OPEN = np.int32(2**31 - 1)  # greater than all ordinals: no upper bound
 UNBOUND = np.int32(-1)
 
 Ordinals = npt.NDArray[np.int32]
@@ -33,17 +32,16 @@ Ordinals = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Dimension:
-    """`keys` ascend: cuts of a value axis, the listed keys of a member or word axis, nothing where ordinals are
-    given."""
+    """`keys` ascend: cuts of a value axis, the listed keys of a member or word axis, empty if ordinals are given."""
 
     axis: Axis
     kind: Kind
     keys: Any = field(default=())  # float64 or int64 array, or list of str
-    only_points: bool = False  # a string axis that is only asked for equality can look values up
+    only_points: bool = False  # a string axis tested only for equality can look values up
 
     @property
     def given(self) -> bool:
-        """Whether the domain's own ordinals are used."""
+        """Whether the axis uses the domain's own ordinals."""
         return self.kind.listed and self.axis.role != "word"
 
     @classmethod
@@ -60,7 +58,7 @@ class Dimension:
         return cls(axis, kind, np.unique(np.array(keys, np.int64 if kind is Kind.TIME else np.float64)))
 
     def bounds(self, keys: Sequence[Any]) -> Ordinals:
-        """The ordinals of keys that the axis was cut at."""
+        """The ordinals of keys at which the axis was cut."""
         if self.given:
             return np.array(keys, np.int32)
         if isinstance(self.keys, list):
@@ -68,13 +66,13 @@ class Dimension:
         return np.searchsorted(self.keys, np.array(keys, self.keys.dtype), side="right").astype(np.int32)
 
     def remapped(self, wider: Dimension) -> Ordinals:
-        """By old ordinal the new one, when this dimension's keys are among the wider one's."""
+        """Maps old ordinals to new ones, given that the wider dimension has all keys of this one."""
         if self.given:
             return np.zeros(0, np.int32)
         return np.concatenate([np.zeros(1, np.int32), wider.bounds(list(self.keys))])
 
     def encode(self, batch: EventBatch) -> tuple[npt.NDArray[np.int64] | None, Ordinals]:
-        """The events' ordinals: one a row (-1 unbound), or with offsets as many as a row has."""
+        """The events' ordinals: one per row (-1: unbound), or any number per row, with offsets."""
         column = column_of(batch, self.axis.attribute)
         if column is None:
             return None, np.full(len(batch), UNBOUND)
@@ -89,7 +87,7 @@ class Dimension:
         return offsets, self.ordinals(flat)
 
     def ordinals(self, flat: Any) -> Ordinals:
-        """Of values one by one."""
+        """The ordinals of single values."""
         ordinals: Ordinals
         missing = None if flat.null_count == 0 else flat.is_null().to_numpy(zero_copy_only=False)
         if pa.types.is_dictionary(flat.type) or pa.types.is_integer(flat.type):
@@ -123,9 +121,9 @@ class Dimension:
         return np.asarray(table[encoded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)])
 
     def words(self, offsets: npt.NDArray[np.int64] | None, flat: Any) -> tuple[npt.NDArray[np.int64], Ordinals]:
-        """Per row the known words of its values. A value without any still has the ordinal 0: the row is bound."""
+        """The known words of each row's values. A value without any still has the ordinal 0: the row is bound."""
         known = {word: ordinal for ordinal, word in enumerate(self.keys, 1)}
-        encoded = flat.dictionary_encode()  # values repeat: each different one is cut into words once
+        encoded = flat.dictionary_encode()  # values repeat: each distinct one is split into words once
         different = encoded.dictionary.to_pylist()
         words = [sorted({known.get(word, 0) for word in words_of(value)}) or [0] for value in different]
         ends, ordinals = flattened([*words, []], np.int32)
@@ -140,7 +138,7 @@ def are_points(cuts: Sequence[str]) -> bool:
 
 
 def column_of(batch: EventBatch, attribute: str) -> Any:
-    """The Arrow column behind a name that filters may test; None when no event of the batch binds it."""
+    """The Arrow column of a name that filters may test; None if no event of the batch binds it."""
     match attribute:
         case "event.id":
             return batch.ids

@@ -1,7 +1,7 @@
-"""A batch of events as ordinals: one row an event, one column a dimension, ready for kernels.
+"""A batch of events as ordinals: one row per event, one column per dimension, ready for kernels.
 
-Most events have one value per attribute, so `least` and `greatest` say everything; where they differ the whole set of
-ordinals stands in `sets`.
+Most events have one value per attribute, so `least` and `greatest` are enough; if they differ, `sets` has the whole set
+of ordinals.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from tidings.matching.boxes.dimension import OPEN, UNBOUND, Dimension, Ordinals,
 from tidings.matching.ragged import owners
 from tidings.schema.domain import Kind
 
-SEVERAL = 16  # in place of a relation: an attribute has several values, so there is not one relation
+SEVERAL = 16  # instead of a relation: an attribute has several values, so there may be several relations
 
 Integers = npt.NDArray[np.int64]
 
 
 class EventTable(NamedTuple):
-    """`least`/`greatest[e, d]`: -1 where event e does not bind dimension d. `relations[e, p]`: how
-    the attributes of pair p stand to each other, as one bit; 0 unbound; SEVERAL."""
+    """`least`/`greatest[e, d]`: -1 if event e does not bind dimension d. `relations[e, p]`: the relation between the
+    attributes of pair p, as one bit; 0 if unbound; or SEVERAL."""
 
     least: Ordinals
     greatest: Ordinals
-    set_starts: Integers  # (events, dimensions) where anything has several ordinals, else empty
+    set_starts: Integers  # (events, dimensions) if anything has several ordinals, else empty
     set_stops: Integers
     sets: Ordinals
     relations: npt.NDArray[np.uint8]
@@ -83,7 +83,7 @@ class EventTable(NamedTuple):
 
 
 def _distinct(offsets: Integers, ordinals: Ordinals) -> tuple[Integers, Ordinals]:
-    """Each row's ordinals ascending and once: values that no filter tells apart are one."""
+    """Each row's distinct ordinals, ascending: values that no filter distinguishes are one."""
     rows = owners(offsets)
     pairs = np.unique((rows << 32) | ordinals)
     starts = np.searchsorted(pairs >> 32, np.arange(len(offsets))).astype(np.int64)
@@ -91,13 +91,13 @@ def _distinct(offsets: Integers, ordinals: Ordinals) -> tuple[Integers, Ordinals
 
 
 def _reduce(function: np.ufunc, offsets: Integers, ordinals: Ordinals, nothing: np.int32) -> Ordinals:
-    """The least or greatest ordinal of each row, -1 of an empty one."""
+    """The least or greatest ordinal of each row; -1 for an empty one."""
     reduced: Ordinals = function.reduceat(np.append(ordinals, nothing), offsets[:-1]) if len(offsets) > 1 else ordinals
     return np.where(offsets[1:] > offsets[:-1], reduced, UNBOUND).astype(np.int32)
 
 
 def _relation(batch: EventBatch, left: str, right: str) -> npt.NDArray[np.uint8]:
-    """How the one attribute's value stands to the other's, for every event."""
+    """The relation of the first attribute's value to the second's, for every event."""
     columns = column_of(batch, left), column_of(batch, right)
     if columns[0] is None or columns[1] is None:
         return np.zeros(len(batch), np.uint8)
@@ -117,7 +117,7 @@ def _relation(batch: EventBatch, left: str, right: str) -> npt.NDArray[np.uint8]
 
 
 def _single(column: pa.Array) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """The first value of each row as something comparable, whether there is one, whether there are several."""
+    """The first value of each row in comparable form, whether there is one, whether there are several."""
     column = as_stored(column)
     if not pa.types.is_list(column.type):
         bound = column.is_valid().to_numpy(zero_copy_only=False)

@@ -1,6 +1,6 @@
-"""Many filters on their way into a matcher. Most are plain: one conjunction of comparisons with constants. Those become
-arrays without an object each, also from their texts: 100,000 of le-subscribe as text take a tenth of the time that
-parsing them one by one takes (`python -m tidings.bench.adding`)."""
+"""Many filters to be added to a matcher. Most are plain: one conjunction of comparisons with constants. These become
+arrays without an object each, even from text: 100,000 of le-subscribe as text take a tenth of the time of parsing them
+one by one (`python -m tidings.bench.adding`)."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from tidings.matching.boxes.predicate_table import PredicateTable
 from tidings.matching.boxes.vocabulary import Row, Vocabulary
 from tidings.schema.catalog import Catalog
 
-_AT_ONCE = 1 << 16  # boxes that are objects at the same time, texts that are cut together
+_AT_ONCE = 1 << 16  # boxes that exist as objects at a time, texts that are split together
 
 Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class FilterBatch:
-    """Filters bound to one catalog, by their places 0, 1, …: plain ones in a table, the others as they are, and what
-    is wrong with those that cannot be read. Where there are such, only `problems` is of use."""
+    """Filters bound to one catalog, by position 0, 1, …: plain ones in a table, the others as objects, and the problems
+    of invalid ones. If there are any, only `problems` is usable."""
 
     catalog: Catalog
     places: Places  # of the plain ones, ascending
@@ -44,14 +44,14 @@ class FilterBatch:
 
     @classmethod
     def of(cls, filters: Iterable[Filter], catalog: Catalog) -> FilterBatch:
-        """Of filters that were parsed already."""
+        """A batch of parsed filters."""
         rows = _Rows(Vocabulary(catalog))
         others = {place: filter for place, filter in enumerate(filters) if not rows.take(place, filter)}
         return cls(catalog, np.array(rows.places, np.int64), rows.table(), others)
 
     @classmethod
     def of_texts(cls, texts: Sequence[str], catalog: Catalog, limit: int = MOST_CONJUNCTIONS) -> FilterBatch:
-        """Of texts; the same as `Filter.parse(text, catalog, limit)` of each. Raises nothing: see `problems`."""
+        """A batch of texts, equal to `Filter.parse(text, catalog, limit)` of each. Raises nothing: see `problems`."""
         reader = TextReader(catalog)
         for start in range(0, len(texts), _AT_ONCE):
             reader.read(texts[start : start + _AT_ONCE])
@@ -68,7 +68,7 @@ class FilterBatch:
         return len(self.places) + len(self.others) + len(self.problems)
 
     def boxes(self, first_number: int) -> BoxTable:
-        """The boxes of all; the filters' numbers follow each other from the first on."""
+        """The boxes of all filters, numbered consecutively from the first number."""
         boxes = ((place, box) for place, filter in self.others.items() for box in boxes_of(filter, self.catalog))
         tables = [BoxTable.of(some, self.catalog) for some in _batches(boxes)]
         if self.plain is not None:
@@ -96,14 +96,14 @@ class FilterBatch:
             yield self.others[place] if place in self.others else self.plain.filter(next(rows))  # type: ignore[union-attr]
 
     def warnings(self) -> dict[int, tuple[str, ...]]:
-        """By place what the authors of filters should be told; only where there is something to tell."""
+        """The warnings for the filters' authors, by position; only for filters that have any."""
         found = {place: filter.warnings for place, filter in self.others.items()}
         if self.plain is not None:
             found |= {int(self.places[row]): self.plain.filter(row).warnings for row in suspects(self.plain)}
         return {place: found[place] for place in sorted(found) if found[place]}
 
     def refuse_wrong(self) -> None:
-        """Raises what reading them one after the other would have raised."""
+        """Raises the error that parsing them one by one would have raised."""
         if self.problems:
             raise self.problems[min(self.problems)]
 
@@ -124,7 +124,7 @@ class _Rows:
         self.rows: list[Row] = []
 
     def take(self, place: int, filter: Filter) -> bool:
-        """Whether the filter is plain; if so, it is in."""
+        """Adds the filter if it is plain; returns whether it was."""
         rows = self._rows(filter.conjunctions[0]) if len(filter.conjunctions) == 1 else None
         if rows is None:
             return False

@@ -1,5 +1,5 @@
-"""Texts of filters into the rows of a `PredicateTable`, without a tree for each: pieces are parsed once, literals are
-columns (`language.shapes`)."""
+"""Turns filter texts into rows of a `PredicateTable` without a tree for each: parses each distinct piece once and reads
+literals as columns (`language.shapes`)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class _Literals(dict[str, float]):
-    """By literal its number in the table, for one attribute; NaN where the parser must say what it means."""
+    """Maps literals of one attribute to their numbers in the table; NaN if the parser must decide the meaning."""
 
     def __init__(self, vocabulary: Vocabulary, place: int, words: bool) -> None:
         super().__init__()
@@ -53,14 +53,14 @@ class _Literals(dict[str, float]):
 
 
 class _NoLiterals(dict[str, float]):
-    """Of a piece that has none to read: the last of a text, or one that was not understood."""
+    """For a piece without literals to read: the last of a text, or one that was not understood."""
 
     def __missing__(self, written: str) -> float:
         return 0.0
 
 
 class TextReader:
-    """Takes texts, some at a time. `left_over` are the places of those that must be parsed one by one."""
+    """Takes texts in chunks. `left_over` has the positions of those that must be parsed one by one."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.left_over: list[int] = []
@@ -69,7 +69,7 @@ class TextReader:
         self._codes: dict[str, int] = {}  # by piece
         self._literals: dict[str, dict[str, float]] = {}  # by piece
         self._by_column: dict[tuple[int, bool], _Literals] = {}
-        self._rows: list[Row] = []  # of all pieces, one after the other
+        self._rows: list[Row] = []  # of all pieces, concatenated
         self._first: list[int] = []  # by piece
         self._count: list[int] = []
         self._last: list[bool] = []
@@ -95,7 +95,7 @@ class TextReader:
         return self._vocabulary.table(offsets, attribute, operator, value) if len(lengths) else None
 
     def _learn(self, piece: str, literal: str) -> None:
-        """Reads a piece that was not met before."""
+        """Parses a new piece."""
         self._codes[piece] = len(self._codes)
         self._first.append(len(self._rows))
         self._last.append(is_last(piece))
@@ -127,7 +127,7 @@ class TextReader:
         return rows
 
     def _keep(self, codes: Integers, values: npt.NDArray[np.float64], texts: int) -> None:
-        """Joins the rows of the pieces of each filter."""
+        """Joins the rows of each filter's pieces."""
         count, last = np.array(self._count)[codes], np.array(self._last)[codes]
         ends = np.flatnonzero(last)
         starts = np.concatenate([[0], ends[:-1] + 1])

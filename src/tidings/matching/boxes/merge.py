@@ -1,4 +1,4 @@
-"""Segments back into tables, and tables into one: how merges are done without the filters' texts."""
+"""Turns segments back into tables, and joins tables: merges work without the filters' texts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def table_of(segment: Segment) -> BoxTable:
 
 @kernel
 def gather_sides(index: Any, offsets: Any, dimension: Any, low: Any, high: Any) -> None:
-    """Puts the key's sides back among the others, in the order of their dimensions."""
+    """Reinserts the key's sides among the others, sorted by dimension."""
     for group in range(len(index.needs)):
         keys = index.access_offsets[group + 1] - index.access_offsets[group]
         cluster = index.first_cluster[group]
@@ -106,7 +106,7 @@ def merge_tables(tables: Sequence[BoxTable]) -> BoxTable:
 
 
 def tightened(table: BoxTable) -> BoxTable:
-    """The same boxes over dimensions that are cut only where one of them asks: for use after some were dropped."""
+    """The same boxes over dimensions with only the cuts that one of them needs: for use after some were dropped."""
     low, high, pool = table.low.copy(), table.high.copy(), table.pool.copy()
     dimensions = list(table.dimensions)
     for number, old in enumerate(dimensions):
@@ -130,7 +130,7 @@ def tightened(table: BoxTable) -> BoxTable:
 
 
 def _pooled(table: BoxTable, dimension: int) -> Any:
-    """The places in the pool that residuals of a dimension point to."""
+    """The positions in the pool that residuals of a dimension refer to."""
     rows = table.residuals
     rows = rows[np.isin(rows[:, 0], POINTING) & (rows[:, 2] == dimension)]
     first, examples = np.unique(rows[:, 3], return_index=True)  # many boxes may have the same
@@ -174,5 +174,5 @@ def _moved(
     pairs = np.array([relations.index(pair) for pair in table.relations] or [0], np.int32)
     related = rows[:, 0] == RELATED
     rows[related, 2] = pairs[table.residuals[related, 2]]
-    # Dimensions are in the order of their axes on both sides, so sides stay in order.
+    # Dimensions are sorted by axis on both sides, so sides stay in order.
     return dimension, low, high, rows, pool

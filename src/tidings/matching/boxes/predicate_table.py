@@ -1,8 +1,8 @@
 """Many conjunctive filters as flat arrays: the bulk form of subscriptions.
 
-Workloads and segment files make it, indexes load it and writers print it, all without a Python object per
-filter. Filter i has the predicates `offsets[i]:offsets[i + 1]`, joined by `and`. A filter without any
-predicate is refused: whoever generates leaves it out or draws it again.
+Workloads and segment files create it, indexes load it and writers print it, all without a Python object per filter.
+Filter i has the predicates `offsets[i]:offsets[i + 1]`, joined by `and`. A filter without predicates is refused:
+generators must skip it or draw it again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "contains")
 CONTAINS = OPERATORS.index("contains")
 
 _UNWORDED: dict[Kind, Callable[[float], Value]] = {Kind.NUMERIC: number, Kind.TIME: Instant}
-_ROWS_AT_ONCE = 1 << 16  # filters printed together: their texts stay in the cache
+_ROWS_AT_ONCE = 1 << 16  # filters printed together: their texts fit in the cache
 
 
 class BrokenTable(MatchingError):
@@ -45,7 +45,10 @@ class BrokenTable(MatchingError):
 
 @dataclass(frozen=True, eq=False)
 class PredicateTable:
-    """`attribute` counts in `attributes`, `operator` in OPERATORS, `value` is a number or stands for one.
+    """`attribute` indexes `attributes`, `operator` indexes OPERATORS, `value` is a number or encodes a literal.
+    `vocabularies` has an entry per attribute: the literals of a string or text attribute (for `contains`, one word
+    each), or the domain's own vocabulary of an enumerated or hierarchical one; there, a value is an index into it.
+    Numbers and times have none; a time is in microseconds (exact for the years 1685 to 2255).
 
     `vocabularies` has an entry per attribute: the literals of a string or text attribute (for `contains`, one
     word each), the domain's own vocabulary of an enumerated or hierarchical one; there a value is a place in
@@ -68,7 +71,7 @@ class PredicateTable:
         return len(self.offsets) - 1
 
     def text(self, i: int) -> str:
-        """The canonical text of one filter; who wants many takes `texts()` or `printed()`."""
+        """The canonical text of one filter; for many, use `texts()` or `printed()`."""
         return print_filter(self._tree(i))
 
     def texts(self) -> Iterator[str]:
@@ -101,11 +104,11 @@ class PredicateTable:
         return self._part(offsets, places)
 
     def predicates(self, rows: npt.NDArray[np.int64]) -> PredicateTable:
-        """Each of these predicates as a filter of its own."""
+        """Turns each of these predicates into its own filter."""
         return self._part(np.arange(len(rows) + 1), rows)
 
     def _part(self, offsets: npt.NDArray[np.int64], predicates: Any) -> PredicateTable:
-        """Some of the same filters, so nothing is checked again."""
+        """A selection of the same filters, so nothing is checked again."""
         made = copy(self)
         for name in ("attribute", "operator", "value"):
             object.__setattr__(made, name, getattr(self, name)[predicates])
@@ -144,7 +147,7 @@ class PredicateTable:
         return pa.array(texts, pa.string()).take(pa.array(codes))
 
     def _right_sides(self) -> Any:
-        """The printed value of each predicate, from one dictionary that each attribute adds its part to."""
+        """The printed value of each predicate, from one dictionary with a part per attribute."""
         codes = np.zeros(len(self.value), np.int32)
         parts: list[Any] = []
         size = 0
@@ -156,7 +159,7 @@ class PredicateTable:
             else:
                 places = self.value[rows].astype(np.int32)
                 part = pa.array([_printed(word) for word in words], pa.string())
-                if kind.wordy:  # after the literals as they are, what `contains` makes of them
+                if kind.wordy:  # the literals, then their form in `contains`
                     places += np.int32(len(words)) * (self.operator[rows] == CONTAINS)
                     sought = pa.array([_printed(" ".join(words_of(word))) for word in words], pa.string())
                     part = pa.concat_arrays([part, sought])
@@ -179,7 +182,7 @@ def _printed(value: Value) -> str:
 def _printed_numbers(
     values: npt.NDArray[np.float64], canonical: Callable[[float], Value]
 ) -> tuple[npt.NDArray[np.int32], Any]:
-    """The place of each value among some texts, and the texts. A dense range of integers needs no sorting."""
+    """The index of each value in a list of texts, and the texts. A dense range of integers needs no sorting."""
     if len(values) and canonical is number:
         low, high = values.min(), values.max()
         exact = max(-low, high) <= LARGEST_INTEGER  # first: between ±1.7e308 the difference would overflow
@@ -207,7 +210,7 @@ def _vocabulary_problem(table: PredicateTable) -> str | None:
 
 
 def _array_problem(table: PredicateTable) -> str | None:
-    """Vectorised: 30 ns a predicate, where drawing one takes 150 (`workloads.LeSubscribe`)."""
+    """Vectorised: 30 ns per predicate; drawing one takes 150 (`workloads.LeSubscribe`)."""
     offsets, attribute, operator, value = table.offsets, table.attribute, table.operator, table.value
     if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(value):
         return "the offsets do not run from 0 to the number of predicates"
@@ -237,7 +240,7 @@ def _array_problem(table: PredicateTable) -> str | None:
 
 
 def _words_problem(table: PredicateTable, columns: list[int]) -> str | None:
-    """A literal that strings must contain is one word, as the binder demands."""
+    """A literal in `contains` on strings must be one word, as the binder requires."""
     for column in columns:
         asked = table.value[(table.attribute == column) & (table.operator == CONTAINS)].astype(np.int64)
         used = np.zeros(len(table.vocabularies[column]), bool)
@@ -250,5 +253,5 @@ def _words_problem(table: PredicateTable, columns: list[int]) -> str | None:
 
 
 def _allows(domain: Domain, operator: str) -> bool:
-    """As the binder has it: `contains` as membership needs no permission."""
+    """As in the binder: `contains` as membership needs no permission."""
     return domain.allows(operator) or (operator == "contains" and not domain.kind.wordy)

@@ -1,7 +1,7 @@
-"""The kernels that every index shares: does an event lie inside a side, do a box's residuals hold, which
+"""The kernels that every index shares: whether an event lies inside a side, whether a box's residuals hold, and which
 subscriptions remain.
 
-They work on the arrays of `EventTable` and `BoxTable`; nothing here knows how the boxes were found.
+They work on the arrays of `EventTable` and `BoxTable`, independent of how the boxes were found.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from tidings.matching.boxes.event_table import SEVERAL
 from tidings.matching.boxes.second_look import second_look
 from tidings.matching.compiled import inlined, kernel
 
-# A verdict is NO, or YES with what is still to be done: ASK for a second look at the event's values (`second_look`),
-# CHECK for a predicate that only Python can check.
+# A verdict is NO, or YES with pending work: ASK for a second look at the event's values (`second_look`), CHECK for a
+# predicate that only Python can check.
 NO, YES, ASK, CHECK = 0, 1, 2, 4
 
 
@@ -45,9 +45,9 @@ def holds(
     sets: Any,
     relations: Any,
 ) -> Any:
-    """Whether residual r (kind, negated, first, start, stop) is true of event e.
+    """Whether residual r (kind, negated, first, start, stop) holds for event e.
 
-    It is read entry by entry: a view of the row would be counted in and out each time (measured: 200 ns).
+    Reads it entry by entry: a view of the row would be reference-counted each time (measured: 200 ns).
     """
     kind, d, start, stop = residuals[r, 0], residuals[r, 2], residuals[r, 3], residuals[r, 4]
     if kind == RELATED:
@@ -90,7 +90,7 @@ def verdict_of(
     verdict = YES
     for r in range(first, last):
         answer = holds(r, residuals, e, pool, least, greatest, starts, stops, sets, relations)
-        # Words that occur together in several values may not do so in one: that NO proves nothing.
+        # Words that occur in several values together may not occur in a single one, so a NO proves nothing.
         if answer == NO and not (verdict & ASK and residuals[r, 0] == HAS_ALL and residuals[r, 1] == 1):
             return NO
         verdict |= answer
@@ -103,7 +103,8 @@ def settle(
     residual_offsets: Any, residuals: Any, pool: Any, events: Any, choices: Any, span_start: Any, span_stop: Any,
     stamp: Any, out_offsets: Any, out: Any, verify: Any,
 ) -> Any:  # fmt: skip
-    """From boxes whose sides all fit to subscription numbers: residuals, spans, each number once an event.
+    """Turns boxes whose sides all match into subscription numbers: checks residuals and spans, and keeps each number
+    once per event.
 
     `out` and `verify` are as long as `boxes`; `verify[i]` says that Python must check `out[i]`. Returns how many were
     written.

@@ -1,11 +1,11 @@
 """The second look at a candidate: an event with several values, and a box that compares attributes with each other or
-asks for several words in one value.
+requires several words in one value.
 
-Each attribute first loses the values that the box's own sides and ranges exclude. Comparisons between attributes are
-then taken from the leaves inwards: a value without a counterpart goes (arc consistency). Where they form a forest that
-is exact, and takes n log n steps for the n values of these attributes. A cycle of three attributes is searched, value
-by value of one of them, in n² log n steps; longer cycles are refused when a filter is bound. `matching/choice.py` is
-the plain twin.
+Each attribute first loses the values that the box's sides and ranges exclude. Comparisons between attributes are then
+processed from the leaves inwards, removing every value without a counterpart (arc consistency). If they form a forest,
+this is exact and takes n log n steps for the n values of these attributes. A cycle of three attributes is searched by
+iterating over the values of one, in n² log n steps; longer cycles are refused when a filter is bound.
+`matching/choice.py` is the plain twin.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def second_look(
 
 @kernel
 def words_hold(row: Any, r: Any, residuals: Any, pool: Any, choices: Any) -> Any:
-    """Whether one text has all the words of residual r; where it is negated, whether none has."""
+    """Whether one text has all the words of residual r; if negated, whether none has."""
     place = choices.words_place[residuals[r, 2]]
     if place < 0:  # no event of the batch has several texts there, so the first look was exact
         return True
@@ -84,7 +84,7 @@ def exclude(
     row: Any, k: Any, alive: Any, dimension: Any, low: Any, high: Any, sides: Any, first: Any, last: Any,
     residuals: Any, pool: Any, choices: Any,
 ) -> None:  # fmt: skip
-    """Strikes the values of attribute k that a side or a list of ranges of the box excludes."""
+    """Removes the values of attribute k that a side or a list of ranges of the box excludes."""
     d = choices.dimension[k]
     ordinals = choices.ordinals[choices.starts[row, k] : choices.stops[row, k]]
     for s in range(sides):
@@ -105,7 +105,7 @@ def exclude(
 
 @kernel
 def consistent(row: Any, edges: Any, degree: Any, offset: Any, alive: Any, choices: Any) -> Any:
-    """Whether some of the values that are alive satisfy all edges."""
+    """Whether a choice of the remaining values satisfies all edges."""
     left = len(edges)
     while left:
         leaf = -1
@@ -137,7 +137,7 @@ def settle_edge(edge: Any, degree: Any) -> Any:
 
 @kernel
 def find_triangle(edges: Any, degree: Any) -> Any:
-    """Three edges a-b, a-c, b-c of which at most a is compared with other attributes, too; then a."""
+    """Three edges a-b, a-c, b-c, of which only a may be compared with other attributes, too; then a."""
     for bc in range(len(edges)):
         b, c = edges[bc, _LEFT], edges[bc, _RIGHT]
         if edges[bc, _DONE] or degree[b] != 2 or degree[c] != 2:
@@ -157,12 +157,12 @@ def find_triangle(edges: Any, degree: Any) -> Any:
 
 @kernel
 def keep_supported(row: Any, edge: Any, kept: Any, offset: Any, alive: Any, choices: Any) -> None:
-    """Strikes the values of `kept` that no value at the other end of the edge goes with."""
+    """Removes the values of `kept` without a counterpart at the other end of the edge."""
     other = edge[_LEFT] + edge[_RIGHT] - kept
     ranks, ends = sides_of(row, edge, other, choices)
     of_other = alive[offset[other] : offset[other + 1]]
     bits, partial = bits_of(edge, kept), choices.partial[edge[_PAIR]]
-    starts = ranks[of_other]  # values ascend, and their ranks with them
+    starts = ranks[of_other]  # values ascend, and so do their ranks
     stops = np.sort(ends[of_other]) if partial else starts
     ranks, ends = sides_of(row, edge, kept, choices)
     for i in range(len(ranks)):
@@ -174,8 +174,8 @@ def keep_supported(row: Any, edge: Any, kept: Any, offset: Any, alive: Any, choi
 def keep_completed(
     row: Any, ab: Any, ac: Any, bc: Any, a: Any, alone: Any, offset: Any, alive: Any, choices: Any
 ) -> None:
-    """Strikes the values of a that no pair of values of b and c goes with; where a is compared with nothing else, one
-    that stays is enough."""
+    """Removes the values of a without a compatible pair of values of b and c; if a is compared with nothing else, one
+    remaining value is enough."""
     b, c = ab[_LEFT] + ab[_RIGHT] - a, ac[_LEFT] + ac[_RIGHT] - a
     to_b, to_b_ends = sides_of(row, ab, a, choices)
     to_c, to_c_ends = sides_of(row, ac, a, choices)
@@ -183,10 +183,10 @@ def keep_completed(
     c_to_a, c_to_a_ends = sides_of(row, ac, c, choices)
     b_to_c, b_to_c_ends = sides_of(row, bc, b, choices)
     c_to_b, c_to_b_ends = sides_of(row, bc, c, choices)
-    by_stop = np.argsort(c_to_b_ends)  # once: what is left of them stays in order
+    by_stop = np.argsort(c_to_b_ends)  # once: any subset stays in order
     starts, stops = np.empty(len(c_to_b), np.int64), np.empty(len(c_to_b), np.int64)
     fits = np.empty(len(c_to_b), np.bool_)
-    partial = choices.partial[bc[_PAIR]]  # all three have one domain, or an order that is total
+    partial = choices.partial[bc[_PAIR]]  # all three share a domain, or the order is total
     ba_bits, ca_bits, bc_bits = bits_of(ab, b), bits_of(ac, c), bits_of(bc, b)
     for i in range(len(to_b)):
         if not alive[offset[a] + i]:
@@ -217,7 +217,7 @@ def keep_completed(
 
 @kernel
 def sides_of(row: Any, edge: Any, attribute: Any, choices: Any) -> Any:
-    """The intervals [rank, end) that an attribute's values stand for in the pair of an edge."""
+    """The intervals [rank, end) of an attribute's values in the pair of an edge."""
     side = 0 if edge[_LEFT] == attribute else 1
     shift = choices.shift[edge[_PAIR], side]
     start, stop = choices.starts[row, attribute] + shift, choices.stops[row, attribute] + shift
@@ -226,7 +226,7 @@ def sides_of(row: Any, edge: Any, attribute: Any, choices: Any) -> Any:
 
 @kernel
 def bits_of(edge: Any, attribute: Any) -> Any:
-    """How the attribute's values may stand to those at the other end."""
+    """The allowed relations of the attribute's values to those at the other end."""
     bits = edge[_BITS]
     if edge[_LEFT] == attribute:
         return bits
@@ -235,7 +235,7 @@ def bits_of(edge: Any, attribute: Any) -> Any:
 
 @kernel
 def relation_of(rank: Any, end: Any, other: Any, other_end: Any, partial: Any) -> Any:
-    """How one value stands to another, as a bit."""
+    """The relation of one value to another, as a bit."""
     if rank == other:
         return SAME
     if not partial:
@@ -247,7 +247,7 @@ def relation_of(rank: Any, end: Any, other: Any, other_end: Any, partial: Any) -
 
 @kernel
 def supported(rank: Any, end: Any, bits: Any, partial: Any, starts: Any, stops: Any) -> Any:
-    """Whether a value stands in one of the relations to one of the others, given by their starts and their stops, both
+    """Whether a value has one of the relations to one of the others, given by their starts and their stops, both
     sorted."""
     n = len(starts)
     if n == 0:
@@ -259,7 +259,7 @@ def supported(rank: Any, end: Any, bits: Any, partial: Any, starts: Any, stops: 
             return False
         at = np.searchsorted(starts, rank)
         return at < n and starts[at] == rank
-    # In pre-order numbers: ancestors began before the value and have not ended, descendants lie inside it.
+    # In pre-order, ancestors started before the value and have not ended; descendants lie inside it.
     before = np.searchsorted(starts, rank)
     same = np.searchsorted(starts, rank + 1) - before
     above = before - np.searchsorted(stops, rank + 1)

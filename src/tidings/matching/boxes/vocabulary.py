@@ -23,16 +23,16 @@ class Row(NamedTuple):
 
 
 class Vocabulary:
-    """The attributes and literals so far; it grows as predicates come."""
+    """The attributes and literals so far; it grows with each predicate."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
         self.domains: list[Domain] = []  # by attribute
         self._places: dict[str, int] = {}
-        self._words: list[dict[str, int]] = []  # by attribute the literals of strings
+        self._words: list[dict[str, int]] = []  # by attribute: the literals of strings
 
     def row(self, predicate: Node) -> Row | None:
-        """None where the predicate is no comparison with a constant, or one that a table cannot hold."""
+        """None if the predicate is not a comparison with a constant, or a table cannot hold it."""
         match predicate:
             case Comparison(attribute, sign, value):
                 operator = _OPERATORS[sign]
@@ -42,7 +42,7 @@ class Vocabulary:
                 return None
         place = self.place(attribute)
         coded = self.coded(place, value)
-        # A negated predicate may have become one that the domain does not allow to write.
+        # Negation may have produced a predicate that the domain does not allow in source text.
         refused = operator != CONTAINS and not self.domains[place].allows(OPERATORS[operator])
         return None if coded is None or refused else Row(place, operator, coded)
 
@@ -57,7 +57,7 @@ class Vocabulary:
         return place
 
     def coded(self, place: int, value: Any) -> float | None:
-        """A number for a value of the attribute's domain; None for a time that a float cannot say exactly."""
+        """A number for a value of the attribute's domain; None for a time that a float cannot represent exactly."""
         kind = self.domains[place].kind
         match kind:
             case Kind.NUMERIC:

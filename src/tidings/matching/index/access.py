@@ -1,11 +1,10 @@
-"""How boxes are to be found: which share a group, and by which equalities the group is entered.
+"""Chooses how to find boxes: which boxes share a group, and which equalities are the group's key.
 
-The equalities of a box are the key into a hash table; boxes with the same key are a cluster. Where clusters are
-large, boxes of the same shape (the same dimensions, asked in the same way) form a group of their own, whose clusters
-are answered by copying a slice or by a short scan. Where they are small, shapes are thrown together and tested side
-by side, so that an event enters few groups; a set of equalities that few boxes have is entered by a part of it, where
-that costs less than one more group. Boxes without any equality are one cluster, and a large cluster that must be
-tested gets bitmaps (see `bitmaps.py`)."""
+The equalities of a box are its key in a hash table; boxes with the same key form a cluster. If clusters are large,
+boxes of the same shape (the same dimensions, tested in the same way) form their own group, whose clusters are answered
+by copying a slice or by a short scan. If they are small, shapes share a group and are tested together, so that an event
+searches few groups. A rare set of equalities uses a subset as its key if that costs less than another group. Boxes
+without equalities form one cluster, and a large cluster that must be tested gets bitmaps (see `bitmaps.py`)."""
 
 from __future__ import annotations
 
@@ -25,25 +24,25 @@ from tidings.matching.hash_table import grouped
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 from tidings.matching.ragged import offsets_of
 
-# How a side is asked: [x, x+1), [low, ∞), [0, high), [low, high), anything, and all but [high, low) (see
+# How a side is tested: [x, x+1), [low, ∞), [0, high), [low, high), any value, and all but [high, low) (see
 # `outsides.py`).
 EQUAL, LOWER, UPPER, BOTH, BOUND, OUTSIDE = range(6)
-ALL, PREFIX, SUFFIX, ROWS, MIXED = range(5)  # how a cluster of the group is answered
+ALL, PREFIX, SUFFIX, ROWS, MIXED = range(5)  # how the group's clusters are answered
 
-_NS_A_GROUP, _NS_A_CANDIDATE = 40, 8  # what entering a group and testing a box cost, roughly (measured on flights)
+_NS_A_GROUP, _NS_A_CANDIDATE = 40, 8  # rough cost of searching a group and testing a box (measured on flights)
 
 
 @dataclass(slots=True)
 class Group:
-    access: tuple[int, ...]  # dimensions whose equality is the key
+    access: tuple[int, ...]  # dimensions whose equalities form the key
     answer: int
-    sides: tuple[int, ...] = ()  # the other dimensions, the sorted one first; () when they differ from box to box
-    sorted_by: int = BOUND  # how the first of them is asked: LOWER, UPPER or BOTH; BOUND: not sorted
+    sides: tuple[int, ...] = ()  # the other dimensions, the sorted one first; () if they differ between boxes
+    sorted_by: int = BOUND  # how the first of them is tested: LOWER, UPPER or BOTH; BOUND: not sorted
     shapes: list[int] = field(default_factory=list)
 
 
 def kinds_of(low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> npt.NDArray[np.int8]:
-    """How each side is asked."""
+    """How each side is tested."""
     kinds = np.full(len(low), BOTH, np.int8)
     kinds[high == OPEN] = LOWER
     kinds[low == 0] = UPPER
@@ -56,7 +55,7 @@ def kinds_of(low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> npt.NDA
 def choose_groups(
     table: BoxTable, recent: npt.NDArray[np.int32] | None = None, thresholds: Thresholds = DEFAULTS
 ) -> tuple[list[Group], npt.NDArray[np.int32]]:
-    """The groups, and for each box the group it belongs to; `recent` events say which keys are selective."""
+    """The groups, and the group of each box; `recent` events show which keys are selective."""
     if len(table) <= thresholds.few:
         return [Group((), MIXED)], np.zeros(len(table), np.int32)
     kinds = kinds_of(table.low, table.high)
@@ -66,7 +65,7 @@ def choose_groups(
     mixed: dict[tuple[int, ...], list[int]] = defaultdict(list)
     equal = offsets_of(kinds == EQUAL)
     keyless = equal[table.offsets[examples + 1]] == equal[table.offsets[examples]]
-    rare = keyless & (counts < thresholds.fewest_alike)  # often the most, and all alike: they need no closer look
+    rare = keyless & (counts < thresholds.fewest_alike)  # often the majority, and all alike: no closer look needed
     if rare.any():
         mixed[()] = np.flatnonzero(rare).tolist()
     for shape in np.flatnonzero(~rare)[np.argsort(-counts[~rare], kind="stable")].tolist():
@@ -78,8 +77,8 @@ def choose_groups(
         selective = sorted(equalities, key=lambda d: -variety[d])[: thresholds.longest_key]
         keys = math.prod(variety[d] for d in equalities[: thresholds.longest_key])
         alike = _group_alike(shape, asked, plain)
-        # Boxes that would be tested one by one are better off with others, in clusters that are worth bitmaps
-        # (measured on thesis, 100,000 filters: 2.5 times the rate).
+        # Boxes that would be tested one by one do better with others, in clusters large enough for bitmaps (measured on
+        # thesis, 100,000 filters: 2.5 times the rate).
         large = thresholds.large_cluster if _is_quick(alike, plain) else thresholds.fewest_with_bitmaps
         many = counts[shape] >= max(thresholds.fewest_alike, large * keys)
         if many and len(groups) < thresholds.most_groups and len(equalities) <= thresholds.longest_key:
@@ -97,7 +96,7 @@ def choose_groups(
 def _fewer_keys(
     mixed: dict[tuple[int, ...], list[int]], counts: npt.NDArray[np.int64], variety: list[float]
 ) -> dict[tuple[int, ...], list[int]]:
-    """Joins sets of equalities to smaller ones, rarest first, while the boxes tested in vain cost less than a group."""
+    """Joins sets of equalities to smaller ones, rarest first, while the extra tests cost less than a group."""
     families = {access: list(shapes) for access, shapes in mixed.items()}
     for access in sorted(mixed, key=lambda one: int(counts[mixed[one]].sum())):
         boxes = int(counts[families[access]].sum())
@@ -105,7 +104,7 @@ def _fewer_keys(
         best, least = None, float(_NS_A_GROUP)
         for part in parts:
             tested = boxes / math.prod(variety[d] for d in part) * _NS_A_CANDIDATE
-            cost = tested if part in families else tested + 0.75 * _NS_A_GROUP  # a new group may yet be shared
+            cost = tested if part in families else tested + 0.75 * _NS_A_GROUP  # a new group may be shared later
             if cost < least:
                 best, least = part, cost
         if best is not None:
@@ -126,7 +125,7 @@ def _group_alike(shape: int, asked: list[tuple[int, int]], plain: bool) -> Group
 
 
 def _is_quick(group: Group, plain: bool) -> bool:
-    """Whether clusters are answered by a slice, or by a loop without branches over one (`slices.py`)."""
+    """Whether clusters are answered by a slice, or by a branch-free loop over one (`slices.py`)."""
     if group.answer != ROWS:
         return True
     return plain and len(group.sides) in (2, 3) and group.sorted_by in (LOWER, UPPER)
@@ -135,17 +134,17 @@ def _is_quick(group: Group, plain: bool) -> bool:
 def _shapes(
     table: BoxTable, kinds: npt.NDArray[np.int8]
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """For each box the number of its shape; for each shape an example and how many boxes have it."""
+    """The shape number of each box; for each shape an example and its number of boxes."""
     has_residuals = np.diff(table.residual_offsets) > 0
     _, shape_of, examples = grouped(has_residuals, table.offsets, table.dimension.astype(np.int64) * 8 + kinds)
     return shape_of.astype(np.int32), examples, np.bincount(shape_of, minlength=len(examples))
 
 
 def _variety(table: BoxTable, kinds: npt.NDArray[np.int8], recent: npt.NDArray[np.int32] | None) -> list[float]:
-    """By dimension: of how many boxes that ask for a value an event meets one.
+    """The selectivity of each dimension: an event meets one in this many of the boxes that test for a value.
 
-    Recent events, as rows of ordinals, tell how often each value comes; without them it is taken to come as often as
-    filters ask for it.
+    Recent events, as rows of ordinals, show how often each value occurs; without them, values are assumed to occur as
+    often as filters test for them.
     """
     equal = kinds == EQUAL
     found = []
@@ -161,19 +160,19 @@ def _variety(table: BoxTable, kinds: npt.NDArray[np.int8], recent: npt.NDArray[n
         seen = recent[:, place]
         seen = seen[(seen >= 0) & (seen < len(shares))]
         met = float(shares[seen].sum())
-        found.append((len(recent) + 1) / (met + float((shares**2).sum())))  # one more event, as filters expect it
+        found.append((len(recent) + 1) / (met + float((shares**2).sum())))  # one more event, as filters predict
     return found
 
 
 @inlined
 def spread(dimension: Any, ordinal: Any) -> Any:
-    """One part of a key as 64 bits; a key's hash is made of the sum of its parts, in any order."""
+    """Hashes one part of a key to 64 bits; the key's hash uses the sum of its parts, so their order does not matter."""
     return mix(np.uint64(ordinal + 1) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(dimension))
 
 
 @inlined
 def mix(h: Any) -> Any:
-    """Stirs 64 bits (the finalizer of MurmurHash3)."""
+    """Mixes 64 bits (the finalizer of MurmurHash3)."""
     h ^= h >> np.uint64(33)
     h *= np.uint64(0xFF51AFD7ED558CCD)
     h ^= h >> np.uint64(33)

@@ -1,10 +1,10 @@
-"""Bitmaps for large clusters that would be tested box by box: one machine word decides about 64 boxes.
+"""Bitmaps for large clusters that would be tested box by box: one machine word decides 64 boxes.
 
-Each dimension of such a cluster is cut into a few buckets of ordinals. A row of bits per bucket says which boxes may
-accept an ordinal there (boxes that do not ask for the dimension always do), and one more row serves events that do not
+Each dimension of such a cluster is divided into a few buckets of ordinals. A row of bits per bucket says which boxes
+may accept an ordinal there (boxes that do not test the dimension always do); one more row is for events that do not
 bind it. A second set of rows says which boxes accept every ordinal of the bucket. The rows of an event's buckets are
 intersected: a box that is sure in every dimension matches, and only boxes that may match are tested exactly (thesis,
-100,000 filters: 260 sides tested per event; 6,200 before there were sure rows and shared clusters)."""
+100,000 filters: 260 sides tested per event; 6,200 before sure rows and shared clusters)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_SAMPLED = 20_000
 
 
 class Bitmaps(NamedTuple):
-    """Clusters that have bitmaps, ascending, and their rows one after the other."""
+    """Clusters with bitmaps, ascending, and their concatenated rows."""
 
     cluster: npt.NDArray[np.int64]
     first_dimension: npt.NDArray[np.int64]  # by cluster, one more at the end
@@ -35,8 +35,8 @@ class Bitmaps(NamedTuple):
     dimension: npt.NDArray[np.int16]
     first_edge: npt.NDArray[np.int64]  # by dimension of a cluster, one more at the end
     edges: npt.NDArray[np.int32]  # bucket k holds the ordinals [edges[k - 1], edges[k])
-    first_word: npt.NDArray[np.int64]  # by dimension of a cluster: row 0 (unbound), then a row a bucket; then the sure
-    first_plain: npt.NDArray[np.int64]  # by cluster: the row of boxes without residuals; -1 where no row is sure
+    first_word: npt.NDArray[np.int64]  # by dimension of a cluster: row 0 (unbound), a row per bucket, the sure rows
+    first_plain: npt.NDArray[np.int64]  # by cluster: the row of boxes without residuals; -1 without sure rows
     words: npt.NDArray[np.uint64]
 
     @property
@@ -44,12 +44,12 @@ class Bitmaps(NamedTuple):
         return sum(array.nbytes for array in self)
 
     def accumulator(self) -> npt.NDArray[np.uint64]:
-        """Room for the rows of the largest cluster: those that may match, the sure ones, and a union of each."""
+        """Room for the rows of the largest cluster: possible matches, sure ones, and a union of each."""
         return np.empty(4 * int(self.words_each.max(initial=0)), np.uint64)
 
 
 def make_bitmaps(index: Index, thresholds: Thresholds) -> Bitmaps:
-    """Bitmaps for every cluster that is worth them."""
+    """Builds bitmaps for every cluster that is large enough."""
     chosen = _worthwhile(index, thresholds.fewest_with_bitmaps)
     first_dimension, words_each, dimensions, first_plain = [0], [], [], []
     edges: list[npt.NDArray[np.int32]] = []
@@ -59,7 +59,7 @@ def make_bitmaps(index: Index, thresholds: Thresholds) -> Bitmaps:
         sides = _sides(index, group, start, stop)
         words = (stop - start + 63) // 64
         keyless = index.access_offsets[group] == index.access_offsets[group + 1]
-        in_blocks = keyless and stop - start >= thresholds.fewest_in_blocks  # there, only one set of rows is read
+        in_blocks = keyless and stop - start >= thresholds.fewest_in_blocks  # blocks read only one set of rows
         sets = 1 if in_blocks else 2
         first_plain.append(-1 if in_blocks else used)
         used += 0 if in_blocks else words
@@ -92,7 +92,7 @@ def make_bitmaps(index: Index, thresholds: Thresholds) -> Bitmaps:
 
 
 def _worthwhile(index: Index, fewest_boxes: int) -> list[tuple[int, int]]:
-    """(cluster, group) of the clusters with many boxes and several sides each."""
+    """(cluster, group) of each cluster with many boxes and several sides per box."""
     sizes = np.diff(index.cluster_start)
     large = np.flatnonzero(sizes >= fewest_boxes)
     groups = np.searchsorted(index.first_cluster, large, side="right") - 1
@@ -105,7 +105,7 @@ def _worthwhile(index: Index, fewest_boxes: int) -> list[tuple[int, int]]:
 
 
 def _side_offsets(index: Index, group: int, start: int, stop: int) -> npt.NDArray[np.int64]:
-    """Where the sides of each box of a cluster begin, and where the last ones end."""
+    """The offsets of the sides of a cluster's boxes."""
     within = np.arange(start, stop + 1) - index.first_box[group]
     if index.width[group] >= 0:
         return np.asarray(index.first_side[group] + within * index.width[group], np.int64)
@@ -118,7 +118,7 @@ def _sides(index: Index, group: int, start: int, stop: int) -> slice:
 
 
 def _edges(low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Where to cut: at every bound while they are few, else where they are dense."""
+    """Bucket edges: every bound if there are few, else denser where bounds are dense."""
     bounds = np.concatenate([low[low > 0], high[high < OPEN]])
     bounds = np.sort(bounds[:: len(bounds) // _MOST_SAMPLED + 1])  # edges need not be exact, only the bits
     different = bounds[np.flatnonzero(np.diff(bounds, prepend=-1))]
@@ -134,8 +134,8 @@ def fill_bitmaps(
     first_dimension: Any, words_each: Any, dimension: Any, first_edge: Any, edges: Any, first_word: Any,
     first_plain: Any, words: Any,
 ) -> None:  # fmt: skip
-    """Of one cluster's boxes, all of whose bits are set, clears those in buckets that a side does not allow, or, among
-    the sure rows, does not allow altogether."""
+    """Starts from all bits set and clears a box's bits in the buckets that one of its sides excludes, or, in the sure
+    rows, does not fully contain."""
     per_row, plain = words_each[place], first_plain[place]
     for j in range(first_dimension[place], first_dimension[place + 1]):
         place_of[dimension[j]] = j
@@ -154,8 +154,8 @@ def fill_bitmaps(
             sure = at + rows * per_row
             first = 1 + np.searchsorted(cuts, low[side], side="right")
             last = 1 + np.searchsorted(cuts, high[side] - 1, side="right")
-            begins = low[side] == 0 if first == 1 else low[side] == cuts[first - 2]  # at its bucket's first ordinal
-            ends = high[side] == OPEN if last == rows - 1 else high[side] == cuts[last - 1]  # at its bucket's last
+            begins = low[side] == 0 if first == 1 else low[side] == cuts[first - 2]  # starts with its bucket
+            ends = high[side] == OPEN if last == rows - 1 else high[side] == cuts[last - 1]  # ends with its bucket
             if low[side] <= high[side]:
                 clear(words, at, 0, first, per_row, others)
                 clear(words, at, last + 1, rows, per_row, others)

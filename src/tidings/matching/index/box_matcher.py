@@ -1,8 +1,7 @@
-"""The default algorithm: boxes over ordinal spaces, in a few immutable segments that are merged as they come to be
-alike.
+"""The default algorithm: boxes over ordinals, in a few immutable segments, merged when they are similar in size.
 
-What was added last waits as plain boxes and is made a small segment when a batch comes; segments of like size are
-merged, large ones in the background, so there are never many. A withdrawal closes a span; merging drops what no
+Recent additions are buffered; the next batch turns them into a small segment. Segments of similar size are merged,
+large ones in the background, so there are never many. A withdrawal closes a span; merging drops the boxes that no
 position can need any more."""
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _UNRESTRICTED = Restriction(np.zeros(0, np.int64), np.zeros(0, np.int64), _NO_MA
 
 
 class Settled(NamedTuple):
-    """All that a matcher knows, in pieces that never change."""
+    """The whole state of a matcher, in immutable pieces."""
 
     segments: list[Standing]
     numbers: list[Chunk]
@@ -52,7 +51,7 @@ class Settled(NamedTuple):
 
 
 class BoxMatcher(Algorithm):
-    """For one caller at a time: merges in the background are its own affair."""
+    """Not thread-safe, although it merges in the background."""
 
     name = "default"
 
@@ -64,7 +63,7 @@ class BoxMatcher(Algorithm):
         self._waiting: list[tuple[int, Box]] = []
         self._tail: Segment | None = None
         self._one_event = OneEvent(catalog)
-        self._ended: list[tuple[int, int]] = []  # numbers and where they ended, since they were last written down
+        self._ended: list[tuple[int, int]] = []  # numbers and ends of spans closed since the last save
         self._keep(self.spans, [], [])
 
     def _keep(self, spans: Spans, numbers: list[Chunk], closings: list[Chunk]) -> None:
@@ -78,7 +77,7 @@ class BoxMatcher(Algorithm):
         cls, catalog: Catalog, segments: list[tuple[Segment, int]], numbers: list[Chunk], closings: list[Chunk],
         threads: int | None = None, thresholds: Thresholds = DEFAULTS,
     ) -> BoxMatcher:  # fmt: skip
-        """A matcher over the pieces of a plan; with each segment comes the latest start of its spans."""
+        """A matcher over the pieces of a plan; each segment comes with the latest start of its spans."""
         made = cls(catalog, threads, thresholds)
         known, ends = Chunks(NUMBERS, numbers), Chunks(_CLOSINGS, closings)
         closed = Closings(ends.column("number").to_numpy(), ends.column("stop").to_numpy())
@@ -90,7 +89,7 @@ class BoxMatcher(Algorithm):
         return made
 
     def settled(self) -> Settled:
-        """Nothing is left waiting, and merges that go on are not waited for."""
+        """Flushes the buffer without waiting for running merges."""
         self._freeze()
         self._write_down()
         if self._ended:
@@ -101,29 +100,28 @@ class BoxMatcher(Algorithm):
         return Settled(list(self._segments), list(self._filters.numbers), list(self._closings))
 
     def settled_segments(self) -> list[Segment]:
-        """All that there is, with nothing left waiting."""
+        """The current state, with the buffer flushed."""
         self._freeze()
         return [one.segment for one in self._segments]
 
     def filter(self, id: str) -> Filter | None:
-        """The filter of an active subscription, None where it was loaded as arrays; raises UnknownSubscription."""
+        """The filter of an active subscription, None if it was loaded as arrays; raises UnknownSubscription."""
         return self._filters.of(self.spans.number(id), self.catalog)
 
     def filter_text(self, id: str) -> str | None:
-        """Its canonical text, without reading it again."""
+        """Its canonical text, without parsing it."""
         return self._filters.text(self.spans.number(id))
 
     def filter_texts(self) -> dict[int, str]:
-        """By number the canonical texts of filters that were not loaded as arrays and still have a use."""
+        """The canonical texts, by number, of filters that were not loaded as arrays and are still needed."""
         return self._filters.texts()
 
     def add(self, subscription: Subscription, at: int = 0) -> int:
-        self._segments.finish()  # first, so that a merge that failed leaves nothing half done
+        self._segments.finish()  # first, so that a failed merge leaves nothing half done
         return super().add(subscription, at)
 
     def add_many(self, subscriptions: Iterable[tuple[Subscription, int]]) -> range:
-        """As `add` one after the other, each at its position, but much quicker, and all or none. Returns the numbers
-        that stand for them."""
+        """Like `add` for each at its position, but much faster, and all or none. Returns their numbers."""
         chosen = list(subscriptions)
         for subscription, _ in chosen:
             self._refuse_foreign(subscription)
@@ -142,7 +140,7 @@ class BoxMatcher(Algorithm):
         return range(first, first + len(batch))
 
     def load(self, table: BoxTable, ids: list[str], at: int = 0) -> None:
-        """Many filters at once, already boxes in arrays whose numbers follow those that are there."""
+        """Adds many filters at once, already boxes in arrays whose numbers follow the existing ones."""
         self._segments.finish()
         self.spans.open_many(ids, at)
         self._set_waiting()
@@ -154,8 +152,8 @@ class BoxMatcher(Algorithm):
         self._segments.close(number)
 
     def adopt(self, catalog: Catalog) -> None:
-        """Boxes stay as they are, except those that ask about a hierarchy of which numbers moved: they are made anew
-        from their filters. What was loaded as arrays has none and must then be loaded again."""
+        """Keeps all boxes except those that test a renumbered hierarchy: these are rebuilt from their filters. Boxes
+        loaded as arrays have no filters and must be loaded again."""
         moved = renumbered(self.catalog, catalog)
         if moved:
             self._segments.finish(wait=True)
@@ -166,20 +164,20 @@ class BoxMatcher(Algorithm):
         self._segments.recent = None
 
     def merge(self, committed: int | None = None) -> None:
-        """One segment of all, at once; what is closed up to the committed position is dropped."""
+        """Merges everything into one segment, synchronously; drops what was closed up to the committed position."""
         self._segments.finish(wait=True)
         self._set_waiting()
         self._segments.merge_all(committed)
 
     def forget_before(self, position: int) -> None:
-        """No event at or below the position will be asked about any more: what is closed by then may be dropped, and
-        is when segments are merged."""
+        """Promises that no later event has this position or an earlier one. Merges may then drop filters closed by
+        it."""
         self._segments.finish()
         self._segments.forget_before(position)
 
     @property
     def bytes(self) -> int:
-        """What the segments' arrays take."""
+        """The memory used by the segments' arrays."""
         return sum(one.segment.bytes for one in self._segments)
 
     def _insert(self, number: int, filter: Filter) -> None:
@@ -192,19 +190,19 @@ class BoxMatcher(Algorithm):
             self._segments.merge_alike()
 
     def _freeze(self) -> None:
-        """What waits becomes a segment; segments alike in size are merged."""
+        """Turns the buffer into a segment and merges segments of similar size."""
         self._segments.finish()
         self._set_waiting()
         self._segments.merge_alike()
 
     def _set_waiting(self) -> None:
-        """What waits becomes a segment."""
+        """Turns the buffer into a segment."""
         if self._waiting:
             self._segments.put(BoxTable.of(self._waiting, self.catalog))
         self._waiting, self._tail = [], None
 
     def _write_down(self, texts: Any = None) -> None:
-        """Numbers that were given since the last time become rows of a plan."""
+        """Turns numbers assigned since the last save into rows of a plan."""
         first = len(self._filters.numbers)
         if first < len(self.spans):
             self._filters.write_down(self.spans.ids[first:], self.spans.start[first:], texts)
@@ -233,12 +231,12 @@ class BoxMatcher(Algorithm):
             self._one_event = OneEvent(self.catalog)
         at = FIRST_POSITION if position is None else position
         found = self._one_event.match(event, at, self._in_use(at), len(self.spans))
-        if isinstance(found, Event):  # it needs a second look, which batches have
+        if isinstance(found, Event):  # it needs a second look, which only batches do
             return self._match(EventBatch.of([found], self.catalog, at)).numbers
         return found
 
     def _in_use(self, earliest: int | None) -> list[tuple[Segment, Restriction]]:
-        """The segments to look into, for events at this position and later ones."""
+        """The segments to search for events at this position and later."""
         if self._tail is None and self._waiting:
             self._tail = Segment.of(BoxTable.of(self._waiting, self.catalog), thresholds=self.thresholds)
         segments = [(one.segment, self._restriction(one, earliest)) for one in self._segments]
@@ -256,5 +254,5 @@ class BoxMatcher(Algorithm):
 
     def _filter(self, number: int) -> Filter:
         filter = self._filters.of(number, self.catalog)
-        assert filter is not None  # what was loaded as arrays has only what kernels decide
+        assert filter is not None  # boxes loaded as arrays never need Python to decide
         return filter

@@ -1,4 +1,4 @@
-"""The answers of several segments as one, after Python has verified what kernels left open."""
+"""Combines the answers of several segments, after Python has verified what kernels left undecided."""
 
 from __future__ import annotations
 

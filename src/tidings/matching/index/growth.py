@@ -1,5 +1,5 @@
-"""What a grown catalog does to boxes. Enumerations grow at their end, and boxes leave room for that; a node more in a
-hierarchy gives others new numbers and makes subtrees wider, so boxes that ask about it are made anew."""
+"""Adapts boxes to a grown catalog. Enumerations grow at their end, and boxes leave room for that. A new node in a
+hierarchy renumbers others and widens subtrees, so boxes that test it are rebuilt."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from tidings.schema.catalog import Catalog
 
 
 class LoadedFilters(MatchingError):
-    """A hierarchy was renumbered, and some boxes that ask about it were loaded as arrays: nobody knows their
-    filters."""
+    """A hierarchy was renumbered, but some boxes that test it were loaded as arrays, so their filters are unknown."""
 
     def __init__(self, count: int) -> None:
         super().__init__(count)
@@ -32,12 +31,12 @@ class LoadedFilters(MatchingError):
 
 
 class Remade(NamedTuple):
-    segment: Segment | None  # which the boxes replace; None for those that had none before
+    segment: Segment | None  # replaced by the boxes; None for boxes that had none before
     table: BoxTable
 
 
 def renumbered(before: Catalog, after: Catalog) -> frozenset[str]:
-    """The attributes whose categories have other numbers now."""
+    """The attributes whose categories were renumbered."""
     found = set()
     for attribute in before.attributes:
         domain, wider = before.domain_of(attribute.name), after.domain_of(attribute.name)
@@ -47,8 +46,8 @@ def renumbered(before: Catalog, after: Catalog) -> frozenset[str]:
 
 
 def remade(segments: Segments, filters: Filters, attributes: frozenset[str], catalog: Catalog) -> list[Remade]:
-    """The boxes of filters that may ask about the attributes, made anew together with the others of their segment.
-    Segments that have nothing to do with it are left out."""
+    """Rebuilds the boxes of filters that may test the attributes, with the others of their segment. Leaves out
+    unaffected segments."""
     rest = np.array(filters.mentioning(attributes), np.int32)
     made, loaded = [], 0
     for one in segments:
@@ -57,7 +56,7 @@ def remade(segments: Segments, filters: Filters, attributes: frozenset[str], cat
             continue
         table = table_of(one.segment)
         unknown = _asking(table, attributes) & ~ours
-        if unknown.any() and segments.committed is not None:  # of what is not needed any more the text may be gone
+        if unknown.any() and segments.committed is not None:  # the text of filters no longer needed may be gone
             unknown &= segments.spans.stop[table.number] > segments.committed
         loaded += len(np.unique(table.number[unknown]))
         numbers = np.unique(table.number[ours])
@@ -66,11 +65,11 @@ def remade(segments: Segments, filters: Filters, attributes: frozenset[str], cat
         rest = np.setdiff1d(rest, numbers)
     if loaded:
         raise LoadedFilters(loaded)
-    return [*made, Remade(None, _boxes(filters, rest, catalog))]  # nothing was below their category until now
+    return [*made, Remade(None, _boxes(filters, rest, catalog))]  # their category had no descendants until now
 
 
 def _boxes(filters: Filters, numbers: Numbers, catalog: Catalog) -> BoxTable:
-    """What the filters are under the catalog."""
+    """The filters bound to the new catalog."""
     read = ((number, filters.of(number, catalog)) for number in numbers.tolist())
     return BoxTable.of(
         [(number, box) for number, filter in read if filter for box in boxes_of(filter, catalog)], catalog
@@ -78,7 +77,7 @@ def _boxes(filters: Filters, numbers: Numbers, catalog: Catalog) -> BoxTable:
 
 
 def _asking(table: BoxTable, attributes: frozenset[str]) -> npt.NDArray[np.bool_]:
-    """By box whether a side or a residual asks for one of the attributes' numbers."""
+    """Whether a side or a residual of each box tests the numbers of one of the attributes."""
     moved = np.array([dimension.axis.attribute in attributes for dimension in table.dimensions] or [False])
     boxes = np.zeros(len(table), bool)
     boxes[owners(table.offsets)[moved[table.dimension]]] = True

@@ -1,7 +1,7 @@
-"""The index of one segment: flat arrays that a kernel can walk, and how they are made from a `BoxTable`.
+"""The index of one segment: flat arrays for kernels, and how to build them from a `BoxTable`.
 
-Boxes stand in the order (group, cluster, bound): a cluster is the boxes of a group with one key. `number` is what is
-copied out. Sides that are part of the key are kept once a cluster, the others once a box."""
+Boxes are sorted by (group, cluster, bound); a cluster is the boxes of a group with the same key. Matches copy `number`.
+Sides that belong to the key are stored once per cluster, the others once per box."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Index(NamedTuple):
     first_key: npt.NDArray[np.int64]  # G
     first_box: npt.NDArray[np.int64]  # G + 1
     first_side: npt.NDArray[np.int64]  # G
-    width: npt.NDArray[np.int32]  # G: sides of each box; -1 when they differ
+    width: npt.NDArray[np.int32]  # G: sides per box; -1 if they differ
     sorted_by: npt.NDArray[np.int8]  # G
     first_mixed: npt.NDArray[np.int64]  # G: where a mixed group's boxes begin in mixed_offsets
     mixed_offsets: npt.NDArray[np.int64]
@@ -43,7 +43,7 @@ class Index(NamedTuple):
     side_dimension: npt.NDArray[np.int16]
     low: npt.NDArray[np.int32]
     high: npt.NDArray[np.int32]
-    residual_set: npt.NDArray[np.int32]  # B, or nothing where no box has residuals
+    residual_set: npt.NDArray[np.int32]  # B, or empty if no box has residuals
     set_offsets: npt.NDArray[np.int64]
     residuals: npt.NDArray[np.int32]
     pool: npt.NDArray[np.int32]
@@ -80,7 +80,7 @@ def build_index(
     first_mixed = offsets_of(np.where(is_mixed, sizes, 0))[:-1]
     in_mixed = is_mixed[group_of[order]] if len(groups) else np.zeros(0, bool)
     mixed_offsets = np.zeros(int(in_mixed.sum()) + 1, np.int64)
-    if is_mixed.any():  # mixed groups come last, one after the other, so one run of offsets serves them all
+    if is_mixed.any():  # mixed groups come last, adjacent, so one run of offsets serves them all
         mixed_offsets[0] = first_side[np.argmax(is_mixed)]
     wanted_offsets, wanted = flattened([group.sides for group in groups], np.int16)
     number = np.empty(len(table), np.int32)
@@ -102,12 +102,12 @@ def build_index(
     )  # fmt: skip
     bitmaps = make_bitmaps(index, thresholds)
     for array in (*index, *bitmaps):
-        array.setflags(write=False)  # as those read from files are, so that one compiled kernel serves both
+        array.setflags(write=False)  # like arrays read from files, so that one compiled kernel serves both
     return index, bitmaps
 
 
 def _needs(groups: list[Group], table: BoxTable, group_of: npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:
-    """The dimensions every box of a group asks for, as far as they are known for the group."""
+    """The dimensions that every box of a group tests, as far as the group determines them."""
     needs = np.zeros(len(groups), np.uint64)
     for place, group in enumerate(groups):
         for dimension in (*group.access, *group.sides):
@@ -119,7 +119,7 @@ def _needs(groups: list[Group], table: BoxTable, group_of: npt.NDArray[np.int32]
 def _clusters(
     table: BoxTable, group_of: npt.NDArray[np.int32], access_offsets: Any, access: Any
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """For each box its cluster, clusters numbered by group; for each cluster an example box."""
+    """The cluster of each box, numbered by group; an example box of each cluster."""
     in_key = np.zeros((len(access_offsets) - 1, max(len(table.dimensions), 1)), bool)
     in_key[owners(access_offsets), access] = True
     keyed = in_key[np.repeat(group_of, np.diff(table.offsets)), table.dimension]
@@ -132,7 +132,7 @@ def _clusters(
 
 
 def _bounds(table: BoxTable, groups: list[Group], group_of: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """What each box is sorted by within its cluster."""
+    """The sort key of each box within its cluster."""
     first = np.array([g.sides[0] if g.sides and g.sorted_by != BOUND else -1 for g in groups], np.int16)
     upper = np.array([g.sorted_by == UPPER for g in groups], bool)
     bound = np.zeros(len(table), np.int64)
@@ -155,7 +155,7 @@ def take_bounds(
     for box in range(len(offsets) - 1):
         wanted = first[group_of[box]]
         if wanted < 0:
-            # Not sorted by a bound, so by what they ask for: boxes alike stand together (see `blocks.py`).
+            # Not sorted by a bound, so sorted by dimensions: similar boxes are adjacent (see `blocks.py`).
             for i in range(offsets[box], offsets[box + 1]):
                 if dimension[i] < 31:
                     bound[box] |= 1 << (30 - np.int64(dimension[i]))
@@ -167,7 +167,7 @@ def take_bounds(
 
 @kernel
 def fill_table(access_offsets: Any, access: Any, first_cluster: Any, first_key: Any, keys: Any, slots: Any) -> None:
-    """Enters each cluster by its key; with half the hash beside it most misses end there."""
+    """Adds each cluster under its key; half the hash is stored with it, so most misses end there."""
     last = np.uint64(len(slots) - 1)
     for group in range(len(access_offsets) - 1):
         width = access_offsets[group + 1] - access_offsets[group]

@@ -1,8 +1,8 @@
-"""The kernel of the default algorithm: for each event, walk the groups and write the subscriptions that match.
+"""The kernel of the default algorithm: for each event, searches the groups and writes the matching subscriptions.
 
-Everything it reads is an array of `Index`, `Bitmaps` or an event table. It stops when the output is full and says at
-which event, so that the caller can give it more room and go on. Arrays are taken out of their tuples once, at the
-top: a tuple that is handed on inside the loop costs more than the work (measured on le-subscribe: 110 ns a match).
+It reads only arrays of `Index`, `Bitmaps` or an event table. When the output is full, it stops and returns the event,
+so that the caller can provide more room and resume. Arrays are unpacked from their tuples once, at the top: passing a
+tuple inside the loop costs more than the work (measured on le-subscribe: 110 ns per match).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tidings.matching.compiled import inlined, kernel
 from tidings.matching.index.access import ALL, BOTH, BOUND, LOWER, MIXED, PREFIX, SUFFIX, UPPER, mix, spread
 from tidings.matching.index.slices import copy, copy_inside, copy_inside_both, first_above, within
 
-CANDIDATES, TESTED, OPEN_MATCHES = 0, 1, 2  # places in `counts`
+CANDIDATES, TESTED, OPEN_MATCHES = 0, 1, 2  # indices in `counts`
 
 
 @kernel
@@ -28,7 +28,9 @@ def find_matches(
     span_stop: Any, closed: Any, blocked_from: Any, most_combinations: Any, accumulator: Any, counts: Any,
     out_offsets: Any, out: Any,
 ) -> Any:  # fmt: skip
-    """Matches the events [first, last) after what is in `out` already; returns the first event that did not fit.
+    """Matches the events [first, last) and appends to `out`; returns the first event that did not fit. `stamp` is empty
+    if each subscription has one box. The spans are empty if all of them cover the whole batch; if only some may not,
+    `closed` marks them. A match that Python must still verify is written as ~number.
 
     `stamp` is empty where each subscription has one box; the spans are empty where all of them hold the whole batch,
     and where only some may not, `closed` marks them. A match that Python must still verify is written as ~number."""
@@ -61,7 +63,7 @@ def find_matches(
                     combinations = 0
                 elif least[e, d] != greatest[e, d] and combinations <= most_combinations:
                     combinations *= stops[e, d] - starts[e, d]
-            # An event with many values may have more keys than there are clusters: then these are gone through.
+            # An event with many values may have more keys than there are clusters; then all clusters are scanned.
             every = combinations > most_combinations
             if every:
                 combinations = first_cluster[group + 1] - first_cluster[group]
@@ -92,10 +94,10 @@ def find_matches(
                     return e
                 answer, width, how = answers[group], np.int64(widths[group]), sorted_by[group]
                 base, origin = first_side[group], first_box[group]
-                if how == LOWER or how == BOTH:  # sorted by its lower bound: only the first boxes can fit
+                if how == LOWER or how == BOTH:  # sorted by lower bound: only the first boxes can match
                     ordinal = greatest[e, side_dimension[base]]
                     stop = first_above(low, base - origin * width, width, start, stop, ordinal)
-                elif how == UPPER:  # sorted by its upper bound: only the last ones can
+                elif how == UPPER:  # sorted by upper bound: only the last ones can match
                     ordinal = least[e, side_dimension[base]]
                     if ordinal < 0:
                         continue
@@ -142,7 +144,7 @@ def find_matches(
                         side = base + (box - origin) * width
                         end = side + width
                     counts[TESTED] += end - side
-                    # Tested in place: a function that takes these arrays would halve the rate (measured on flights).
+                    # Inlined by hand: a function that takes these arrays would halve the rate (measured on flights).
                     while side < end:
                         d = side_dimension[side]
                         ordinal = least[e, d]
@@ -159,7 +161,7 @@ def find_matches(
                         continue
                     verdict = YES
                     if has_residuals:
-                        # The frequent kind is tested here: a call with this many arrays costs 200 ns.
+                        # The frequent kind is tested inline: a call with this many arrays costs 200 ns.
                         r, last_r = set_offsets[residual_set[box]], set_offsets[residual_set[box] + 1]
                         while r < last_r and residuals[r, 0] == IN_RANGES and verdict == YES:
                             d = residuals[r, 2]
@@ -189,7 +191,7 @@ def find_matches(
 
 @kernel
 def look_again(e: Any, group: Any, cluster: Any, box: Any, index: Any, choices: Any) -> Any:
-    """The second look at a box: with the sides of its cluster's key and its own."""
+    """The second look at a box, with the sides of its cluster's key and its own."""
     keys = index.access_offsets[group + 1] - index.access_offsets[group]
     within = box - index.first_box[group]
     if index.answer[group] == MIXED:
@@ -216,8 +218,8 @@ def look_again(e: Any, group: Any, cluster: Any, box: Any, index: Any, choices: 
 
 @inlined
 def bound_dimensions(least: Any, greatest: Any, e: Any, parts: Any) -> Any:
-    """The first 64 dimensions that event e binds, as bits, and whether it has one ordinal in each; each dimension's
-    part of a key goes to `parts`."""
+    """The first 64 dimensions that event e binds, as bits, and whether it has one ordinal in each. Writes each
+    dimension's part of a key to `parts`."""
     bound, single = np.uint64(0), True
     for d in range(least.shape[1]):
         if least[e, d] >= 0:
@@ -232,8 +234,8 @@ def bound_dimensions(least: Any, greatest: Any, e: Any, parts: Any) -> Any:
 def look_ahead(
     bound: Any, single: Any, needs: Any, access_offsets: Any, access: Any, slots: Any, parts: Any, met: Any
 ) -> None:
-    """What each group that the event may enter has in the slot of its key: 0 where no cluster can be found. In a row
-    these look-ups do not wait for each other (measured on le-subscribe, 3.2 M filters: 4 %, equality only 20 %)."""
+    """The slot of the event's key in each group that it may search: 0 if there can be no cluster. Done in a row, these
+    lookups do not wait for each other (measured on le-subscribe, 3.2 M filters: 4 %, equality only 20 %)."""
     last = np.uint64(len(slots) - 1)
     for group in range(len(needs)):
         if needs[group] & ~bound or access_offsets[group] == access_offsets[group + 1]:
@@ -246,7 +248,7 @@ def look_ahead(
 
 @inlined
 def chosen(e: Any, d: Any, combination: Any, least: Any, greatest: Any, starts: Any, stops: Any, sets: Any) -> Any:
-    """Event e's ordinal in dimension d under the n-th combination of its values, and what is left of n."""
+    """Event e's ordinal in dimension d in the n-th combination of its values, and the remainder of n."""
     ordinal = least[e, d]
     if ordinal != greatest[e, d]:
         many = stops[e, d] - starts[e, d]
@@ -260,7 +262,7 @@ def find_cluster(
     e: Any, group: Any, combination: Any, access_from: Any, access_to: Any, access: Any, first_cluster: Any,
     first_key: Any, keys: Any, slots: Any, parts: Any, least: Any, greatest: Any, starts: Any, stops: Any, sets: Any,
 ) -> Any:  # fmt: skip
-    """The cluster of a group whose key the event has; -1."""
+    """The cluster of a group with the event's key; -1 if there is none."""
     h = np.uint64(group + 1)
     rest = combination
     for a in range(access_from, access_to):
@@ -293,7 +295,7 @@ def find_cluster(
 
 @inlined
 def next_candidate(box: Any, start: Any, stop: Any, words: Any, accumulator: Any) -> Any:
-    """The next box to test: simply this one, or where bitmaps were intersected the next one left."""
+    """The next box to test: this one, or with intersected bitmaps the next set bit."""
     if words == 0:
         return box
     w = (box - start) >> 6
@@ -316,8 +318,8 @@ def intersect_rows(
     first_word: Any, first_plain: Any, bit_words: Any, e: Any, least: Any, greatest: Any, starts: Any, stops: Any,
     sets: Any, number: Any, out: Any, n: Any,
 ) -> Any:  # fmt: skip
-    """Writes the numbers of the boxes that are sure to match; leaves in `accumulator[:words]` those that may match in
-    every dimension."""
+    """Writes the numbers of the boxes that surely match; leaves in `accumulator[:words]` those that may match in every
+    dimension."""
     rows, union = accumulator[:words], accumulator[words : 2 * words]
     sure, union_sure = accumulator[2 * words : 3 * words], accumulator[3 * words : 4 * words]
     plain = first_plain[place]
@@ -367,8 +369,8 @@ def keep_common(rows: Any, source: Any) -> None:
 def tidy(
     e: Any, begin: Any, end: Any, position: Any, span_start: Any, span_stop: Any, closed: Any, stamp: Any, out: Any
 ) -> Any:
-    """Of one event's matches keeps those whose span holds its position, each subscription once; of one that Python
-    must verify there may be several."""
+    """Keeps the matches of one event whose span contains its position, each subscription once; matches that Python must
+    verify may repeat."""
     n = begin
     for i in range(begin, end):
         number = out[i] if out[i] >= 0 else ~out[i]

@@ -1,7 +1,7 @@
-"""A segment on the side of the compiled code: kernels find its arrays by their addresses.
+"""A segment for compiled code: kernels find its arrays by address.
 
-To unbox the arrays of a segment takes numba longer than to match an event. So their addresses and shapes are written
-once into a table of integers, and `match_row`, which gets this table alone, makes arrays of them again. Whoever owns
+Unboxing the arrays of a segment takes numba longer than matching an event. So their addresses and shapes are written
+once into a table of integers, and `match_row`, which gets only this table, turns them back into arrays. The owner of
 the table keeps the arrays alive."""
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from tidings.matching.index.bitmaps import Bitmaps
 from tidings.matching.index.index import Index
 from tidings.matching.index.kernel import OPEN_MATCHES, find_matches, tidy
 
-ORDINAL, NUMBER, LISTED_NUMBER, TIME, LISTED_TIME = range(5)  # what a place of the row holds
-NO_TIME = np.iinfo(np.int64).min  # in place of an instant: the event has none
+ORDINAL, NUMBER, LISTED_NUMBER, TIME, LISTED_TIME = range(5)  # what an entry of the row holds
+NO_TIME = np.iinfo(np.int64).min  # instead of an instant: the event has none
 _NO_BLOCKS = np.iinfo(np.int64).max  # a single event leaves no cluster to `blocks.py`
-_ENTRY = 3  # integers that say where an array is: its address, its rows, its columns
+_ENTRY = 3  # integers per array: address, rows, columns
 _TABLES = ("residuals", "least", "greatest", "set_starts", "set_stops", "relations")  # of two dimensions
 _WRITTEN = ("least", "greatest", "set_starts", "set_stops", "sets", "relations")  # of an event
 
@@ -35,14 +35,14 @@ Integers = npt.NDArray[np.int64]
 class Row(NamedTuple):
     """One event before its values are searched, and room for the answer."""
 
-    numbers: npt.NDArray[np.float64]  # by dimension; NaN where there is none
+    numbers: npt.NDArray[np.float64]  # by dimension; NaN if there is none
     integers: npt.NDArray[np.int64]  # the same memory: ordinals and instants
     holds: npt.NDArray[np.int8]
     accumulator: npt.NDArray[np.uint64]
     counts: npt.NDArray[np.int64]
     offsets: npt.NDArray[np.int64]
     out: npt.NDArray[np.int32]
-    no_stamp: npt.NDArray[np.int32]  # spans and repeated numbers are seen to by `keep_allowed`
+    no_stamp: npt.NDArray[np.int32]  # `keep_allowed` handles spans and repeated numbers
     no_spans: npt.NDArray[np.int64]
     no_marks: npt.NDArray[np.uint8]
 
@@ -77,7 +77,7 @@ def _fields(kind: Any, written: Iterable[str], tables: Iterable[str] = _TABLES) 
 _INDEX, _BITMAPS = _fields(Index, ()), _fields(Bitmaps, ())
 _EVENTS, _ROW = _fields(EventTable, _WRITTEN), _fields(Row, Row._fields)
 _CHOICES = _fields(Choices, (), [name for name, array in no_choices(0, 0)._asdict().items() if array.ndim == 2])
-# Where each part of a table begins; the last one are each dimension's keys.
+# Where each part of a table begins; the last part is each dimension's keys.
 _AT_BITMAPS = len(_INDEX)
 _AT_EVENTS = _AT_BITMAPS + len(_BITMAPS)
 _AT_CHOICES = _AT_EVENTS + len(_EVENTS)
@@ -88,7 +88,7 @@ _AT_KEYS = _AT_ROW + len(_ROW)
 def address_table(
     index: Index, bitmaps: Bitmaps, events: EventTable, choices: Choices, row: Row, keys: list[Any]
 ) -> Integers:
-    """Where the arrays are. `keys` are those of each dimension, None where its values are looked up elsewhere."""
+    """Where the arrays are. `keys` has one entry per dimension, None if its values are looked up elsewhere."""
     table = np.zeros(_ENTRY * (_AT_KEYS + len(keys)), np.int64)
     fields = [*_INDEX, *_BITMAPS, *_EVENTS, *_CHOICES, *_ROW]
     arrays: list[Any] = [*index, *bitmaps, *events, *choices, *row]
@@ -116,8 +116,9 @@ def _write(table: Integers, place: int, array: Any) -> None:
 
 
 def _reader(kind: Any, fields: list[_Field]) -> Callable[..., Any]:
-    """A part of kernels: `read(table, place)` is the named tuple of arrays that begins at this place of a table."""
-    # Imported here, after `compiled` has said where numba's cache is.
+    """A function for kernels: `read(table, place)` returns the named tuple of arrays stored at this index of a
+    table."""
+    # Imported here, after `compiled` has set the location of numba's cache.
     types, cgutils = import_module("numba.core.types"), import_module("numba.core.cgutils")
     arrayobj, numpy_support = import_module("numba.np.arrayobj"), import_module("numba.np.numpy_support")
     if import_module("numba").config.DISABLE_JIT:
@@ -159,7 +160,7 @@ def _reader(kind: Any, fields: list[_Field]) -> Callable[..., Any]:
 
 
 def _array_at(table: Integers, place: int, field: _Field) -> Any:
-    """What a compiled reader does, for kernels that run uncompiled."""
+    """The uncompiled equivalent of a compiled reader."""
     address, rows, columns = table[_ENTRY * place : _ENTRY * place + _ENTRY].tolist()
     shape = (rows,) if field.dimensions == 1 else (rows, columns)
     size = rows * columns * field.dtype.itemsize
@@ -177,7 +178,7 @@ numbers_at, times_at = _reader(Numbers, _fields(Numbers, ())), _reader(Times, _f
 @kernel
 def match_row(table: Any, most_combinations: Any) -> Any:
     """Searches the row's values and matches it. Returns how many numbers were written to `out`, which has room for
-    every box; negative where Python must verify some."""
+    every box; negative if Python must verify some."""
     events, row = events_at(table, _AT_EVENTS), row_at(table, _AT_ROW)
     holds, least, greatest = row.holds, events.least, events.greatest
     for d in range(len(holds)):
@@ -207,7 +208,7 @@ def match_row(table: Any, most_combinations: Any) -> Any:
 
 @inlined
 def ordinal_of(keys: Any, value: Any, listed: Any) -> Any:
-    """How many keys are not above the value; where keys are listed, 0 for a value that is none of them."""
+    """The number of keys not above the value; for listed keys, 0 for an unlisted value."""
     first, last = np.int64(0), np.int64(len(keys))
     while first < last:
         middle = (first + last) >> 1
@@ -224,6 +225,6 @@ def ordinal_of(keys: Any, value: Any, listed: Any) -> Any:
 def keep_allowed(
     out: Any, found: Any, position: Any, span_start: Any, span_stop: Any, closed: Any, stamp: Any, mark: Any
 ) -> Any:
-    """Of the first `found` numbers keeps those whose span holds the position, each once; `mark` differs between
+    """Keeps those of the first `found` numbers whose span contains the position, each once; `mark` must differ between
     calls."""
     return tidy(mark - 1, 0, found, position, span_start, span_stop, closed, stamp, out)

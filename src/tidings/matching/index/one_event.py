@@ -1,8 +1,8 @@
 """One event per call: from JSON or a dict straight to ordinals and the kernel, without Arrow.
 
-`BoxMatcher.match_one` comes here. An event is checked by a quick look at it, or by `validate` where that doubts; its
-values become a row of ordinals for each segment, and the batches' kernel matches this row. An event that needs a
-second look is left to batches."""
+Used by `BoxMatcher.match_one`. A quick check validates an event, or `validate` if in doubt. Its values become a row of
+ordinals for each segment, and the kernel of batches matches this row. An event that needs a second look is left to
+batches."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ FindAll = Callable[[Sequence[Any]], Iterable[int]]
 
 
 class _Known(dict[Any, int]):
-    """Ordinals of the keys that filters ask for; any other value has the ordinal 0."""
+    """Ordinals of the keys that filters test for; any other value has the ordinal 0."""
 
     def __missing__(self, _key: Any) -> int:
         return 0
 
 
 class _Place(NamedTuple):
-    """How an attribute's values get into one place of the row."""
+    """How to write an attribute's values to one entry of the row."""
 
     place: int
     find: Find | None  # None: even one value may have several ordinals
@@ -69,8 +69,8 @@ class OneEvent:
         self._mark = 0
 
     def match(self, given: GivenEvent, position: int, segments: Segments, numbers: int) -> Numbers | Event:
-        """The numbers that match; the event itself where it needs a second look. `segments` are those in use,
-        `numbers` says how many there are. Raises RefusedEvent."""
+        """The numbers that match, or the event itself if it needs a second look. `segments` are those in use; `numbers`
+        is how many there are. Raises RefusedEvent."""
         raw = raw_event(given)
         bound = self._look(raw) if type(raw) is dict else None
         if bound is None:
@@ -92,7 +92,7 @@ class OneEvent:
         return found[0].copy() if len(found) == 1 else np.concatenate([_NO_NUMBERS, *found])
 
     def _allowed(self, one: OneSegment, count: int, position: int, restriction: Restriction, numbers: int) -> int:
-        """How many of the first numbers remain when spans are looked at and each counts once."""
+        """How many of the first numbers remain after checking spans and removing duplicates."""
         if one.segment.repeats and (len(self._stamp) < numbers or self._mark == _MOST_MARKS):
             self._stamp, self._mark = np.zeros(2 * numbers, np.int32), 0
         self._mark += 1
@@ -102,7 +102,7 @@ class OneEvent:
 
 
 class OneSegment:
-    """A segment with what one event needs: look-ups by attribute, and the arrays that the kernel reads."""
+    """A segment with the data for matching one event: lookups by attribute, and the arrays that the kernel reads."""
 
     def __init__(self, segment: Segment, catalog: Catalog) -> None:
         self.segment, self._most_combinations = segment, segment.thresholds.most_combinations
@@ -140,8 +140,7 @@ class OneSegment:
         )
 
     def match(self, bound: Bound) -> int:
-        """How many numbers the first ones of `row.out` are; spans are not looked at. Negative: a second look is
-        needed."""
+        """How many numbers were written to `row.out`, without checking spans. Negative: needs a second look."""
         row = self._empty.copy()
         several: list[tuple[int, list[int]]] = []
         places = self._places
@@ -166,7 +165,7 @@ class OneSegment:
         return found
 
     def _match_several(self, several: list[tuple[int, list[int]]]) -> int:
-        """Some places of the row have several ordinals."""
+        """Handles entries of the row with several ordinals."""
         size = sum(len(ordinals) for _, ordinals in several)
         if size > len(self.events.sets):
             self.events = native.replace(self._table, self.events, sets=np.empty(2 * size, np.int32))
@@ -182,7 +181,7 @@ class OneSegment:
             self.events.set_starts[0, :] = 0
 
     def _relate(self, bound: dict[str, Any]) -> bool:
-        """Whether every two attributes that are compared have one value each, or none."""
+        """Whether every two compared attributes have at most one value each."""
         for place, (left, right, domain) in enumerate(self._relations):
             assert domain is not None
             relation = _relation(bound.get(left), bound.get(right), domain)
@@ -193,7 +192,7 @@ class OneSegment:
 
 
 def _held(dimension: Dimension) -> int:
-    """What the row holds for a dimension: an ordinal, or a value that the kernel searches among the keys."""
+    """What the row holds for a dimension: an ordinal, or a value that the kernel searches for among the keys."""
     listed = dimension.axis.role == "member"
     if dimension.given or isinstance(dimension.keys, list):
         return native.ORDINAL
@@ -234,7 +233,7 @@ def _searched(keys: npt.NDArray[Any], listed: bool, values: Sequence[Any]) -> li
 
 
 def _relation(left: Any, right: Any, domain: Domain) -> int:
-    """How two attributes stand to each other, as one bit; 0 where one is not bound, SEVERAL for several values."""
+    """The relation between two attributes, as one bit; 0 if one is unbound, SEVERAL for several values."""
     if left is None or right is None:
         return 0
     if type(left) is tuple or type(right) is tuple:

@@ -1,8 +1,7 @@
-"""All but an interval as one side: `!=`, `not between` and `not under` become sides of their box instead of residuals.
+"""Complements of intervals as sides: `!=`, `not between` and `not under` become sides of their box, not residuals.
 
-A side whose low is greater than its high stands for the ordinals below high and those from low on. Only an index
-knows such sides; they keep what is tested in vain close together in memory (measured on thesis, 1 M filters: 9 times
-quicker)."""
+A side whose low is greater than its high contains the ordinals below high and those from low on. Only indexes use such
+sides; they keep failed tests local in memory (measured on thesis, 1 M filters: 9 times faster)."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from tidings.matching.ragged import offsets_of, owners, sums
 
 
 def with_outsides(table: BoxTable) -> BoxTable:
-    """The same boxes; each residual "in [0, a) or in [b, open)" on a dimension that is otherwise free becomes a
+    """The same boxes, with each residual "in [0, a) or in [b, open)" on a dimension without a side turned into a
     side."""
     rows = table.residuals
     if not len(rows):
@@ -30,11 +29,11 @@ def with_outsides(table: BoxTable) -> BoxTable:
         return table
     box = owners(table.residual_offsets)
     side_box = owners(table.offsets)
-    place = side_box * len(table.dimensions) + table.dimension  # ascending: sides are in the order of their dimensions
+    place = side_box * len(table.dimensions) + table.dimension  # ascending: sides are sorted by dimension
     wanted = box * len(table.dimensions) + rows[:, 2]
     side = np.minimum(np.searchsorted(place, wanted), max(len(place) - 1, 0))
     two &= (place[side] == wanted) & (table.low[side] == 0) & (table.high[side] == OPEN)
-    _, first = np.unique(np.where(two, side, -1), return_index=True)  # one residual a side; another one stays
+    _, first = np.unique(np.where(two, side, -1), return_index=True)  # one residual per side; others stay
     chosen = np.zeros(len(rows), bool)
     chosen[first] = True
     chosen &= two

@@ -1,5 +1,5 @@
-"""Many boxes have the same residuals, so an index keeps each different set once: a box has one small number, and sets
-that are asked often stay in the processor's cache."""
+"""Many boxes have the same residuals, so an index stores each distinct set once: a box has one small number, and
+frequently tested sets stay in the processor's cache."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Integers = npt.NDArray[np.int64]
 
 
 def residual_sets(table: BoxTable) -> tuple[Ordinals, Integers, Ordinals, Ordinals]:
-    """By box the number of its set (0: none), by set its rows, the rows, and the part of the pool that they point
-    into; nothing by box where no box has any."""
+    """The set number of each box (0: none), the rows of each set, the rows, and the part of the pool that they use;
+    empty by box if no box has residuals."""
     if not len(table.residuals):
         return np.zeros(0, np.int32), np.zeros(2, np.int64), table.residuals, np.zeros(0, np.int32)
     set_of, examples = _numbered(table)
@@ -25,11 +25,11 @@ def residual_sets(table: BoxTable) -> tuple[Ordinals, Integers, Ordinals, Ordina
 
 
 def _numbered(table: BoxTable) -> tuple[Ordinals, Integers]:
-    """By box the number of its set, from 1 on, and a box with each set. First equal rows get one number, whatever part
-    of the pool they point to, then equal lists of rows."""
+    """The set number of each box, from 1 on, and an example box of each set. First numbers equal rows, wherever in the
+    pool their values are, then equal lists of rows."""
     kind, negated, first, start, stop = table.residuals.T.astype(np.int64)
     pointing = np.isin(kind, POINTING)
-    # What a row says besides its kind and dimension: a part of the pool, or one number.
+    # The content of a row besides its kind and dimension: a part of the pool, or one number.
     begins = np.where(pointing, start, len(table.pool) + np.arange(len(kind)))
     lengths = np.where(pointing, stop - start, 1)
     said = np.append(table.pool, start)[places(begins, lengths)]
@@ -43,7 +43,7 @@ def _numbered(table: BoxTable) -> tuple[Ordinals, Integers]:
 
 
 def _tightened(residuals: Ordinals, pool: Ordinals) -> tuple[Ordinals, Ordinals]:
-    """The rows with a pool of their own: what only dropped or repeated ones pointed to is left behind."""
+    """The rows with their own pool, without the parts that only dropped or duplicate rows used."""
     pointing = np.flatnonzero(np.isin(residuals[:, 0], POINTING))
     first = residuals[pointing, 3].astype(np.int64)
     lengths = residuals[pointing, 4] - first
@@ -53,7 +53,7 @@ def _tightened(residuals: Ordinals, pool: Ordinals) -> tuple[Ordinals, Ordinals]
 
 
 def expanded(set_of: Ordinals, offsets: Integers, residuals: Ordinals, boxes: int) -> tuple[Integers, Ordinals]:
-    """The residuals box by box again."""
+    """Expands the sets to residuals by box."""
     if not len(set_of):
         return np.zeros(boxes + 1, np.int64), residuals
     rows, ends = taken(offsets, set_of)

@@ -1,6 +1,6 @@
 """A segment: an immutable set of boxes with its index, matched on its own. A plan is a few segments.
 
-Ordinals and dictionaries belong to the segment, so nothing outside must change when one is added, merged or dropped.
+Ordinals and dictionaries belong to the segment, so adding, merging or dropping one changes nothing outside.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ from tidings.matching.index.threads import Threads
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 from tidings.matching.ragged import joined_offsets
 
-_SAMPLE = 16  # events that are matched first, to learn how much room the others need
+_SAMPLE = 16  # events matched first, to estimate the room needed for the others
 
 
 class Found(NamedTuple):
-    """Matches of one segment. A negative number n stands for ~n, which Python must still verify; `open` says how many
-    there are."""
+    """Matches of one segment. A negative number n is ~n, which Python must still verify; `open` counts these."""
 
     offsets: npt.NDArray[np.int64]
     numbers: npt.NDArray[np.int32]
@@ -40,7 +39,7 @@ class Found(NamedTuple):
 
 
 class Restriction(NamedTuple):
-    """Which matches must be tested against their span: none (no spans), the closed ones, or (nothing marked) all."""
+    """Which matches to test against their spans: none (no spans), the closed ones, or all (nothing marked)."""
 
     start: npt.NDArray[np.int64]
     stop: npt.NDArray[np.int64]
@@ -73,7 +72,7 @@ class Segment:
 
     @classmethod
     def of(cls, table: BoxTable, recent: EventBatch | None = None, thresholds: Thresholds = DEFAULTS) -> Segment:
-        """`recent` events help to choose how boxes are found."""
+        """`recent` events help to choose access paths."""
         known = None if recent is None else EventTable.of(recent, table.dimensions).least
         index, bitmaps = build_index(table, known, thresholds)
         numbers = table.number
@@ -92,8 +91,8 @@ class Segment:
     def match(
         self, batch: EventBatch, restriction: Restriction, numbers: int, parts: list[tuple[int, int]], threads: Threads
     ) -> Found:
-        """All matches of the batch, whose parts [first, last) are matched side by side; `numbers` is how many
-        subscription numbers there are."""
+        """All matches of the batch, whose parts [first, last) run in parallel; `numbers` is the number of subscription
+        numbers."""
         events = EventTable.of(batch, self.dimensions, self.relations)
         choices = choices_of(batch, events.undecided, self.dimensions, self.relations)
         found = threads.run(lambda first, last: self._part(events, choices, first, last, restriction, numbers), parts)
@@ -127,7 +126,7 @@ class Segment:
         restriction: Restriction,
         stamp: npt.NDArray[np.int32],
     ) -> Found:
-        """All but what is looked at in blocks; a few events first, to learn how much room the answer needs."""
+        """Matches everything except blocks; a few events first, to estimate the room needed."""
         accumulator = self.bitmaps.accumulator()
         counts = np.zeros(3, np.int64)
         offsets = np.zeros(last + 1, np.int64)
@@ -141,7 +140,7 @@ class Segment:
             if done == last:
                 cost = Cost(int(counts[CANDIDATES]), int(counts[TESTED]))
                 return Found(offsets[first:], out[: offsets[last]], int(counts[OPEN_MATCHES]), cost)
-            # Room that is not touched costs nothing, so there may be plenty of it.
+            # Untouched memory costs nothing, so allocate plenty.
             per_event = offsets[done] / (done - first) if done > first else 0
             room = int(max(4 * len(out) if done < stop else 0, 1.5 * per_event * (last - first))) + self.thresholds.room
             wider = np.empty(room, np.int32)
@@ -149,7 +148,7 @@ class Segment:
             out, stop = wider, last
 
     def _by_block(self, events: EventTable, choices: Choices, first: int, last: int, group: int, place: int) -> _Pairs:
-        """What one cluster holds, as pairs."""
+        """The matches in one cluster, as pairs."""
         dimensions = int(np.diff(self.bitmaps.first_dimension)[place])
         rows = np.empty((last - first, dimensions), np.int64)
         find_rows(place, self.bitmaps, events, first, last, rows)
@@ -184,7 +183,7 @@ class Segment:
         self, events: EventTable, first: int, last: int, found: Found, more: _Pairs,
         restriction: Restriction = _UNRESTRICTED, stamp: npt.NDArray[np.int32] = _NO_STAMP,
     ) -> Found:  # fmt: skip
-        """One answer of both; with a restriction or stamps, only what they let pass."""
+        """Merges both answers; applies the restriction and stamps, if any."""
         offsets = np.zeros(last - first + 1, np.int64)
         numbers = np.empty(len(found.numbers) + len(more.pairs), np.int32)
         shifted = np.concatenate([np.zeros(first, np.int64), found.offsets])
@@ -197,7 +196,7 @@ class Segment:
 
 
 def joined(parts: list[Found]) -> Found:
-    """Parts of one batch, in order."""
+    """Joins the parts of one batch, in order."""
     if len(parts) == 1:
         return parts[0]
     return Found(

@@ -1,7 +1,7 @@
-"""The segments of a matcher, and the merges that keep them few: small ones at once, large ones beside the caller.
+"""The segments of a matcher, and the merges that keep them few: small ones at once, large ones in the background.
 
-Segments never change, so a merge needs no lock: a thread of its own makes the new segment, and the caller's next step
-puts it in place of those that it was made from. Until then, and also when the merge fails, those stay in use."""
+Segments never change, so a merge needs no lock: its thread builds the new segment, and the caller's next step replaces
+the merged ones with it. Until then, and if the merge fails, they stay in use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tidings.matching.spans import Numbers, Positions, Spans
 
 @dataclass(slots=True)
 class Standing:
-    """A segment in use, and what says which of its matches must be tested against their spans."""
+    """A segment in use, and which of its matches to test against their spans."""
 
     segment: Segment
     latest_start: int
@@ -31,8 +31,8 @@ class Standing:
 
 
 class _Merged(NamedTuple):
-    segment: Segment | None  # None where no box is left
-    dropped: Numbers  # what no longer has any box
+    segment: Segment | None  # None if no box is left
+    dropped: Numbers  # numbers without any box left
 
 
 class _Pending(NamedTuple):
@@ -41,13 +41,13 @@ class _Pending(NamedTuple):
 
 
 class Segments:
-    """`forget` is told the numbers whose boxes were dropped."""
+    """`forget` receives the numbers whose boxes were dropped."""
 
     def __init__(self, spans: Spans, forget: Callable[[Numbers], None], thresholds: Thresholds = DEFAULTS) -> None:
         self.spans = spans
         self.thresholds = thresholds
-        self.committed: int | None = None  # the position up to which no event will be asked about any more
-        self.recent: EventBatch | None = None  # what merges choose access paths by
+        self.committed: int | None = None  # no event up to this position will be matched any more
+        self.recent: EventBatch | None = None  # merges choose access paths by these
         self.closed = np.zeros(16, np.uint8)  # by number
         self._forget = forget
         self._standing: list[Standing] = []
@@ -63,7 +63,7 @@ class Segments:
         self._standing.append(Standing(segment, latest_start, self._closings(segment)))
 
     def put(self, table: BoxTable, before: Segment | None = None) -> None:
-        """Boxes become a segment: the last one, or in place of another."""
+        """Turns boxes into a segment: appended, or replacing another."""
         segment = Segment.of(table, thresholds=self.thresholds) if len(table) else None
         if before is not None:
             self._swap((before,), segment)
@@ -72,7 +72,7 @@ class Segments:
             self.append(segment, int(starts.max()))
 
     def close(self, number: int) -> None:
-        """The number's span has got an end."""
+        """Records that the number's span was closed."""
         self.make_room_for_marks(number + 1)
         self.closed[number] = 1
         for one in self._standing:
@@ -84,19 +84,19 @@ class Segments:
             self.closed = np.concatenate([self.closed, np.zeros(2 * numbers - len(self.closed), np.uint8)])
 
     def finish(self, wait: bool = False) -> None:
-        """Takes over what was merged meanwhile, waiting for it if asked to; raises what went wrong there."""
+        """Installs a finished merge, waiting for it if asked to; raises the merge's error if it failed."""
         pending = self._pending
         if pending is not None and (wait or pending.future.done()):
             self._pending = None
             self._take_over(pending.sources, pending.future.result())
 
     def merge_alike(self) -> None:
-        """Segments of like size become one; at most one large merge runs at a time."""
+        """Merges segments of similar size; at most one large merge runs at a time."""
         while (sources := self._alike()) is not None:
             self._merge(sources)
 
     def merge_all(self, committed: int | None) -> None:
-        """One segment of all, at once."""
+        """Merges all into one segment, synchronously."""
         self.finish(wait=True)
         if committed is not None:
             self._commit(committed)
@@ -105,8 +105,8 @@ class Segments:
             self._take_over(sources, self._merging(sources)())
 
     def forget_before(self, position: int) -> None:
-        """No event at or below the position will be asked about any more: merges drop what is closed by then. A
-        segment of which much can be dropped is made anew."""
+        """No event up to this position will be matched any more: merges drop what was closed by then. Rebuilds a
+        segment if much of it can be dropped."""
         committed = self._commit(position)
         for one in list(self._standing):
             boxes = len(one.segment)
@@ -121,8 +121,8 @@ class Segments:
         return self.committed
 
     def _alike(self) -> tuple[Segment, ...] | None:
-        """The last segments that should be merged and can be now, all at once: two would often be followed by a third.
-        While a large merge runs, as many as are not large together."""
+        """The last segments that should and can be merged now, all at once: after two, a third would often follow.
+        While a large merge runs, only as many as make a small one."""
         segments = [one.segment for one in self._standing]
         for last in range(len(segments) - 1, 0, -1):
             first, boxes = last, len(segments[last])
@@ -138,7 +138,7 @@ class Segments:
         return None
 
     def _free(self, sources: Sequence[Segment]) -> bool:
-        """Whether none of them is being merged, and nothing large is where these are large."""
+        """Whether none of them is being merged and, if they are large, no large merge is running."""
         if self._pending is None:
             return True
         small = sum(map(len, sources)) < self.thresholds.large_merge
@@ -149,13 +149,13 @@ class Segments:
         if sum(map(len, sources)) < self.thresholds.large_merge:
             self._take_over(sources, work())
             return
-        # A thread for each merge: nothing idles between them, and a process that ends waits for this one at most.
+        # A thread per merge: none idles between merges, and an exiting process waits only for this one.
         with_one_thread = ThreadPoolExecutor(1, "tidings-merge")
         self._pending = _Pending(sources, with_one_thread.submit(work))
         with_one_thread.shutdown(wait=False)
 
     def _merging(self, sources: tuple[Segment, ...]) -> Callable[[], _Merged]:
-        """The work of a merge, with everything that it reads."""
+        """The work of a merge, with all its input."""
         stop = None if self.committed is None else self.spans.stop
         committed, recent, thresholds = self.committed, self.recent, self.thresholds
         return lambda: _merged(sources, stop, committed, recent, thresholds)
@@ -166,7 +166,7 @@ class Segments:
             self._forget(merged.dropped)
 
     def _swap(self, sources: Sequence[Segment], segment: Segment | None) -> None:
-        """Puts one segment in place of some that stand one after the other."""
+        """Replaces a run of adjacent segments with one."""
         place = next(i for i, one in enumerate(self._standing) if one.segment is sources[0])
         replaced = self._standing[place : place + len(sources)]
         del self._standing[place : place + len(sources)]
@@ -175,7 +175,7 @@ class Segments:
             self._standing.insert(place, Standing(segment, latest_start, self._closings(segment)))
 
     def _closings(self, segment: Segment) -> int:
-        """How many of its boxes have an end by now: also what was closed while it was being made."""
+        """How many of its boxes are closed by now, including those closed while it was being built."""
         if not self.closed[segment.first_number : segment.last_number + 1].any():
             return 0
         self.make_room_for_marks(segment.last_number + 1)
@@ -186,7 +186,7 @@ def _merged(
     sources: tuple[Segment, ...], stop: Positions | None, committed: int | None, recent: EventBatch | None,
     thresholds: Thresholds,
 ) -> _Merged:  # fmt: skip
-    """One segment of several, without what is closed up to the committed position."""
+    """Merges several segments into one, without what was closed up to the committed position."""
     tables, dropped = [], [np.zeros(0, np.int32)]
     for source in sources:
         table = table_of(source)

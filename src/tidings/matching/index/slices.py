@@ -1,5 +1,5 @@
-"""What a slice of boxes that lie side by side gives an event: those up to a bound, all of them, those that hold its
-ordinals. Small loops that the compiler turns into vector code or that do without a branch."""
+"""Matches an event against a slice of adjacent boxes: those up to a bound, all of them, or those that contain its
+ordinals. Small loops that the compiler vectorises or that have no branches."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tidings.matching.compiled import inlined
 
 @inlined
 def within(ordinal: Any, low: Any, high: Any) -> Any:
-    """Whether low <= ordinal < high; where low > high, whether ordinal < high or low <= ordinal. In arithmetic modulo
-    2^32 both are one comparison."""
+    """Whether low <= ordinal < high; where low > high, whether ordinal < high or low <= ordinal. Modulo 2^32, both are
+    one comparison."""
     return np.uint32(ordinal - low) < np.uint32(high - low)
 
 
 @inlined
 def first_above(bounds: Any, base: Any, width: Any, left: Any, right: Any, ordinal: Any) -> Any:
-    """Of the boxes [left, right), sorted by bound, the first whose bound is greater."""
+    """The first of the boxes [left, right), sorted by bound, whose bound is greater."""
     while left < right:
         middle = (left + right) >> 1
         if bounds[base + middle * width] <= ordinal:
@@ -32,7 +32,7 @@ def first_above(bounds: Any, base: Any, width: Any, left: Any, right: Any, ordin
 
 @inlined
 def copy(number: Any, start: Any, stop: Any, out: Any, n: Any) -> Any:
-    """Through views of both sides the loop becomes a block copy (measured: 0.08 ns a number instead of 0.45)."""
+    """With views of both sides, the loop becomes a block copy (measured: 0.08 ns per number instead of 0.45)."""
     source, target = number[start:stop], out[n : n + stop - start]
     for i in range(len(source)):
         target[i] = source[i]
@@ -43,8 +43,8 @@ def copy(number: Any, start: Any, stop: Any, out: Any, n: Any) -> Any:
 def copy_inside(
     number: Any, low: Any, high: Any, base: Any, start: Any, stop: Any, ordinal: Any, out: Any, n: Any
 ) -> Any:
-    """Copies those whose second of two sides holds the ordinal, without a branch (0.8 ns each). The boxes are asked
-    in the same way: where one has no upper bound none has, and half of the bounds need not be read."""
+    """Copies the boxes whose second of two sides contains the ordinal, without a branch (0.8 ns each). All boxes are
+    tested in the same way: if one has no upper bound, none has, and half of the bounds need not be read."""
     source, target = number[start:stop], out[n : n + stop - start]
     lows, highs = low[base + start * 2 + 1 :], high[base + start * 2 + 1 :]
     taken = np.uint64(0)

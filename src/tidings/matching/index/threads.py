@@ -1,9 +1,9 @@
-"""How many threads a large batch is split between: as many as help, which is measured and not assumed.
+"""Chooses how many threads share a large batch, by measuring.
 
-More threads need not be quicker: with 3.2 M filters of Le Subscribe, two matched 35,800 events/s and one 42,200 (two
-cores). So the first large batches run with one thread, two, four and
-so on in turn, three times each; then the quickest number stays in use. It is measured again when the number of boxes
-has doubled or halved, and after a thousand batches, since other work on the machine comes and goes."""
+More threads are not always faster: with 3.2 M filters of Le Subscribe, two matched 35,800 events/s and one 42,200 (two
+cores). So the first large batches run with one thread, two, four and so on in turn, three times each; then the fastest
+number stays in use. It is measured again when the number of boxes has doubled or halved, and after a thousand batches,
+since other work on the machine comes and goes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_TURNS = 3  # of each number of threads; the quickest counts, so one disturbed batch does no harm
-_WORTHWHILE = 0.95  # of the time with fewer threads: what more of them must not exceed
-_BATCHES = 1000  # that a choice holds for
+_TURNS = 3  # per number of threads; the fastest counts, so one disturbed batch does no harm
+_WORTHWHILE = 0.95  # more threads must take at most this share of the time
+_BATCHES = 1000  # that a choice is used for
 
 
 class Threads:
-    """`fixed` is a number to use without measuring."""
+    """`fixed`: use this number without measuring."""
 
     def __init__(self, fixed: int | None = None, most: int | None = None) -> None:
         most = most or len(os.sched_getaffinity(0))
@@ -35,7 +35,7 @@ class Threads:
         self._batches = 0
 
     def number(self, boxes: int) -> int:
-        """How many threads the next large batch gets; `boxes` is how many the matcher has."""
+        """The number of threads for the next large batch; `boxes` is the matcher's number of boxes."""
         if not self._boxes <= 2 * boxes <= 4 * self._boxes or self._batches == _BATCHES:
             self._boxes = boxes
             self._start_over()
@@ -44,7 +44,7 @@ class Threads:
         return due if len(self._seconds[due]) < _TURNS else self._quickest()
 
     def note(self, threads: int, events: int, seconds: float) -> None:
-        """What a large batch took."""
+        """Records how long a large batch took."""
         if len(self._seconds[threads]) < _TURNS:
             self._seconds[threads].append(seconds / events)
 
@@ -56,7 +56,7 @@ class Threads:
         return best
 
     def run(self, work: Callable[[int, int], T], parts: Iterable[tuple[int, int]]) -> list[T]:
-        """The results of all parts, in order; the caller's thread takes the first."""
+        """The results of all parts, in order; the caller's thread runs the first."""
         first, *others = parts
         if not others:
             return [work(*first)]
@@ -64,7 +64,7 @@ class Threads:
         return [work(*first), *(job.result() for job in jobs)]
 
     def _workers(self) -> ThreadPoolExecutor:
-        """One pool for the matcher's life; a forked process makes its own, since threads are not forked."""
+        """One pool for the matcher's life; a forked process creates its own, since threads do not survive a fork."""
         if self._pool is None or self._process != os.getpid():
             self._process = os.getpid()
             self._pool = ThreadPoolExecutor(max(self._options), "tidings-match")

@@ -1,4 +1,4 @@
-"""When the index does what: the sizes from which keys, bitmaps, blocks, merges and threads pay off.
+"""Sizes from which keys, bitmaps, blocks, merges and threads pay off.
 
 The defaults were measured on the benchmark's workloads. Tests lower them, so that a few dozen filters reach every
 access path; the answers never depend on them."""
