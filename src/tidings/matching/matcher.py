@@ -97,9 +97,9 @@ class Matcher:
 
     def add_many(self, filters: GivenFilters) -> None:
         """Adds many filters at once, all or none, much faster than one by one: a dict of filters by id, pairs of id and
-        filter, or Subscriptions. Raises WrongFilters with all problems. Issues the first few warnings as FilterWarning.
+        filter, or Subscriptions.
 
-        Raises WrongFilters with all that is wrong. Of warnings the first few come as FilterWarning."""
+        Raises WrongFilters with all problems. Issues the first few warnings as FilterWarning."""
         self._add_all(filters, "Matcher.add_many")
 
     def _add_all(self, filters: GivenFilters, call: str) -> None:
@@ -129,8 +129,8 @@ class Matcher:
 
         `events`: a pandas or polars DataFrame, a pyarrow Table or RecordBatch, an iterable of dicts or Events, one of
         these alone, or an EventBatch. A dict is a whole event, `{"id": …, "event_type": …, "attributes": {…}}`, or its
-        attributes alone, `{"price": 900}`. A row of a frame is an event: the column `id` is its id (without one: the
-        row number as text, from 0), lists are several values, null and NaN mean no value.
+        attributes alone, `{"price": 900}`. A row of a frame is an event: the column `id` is its id (by default the row
+        number as text, from 0), a list has several values, null and NaN mean no value.
 
         `event_type`: the type of events that name none; required only if the schema has several. `ignore_unknown`:
         ignore columns that are not in the schema instead of raising an error. `on_error`: with "raise", an event that
@@ -153,7 +153,6 @@ class Matcher:
 
     def match_one(self, event: Any, *, event_type: str | Sequence[str] | None = None) -> list[str]:
         """The ids of the subscriptions that one event matches; the fastest way for events that arrive one by one.
-        `event`: a dict, an Event, or the JSON of one, as text or bytes. Raises RefusedEvent.
 
         `event`: a dict, an Event, or the JSON of one, as text or bytes. Raises RefusedEvent."""
         numbers = self._algorithm.match_one(self._reader.one(event, event_type), self._position)
@@ -207,9 +206,8 @@ class Matcher:
 
     def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Saves schema, filters and index as a plan, a folder that `Matcher.open` and Spark workers open instantly.
-        Raises PlanExists if there is a plan already, unless `overwrite`.
 
-        An existing plan is kept and PlanExists raised, unless `overwrite`."""
+        Raises PlanExists if there is a plan already, unless `overwrite`."""
         expect(folder, (str, os.PathLike), "Matcher.save", "folder", "the path of a folder")
         if self._box is None:
             raise NotSaved(self.algorithm)

@@ -2,12 +2,10 @@
 
 An axis is one question about an event: the *value* of an attribute (comparisons), whether something is a *member* of
 its values (`contains`), or a *word* of them. An event answers with a set of keys and satisfies a side of a box if one
-of its keys lies inside. So all kinds of predicates have one form, and multi-valued events need no expansion. Residuals
-that depend on which value was chosen together with another (attribute against attribute, `contains all`) are exact
-while the event has one value there; otherwise the candidate gets a second look.
+of its keys lies inside. So all kinds of predicates have one form, and multi-valued events need no expansion.
 
-Residuals that depend on which value was chosen together with another (attribute against attribute, `contains all`)
-are exact while the event has one value there; otherwise the matcher asks the specification.
+Residuals that depend on which value was chosen together with another (attribute against attribute, `contains all`) are
+exact while the event has one value there; otherwise the candidate gets a second look.
 
 Boxes survive the growth of an enumeration: new values come at its end, so one extra ordinal after the last represents
 all future ones. When a hierarchy grows, categories are renumbered, and boxes that test it are rebuilt."""

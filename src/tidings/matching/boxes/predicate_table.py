@@ -46,13 +46,10 @@ class BrokenTable(MatchingError):
 @dataclass(frozen=True, eq=False)
 class PredicateTable:
     """`attribute` indexes `attributes`, `operator` indexes OPERATORS, `value` is a number or encodes a literal.
+
     `vocabularies` has an entry per attribute: the literals of a string or text attribute (for `contains`, one word
     each), or the domain's own vocabulary of an enumerated or hierarchical one; there, a value is an index into it.
     Numbers and times have none; a time is in microseconds (exact for the years 1685 to 2255).
-
-    `vocabularies` has an entry per attribute: the literals of a string or text attribute (for `contains`, one
-    word each), the domain's own vocabulary of an enumerated or hierarchical one; there a value is a place in
-    it. Numbers and times have none; a time is its microseconds (exact for the years 1685 to 2255).
     """
 
     catalog: Catalog

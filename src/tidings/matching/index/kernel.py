@@ -28,12 +28,10 @@ def find_matches(
     span_stop: Any, closed: Any, blocked_from: Any, most_combinations: Any, accumulator: Any, counts: Any,
     out_offsets: Any, out: Any,
 ) -> Any:  # fmt: skip
-    """Matches the events [first, last) and appends to `out`; returns the first event that did not fit. `stamp` is empty
-    if each subscription has one box. The spans are empty if all of them cover the whole batch; if only some may not,
-    `closed` marks them. A match that Python must still verify is written as ~number.
+    """Matches the events [first, last) and appends to `out`; returns the first event that did not fit.
 
-    `stamp` is empty where each subscription has one box; the spans are empty where all of them hold the whole batch,
-    and where only some may not, `closed` marks them. A match that Python must still verify is written as ~number."""
+    `stamp` is empty if each subscription has one box. The spans are empty if all of them cover the whole batch; if only
+    some may not, `closed` marks them. A match that Python must still verify is written as ~number."""
     needs, answers, access_offsets, access = index.needs, index.answer, index.access_offsets, index.access
     first_cluster, first_key, first_box = index.first_cluster, index.first_key, index.first_box
     first_side, widths, sorted_by = index.first_side, index.width, index.sorted_by

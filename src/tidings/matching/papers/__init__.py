@@ -1,4 +1,3 @@
-"""The algorithms from the papers, one module each, behind the contract of `tidings.matching.algorithm`. They share
-boxes, points and residuals with the default algorithm (`indexed`) and differ in how they find boxes.
+"""The algorithms from the papers, one module each, behind the contract of `tidings.matching.algorithm`.
 
-They share boxes, points and residuals with the default algorithm (`indexed`), and differ in how boxes are found."""
+They share boxes, points and residuals with the default algorithm (`indexed`) and differ in how they find boxes."""

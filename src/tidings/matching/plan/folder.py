@@ -3,7 +3,7 @@
     plan/manifest.json       form, format, catalog, the pieces in order, every file with its size and checksum
     plan/segment-4.arrow     a segment: its index, its bitmaps, the keys of its dimensions
     plan/numbers-0.arrow     by number the subscription's id, where its span begins, the filter's text if it has one
-    plan/closings-7.arrow    numbers that have got an end, and where
+    plan/closings-7.arrow    numbers whose span was closed, and where it ended
 
 A plan never changes once it has its name. The next one shares the unchanged files. Opening a plan reads every byte once
 to verify the checksums: a damaged file is refused instead of giving wrong answers."""
