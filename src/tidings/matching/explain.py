@@ -33,7 +33,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One conjunction of the normal form. `note` explains why it fails although each predicate holds by itself."""
+    """One conjunction of the normal form. `note` explains why it fails although each predicate holds individually."""
 
     matches: bool
     findings: tuple[Finding, ...]

@@ -124,7 +124,7 @@ class _Bulk:
         self._bounds(rows, operators, at, after)
 
     def _keys(self, domain: Domain, place: int, values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[Any], Integers]:
-        """The different keys in order and the place of each predicate's."""
+        """The distinct keys in order, and the index of each predicate's key."""
         if domain.kind is Kind.NUMERIC:
             return _ranked(values)
         if domain.kind is Kind.TIME:
@@ -252,7 +252,7 @@ def _cut(
 
 
 def _ranked(keys: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Integers]:
-    """The different keys in order and the place of each."""
+    """The distinct keys in order, and the index of each key."""
     if len(keys):
         low, high = keys.min(), keys.max()
         if high / 2 - low / 2 < _DENSE / 2 and (keys == np.floor(keys)).all():

@@ -37,7 +37,7 @@ class FilterBatch:
     of invalid ones. If there are any, only `problems` is usable."""
 
     catalog: Catalog
-    places: Places  # of the plain ones, ascending
+    places: Places  # of the plain filters, ascending
     plain: PredicateTable | None
     others: Mapping[int, Filter]
     problems: Mapping[int, LanguageError] = field(default_factory=dict)
