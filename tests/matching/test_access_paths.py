@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import given, settings
@@ -12,8 +13,8 @@ from hypothesis import strategies as st
 
 from tests.matching.filter_pool import LOW, events, filters, truth
 from tests.strategies.filters import RICH
-from tidings.events import EventBatch
-from tidings.language import Subscription
+from tidings.events import Event, EventBatch
+from tidings.language import Filter, Subscription
 from tidings.matching.boxes.box_table import HAS_ALL, HAS_ANY, IN_RANGES, RELATED, UNBOUND_AXIS
 from tidings.matching.boxes.event_table import EventTable
 from tidings.matching.index.access import ALL, MIXED, PREFIX, ROWS, SUFFIX
@@ -21,6 +22,7 @@ from tidings.matching.index.blocks import blocked
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.index.segment import Segment
 from tidings.matching.index.thresholds import Thresholds
+from tidings.matching.naive import matches
 
 EVERY = range(len(filters()))
 ANSWERS = {ALL: "all", PREFIX: "prefix", SUFFIX: "suffix", ROWS: "rows", MIXED: "mixed"}
@@ -154,3 +156,40 @@ def paths(segments: Sequence[Segment]) -> Counter[str]:
             else:
                 reached[f"bitmaps {'with' if keyed else 'without'} a key"] += 1
     return +reached
+
+
+def equals_naive(texts: Sequence[str], made: Sequence[Event], low: Thresholds = LOW) -> BoxMatcher:
+    """A matcher that was compared with the specification."""
+    matcher, parsed = BoxMatcher(RICH, 1, low), [Filter.parse(text, RICH) for text in texts]
+    matcher.add_many([(Subscription(str(n), filter), 0) for n, filter in enumerate(parsed)])
+    found = matcher.match(EventBatch.of(list(made), RICH))
+    for row, event in enumerate(made):
+        expected = [n for n, filter in enumerate(parsed) if matches(filter.tree, event.bindings(), RICH)]
+        assert sorted(int(matcher.id(number)) for number in found.of(row).tolist()) == expected, event
+    return matcher
+
+
+def test_more_bounds_than_buckets() -> None:
+    """A bucket of a bitmap then holds ordinals that a side allows and others that it does not."""
+    random = np.random.default_rng(3)
+    forms = ("paint = 'red' and price >= {} and budget < {} and prices between {} and {}",
+             "paint = 'red' and price < {} and budget >= {} and prices not between {} and {}")  # fmt: skip
+    texts = [forms[n % 2].format(*random.integers(0, 300, 2), *np.sort(random.integers(0, 300, 2))) for n in range(300)]
+    made = [
+        Event(f"e{n}", ("offer",), (("budget", (b,)), ("paint", ("red",)), ("price", (p,)), ("prices", tuple(several))))
+        for n, (p, b, *several) in enumerate(random.integers(0, 300, (60, 4)).tolist())
+    ]
+    matcher = equals_naive(texts, made, replace(LOW, large_cluster=1000))
+    matcher.merge()
+    (segment,) = matcher.settled_segments()
+    assert 50 < np.diff(segment.bitmaps.first_edge).max() < 100  # of some 300 bounds
+    assert segment.bitmaps.first_plain.max() >= 0
+
+
+def test_a_second_look_knows_the_key() -> None:
+    """The attribute of a cluster's key is compared with another one, and the event has several values of it."""
+    texts = [f"prices = {n} and prices < price" for n in range(10)]
+    made = [Event("e", ("offer",), (("price", (5,)), ("prices", (2, 4, 7))))]
+    matcher = equals_naive(texts, made)
+    index = matcher.settled_segments()[0].index
+    assert len(index.access)

@@ -1,0 +1,1 @@
+"""Small faults, each of which the quick tests of its room must notice: `python -m tests.mutants [NAME …]`."""

@@ -1,0 +1,206 @@
+"""The mutants, room by room. Each old text is one line or less, so that it stays valid as the source changes."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+_M = "tests/matching/"
+_POOL = (
+    f"{_M}test_access_paths.py::test_the_whole_pool_equals_naive_and_reaches_every_path",
+    f"{_M}test_access_paths.py::test_parts_of_the_pool_reach_every_path_often",
+    f"{_M}test_access_paths.py::test_more_bounds_than_buckets",
+    f"{_M}test_access_paths.py::test_a_second_look_knows_the_key",
+)
+_LOOK = (
+    f"{_M}test_second_look.py::test_several_words_must_be_in_one_value",
+    f"{_M}test_second_look.py::test_comparisons_between_attributes[default]",
+)
+_CHOICE = (f"{_M}test_choice.py::test_attributes_compared_in_trees_and_triangles",)
+_ONE = (
+    f"{_M}test_one_event.py::test_many_values_and_many_doubts",
+    f"{_M}test_one_event.py::test_every_access_path_equals_naive",
+)
+_REFUSED = (f"{_M}test_one_event.py::test_refuses_what_validate_refuses",)
+_SPANS = (f"{_M}test_spans.py",)
+_SEGMENTS = (
+    f"{_M}test_segments.py::test_changes_and_batches_go_on_while_segments_are_merged",
+    f"{_M}test_segments.py::test_a_merge_drops_what_was_closed_by_the_position_told",
+    f"{_M}test_segments.py::test_what_is_left_after_dropping_matches_as_before",
+    f"{_M}test_every_algorithm.py::test_equals_naive[default]",
+)
+_BULK = (f"{_M}test_bulk.py", f"{_M}test_gathering.py")
+_TEXTS = (
+    f"{_M}test_filter_texts.py::test_odd_texts_among_good_ones",
+    f"{_M}test_filter_texts.py::test_all_are_added_or_none",
+    f"{_M}test_filter_texts.py::test_texts_by_the_hundred_are_what_each_is_alone",
+    f"{_M}test_filter_texts.py::test_texts_with_slips_of_the_pen_are_what_each_is_alone",
+)
+_VERIFIED = (f"{_M}test_verified.py",)
+_PLAN = (
+    f"{_M}test_plan.py::test_an_opened_plan_matches_as_the_matcher_did",
+    f"{_M}test_plan.py::test_any_damaged_byte_is_noticed",
+    f"{_M}test_filters.py",
+    f"{_M}test_chunks.py",
+    f"{_M}test_shared_plans.py::test_texts_that_no_position_needs_are_left_out",
+)
+_LANGUAGE = (
+    "tests/language/test_binder.py",
+    "tests/language/test_ranges.py",
+    "tests/language/test_predicates.py",
+    "tests/language/test_normal_form.py",
+)
+_COVERING = ("tests/language/test_covering.py", "tests/language/test_satisfiability.py")
+_COLUMNS = ("tests/events/test_columns.py", "tests/events/test_value_limit.py")
+
+_INDEX = (
+    ("only the first value as a key", "kernel.py", "sets[starts[e, d] + combination % many]", "sets[starts[e, d]]"),
+    ("residuals of grouped boxes ignored", "kernel.py", "if has_residuals:", "if has_residuals and answer == MIXED:"),
+    ("residuals of sure boxes ignored", "bitmaps.py", "if plain >= 0 and (len(residual_set) == 0 or", "if plain >= 0 and (True or"),
+    ("only the first value in blocks", "blocks.py", "range(starts[e, dim], stops[e, dim])", "range(starts[e, dim], starts[e, dim] + 1)"),
+    ("only the first value in bitmaps", "kernel.py", "for s in range(starts[e, d], stops[e, d]):", "for s in range(starts[e, d], starts[e, d] + 1):"),
+    ("look-ahead trusts the least value", "kernel.py", "slots[mix(h) & last] if single else np.uint64(1)", "slots[mix(h) & last]"),
+    ("sure boxes found twice", "kernel.py", "rows[w] &= ~sure[w]", "rows[w] &= ~np.uint64(0)"),
+    ("no second look", "kernel.py", "if verdict & ASK and not look_again(e, group, cluster, box, index, choices):", "if False:"),
+    ("a second look without the key", "kernel.py", "index.keys[key + k], index.keys[key + k] + 1", "0, 2**30"),
+    ("prefix by the least value", "kernel.py", "ordinal = greatest[e, side_dimension[base]]", "ordinal = least[e, side_dimension[base]]"),
+    ("suffix by the greatest value", "kernel.py", "ordinal = least[e, side_dimension[base]]", "ordinal = greatest[e, side_dimension[base]]"),
+    ("only the last part of a key compared", "kernel.py", "same &= inside(e, access[a]", "same = inside(e, access[a]"),
+    ("range residual closed above", "kernel.py", "if pool[i] <= ordinal < pool[i + 1]:", "if pool[i] <= ordinal <= pool[i + 1]:"),
+    ("all but an interval by the least value", "kernel.py", "if ordinal >= high[side] and greatest[e, d] < low[side]:", "if ordinal >= high[side]:"),
+    ("a span closed above", "kernel.py", "<= position < span_stop[number]", "<= position <= span_stop[number]"),
+    ("a subscription matched twice", "kernel.py", "if stamp[number] == e + 1:", "if False:"),
+    ("residuals in blocks ignored", "blocks.py", "if len(residual_set) and residual_set[box]:", "if False:"),
+    ("a full block written twice", "blocks.py", "counts[CANDIDATES] = begin, open_before", "counts[CANDIDATES] = n, open_before"),
+    ("no second look in blocks", "blocks.py", "if verdict & ASK and not look_again(", "if False and not look_again("),
+    ("a bucket too few", "bitmaps.py", "np.searchsorted(cuts, high[side] - 1, side=\"right\")", "np.searchsorted(cuts, high[side] - 1)"),
+    ("sure though a bucket is cut below", "bitmaps.py", "clear(words, sure, 0, first + 1 - begins,", "clear(words, sure, 0, first,"),
+    ("sure though a bucket is cut above", "bitmaps.py", "clear(words, sure, last + ends, rows,", "clear(words, sure, last + 1, rows,"),
+    ("two bounds of which the second is closed", "slices.py", "np.uint64(ordinal < highs[2 * i])", "np.uint64(ordinal <= highs[2 * i])"),
+    ("one of two sides suffices", "slices.py", "& within(third,", "| within(third,"),
+    ("slices end early", "slices.py", "if bounds[base + middle * width] <= ordinal:", "if bounds[base + middle * width] < ordinal:"),
+    ("sides closed above", "slices.py", "np.uint32(ordinal - low) < np.uint32(high - low)", "np.uint32(ordinal - low) <= np.uint32(high - low)"),
+    ("slices though there are more sides", "access.py", "if plain and len(rest) == 1 and first", "if plain and first"),
+    ("slices though there are residuals", "access.py", "Group(access, ALL if plain else ROWS,", "Group(access, ALL,"),
+    ("shapes without their kinds", "access.py", "* 8 + kinds[i] + 17", "* 8 + 17"),
+    ("plain boxes among those with residuals", "access.py", "np.uint64(1 if residual_offsets[box] == residual_offsets[box + 1] else 2)", "np.uint64(1)"),
+    ("any two ranges taken for all but one", "outsides.py", "two &= (pool[start] == 0) & (pool[start + 3 * two] == OPEN)", "two &= pool[start] == 0"),
+    ("a lower bound lost to an outside", "outsides.py", "(table.low[side] == 0) & (table.high[side] == OPEN)", "(table.high[side] == OPEN)"),
+    ("residual sets told apart by length", "residual_sets.py", "if pool[residuals[r, 3] + i] != pool[residuals[s, 3] + i]:", "if False:"),
+    ("residual sets point into the old pool", "residual_sets.py", "residuals[pointing, 3], residuals[pointing, 4] = ends[:-1], ends[1:]", "ends = ends"),
+)  # fmt: skip
+
+_ONE_EVENT = (
+    ("a number that no filter lists", "native.py", "if listed and (first == 0 or keys[first - 1] != value):", "if listed and first == 0:"),
+    ("a number on a cut", "native.py", "if keys[middle] <= value:", "if keys[middle] < value:"),
+    ("values of the event before", "one_event.py", "self.events.set_stops[0, :] = 0", "self.events.set_stops[0, :] += 0"),
+    ("several values compared as one", "one_event.py", "if self._relations and not self._relate(dict(bound)):", "if self._relate(dict(bound)) is None:"),
+    ("points numbered from nought", "one_event.py", "_Known((key, 2 * number + 1)", "_Known((key, 2 * number)"),
+    ("below and above exchanged", "one_event.py", "LESS if b < a < ends[b] else GREATER", "GREATER if b < a < ends[b] else LESS"),
+    ("a text without known words unbound", "one_event.py", "for w in words_of(value)} or {0})", "for w in words_of(value)})"),
+)  # fmt: skip
+
+_SEGMENT = (
+    ("dropped one position early", "> committed\n", "> committed + 1\n"),
+    ("merged segments begin early", "latest_start = max(one.latest_start for one in replaced)", "latest_start = min(one.latest_start for one in replaced)"),
+    ("a segment begins early", "self.append(segment, int(starts.max()))", "self.append(segment, int(starts.min()))"),
+    ("the last number is never closed", "<= number <= one.segment.last_number", "<= number < one.segment.last_number"),
+    ("closed during a merge", "return int(np.count_nonzero(self.closed[segment.index.number]))", "return 0"),
+)  # fmt: skip
+
+_BOXES = (
+    ("one value of several at a bound", "residuals.py", "if low <= sets[i] < high:", "if low < sets[i] < high:", _POOL),
+    ("any word instead of all", "residuals.py", "wanted = 1 if kind == HAS_ANY else stop - start", "wanted = 1", _POOL),
+    ("absent words end a second look", "residuals.py", "if answer == NO and not (verdict & ASK and", "if answer == NO and not (False and", _POOL),
+    ("unbound attributes are not asked", "residuals.py", "return YES if least[e, d] < 0 else NO", "return YES", _POOL),
+    ("ancestors that ended", "second_look.py", "above = before - np.searchsorted(stops, rank + 1)", "above = before - np.searchsorted(stops, rank)", _LOOK),
+    ("less or equal for less", "second_look.py", "if (bits & LESS and rank < starts[n - 1])", "if (bits & LESS and rank <= starts[n - 1])", _LOOK),
+    ("only the last range of a residual", "second_look.py", "within |= pool[j] <= ordinals[i]", "within = pool[j] <= ordinals[i]", (*_LOOK, *_POOL)),
+    ("outsides in a second look", "second_look.py", "alive[i] &= ordinals[i] < high[s] or low[s] <= ordinals[i]", "alive[i] &= True", _POOL),
+    ("struck values complete a triangle", "second_look.py", "fits[j] = alive[offset[c] + j] and relation & ca_bits", "fits[j] = relation & ca_bits != 0", _LOOK),
+    ("only the last of several words", "second_look.py", "has_all &= at < len(words)", "has_all = at < len(words)", (*_LOOK, *_POOL)),
+    ("a hierarchy's subtrees end at once", "choices.py", "return True, ranks, [ends[rank] for rank in ranks]", "return True, ranks, [rank + 1 for rank in ranks]", _LOOK),
+    ("ranks without their shift", "choices.py", "shift[p, s] = ranked - bases[k]", "shift[p, s] = ranked", _LOOK),
+    ("related to an unbound attribute", "event_table.py", "np.where(bound_first & bound_second, found, 0)", "np.where(bound_first, found, 0)", _POOL),
+    ("the greatest of several is the least", "event_table.py", "_reduce(np.maximum,", "_reduce(np.minimum,", _POOL),
+    ("equal ordinals twice", "event_table.py", "pairs = np.unique((rows << 32) | ordinals)", "pairs = (rows << 32) | ordinals", _POOL),
+    ("values without known words unbound", "dimension.py", "for word in words_of(value)}) or [0] for", "for word in words_of(value)}) for", _POOL),
+    ("any cuts taken for points", "dimension.py", "return len(cuts) % 2 == 0 and all(", "return len(cuts) % 2 == 0 or all(", _SEGMENTS),
+    ("a member that no filter names", "dimension.py", "np.where(known & (ordinals > 0), ordinals, 0)", "np.where(ordinals > 0, ordinals, 0)", _POOL),
+    ("merged pools not shifted", "merge.py", "shifted[points, 3:] += np.int32(shift)", "shifted[points, 3:] += 0", _POOL),
+    ("merged relations not renumbered", "merge.py", "rows[related, 2] = pairs[table.residuals[related, 2]]", "rows[related, 2] = pairs[0]", _POOL),
+    ("cuts dropped, ordinals off by one", "merge.py", "values[cut] = np.searchsorted(used, values[cut]) + 1", "values[cut] = np.searchsorted(used, values[cut])", _SEGMENTS),
+    ("sides sorted without their bounds", "merge.py", "low[j - 1], low[j] = low[j], low[j - 1]", "low[j - 1], low[j] = low[j - 1], low[j]", _POOL),
+    ("the wider of two upper bounds", "bulk.py", "high = np.minimum.reduceat(", "high = np.maximum.reduceat(", _BULK),
+    ("below a node includes it", "bulk.py", "at[down] + (operators[down] == LESS)", "at[down]", _BULK),
+    ("the ancestors without the greatest", "bulk.py", "above[0], above[-1] + 1", "above[0], above[-1]", _BULK),
+    ("plain filters lose their numbers", "filter_batch.py", "number=self.places[table.number].astype(np.int32)", "number=table.number", _BULK),
+    ("texts in another order", "filter_batch.py", "np.concatenate([np.array([*self.others], np.int64), self.places])", "np.concatenate([self.places, np.array([*self.others], np.int64)])", _TEXTS),
+    ("the last wrong text is named", "filter_batch.py", "raise self.problems[min(self.problems)]", "raise self.problems[max(self.problems)]", _TEXTS),
+    ("only the first of several words read", "filter_texts.py", "if len(words) != 1:", "if not words:", _TEXTS),
+    ("one readable piece suffices", "filter_texts.py", "plain = np.logical_and.reduceat(", "plain = np.logical_or.reduceat(", _TEXTS),
+)  # fmt: skip
+
+_OTHERS = (
+    ("withdrawn and added out of order", "spans.py", "if at < self._last_change.get(id, at):", "if False:", _SPANS),
+    ("never active for an instant", "spans.py", "if at < self._start[number]:", "if at <= self._start[number]:", _SPANS),
+    ("a plan's closings lost", "spans.py", "self._stop[closings.numbers] = closings.stops", "self._stop[closings.numbers] = FOREVER", _SPANS),
+    ("known ids not compared", "spans.py", "all(names.isdisjoint(wanted) for names in known)", "True", _SPANS),
+    ("compared with the least only", "choice.py", "key(value) < greatest", "key(value) < least", _CHOICE),
+    ("ancestors that ended, in Python", "choice.py", "above = before - bisect_right(stops, start)", "above = before - bisect_left(stops, start)", _CHOICE),
+    ("comparisons in one direction", "choice.py", "if left < right else mirrored(edges[right, left])", "if left < right else edges[right, left]", _CHOICE),
+    ("verified twice", "verified.py", "if number in known[event]:", "if False:", _VERIFIED),
+    ("what must be verified is believed", "verified.py", "keep = ~verify", "keep = verify | True", _VERIFIED),
+    ("a damaged file is read", "plan/folder.py", "if checksum_of(content) != checksum:", "if False:", _PLAN),
+    ("chunks begin at nought", "plan/folder.py", "first += len(rows)", "first += 0", (*_PLAN, f"{_M}test_plan.py")),
+    ("texts that are needed are dropped", "plan/filters.py", "<= committed)", "> committed)", _PLAN),
+    ("quoted names are not found", "plan/filters.py", ".replace('\"', '\"\"')", "", _PLAN),
+    ("rows counted from the first chunk", "plan/chunks.py", "[row - chunk.first].as_py()", "[row].as_py()", _PLAN),
+)  # fmt: skip
+
+_LANGUAGES = (
+    ("covers what is bound", "covering.py", "and outer.unbound <= inner.unbound", "and True", _COVERING),
+    ("a member stands for the chosen value", "covering.py", "if any(attribute in pair for pair in outer.relations) or", "if", _COVERING),
+    ("some relations suffice", "covering.py", "if known is not None and not known & ~wanted:", "if known is not None and known & wanted:", _COVERING),
+    ("pre-order taken for the order", "covering.py", "if not space.domain.kind.totally_ordered:", "if False:", _COVERING),
+    ("overlapping ranges apart", "covering.py", "if left[-1][1] <= right[0][0]:", "if left[0][0] < right[0][0]:", _COVERING),
+    ("exchanged names, same relation", "constraints.py", "right, left, mirrored(bits)", "right, left, bits", _COVERING),
+    ("any of the words implies each", "satisfiability.py", "return len(needs) == 1 and has == needs", "return has == needs", _COVERING),
+    ("some words in common suffice", "satisfiability.py", "        return has <= needs", "        return bool(has & needs)", _COVERING),
+    ("De Morgan forgotten", "normal_form.py", "if (type(tree) is And) is not negated else", "if type(tree) is And else", _LANGUAGE),
+    ("predicates not multiplied", "normal_form.py", "min(long * count + total * predicates, _UNCOUNTED)", "min(long + predicates, _UNCOUNTED)", _LANGUAGE),
+    ("neighbouring ranges joined short", "ranges.py", "max(merged[-1][1], high)", "merged[-1][1]", _LANGUAGE),
+    ("above includes the node", "ranges.py", "above = hierarchy.ancestors(node)", "above = (start, *hierarchy.ancestors(node))", _LANGUAGE),
+    ("the end of a complement is lost", "ranges.py", "if low < space.top:", "if False:", _LANGUAGE),
+    ("values of two domains compared", "predicates/comparison.py", "if domain.kind.listed and domain is not other_domain:", "if False:", _LANGUAGE),
+    ("not less is greater", "predicates/comparison.py", "\"<\": \">=\", \">=\": \"<\"", "\"<\": \">\", \">=\": \"<\"", _LANGUAGE),
+    ("between needs only one operator", "predicates/between.py", "\"between\", \">=\", \"<=\")", "\"between\", \">=\")", _LANGUAGE),
+    ("between is open above", "predicates/between.py", "compared(\"<=\", node.high, space)", "compared(\"<\", node.high, space)", (*_COVERING, *_LANGUAGE)),
+    ("contains takes two words", "predicates/contains.py", "if len(words) != 1:", "if not words:", _LANGUAGE),
+    ("words that begin with and", "shapes.py", "r\"\\s*and(?![\\w.\\-])\"", "r\"\\s*and\"", _TEXTS),
+    ("digits in names are literals", "shapes.py", "(?<!')(?<![\\w.\\-].)", "(?<!')", _TEXTS),
+    ("doubled quotes stay", "shapes.py", "written[1:-1].replace(\"''\", \"'\")", "written[1:-1]", _TEXTS),
+)  # fmt: skip
+
+_EVENTS = (
+    ("empty lists are values", "columns.py", "doubted |= _mask(empty)", "doubted |= False", _COLUMNS),
+    ("mandatory attributes not asked", "columns.py", "use is not None and use.mandatory for use in uses", "False for use in uses", _COLUMNS),
+    ("equal values stay", "columns.py", "if len(different) == len(keys):", "if True:", _COLUMNS),
+    ("any number of values", "columns.py", "and longest > self._most_values:", "and False:", _COLUMNS),
+    ("rescued rows out of place", "columns.py", "order = pc.sort_indices(rows)", "order = pc.sort_indices(pc.negate(rows))", _COLUMNS),
+    ("events of the future", "columns.py", "self._accepted + FARTHEST_AHEAD", "self._accepted + 2 * FARTHEST_AHEAD", _COLUMNS),
+    ("several values of a unique attribute", "quick_look.py", "if made and not use.unique else None", "if made else None", _REFUSED),
+    ("mandatory attributes not looked for", "quick_look.py", "if view.mandatory and not view.mandatory <= attributes.keys():", "if False:", _REFUSED),
+    ("words outside the domain", "quick_look.py", "return value if value in use.words else None", "return value", _REFUSED),
+    ("infinite numbers", "quick_look.py", "type(value) is float and value - value == 0", "type(value) is float", _REFUSED),
+    ("empty ids", "quick_look.py", "not 0 < len(id) <= LONGEST_ID", "not 0 <= len(id) <= LONGEST_ID", _REFUSED),
+)  # fmt: skip
+
+MUTANTS = (
+    *(Mutant(name, f"matching/index/{file}", old, new, _POOL) for name, file, old, new in _INDEX),
+    *(Mutant(name, f"matching/index/{file}", old, new, _ONE) for name, file, old, new in _ONE_EVENT),
+    *(Mutant(name, "matching/index/segments.py", old, new, _SEGMENTS) for name, old, new in _SEGMENT),
+    *(Mutant(name, f"matching/boxes/{file}", old, new, tests) for name, file, old, new, tests in _BOXES),
+    *(Mutant(name, f"matching/{file}", old, new, tests) for name, file, old, new, tests in _OTHERS),
+    *(Mutant(name, f"language/{file}", old, new, tests) for name, file, old, new, tests in _LANGUAGES),
+    *(Mutant(name, f"events/{file}", old, new, tests) for name, file, old, new, tests in _EVENTS),
+)

@@ -1,0 +1,26 @@
+"""Every fault in the list is noticed by the quick tests of its room."""
+
+import pytest
+
+from tests.mutants.listed import MUTANTS
+from tests.mutants.mutant import LIMIT, Mutant, run
+
+
+def test_each_mutant_can_be_applied() -> None:
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 25
+    for mutant in MUTANTS:
+        assert mutant.mutated()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tests", dict.fromkeys(mutant.tests for mutant in MUTANTS), ids=" ".join)
+def test_the_source_without_a_fault_passes(tests: tuple[str, ...]) -> None:
+    killed_by, seconds = run(tests)
+    assert killed_by is None
+    assert seconds < LIMIT / 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_quick_test_notices(mutant: Mutant) -> None:
+    assert run(mutant.tests, mutant).killed_by is not None
