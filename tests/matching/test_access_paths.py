@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations, product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.matching.filter_pool import LOW, events, filters, truth
-from tests.strategies.filters import RICH
+from tests.strategies.filters import CATEGORIES, RICH
 from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
 from tidings.matching.boxes.box_table import HAS_ALL, HAS_ANY, IN_RANGES, RELATED, UNBOUND_AXIS
@@ -169,12 +171,14 @@ def equals_naive(texts: Sequence[str], made: Sequence[Event], low: Thresholds = 
     return matcher
 
 
-def test_more_bounds_than_buckets() -> None:
+@pytest.mark.parametrize("key", ["paint = 'red' and ", ""])  # without a key they are looked at in blocks
+def test_more_bounds_than_buckets(key: str) -> None:
     """A bucket of a bitmap then holds ordinals that a side allows and others that it does not."""
     random = np.random.default_rng(3)
-    forms = ("paint = 'red' and price >= {} and budget < {} and prices between {} and {}",
-             "paint = 'red' and price < {} and budget >= {} and prices not between {} and {}")  # fmt: skip
-    texts = [forms[n % 2].format(*random.integers(0, 300, 2), *np.sort(random.integers(0, 300, 2))) for n in range(300)]
+    forms = ("price >= {} and budget < {} and prices between {} and {}",
+             "price < {} and budget >= {} and prices not between {} and {}")  # fmt: skip
+    bounds = [(*random.integers(0, 300, 2), *np.sort(random.integers(0, 300, 2))) for _ in range(300)]
+    texts = [key + forms[n % 2].format(*four) for n, four in enumerate(bounds)]
     made = [
         Event(f"e{n}", ("offer",), (("budget", (b,)), ("paint", ("red",)), ("price", (p,)), ("prices", tuple(several))))
         for n, (p, b, *several) in enumerate(random.integers(0, 300, (60, 4)).tolist())
@@ -183,13 +187,68 @@ def test_more_bounds_than_buckets() -> None:
     matcher.merge()
     (segment,) = matcher.settled_segments()
     assert 50 < np.diff(segment.bitmaps.first_edge).max() < 100  # of some 300 bounds
-    assert segment.bitmaps.first_plain.max() >= 0
+    assert (segment.bitmaps.first_plain[0] >= 0) == bool(key)
+
+
+def test_two_bounds_in_a_slice() -> None:
+    numbers = list(product(range(4), repeat=2))
+    texts = [
+        f"price {a} {i} and budget {b} {j}" for a, b in ((">=", "<"), (">", ">="), ("<", "<=")) for i, j in numbers
+    ]
+    equals_naive(texts, [Event("e", ("offer",), (("budget", (i,)), ("price", (j,)))) for i, j in numbers])
+
+
+def test_every_comparison_of_nodes() -> None:
+    texts = [f"category {sign} '{node}'" for sign in ("=", "!=", "<", "<=", ">", ">=") for node in CATEGORIES.nodes]
+    equals_naive(texts, [Event("e", ("offer",), (("category", (node,)),)) for node in CATEGORIES.nodes])
 
 
 def test_a_second_look_knows_the_key() -> None:
-    """The attribute of a cluster's key is compared with another one, and the event has several values of it."""
-    texts = [f"prices = {n} and prices < price" for n in range(10)]
-    made = [Event("e", ("offer",), (("price", (5,)), ("prices", (2, 4, 7))))]
+    """The attribute of a cluster's key is compared with another one, and the event has several values of it; so has
+    it of one that must lie outside an interval."""
+    texts = [f"prices {sign} {n} and prices < price" for sign in ("=", "!=") for n in range(10)]
+    made = [Event("e", ("offer",), (("price", (5,)), ("prices", several))) for several in ((2, 4, 7), (2, 7))]
     matcher = equals_naive(texts, made)
     index = matcher.settled_segments()[0].index
     assert len(index.access)
+
+
+def test_spans_of_one_segment() -> None:
+    """Numbers of one segment begin and end at different positions; an end is outside its span."""
+    matcher, filter = BoxMatcher(RICH, 1, LOW), Filter.parse("price exists", RICH)
+    starts, stops = {}, {}
+
+    def check_spans(first: int = 0) -> None:
+        positions = list(range(first, 25))
+        event = Event("e", ("offer",), (("price", (1,)),))
+        found = matcher.match(EventBatch.of([event] * len(positions), RICH, positions))
+        for row, at in enumerate(positions):
+            expected = sorted(n for n, start in starts.items() if start <= at < stops.get(n, 25))
+            assert sorted(found.of(row).tolist()) == expected, at
+
+    for first, start in ((0, 0), (10, 12)):
+        starts.update({first + n: start + n for n in range(10)})
+        matcher.add_many([(Subscription(f"s{n}", filter), starts[n]) for n in range(first, first + 10)])
+        check_spans()
+    matcher.merge()
+    check_spans(first=12)  # all of the first part have begun
+    check_spans()
+    for number in (19, 3):
+        stops[number] = starts[number] + 2
+        matcher.withdraw(f"s{number}", stops[number])
+        check_spans(first=22)  # all have begun: only ends are looked at
+        check_spans()
+
+
+def test_residuals_that_differ_in_their_negation_only() -> None:
+    forms = [f"{negation}contains {words} 'a b'" for words in ("all", "any") for negation in ("", "not ")]
+    texts = [f"paint = 'red' and body {form}" for form in forms * 4]
+    bodies = ("a b", "a", "?", "b c a")
+    equals_naive(texts, [Event("e", ("offer",), (("body", (one,)), ("paint", ("red",)))) for one in bodies])
+
+
+def test_lists_of_values() -> None:
+    """The ordinals of some of them begin at the first and leave out the last: not all but an interval."""
+    sizes = ("S", "M", "L", "XL")
+    texts = [f"size in ('{one}', '{other}')" for one, other in combinations(sizes, 2)] * 2
+    equals_naive(texts, [Event("e", ("offer",), (("size", (size,)),)) for size in sizes])

@@ -1,5 +1,6 @@
 """One choice of values, decided in bounded time: the same answer as trying every combination."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -64,3 +65,21 @@ def test_any_filter(data: st.DataObject) -> None:
     filter = Filter.parse(data.draw(filter_texts(catalog)), catalog)
     event = data.draw(events(catalog)).bindings()
     assert choice.matches(filter.conjunctions, event, catalog) == naive.matches(filter.tree, event, catalog)
+
+
+@pytest.mark.parametrize(
+    ("text", "event", "expected"),
+    [
+        ("p < q", {"p": (3,), "q": (1, 5)}, True),
+        ("p > q", {"p": (3,), "q": (1, 5)}, True),
+        ("p < q", {"p": (5,), "q": (1, 5)}, False),
+        ('q > "p"', {"p": (5,), "q": (1, 5)}, False),
+        ("hp < hq", {"hp": ("e",), "hq": ("b",)}, False),  # b's subtree ends where e begins
+        ("hp < hq", {"hp": ("e",), "hq": ("b", "a")}, True),
+        ("hp > hq", {"hp": ("b",), "hq": ("e", "f")}, False),
+    ],
+)
+def test_one_value_goes_with_one_of_several(text: str, event: dict[str, tuple[object, ...]], expected: bool) -> None:
+    filter = Filter.parse(text, RELATED)
+    assert choice.matches(filter.conjunctions, event, RELATED) is expected
+    assert naive.matches(filter.tree, event, RELATED) is expected

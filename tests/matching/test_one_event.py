@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ from tests.matching.filter_pool import LOW, filters, truth
 from tests.matching.filter_pool import events as pool_events
 from tests.matching.test_access_paths import filled as filled_from_pool
 from tests.matching.test_access_paths import thresholds
-from tests.strategies.filters import RICH, catalogs, events, filter_texts
+from tests.strategies.filters import CATEGORIES, RICH, catalogs, events, filter_texts
 from tidings.events import Event, EventBatch, RefusedEvent, validate, write_event
 from tidings.language import Filter, Subscription
 from tidings.matching.algorithm import Algorithm
@@ -196,6 +197,21 @@ def test_many_filters_equal_a_batch(workload: Workload, filters: int) -> None:
     for row, event in enumerate(batch):
         found = np.sort(boxes.match_one(encoded(event), 100 + row))
         assert found.tolist() == sorted(expected.of(row).tolist())
+
+
+def test_values_that_no_filter_names() -> None:
+    """Between, below and above those that filters list, one value at a time."""
+    boxes, naive = filled("prices contains 2", "prices contains 5", "names = 'b'", "names = 'd'")
+    for price, name in ((1, "a"), (2, "b"), (3, "c"), (5, "d"), (6, "")):
+        assert_same(boxes, naive, Event("e", ("offer",), (("names", (name,)), ("prices", (price,)))), 1)
+
+
+def test_nodes_compared_and_texts_without_a_word() -> None:
+    boxes, naive = filled('category < "kinds"', 'category > "kinds"', "body not contains 'mini'")
+    nodes = CATEGORIES.nodes
+    for category, kind in product(nodes, nodes):
+        attributes = (("body", ("?",)), ("category", (category,)), ("kinds", (kind,)))
+        assert_same(boxes, naive, Event("e", ("offer",), attributes), 1)
 
 
 def test_many_values_and_many_doubts(monkeypatch: pytest.MonkeyPatch) -> None:

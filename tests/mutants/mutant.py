@@ -69,7 +69,7 @@ def run(tests: tuple[str, ...], mutant: Mutant | None = None) -> Run:
         seconds = time.monotonic() - begun
     if done.returncode == 0:
         return Run(None, seconds)
-    failed = re.search(r"^FAILED (\S+)", done.stdout, re.MULTILINE)
+    failed = re.search(r"^FAILED (.+?)(?: - |$)", done.stdout, re.MULTILINE)
     if done.returncode != 1 or failed is None:
         raise RuntimeError(f"pytest ended with {done.returncode}:\n{(done.stdout + done.stderr)[-_KEPT_OUTPUT:]}")
     return Run(failed.group(1), seconds)
