@@ -67,6 +67,9 @@ def test_a_wider_filter_covers_a_narrower(wider: str, narrower: str) -> None:
             "category < kinds",
             "category = table and kinds = furniture",
         ),  # true, but not found
+        ("category < kinds", "category = furniture and kinds = table"),  # in pre-order, but the other way round
+        ("price < budget", "price <= budget"),
+        ("price < budget", "price < 10 and budget > 5"),
         ("paint not contains blue", "paint != blue"),
         ("title contains all 'a b'", "title contains any 'a b'"),
         ("not (price exists)", "red = 1"),

@@ -207,6 +207,7 @@ def test_a_second_look_knows_the_key() -> None:
     """The attribute of a cluster's key is compared with another one, and the event has several values of it; so has
     it of one that must lie outside an interval."""
     texts = [f"prices {sign} {n} and prices < price" for sign in ("=", "!=") for n in range(10)]
+    texts += [f"prices in ({n}, 9) and prices < price" for n in range(5)]
     made = [Event("e", ("offer",), (("price", (5,)), ("prices", several))) for several in ((2, 4, 7), (2, 7))]
     matcher = equals_naive(texts, made)
     index = matcher.settled_segments()[0].index

@@ -72,6 +72,7 @@ def test_any_filter(data: st.DataObject) -> None:
     [
         ("p < q", {"p": (3,), "q": (1, 5)}, True),
         ("p > q", {"p": (3,), "q": (1, 5)}, True),
+        ("p > q", {"p": (1, 5), "q": (3,)}, True),
         ("p < q", {"p": (5,), "q": (1, 5)}, False),
         ('q > "p"', {"p": (5,), "q": (1, 5)}, False),
         ("hp < hq", {"hp": ("e",), "hq": ("b",)}, False),  # b's subtree ends where e begins

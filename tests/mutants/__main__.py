@@ -12,7 +12,7 @@ from tests.mutants.mutant import LIMIT, Mutant, run
 
 _PAGE = """# Mutants
 
-Each of these faults, put into the source alone, makes a quick test fail. `make test-slow` shows it anew, and
+Each of these faults, put into the source alone, makes a quick test fail. `make test-slow` runs them all,
 `python -m tests.mutants [NAME …]` for some of them; `python -m tests.mutants --write` writes this page.
 
 | mutant | file | killed by |
