@@ -15,7 +15,8 @@ _LONGEST_TRIED = 200  # a longer conjunction in which all predicates were needed
 
 def never_matches(conjunction: Conjunction, catalog: Catalog) -> bool:
     """Whether the conjunction is known to be impossible. False proves nothing."""
-    return not _obviously_satisfiable(conjunction, catalog) and _impossible(conjunction, catalog)
+    doubtful = _doubtful(conjunction, catalog)
+    return bool(doubtful) and _impossible(doubtful, catalog)
 
 
 def contradiction(conjunction: Conjunction, catalog: Catalog) -> Conjunction | None:
@@ -66,19 +67,22 @@ def implies_words(stronger: HasWords, weaker: HasWords) -> bool:
     return len(needs) == 1 and has == needs
 
 
-def _obviously_satisfiable(conjunction: Conjunction, catalog: Catalog) -> bool:
-    """The common case, decided without arithmetic: plain comparisons, each attribute once."""
-    attributes = set()
+def _doubtful(conjunction: Conjunction, catalog: Catalog) -> Conjunction:
+    """The literals that need arithmetic. Plain comparisons can only contradict each other on the same attribute, so in
+    the common case, each attribute once, there are none."""
+    seen: set[str] = set()
+    repeated: set[str] = set()
     for literal in conjunction:
         if type(literal) is Comparison:
             domain = catalog.domain_of(literal.attribute)
-            free = domain is not None and (domain.kind in ALWAYS_SATISFIABLE or literal.operator == "=")
-        else:
-            free = type(literal) is Contains
-        if not free or literal.attribute in attributes:  # type: ignore[union-attr]
-            return False
-        attributes.add(literal.attribute)  # type: ignore[union-attr]
-    return True
+            if domain is None or not (domain.kind in ALWAYS_SATISFIABLE or literal.operator == "="):
+                return conjunction
+        elif type(literal) is not Contains:
+            return conjunction
+        (repeated if literal.attribute in seen else seen).add(literal.attribute)
+    if not repeated:
+        return ()
+    return tuple([literal for literal in conjunction if literal.attribute in repeated])  # type: ignore[union-attr]
 
 
 def _impossible(conjunction: Conjunction, catalog: Catalog) -> bool:
