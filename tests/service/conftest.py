@@ -9,7 +9,9 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,25 @@ CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)  # the usual o
 SETTINGS = Settings(pipeline=False, guest_requests_per_second=100_000)
 
 on_sqlite = pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+
+
+class PromptServer(uvicorn.Server):
+    """Stops when it is told to, not when it next looks whether it was."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._told = asyncio.Event()
+
+    def stop(self) -> None:
+        self.should_exit = True
+        self._told.set()
+
+    async def main_loop(self) -> None:
+        ticks = count()
+        while not await self.on_tick(next(ticks)):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.1):
+                    await self._told.wait()
 
 
 @dataclass
@@ -87,7 +108,7 @@ class Service:
                 proxy_headers=False,
                 timeout_graceful_shutdown=5,
             )
-            self._server = uvicorn.Server(config)
+            self._server = PromptServer(config)
             started.set()
             await self._server.serve(sockets=[listening])
             await self.gateway.close()
@@ -99,7 +120,7 @@ class Service:
         for client in self.clients:
             client.close()
         asyncio.run_coroutine_threadsafe(self.app.state.streams.close(), self.loop).result(30)
-        self._server.should_exit = True
+        self.loop.call_soon_threadsafe(self._server.stop)
         self._thread.join(30)
         assert not self._thread.is_alive()
         self.store.close()
