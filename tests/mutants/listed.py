@@ -29,7 +29,7 @@ _ONE = (
     f"{_M}test_one_event.py::test_many_values_and_many_doubts",
     f"{_M}test_one_event.py::test_every_access_path_equals_naive",
 )
-_REFUSED = (f"{_M}test_one_event.py::test_refuses_what_validate_refuses",)
+_REFUSED = ("tests/events/test_quick_look.py",)
 _SPANS = (f"{_M}test_spans.py",)
 _SEGMENTS = (
     f"{_M}test_access_paths.py::test_spans_of_one_segment",
@@ -188,6 +188,10 @@ _EVENTS = (
     ("any number of values", "columns.py", "and longest > self._most_values:", "and False:", _COLUMNS),
     ("rescued rows out of place", "columns.py", "order = pc.sort_indices(rows)", "order = pc.sort_indices(pc.negate(rows))", _COLUMNS),
     ("words outside the domain", "quick_look.py", "return value if value in use.words else None", "return value", _REFUSED),
+    ("several values of a unique attribute", "quick_look.py", "if made and not use.unique else None", "if made else None", _REFUSED),
+    ("mandatory attributes not looked for", "quick_look.py", "if view.mandatory and not view.mandatory <= attributes.keys():", "if False:", _REFUSED),
+    ("infinite numbers", "quick_look.py", "type(value) is float and value - value == 0", "type(value) is float", _REFUSED),
+    ("empty ids", "quick_look.py", "not 0 < len(id) <= LONGEST_ID", "not len(id) <= LONGEST_ID", _REFUSED),
 )  # fmt: skip
 
 MUTANTS = (
