@@ -37,7 +37,7 @@ WRONG = {
     "deep.json": ('{"domains":' + "[" * 100_000, ["the JSON is nested too deeply"]),
     "empty.json": ("", ["not JSON"]),
     "text.schema": ("hello", ["neither JSON nor XML"]),
-    "tags.xml": ("<IESCHEMA><A></B></IESCHEMA>", ["line 1, column 18: no XML"]),
+    "tags.xml": ("<IESCHEMA><A></B></IESCHEMA>", ["line 1, column 18: not XML"]),
     "entity.xml": ('<!DOCTYPE x [<!ENTITY a "b">]><IESCHEMA/>', ["such as entities, are refused"]),
 }
 
@@ -139,7 +139,7 @@ REFUSED = [
         "a value can only be appended to enumerated domains; 'money' is numeric",
     ),
     ('{"change": "create_attribute"}', "expected an object"),
-    ("bytes.jsonl", "no UTF-8"),
+    ("bytes.jsonl", "not UTF-8"),
     (
         f'[{SAAB}, {{"change": "extend_event_type", "event_type": "car", '
         '"attribute": {"name": "price", "mandatory": true}}]',

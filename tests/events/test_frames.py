@@ -295,8 +295,7 @@ def test_empty_frames() -> None:
 def test_refused_events_are_told_by_row() -> None:
     error = RefusedEvents(tuple(refused([{"brand": "mni"}] * 12)))
     lines = str(error).splitlines()
-    assert lines[0].startswith("row 0: event '0' is refused: 'brand': 'mni' is not in domain 'brand': ")
-    assert lines[0].endswith("did you mean 'mini'?")
+    assert lines[0] == "row 0: event '0' is refused: 'brand': 'mni' is not in domain 'brand'; did you mean 'mini'?"
     assert lines[10:] == ["and 2 more", "on_error='skip' leaves such events out"]
 
 
