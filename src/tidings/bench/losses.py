@@ -36,7 +36,7 @@ def _same_workload(runs: Sequence[Run]) -> list[list[Run]]:
 
 
 def _matching(runs: list[Run]) -> Iterator[str]:
-    """Whoever matched more events a second than default, with as many threads or fewer."""
+    """Results with a higher rate than default, with as many threads or fewer."""
     for run in runs:
         mine = run.result(DEFAULT)
         if mine is None or mine.events_per_s is None:
@@ -55,7 +55,7 @@ def _matching(runs: list[Run]) -> Iterator[str]:
 
 
 def _building(run: Run) -> Iterator[str]:
-    """Whoever has an index sooner; one line for all of a run."""
+    """Results that build their index faster; one line per run."""
     mine = run.result(DEFAULT)
     if mine is None or mine.subscriptions_per_s is None:
         return

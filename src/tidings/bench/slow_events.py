@@ -93,7 +93,7 @@ def _avoided(chance: random.Random) -> str:
 
 
 def hostile(number: int, seed: int, schema: Catalog) -> dict[str, Any]:
-    """An event of the JSON form; what makes it hostile is drawn anew for each attribute."""
+    """An event of the JSON form; each attribute draws its own kind of hostility."""
     chance = random.Random(f"{seed} {number}")
     most = int(2 ** chance.uniform(0, 10))
     attributes: dict[str, list[Any]] = {}

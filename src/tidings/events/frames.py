@@ -45,7 +45,7 @@ def columns_of(events: Any) -> dict[str, Any] | None:
     elif _is_pandas(events):
         return _pandas_columns(events)
     elif type(events).__name__ == "Series":
-        return None  # of pandas a row, or a column, which is no frame
+        return None  # a pandas Series: a row or a column, not a frame
     elif hasattr(events, "__arrow_c_stream__") or hasattr(events, "__arrow_c_array__"):
         stream = hasattr(events, "__arrow_c_stream__")
         try:
@@ -163,7 +163,7 @@ def _element(type_: Any) -> Any:
     """The type of a single value."""
     while is_list_type(type_) or pa.types.is_dictionary(type_):
         if is_list_type(type_) and is_list_type(type_.value_type):
-            return type_  # lists of lists are no values
+            return type_  # lists of lists are not values
         type_ = type_.value_type
     return type_
 

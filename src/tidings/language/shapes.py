@@ -27,7 +27,7 @@ _MARKS = re.compile("[\x01-\x03]")
 _LONGEST = 4096  # a longer filter is parsed: it may be too long
 
 # It begins with a set of characters, so that `re` skips all others at once: 1.4 µs a filter of le-subscribe instead of
-# 3.2. What is no number (`+`, `.5.6`) is caught by `literal_value`.
+# 3.2. `literal_value` rejects what is not a number (`+`, `.5.6`).
 _LITERAL = re.compile(
     r"([0-9+\-.'\x03](?:"
     r"(?<=')(?:[^'\x01-\x03]++|'')*+'"
@@ -48,7 +48,7 @@ class Cut(NamedTuple):
 
 
 def cut(texts: Sequence[str]) -> Cut:
-    """One or more texts. One that cannot be cut is taken for an empty one, which is no filter either."""
+    """One or more texts. One that cannot be cut counts as empty, which is not a filter either."""
     joined = _joined(texts)
     marks = sum(map(joined.count, (_BEGIN, _END, _NEXT)))
     if marks >= 3 * len(texts) or max(map(len, texts)) > _LONGEST:
@@ -88,7 +88,7 @@ def predicates_of(piece: str, literal: str, catalog: Catalog) -> tuple[Simple, .
 
 
 def literal_value(written: str) -> Value | None:
-    """What a literal stands for; None for what is no number, or one so large that the parser must judge it."""
+    """What a literal stands for; None if it is not a number, or so large that the parser must judge it."""
     if written[0] == "'":
         return written[1:-1].replace("''", "'")
     try:
