@@ -9,7 +9,7 @@ import pytest
 from tests.client.conftest import QUICK
 from tests.client.peers import answer, peer
 from tidings.client import Client, NotAllowed, NotFound, Patience, ServerRefused, ServerUnreachable, TooMany
-from tidings.client.answers import Answer
+from tidings.client.answers import ServerResponse
 from tidings.client.event_requests import events
 from tidings.client.flows import Pause, call
 from tidings.client.requests import register, schema
@@ -98,12 +98,12 @@ def test_a_server_that_asks_to_wait_beyond_the_deadline_is_not_waited_for() -> N
 
 def test_retry_after_is_seconds_or_a_date() -> None:
     now = time.time()
-    assert Answer("", 503, {"retry-after": "7"}, b"").retry_after(now) == 7
-    assert Answer("", 503, {"retry-after": formatdate(now + 60, usegmt=True)}, b"").retry_after(now) == pytest.approx(
-        60, abs=1
-    )
-    assert Answer("", 503, {"retry-after": "soon"}, b"").retry_after(now) is None
-    assert Answer("", 503, {}, b"").retry_after(now) is None
+    assert ServerResponse("", 503, {"retry-after": "7"}, b"").retry_after(now) == 7
+    assert ServerResponse("", 503, {"retry-after": formatdate(now + 60, usegmt=True)}, b"").retry_after(
+        now
+    ) == pytest.approx(60, abs=1)
+    assert ServerResponse("", 503, {"retry-after": "soon"}, b"").retry_after(now) is None
+    assert ServerResponse("", 503, {}, b"").retry_after(now) is None
 
 
 def test_pauses_double_and_the_servers_wish_wins() -> None:
@@ -112,20 +112,20 @@ def test_pauses_double_and_the_servers_wish_wins() -> None:
     next(flow)
     pauses = []
     for headers in ({}, {}, {"retry-after": "9"}, {}):
-        step = flow.send(Answer("http://x", 503, headers, b"{}"))
+        step = flow.send(ServerResponse("http://x", 503, headers, b"{}"))
         assert isinstance(step, Pause)
         pauses.append(step.seconds)
         next(flow)
     assert pauses == [1, 2, 9, 6]
     with pytest.raises(ServerRefused):
-        flow.send(Answer("http://x", 503, {}, b"{}"))
+        flow.send(ServerResponse("http://x", 503, {}, b"{}"))
 
 
 def test_502_is_not_repeated_for_what_may_have_been_done() -> None:
     flow = call(register("ann", "correct horse"), QUICK)
     next(flow)
     with pytest.raises(ServerRefused):
-        flow.send(Answer("http://x", 502, {}, b""))
+        flow.send(ServerResponse("http://x", 502, {}, b""))
 
 
 @pytest.mark.parametrize(

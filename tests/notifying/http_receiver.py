@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidings.notifying.addresses import Target
-from tidings.notifying.http_answer import Answer
+from tidings.notifying.http_response import HttpResponse
 from tidings.notifying.http_sender import HttpSender, SendingFailed
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
@@ -76,18 +76,18 @@ def reset(writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
 
 
-async def post(sender: HttpSender, receiver: Receiver, body: bytes = b"{}", **named: Any) -> Answer:
+async def post(sender: HttpSender, receiver: Receiver, body: bytes = b"{}", **named: Any) -> HttpResponse:
     return await sender.send(receiver.target(**named), "POST", [("content-type", "application/json")], body)
 
 
-def answered(answer: Any, **settings: Any) -> tuple[Answer | str, Receiver, int]:
+def answered(answer: Any, **settings: Any) -> tuple[HttpResponse | str, Receiver, int]:
     """The answer or the reason, the receiver, and how many connections are left open, after one request."""
 
-    async def once() -> tuple[Answer | str, Receiver, int]:
+    async def once() -> tuple[HttpResponse | str, Receiver, int]:
         async with Receiver(answer) as receiver:
             sender = HttpSender(**settings)
             try:
-                got: Answer | str = await post(sender, receiver)
+                got: HttpResponse | str = await post(sender, receiver)
             except SendingFailed as problem:
                 got = problem.reason
             await asyncio.sleep(0.02)

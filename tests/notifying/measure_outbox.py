@@ -1,6 +1,6 @@
-"""How many parcels a second go through spreading, sending by a channel that does nothing, and settling.
+"""How many deliveries a second go through spreading, sending by a channel that does nothing, and settling.
 
-`python -m tests.notifying.measure_outbox [PARCELS] [SUBSCRIPTIONS]`
+`python -m tests.notifying.measure_outbox [DELIVERIES] [SUBSCRIPTIONS]`
 """
 
 import asyncio
@@ -14,8 +14,8 @@ from typing import Any
 from tests.notifying.owing import OK, with_channels
 from tests.store.samples import publish
 from tests.store.test_notifications import table
+from tidings.notifying.delivery import Attempt, OutgoingDelivery
 from tidings.notifying.outbox import Outbox
-from tidings.notifying.parcel import Attempt, Parcel
 from tidings.schema import Instant
 from tidings.store import Accepted, Store
 
@@ -27,16 +27,16 @@ class Nothing:
     def check(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         return dict(settings)
 
-    async def send(self, parcel: Parcel, settings: Mapping[str, Any], now: Instant) -> Attempt:
+    async def send(self, delivery: OutgoingDelivery, settings: Mapping[str, Any], now: Instant) -> Attempt:
         self.sent += 1
         return OK
 
 
-async def measured(store: Store, parcels: int, channel: Nothing) -> float:
+async def measured(store: Store, deliveries: int, channel: Nothing) -> float:
     outbox, stopped = Outbox(store, {"record": channel}), asyncio.Event()
     begun = time.perf_counter()
     running = asyncio.create_task(outbox.run(stopped))
-    while channel.sent < parcels or outbox.under_way:
+    while channel.sent < deliveries or outbox.under_way:
         await asyncio.sleep(0.01)
     took = time.perf_counter() - begun
     stopped.set()
@@ -44,18 +44,20 @@ async def measured(store: Store, parcels: int, channel: Nothing) -> float:
     return took
 
 
-def main(parcels: int, subscriptions: int) -> None:
+def main(deliveries: int, subscriptions: int) -> None:
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "tidings.db") as store:
         ids = [f"s{number}" for number in range(subscriptions)]
         with_channels(store, *ids)
-        events = -(-parcels // subscriptions)
+        events = -(-deliveries // subscriptions)
         outcomes = store.append([publish(f"e{number}") for number in range(events)])
         at = [outcome.position for outcome in outcomes if isinstance(outcome, Accepted)]
         count = store.commit_batch(1, store.tail(), table(*((position, ids) for position in at)))
         took = asyncio.run(measured(store, count, Nothing()))
         delivered = sum(one.delivered for one in store.delivery_figures())
         assert delivered == count, (delivered, count)
-        print(f"{count:,} parcels of {subscriptions:,} subscriptions: {count / took:,.0f} parcels/s ({took:.1f} s)")
+        print(
+            f"{count:,} deliveries of {subscriptions:,} subscriptions: {count / took:,.0f} deliveries/s ({took:.1f} s)"
+        )
 
 
 if __name__ == "__main__":

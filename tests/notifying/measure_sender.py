@@ -16,8 +16,8 @@ import httptools
 import uvloop
 
 from tidings.notifying.addresses import Target
+from tidings.notifying.delivery import OutgoingDelivery, Owed
 from tidings.notifying.http_sender import HttpSender
-from tidings.notifying.parcel import Owed, Parcel
 from tidings.notifying.signatures import new_secret
 from tidings.notifying.webhook import WebhookChannel
 from tidings.schema import Instant
@@ -76,16 +76,16 @@ async def measure(port: int, hanging: int) -> None:
     channel = WebhookChannel(sender, allow_loopback=True)
     settings = {"url": target.url, "secrets": [new_secret()]}
     event = {"id": "e1", "event_type": ["car"], "attributes": {"price": 900, "brand": "mini", "note": "x" * 200}}
-    parcel = Parcel("n1", "s1", "ann", "price < 1000", (Owed("n1", 1, event, Instant(0)),))
+    delivery = OutgoingDelivery("n1", "s1", "ann", "price < 1000", (Owed("n1", 1, event, Instant(0)),))
 
     async def whole() -> None:
-        attempt = await channel.send(parcel, settings, Instant(0))
+        attempt = await channel.send(delivery, settings, Instant(0))
         assert attempt.ok, attempt.problem
 
     print(f"sender alone        {await rate(plain)}")
     print(f"webhook channel     {await rate(whole)}")
     stuck = [
-        asyncio.create_task(channel.send(parcel, {**settings, "url": f"http://127.0.0.1:{hanging}/"}, Instant(0)))
+        asyncio.create_task(channel.send(delivery, {**settings, "url": f"http://127.0.0.1:{hanging}/"}, Instant(0)))
         for _ in range(200)
     ]
     print(f"while one host hangs{await rate(whole)}")

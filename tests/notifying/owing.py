@@ -7,11 +7,11 @@ from typing import Any
 
 from tests.store.samples import Clock, publish, with_schema
 from tests.store.test_notifications import table
+from tidings.notifying.delivery import Attempt, OutgoingDelivery
 from tidings.notifying.limits import Limits
 from tidings.notifying.outbox import Outbox
-from tidings.notifying.parcel import Attempt, Parcel
 from tidings.schema import Instant
-from tidings.store import Accepted, Store, StoredChannel, StoredParcel, Subscribe
+from tidings.store import Accepted, Store, StoredChannel, StoredDelivery, Subscribe
 
 OWNER = "ann"
 DAY = 86_400
@@ -25,8 +25,8 @@ class Recorder:
     """A channel that answers as `answer` says, and remembers what it was given, when, and with which settings."""
 
     kind: str = "record"
-    answer: Callable[[Parcel], Attempt] = lambda parcel: OK
-    sent: list[Parcel] = field(default_factory=list)
+    answer: Callable[[OutgoingDelivery], Attempt] = lambda delivery: OK
+    sent: list[OutgoingDelivery] = field(default_factory=list)
     times: list[Instant] = field(default_factory=list)
     settings: list[dict[str, Any]] = field(default_factory=list)
     hanging: dict[str, asyncio.Event] = field(default_factory=dict)  # by subscription: answered when it is set
@@ -36,21 +36,23 @@ class Recorder:
     def check(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         return dict(settings)
 
-    async def send(self, parcel: Parcel, settings: Mapping[str, Any], now: Instant) -> Attempt:
-        self.sent.append(parcel)
+    async def send(self, delivery: OutgoingDelivery, settings: Mapping[str, Any], now: Instant) -> Attempt:
+        self.sent.append(delivery)
         self.times.append(now)
         self.settings.append(dict(settings))
         self.under_way += 1
         self.most_under_way = max(self.most_under_way, self.under_way)
         try:
-            if parcel.subscription in self.hanging:
-                await self.hanging[parcel.subscription].wait()
-            return self.answer(parcel)
+            if delivery.subscription in self.hanging:
+                await self.hanging[delivery.subscription].wait()
+            return self.answer(delivery)
         finally:
             self.under_way -= 1
 
     def sequences(self, subscription: str = "s") -> list[int]:
-        return [owed.sequence for parcel in self.sent if parcel.subscription == subscription for owed in parcel.owed]
+        return [
+            owed.sequence for delivery in self.sent if delivery.subscription == subscription for owed in delivery.owed
+        ]
 
 
 def with_channels(store: Store, *ids: str, owner: str = OWNER, **settings: Any) -> Store:
@@ -109,9 +111,9 @@ def send_all(store: Store, channel: Recorder, clock: Clock, limits: Limits | Non
     play(outbox, settled(outbox))
 
 
-def parcels(store: Store, subscription: str = "s", owner: str = OWNER) -> list[StoredParcel]:
-    return store.parcels_of(subscription, owner, newest=False)
+def deliveries(store: Store, subscription: str = "s", owner: str = OWNER) -> list[StoredDelivery]:
+    return store.deliveries_of(subscription, owner, newest=False)
 
 
 def states(store: Store, subscription: str = "s") -> list[tuple[str, int]]:
-    return [(one.state, one.attempts) for one in parcels(store, subscription)]
+    return [(one.state, one.attempts) for one in deliveries(store, subscription)]

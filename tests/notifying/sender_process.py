@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tidings.notifying.delivery import Attempt, OutgoingDelivery
 from tidings.notifying.limits import Limits
 from tidings.notifying.outbox import Outbox
-from tidings.notifying.parcel import Attempt, Parcel
 from tidings.schema import Instant
 from tidings.store import Store
 
@@ -35,9 +35,11 @@ class FileChannel:
     def check(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         return dict(settings)
 
-    async def send(self, parcel: Parcel, settings: Mapping[str, Any], now: Instant) -> Attempt:
+    async def send(self, delivery: OutgoingDelivery, settings: Mapping[str, Any], now: Instant) -> Attempt:
         ok = random.random() > 0.02
-        lines = [f"{parcel.subscription}\t{owed.sequence}\t{owed.id}\t{parcel.id}\t{int(ok)}\n" for owed in parcel.owed]
+        lines = [
+            f"{delivery.subscription}\t{owed.sequence}\t{owed.id}\t{delivery.id}\t{int(ok)}\n" for owed in delivery.owed
+        ]
         os.write(self._file, "".join(lines).encode())
         await asyncio.sleep(random.random() * 0.01)
         return Attempt(ok, 0.01, "file", problem="" if ok else "it was told to")

@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
+from tidings.notifying.delivery import Attempt, OutgoingDelivery, Owed
 from tidings.notifying.email_channel import EmailChannel
-from tidings.notifying.parcel import Attempt, Owed, Parcel
 from tidings.schema import Instant
 from tidings.settings import Settings
 
@@ -146,15 +146,17 @@ async def channel_to(
         await asyncio.sleep(0)
 
 
-def parcel(attributes: dict[str, Any] | None = None, id: str = "17.s1", filter: str = "price < 1300") -> Parcel:
+def delivery(
+    attributes: dict[str, Any] | None = None, id: str = "17.s1", filter: str = "price < 1300"
+) -> OutgoingDelivery:
     event = {"id": "e1", "source": "a", "event_type": ["car"], "attributes": attributes or {"price": 900}}
-    return Parcel(id, "s1", "ann", filter, (Owed(id, 1, event, NOW),))
+    return OutgoingDelivery(id, "s1", "ann", filter, (Owed(id, 1, event, NOW),))
 
 
-def sent(sink: Sink, *parcels: Parcel, to: dict[str, Any] | None = None, **others: Any) -> list[Attempt]:
+def sent(sink: Sink, *deliveries: OutgoingDelivery, to: dict[str, Any] | None = None, **others: Any) -> list[Attempt]:
     async def main() -> list[Attempt]:
         async with channel_to(sink, **others) as channel:
-            return [await channel.send(one, to or TO, NOW) for one in parcels or (parcel(),)]
+            return [await channel.send(one, to or TO, NOW) for one in deliveries or (delivery(),)]
 
     return asyncio.run(main())
 

@@ -27,7 +27,7 @@ from tidings.notifying.apprise_channel import (
     SchemeNotAllowed,
     UnknownAppriseMember,
 )
-from tidings.notifying.parcel import Attempt, Owed, Parcel
+from tidings.notifying.delivery import Attempt, OutgoingDelivery, Owed
 from tidings.schema import Instant
 from tidings.settings import Settings
 
@@ -79,17 +79,17 @@ async def listening(receiver: Receiver, tls: ssl.SSLContext | None = None) -> As
         await asyncio.sleep(0)
 
 
-def parcel(*values: str) -> Parcel:
+def delivery(*values: str) -> OutgoingDelivery:
     owed = tuple(
         Owed(f"{n}.s1", n, {"id": f"e{n}", "event_type": ["car"], "attributes": {"brand": value}}, NOW)
         for n, value in enumerate(values or ("mini",), 1)
     )
-    return Parcel("1.s1", "s1", "ann", "price < 1300", owed)
+    return OutgoingDelivery("1.s1", "s1", "ann", "price < 1300", owed)
 
 
 def sent(
     receiver: Receiver,
-    one: Parcel | None = None,
+    one: OutgoingDelivery | None = None,
     *,
     url: str = "json://127.0.0.1:{port}/secretpath",
     allow_loopback: bool = True,
@@ -100,14 +100,14 @@ def sent(
     async def main() -> Attempt:
         async with listening(receiver, tls) as port:
             channel = AppriseChannel(settings, allow_loopback=allow_loopback, seconds=seconds)
-            attempt = await channel.send(one or parcel(), {"kind": "apprise", "url": url.format(port=port)}, NOW)
+            attempt = await channel.send(one or delivery(), {"kind": "apprise", "url": url.format(port=port)}, NOW)
             await asyncio.to_thread(channel.close)  # returns only when every thread has come to its end
             return attempt
 
     return asyncio.run(main())
 
 
-def test_a_parcel_arrives_with_title_and_text() -> None:
+def test_a_delivery_arrives_with_title_and_text() -> None:
     receiver = Receiver()
     attempt = sent(receiver)
     assert (attempt.ok, attempt.problem, attempt.gone) == (True, "", False)
@@ -120,7 +120,7 @@ def test_a_parcel_arrives_with_title_and_text() -> None:
 
 def test_a_digest_is_one_message() -> None:
     receiver = Receiver()
-    assert sent(receiver, parcel("mini", "opel", "audi")).ok
+    assert sent(receiver, delivery("mini", "opel", "audi")).ok
     ((_, body),) = receiver.got
     assert body["title"] == "Tidings: 3 notifications for s1"
     assert all(f"brand: {brand}" in body["message"] for brand in ("mini", "opel", "audi"))
@@ -186,8 +186,8 @@ def test_one_that_hangs_does_not_hold_up_another() -> None:
         slow, quick = Receiver("hang"), Receiver()
         async with listening(slow) as first, listening(quick) as second:
             channel = AppriseChannel(JSON, allow_loopback=True, threads=2, seconds=2.0)
-            hanging = asyncio.create_task(channel.send(parcel(), {"url": f"json://127.0.0.1:{first}"}, NOW))
-            other = await channel.send(parcel(), {"url": f"json://127.0.0.1:{second}"}, NOW)
+            hanging = asyncio.create_task(channel.send(delivery(), {"url": f"json://127.0.0.1:{first}"}, NOW))
+            other = await channel.send(delivery(), {"url": f"json://127.0.0.1:{second}"}, NOW)
             assert not hanging.done()
             late = await hanging
             await asyncio.to_thread(channel.close)
@@ -334,7 +334,7 @@ def test_a_scheme_taken_back_later_is_a_failed_attempt() -> None:
 
 def test_a_token_in_the_host_s_place_is_not_shown() -> None:
     channel = AppriseChannel(DEFAULT, seconds=0.5)
-    attempt = asyncio.run(channel.send(parcel(), {"url": TELEGRAM + "?template=x"}, NOW))
+    attempt = asyncio.run(channel.send(delivery(), {"url": TELEGRAM + "?template=x"}, NOW))
     channel.close()
     assert attempt.request == "Apprise tgram://…"
     assert "123456789" not in str(attempt)
@@ -347,14 +347,14 @@ def test_a_token_in_the_host_s_place_is_not_shown() -> None:
 @pytest.mark.parametrize("call", ["@everyone", "@here", "@Channel", "<!channel>", "<@123>", "<#5>", "@room"])
 def test_event_content_calls_nobody(call: str) -> None:
     receiver = Receiver()
-    assert sent(receiver, parcel(f"a {call} b")).ok
+    assert sent(receiver, delivery(f"a {call} b")).ok
     assert call not in receiver.got[0][1]["message"]
     assert call in receiver.got[0][1]["message"].replace("\u200b", "")
 
 
 def test_event_content_is_no_template_and_no_header() -> None:
     receiver = Receiver()
-    assert sent(receiver, parcel("x\r\nBcc: y {{ app_id }} <b>&amp; \\x41 :smile: mail@here.example")).ok
+    assert sent(receiver, delivery("x\r\nBcc: y {{ app_id }} <b>&amp; \\x41 :smile: mail@here.example")).ok
     assert "brand: x Bcc: y {{ app_id }} <b>&amp; \\x41 :smile: mail@" in receiver.got[0][1]["message"]
 
 

@@ -13,13 +13,13 @@ from tests.notifying.smtp_sink import (
     NOW,
     TO,
     Sink,
-    parcel,
+    delivery,
     run,
     sent,
 )
 from tidings.notifying.confirmations import Confirmations
+from tidings.notifying.delivery import Attempt, OutgoingDelivery, Owed
 from tidings.notifying.email_channel import EmailChannel
-from tidings.notifying.parcel import Attempt, Owed, Parcel
 from tidings.settings import Settings
 
 
@@ -59,8 +59,8 @@ def test_the_link_of_the_header_and_of_the_text_lets_one_go() -> None:
 
 def test_a_link_too_long_for_a_header_stands_in_the_text_alone() -> None:
     sink = Sink()
-    one = parcel()
-    sent(sink, Parcel(one.id, "é" * 500, one.owner, one.filter, one.owed))
+    one = delivery()
+    sent(sink, OutgoingDelivery(one.id, "é" * 500, one.owner, one.filter, one.owed))
     assert sink.last["List-Unsubscribe"] is None
     assert "/unsubscribe/" in sink.last.get_body(("plain",)).get_content()  # type: ignore[union-attr]
     assert max(map(len, sink.mails[0][2].split(b"\r\n"))) <= 998
@@ -75,10 +75,10 @@ def test_what_is_kept_of_the_request_has_no_token() -> None:
 
 def test_every_attempt_has_the_same_message_id() -> None:
     sink = Sink({"body": ["451 4.3.0 later", "250 ok"]})
-    first, second = sent(sink, parcel(), parcel())
+    first, second = sent(sink, delivery(), delivery())
     assert (first.ok, second.ok) == (False, True)
     odd = Sink()
-    sent(odd, parcel(id="17.a b\r\nBcc: x"), parcel(id="17.a b\r\nBcc: x"), parcel(id="18.a b"))
+    sent(odd, delivery(id="17.a b\r\nBcc: x"), delivery(id="17.a b\r\nBcc: x"), delivery(id="18.a b"))
     ids = [email.message_from_bytes(mail)["Message-ID"] for _, _, mail in odd.mails]
     assert ids[0] == ids[1] != ids[2]
     assert ids[0].endswith("@example.org>")
@@ -87,7 +87,7 @@ def test_every_attempt_has_the_same_message_id() -> None:
 
 def test_several_mails_go_by_one_connection() -> None:
     sink = Sink()
-    attempts = sent(sink, *(parcel(id=f"{n}.s1") for n in range(5)))
+    attempts = sent(sink, *(delivery(id=f"{n}.s1") for n in range(5)))
     assert all(attempt.ok for attempt in attempts)
     assert len(sink.mails) == 5
     assert sink.connections == 1
@@ -98,7 +98,7 @@ def test_many_at_once_use_no_more_connections_than_allowed() -> None:
     sink = Sink()
 
     async def work(channel: EmailChannel) -> list[Attempt]:
-        return list(await asyncio.gather(*(channel.send(parcel(id=f"{n}.s1"), TO, NOW) for n in range(40))))
+        return list(await asyncio.gather(*(channel.send(delivery(id=f"{n}.s1"), TO, NOW) for n in range(40))))
 
     attempts = run(sink, work, connections=3)
     assert all(attempt.ok for attempt in attempts)
@@ -136,7 +136,7 @@ def test_a_refusal_says_who_refused_what(command: str, answer: str, status: int,
 
 def test_a_refused_mail_does_not_spoil_the_next() -> None:
     sink = Sink({"RCPT": ["550 5.1.1 no such user", "250 ok"]})
-    first, second = sent(sink, parcel(), parcel())
+    first, second = sent(sink, delivery(), delivery())
     assert (first.ok, first.gone, second.ok) == (False, True, True)
     assert sink.connections == 1
 
@@ -144,7 +144,7 @@ def test_a_refused_mail_does_not_spoil_the_next() -> None:
 @pytest.mark.parametrize("after", ["drop", "hang", "500 what?"])
 def test_a_refusal_counts_whatever_comes_after_it(after: str) -> None:
     sink = Sink({"RCPT": ["550 5.1.1 no such user", "250 ok"], "RSET": [after]})
-    first, second = sent(sink, parcel(), parcel(), seconds=1.0)
+    first, second = sent(sink, delivery(), delivery(), seconds=1.0)
     assert (first.status, first.gone, second.ok) == (550, True, True)
     assert sink.connections == 2
 
@@ -158,14 +158,14 @@ def test_an_answer_that_is_no_smtp() -> None:
 @pytest.mark.parametrize("how", ["drop", "421 4.4.2 idle too long"])
 def test_a_connection_that_was_closed_meanwhile_costs_nothing(how: str) -> None:
     sink = Sink({"MAIL": ["250 ok", how, "250 ok"]})
-    first, second = sent(sink, parcel(id="1.s1"), parcel(id="2.s1"))
+    first, second = sent(sink, delivery(id="1.s1"), delivery(id="2.s1"))
     assert (first.ok, second.ok) == (True, True)
     assert (len(sink.mails), sink.connections) == (2, 2)
 
 
 def test_a_connection_lost_after_the_mail_is_a_failure_and_not_sent_again_here() -> None:
     sink = Sink({"body": ["250 ok", "drop"]})
-    first, second = sent(sink, parcel(id="1.s1"), parcel(id="2.s1"))
+    first, second = sent(sink, delivery(id="1.s1"), delivery(id="2.s1"))
     assert (first.ok, second.ok) == (True, False)
     assert second.problem == "the mail server closed the connection (the mail)"
     assert sink.connections == 1
@@ -193,7 +193,7 @@ def test_a_server_that_is_not_there() -> None:
         server.close()
         await server.wait_closed()
         channel = EmailChannel(Settings(smtp_host="127.0.0.1", smtp_port=port, mail_from="t@example.org"), KEY)
-        attempt = await channel.send(parcel(), TO, NOW)
+        attempt = await channel.send(delivery(), TO, NOW)
         channel.close()
         return attempt
 
@@ -204,9 +204,9 @@ def test_a_server_that_is_not_there() -> None:
 def test_event_content_adds_no_header_and_no_recipient() -> None:
     evil = "x\r\nBcc: all@example.org\r\n\r\n.\r\nMAIL FROM:<evil@example.org>"
     sink = Sink()
-    one = parcel({"a": evil, evil: ["<script>"]}, filter=evil)
+    one = delivery({"a": evil, evil: ["<script>"]}, filter=evil)
     event = {**one.owed[0].event, "event_type": [evil], "id": evil, "source": evil}
-    sent(sink, Parcel(one.id, evil, evil, evil, (Owed(one.id, 1, event, NOW),)))
+    sent(sink, OutgoingDelivery(one.id, evil, evil, evil, (Owed(one.id, 1, event, NOW),)))
     assert len(sink.mails) == 1
     mail = sink.last
     assert mail["Bcc"] is None
@@ -218,7 +218,7 @@ def test_event_content_adds_no_header_and_no_recipient() -> None:
 
 def test_text_of_any_language_and_length_arrives() -> None:
     sink = Sink()
-    sent(sink, parcel({"τίτλος": "νέα 👋 " * 50, "dots": ".\n.", "long": "z" * 5_000}))
+    sent(sink, delivery({"τίτλος": "νέα 👋 " * 50, "dots": ".\n.", "long": "z" * 5_000}))
     text = sink.last.get_body(("plain",)).get_content()  # type: ignore[union-attr]
     assert "τίτλος: νέα 👋 νέα" in text
     assert max(map(len, sink.mails[0][2].split(b"\r\n"))) <= 998

@@ -12,7 +12,7 @@ from tests.notifying.smtp_sink import (
     NOW,
     TO,
     Sink,
-    parcel,
+    delivery,
     run,
 )
 from tidings.errors import ChannelError
@@ -76,7 +76,7 @@ def test_without_a_mail_server_no_email_is_offered() -> None:
     channel = EmailChannel(Settings(), KEY)
     with pytest.raises(EmailNotOffered, match="smtp_host and mail_from"):
         channel.check(TO)
-    attempt = asyncio.run(channel.send(parcel(), TO, NOW))
+    attempt = asyncio.run(channel.send(delivery(), TO, NOW))
     assert not attempt.ok
     assert "sends no mail" in attempt.problem
 

@@ -9,7 +9,7 @@ import pytest
 from tests.notifying.smtp_sink import (
     Sink,
     client_side,
-    parcel,
+    delivery,
     self_made_certificate,
     sent,
     server_side,
@@ -25,8 +25,8 @@ def test_starttls_with_a_login(certificate: Path) -> None:
     sink = Sink(tls=server_side(certificate))
     attempts = sent(
         sink,
-        parcel(id="1.s1"),
-        parcel(id="2.s1"),
+        delivery(id="1.s1"),
+        delivery(id="2.s1"),
         smtp_host="localhost",
         smtp_security="starttls",
         smtp_user="me",

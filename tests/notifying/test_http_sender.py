@@ -17,13 +17,13 @@ from tests.notifying.http_receiver import (
     silent,
 )
 from tidings.notifying.addresses import Target
-from tidings.notifying.http_answer import Answer
+from tidings.notifying.http_response import HttpResponse
 from tidings.notifying.http_sender import HttpSender, SendingFailed, request_bytes
 
 
 def test_a_request_as_it_arrives() -> None:
     got, receiver, left = answered(OK)
-    assert got == Answer(200, (("content-length", "2"),), "ok")
+    assert got == HttpResponse(200, (("content-length", "2"),), "ok")
     assert receiver.requests == [
         Request(
             "POST /hook HTTP/1.1",
@@ -54,7 +54,7 @@ def test_a_request_as_it_arrives() -> None:
 )
 def test_answers(answer: bytes, status: int, text: str, kept: int) -> None:
     got, receiver, left = answered(answer)
-    assert isinstance(got, Answer), got
+    assert isinstance(got, HttpResponse), got
     assert (got.status, got.text, left) == (status, text, kept)
     assert len(receiver.requests) == 1
 
@@ -84,14 +84,14 @@ def test_answers_that_are_none(answer: bytes, reason: str) -> None:
 def test_an_endless_body_is_read_to_the_limit_and_left(head: bytes) -> None:
     line = b"400\r\n" + b"x" * 1024 + b"\r\n" if b"chunked" in head else b"x" * 1024
     got, _, left = answered(lambda r, w: endless(r, w, b"HTTP/1.1 200 OK\r\n" + head, line))
-    assert got == Answer(200, got.headers, "x" * 2048)  # type: ignore[union-attr]
+    assert got == HttpResponse(200, got.headers, "x" * 2048)  # type: ignore[union-attr]
     assert left == 0
 
 
 def test_chunks_that_are_mostly_framing_end_too() -> None:
     head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
     got, _, left = answered(lambda r, w: endless(r, w, head, b"1;" + b"e" * 1000 + b"\r\nx\r\n"))
-    assert isinstance(got, Answer)
+    assert isinstance(got, HttpResponse)
     assert (got.status, set(got.text), left) == (200, {"x"}, 0)
 
 
@@ -129,7 +129,7 @@ def test_answers_that_break_off(answer: Any, reason: str) -> None:
 
 def test_a_body_without_length_ends_with_the_connection() -> None:
     got, _, left = answered(lambda r, w: closing(r, w, b"HTTP/1.1 200 OK\r\n\r\nall of it"))
-    assert (got, left) == (Answer(200, (), "all of it"), 0)
+    assert (got, left) == (HttpResponse(200, (), "all of it"), 0)
 
 
 def test_a_receiver_that_never_reads() -> None:

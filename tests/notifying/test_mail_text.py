@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidings.notifying.delivery import OutgoingDelivery, Owed
 from tidings.notifying.mail_text import (
     LONGEST_FILTER,
     LONGEST_SUBJECT,
@@ -20,7 +21,6 @@ from tidings.notifying.mail_text import (
     mail_of,
     one_line,
 )
-from tidings.notifying.parcel import Owed, Parcel
 from tidings.schema import Instant
 
 LINK = "https://tidings.example/unsubscribe/abc.def"
@@ -39,7 +39,7 @@ def event(attributes: dict[str, Any] | None = None, types: list[str] | None = No
 
 def mail(*events: dict[str, Any], filter: str = "price < 1300", test: bool = False, id: str = "s1") -> Mail:
     owed = tuple(Owed(f"{n}.s1", n, one, MATCHED) for n, one in enumerate(events or (event(),), 1))
-    return mail_of(Parcel("1.s1", id, "ann", filter, owed, test), LINK)
+    return mail_of(OutgoingDelivery("1.s1", id, "ann", filter, owed, test), LINK)
 
 
 class Seen(HTMLParser):
@@ -99,7 +99,7 @@ def test_a_test_says_that_it_is_one() -> None:
 
 
 def test_without_a_link_nothing_speaks_of_it() -> None:
-    made = mail_of(Parcel("1.s1", "s1", "ann", "price < 1", (Owed("1.s1", 1, event(), MATCHED),)))
+    made = mail_of(OutgoingDelivery("1.s1", "s1", "ann", "price < 1", (Owed("1.s1", 1, event(), MATCHED),)))
     assert "nsubscribe" not in made.plain + made.html
 
 

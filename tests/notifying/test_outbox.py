@@ -7,9 +7,9 @@ from tests.notifying.owing import (
     OK,
     OWNER,
     Recorder,
+    deliveries,
     find,
     outbox_of,
-    parcels,
     play,
     send_all,
     settled,
@@ -17,8 +17,8 @@ from tests.notifying.owing import (
     with_channels,
 )
 from tests.store.samples import START, Clock
+from tidings.notifying.delivery import Attempt
 from tidings.notifying.limits import Limits
-from tidings.notifying.parcel import Attempt
 from tidings.notifying.schedule import WAITS
 from tidings.schema import Instant
 from tidings.store import Store
@@ -31,14 +31,14 @@ def test_what_is_found_is_sent_with_all_that_belongs_to_it(store: Store, clock: 
     clock.tick(1)
     channel = Recorder()
     send_all(store, channel, clock)
-    (parcel,) = channel.sent
-    (owed,) = parcel.owed
-    assert (parcel.id, parcel.subscription, parcel.owner) == (f"{position}.s", "s", OWNER)
-    assert parcel.filter == "price < 100"
+    (delivery,) = channel.sent
+    (owed,) = delivery.owed
+    assert (delivery.id, delivery.subscription, delivery.owner) == (f"{position}.s", "s", OWNER)
+    assert delivery.filter == "price < 100"
     assert (owed.id, owed.sequence, owed.matched_at) == (f"{position}.s", 1, matched)
     assert owed.event["attributes"] == {"price": 10}
     assert channel.settings == [{"address": "s", "kind": "record"}]
-    (kept,) = parcels(store)
+    (kept,) = deliveries(store)
     assert (kept.state, kept.attempts, kept.done) == ("delivered", 1, clock.time)
     (attempt,) = store.attempts_of(kept.number)
     assert (attempt.attempt, attempt.ok, attempt.status, attempt.request) == (1, True, 200, "POST somewhere")
@@ -78,7 +78,7 @@ def test_first_attempts_go_in_order_one_after_the_other(store: Store, clock: Clo
 def test_a_failure_does_not_hold_back_later_ones(store: Store, clock: Clock) -> None:
     with_channels(store, "s")
     find(store, "s", many=3)
-    channel = Recorder(answer=lambda parcel: FAILED if parcel.owed[0].sequence == 1 else OK)
+    channel = Recorder(answer=lambda delivery: FAILED if delivery.owed[0].sequence == 1 else OK)
     send_all(store, channel, clock)
     assert channel.sequences() == [1, 2, 3]
     assert states(store) == [("due", 1), ("delivered", 1), ("delivered", 1)]
@@ -87,7 +87,7 @@ def test_a_failure_does_not_hold_back_later_ones(store: Store, clock: Clock) -> 
     assert len(channel.sent) == 3
     clock.tick(0.1)
     find(store, "s")
-    channel.answer = lambda parcel: OK
+    channel.answer = lambda delivery: OK
     send_all(store, channel, clock)
     assert sorted(channel.sequences()[3:]) == [1, 4]
 
@@ -95,7 +95,7 @@ def test_a_failure_does_not_hold_back_later_ones(store: Store, clock: Clock) -> 
 def test_every_row_of_the_schedule_and_then_dead(store: Store, clock: Clock) -> None:
     with_channels(store, "s")
     find(store, "s")
-    channel = Recorder(answer=lambda parcel: FAILED)
+    channel = Recorder(answer=lambda delivery: FAILED)
     outbox = outbox_of(store, channel, clock)
 
     async def through() -> None:
@@ -111,8 +111,8 @@ def test_every_row_of_the_schedule_and_then_dead(store: Store, clock: Clock) -> 
     play(outbox, through())
     began = [(time - START) // 1_000_000 for time in channel.times]
     assert began == [0, *(sum(WAITS[: number + 1]) for number in range(len(WAITS)))]
-    assert len({parcel.id for parcel in channel.sent}) == 1
-    (dead,) = parcels(store)
+    assert len({delivery.id for delivery in channel.sent}) == 1
+    (dead,) = deliveries(store)
     assert (dead.state, dead.attempts, dead.done) == ("dead", 10, clock.time)
     log = store.attempts_of(dead.number)
     assert [one.attempt for one in log] == list(range(1, 11))
@@ -123,15 +123,15 @@ def test_a_receiver_that_asks_for_time_gets_it(store: Store, clock: Clock) -> No
     with_channels(store, "s")
     find(store, "s")
     busy = Attempt(False, 0.1, "", 429, problem="it answered 429", retry_after=100)
-    channel = Recorder(answer=lambda parcel: busy)
+    channel = Recorder(answer=lambda delivery: busy)
     send_all(store, channel, clock)
-    assert parcels(store)[0].due == Instant(START + 100_000_000)
+    assert deliveries(store)[0].due == Instant(START + 100_000_000)
 
 
 def test_410_disables_the_channel_at_once_and_loses_nothing(store: Store, clock: Clock) -> None:
     with_channels(store, "s", "t")
     find(store, "s", "t", many=3)
-    channel = Recorder(answer=lambda parcel: GONE if parcel.subscription == "s" else OK)
+    channel = Recorder(answer=lambda delivery: GONE if delivery.subscription == "s" else OK)
     send_all(store, channel, clock)
     assert channel.sequences("s") == [1]
     assert channel.sequences("t") == [1, 2, 3]
@@ -145,7 +145,7 @@ def test_410_disables_the_channel_at_once_and_loses_nothing(store: Store, clock:
     clock.tick(DAY)
     send_all(store, channel, clock)
     assert len(channel.sequences("s")) == 1
-    channel.answer = lambda parcel: OK
+    channel.answer = lambda delivery: OK
     store.change_channel("s", OWNER, state="active")
     send_all(store, channel, clock)
     after = channel.sequences("s")[1:]
@@ -156,7 +156,7 @@ def test_410_disables_the_channel_at_once_and_loses_nothing(store: Store, clock:
 
 def test_failing_for_five_days_disables_with_one_notice(store: Store, clock: Clock) -> None:
     with_channels(store, "s")
-    channel = Recorder(answer=lambda parcel: FAILED)
+    channel = Recorder(answer=lambda delivery: FAILED)
     for day in range(6):
         find(store, "s")
         send_all(store, channel, clock)
@@ -168,11 +168,11 @@ def test_failing_for_five_days_disables_with_one_notice(store: Store, clock: Clo
 
 def test_one_success_and_the_channel_is_well(store: Store, clock: Clock) -> None:
     with_channels(store, "s")
-    channel = Recorder(answer=lambda parcel: FAILED)
+    channel = Recorder(answer=lambda delivery: FAILED)
     find(store, "s")
     send_all(store, channel, clock)
     assert [one.subscription for one in store.troubled()] == ["s"]
-    channel.answer = lambda parcel: OK
+    channel.answer = lambda delivery: OK
     clock.tick(10)
     send_all(store, channel, clock)
     well = store.channel("s")
@@ -184,7 +184,7 @@ def test_one_success_and_the_channel_is_well(store: Store, clock: Clock) -> None
 def test_twenty_dead_letters_in_a_row_disable(store: Store, clock: Clock) -> None:
     with_channels(store, "s")
     find(store, "s", many=21)
-    channel = Recorder(answer=lambda parcel: FAILED)
+    channel = Recorder(answer=lambda delivery: FAILED)
     for wait in (0, *WAITS):
         clock.tick(wait)
         send_all(store, channel, clock)

@@ -37,7 +37,7 @@ def wait_for_the_lease(process: "subprocess.Popen[str]") -> None:
 
 
 def owed(store: Store) -> int:
-    return sum(one.state == "due" for id in IDS for one in store.parcels_of(id, OWNER, limit=10_000))
+    return sum(one.state == "due" for id in IDS for one in store.deliveries_of(id, OWNER, limit=10_000))
 
 
 def check_all_arrived(store: Store, file: Path, positions: list[int]) -> int:
@@ -55,7 +55,7 @@ def check_all_arrived(store: Store, file: Path, positions: list[int]) -> int:
         assert firsts[subscription] == list(range(1, len(positions) + 1))  # none is missing, all in order
         for sequence, position in enumerate(positions, 1):
             assert ids[subscription, sequence] == {f"{position}.{subscription}"}
-        states = {one.state for one in store.parcels_of(subscription, OWNER, limit=10_000)}
+        states = {one.state for one in store.deliveries_of(subscription, OWNER, limit=10_000)}
         assert states == {"delivered"}
     return len(lines) - len(ids)
 

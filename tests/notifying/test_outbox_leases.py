@@ -12,9 +12,9 @@ from tests.notifying.owing import (
     OK,
     OWNER,
     Recorder,
+    deliveries,
     find,
     outbox_of,
-    parcels,
     play,
     send_all,
     settled,
@@ -22,9 +22,9 @@ from tests.notifying.owing import (
     with_channels,
 )
 from tests.store.samples import Clock
+from tidings.notifying.delivery import Attempt, OutgoingDelivery
 from tidings.notifying.limits import Limits
 from tidings.notifying.outbox import Outbox
-from tidings.notifying.parcel import Attempt, Parcel
 from tidings.notifying.schedule import WAITS
 from tidings.schema import Instant
 from tidings.store import LeaseLost, Store
@@ -84,8 +84,8 @@ def test_a_defect_of_a_channel_is_a_failed_attempt(
     with_channels(store, "s", "t")
     find(store, "s", "t")
 
-    def broken(parcel: Parcel) -> Attempt:
-        if parcel.subscription == "s":
+    def broken(delivery: OutgoingDelivery) -> Attempt:
+        if delivery.subscription == "s":
             raise ZeroDivisionError("a\0b")
         return OK
 
@@ -93,16 +93,16 @@ def test_a_defect_of_a_channel_is_a_failed_attempt(
         send_all(store, Recorder(answer=broken), clock)
     assert states(store) == [("due", 1)]
     assert states(store, "t") == [("delivered", 1)]
-    (attempt,) = store.attempts_of(parcels(store)[0].number)
+    (attempt,) = store.attempts_of(deliveries(store)[0].number)
     assert attempt.problem == "the record channel failed: ZeroDivisionError: a�b"
-    assert "failed to send parcel" in caplog.text
+    assert "failed to send delivery" in caplog.text
 
 
 def test_a_kind_that_is_not_set_up_here_is_a_failed_attempt(store: Store, clock: Clock) -> None:
     with_channels(store, "s")
     find(store, "s")
     send_all(store, Recorder(kind="recorder"), clock)
-    (attempt,) = store.attempts_of(parcels(store)[0].number)
+    (attempt,) = store.attempts_of(deliveries(store)[0].number)
     assert "no channel of kind 'record' is set up here; did you mean 'recorder'?" in attempt.problem
 
 
@@ -117,7 +117,7 @@ def test_a_channel_that_never_ends_is_ended(store: Store, clock: Clock) -> None:
         await settled(outbox)
 
     play(outbox, through())
-    (attempt,) = store.attempts_of(parcels(store)[0].number)
+    (attempt,) = store.attempts_of(deliveries(store)[0].number)
     assert attempt.problem == "the record channel did not end within 0.01 s"
 
 
@@ -170,7 +170,7 @@ def test_whoever_lost_the_lease_settles_nothing(store: Store, clock: Clock, capl
         await one.close()
 
     play(two, through())
-    assert [parcel.id for parcel in first.sent] == [parcel.id for parcel in second.sent]
+    assert [delivery.id for delivery in first.sent] == [delivery.id for delivery in second.sent]
     assert states(store) == [("delivered", 1)]
     assert "may not send any more: two holds the lease" in caplog.text
     with pytest.raises(LeaseLost):
@@ -204,11 +204,11 @@ def test_it_runs_until_stopped_and_gives_the_lease_back(store: Store) -> None:
 def test_deliveries_are_forgotten_after_a_while(store: Store, clock: Clock) -> None:
     with_channels(store, "s")
     find(store, "s", many=2)
-    send_all(store, Recorder(answer=lambda parcel: OK if parcel.owed[0].sequence == 1 else FAILED), clock)
-    first = parcels(store)[0].number
+    send_all(store, Recorder(answer=lambda delivery: OK if delivery.owed[0].sequence == 1 else FAILED), clock)
+    first = deliveries(store)[0].number
     assert len(store.attempts_of(first)) == 1
     clock.tick(31 * DAY)
-    send_all(store, Recorder(answer=lambda parcel: FAILED), clock)
+    send_all(store, Recorder(answer=lambda delivery: FAILED), clock)
     assert states(store) == [("due", 2)]
     assert store.attempts_of(first) == []
 
@@ -216,12 +216,12 @@ def test_deliveries_are_forgotten_after_a_while(store: Store, clock: Clock) -> N
 def test_what_failed_for_good_and_notices_are_forgotten_too(store: Store, clock: Clock) -> None:
     with_channels(store, "s", "t")
     find(store, "s", "t")
-    dead = Recorder(answer=lambda parcel: GONE if parcel.subscription == "t" else FAILED)
+    dead = Recorder(answer=lambda delivery: GONE if delivery.subscription == "t" else FAILED)
     for wait in (0, *WAITS):
         clock.tick(wait)
         send_all(store, dead, clock)
     assert (states(store), states(store, "t")) == ([("dead", 10)], [("due", 1)])
-    given_up, held = parcels(store)[0].number, parcels(store, "t")[0].number
+    given_up, held = deliveries(store)[0].number, deliveries(store, "t")[0].number
     clock.tick(27 * DAY)  # the notice is 30 days old, what was given up is not
     send_all(store, dead, clock)
     assert (store.notices_of(OWNER), len(states(store))) == ([], 1)
@@ -237,7 +237,7 @@ def test_old_things_go_in_small_portions(store: Store, clock: Clock) -> None:
     find(store, "s", many=7)
     send_all(store, Recorder(), clock)
     assert [store.sweep(Instant(clock.time + 1), limit=3) for _ in range(4)] == [3, 3, 1, 0]
-    assert parcels(store) == []
+    assert deliveries(store) == []
 
 
 def test_events_go_when_they_are_old_where_that_is_wanted(store: Store, clock: Clock) -> None:

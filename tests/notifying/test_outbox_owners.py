@@ -7,9 +7,9 @@ from tests.notifying.owing import (
     OK,
     OWNER,
     Recorder,
+    deliveries,
     find,
     outbox_of,
-    parcels,
     play,
     send_all,
     settled,
@@ -17,8 +17,8 @@ from tests.notifying.owing import (
     with_channels,
 )
 from tests.store.samples import Clock
+from tidings.notifying.delivery import Attempt, OutgoingDelivery
 from tidings.notifying.limits import Limits
-from tidings.notifying.parcel import Attempt, Parcel
 from tidings.notifying.schedule import WAITS
 from tidings.store import Edit, Store, Withdraw
 
@@ -48,8 +48,8 @@ def test_a_pause_counts_when_a_run_has_ended(store: Store, clock: Clock) -> None
     with_channels(store, "s")
     find(store, "s", many=10)
 
-    def pause_at_three(parcel: Parcel) -> Attempt:
-        if parcel.owed[0].sequence == 3:
+    def pause_at_three(delivery: OutgoingDelivery) -> Attempt:
+        if delivery.owed[0].sequence == 3:
             store.change_channel("s", OWNER, state="paused")
         return OK
 
@@ -80,12 +80,12 @@ def test_an_id_that_is_used_again_by_another_keeps_both_apart(store: Store, cloc
     find(store, "s")
     channel = Recorder()
     send_all(store, channel, clock)
-    assert [(parcel.owner, parcel.owed[0].sequence) for parcel in channel.sent] == [("bob", 1)]
+    assert [(delivery.owner, delivery.owed[0].sequence) for delivery in channel.sent] == [("bob", 1)]
     assert channel.settings[0]["colour"] == "blue"
-    assert store.parcels_of("s", "bob") != store.parcels_of("s", OWNER)
+    assert store.deliveries_of("s", "bob") != store.deliveries_of("s", OWNER)
     store.change_channel("s", OWNER, state="active")
     send_all(store, channel, clock)
-    assert [parcel.owner for parcel in channel.sent] == ["bob", OWNER]
+    assert [delivery.owner for delivery in channel.sent] == ["bob", OWNER]
     assert "colour" not in channel.settings[1]
 
 
@@ -96,21 +96,21 @@ def test_each_carries_the_filter_it_was_found_by(store: Store, clock: Clock) -> 
     find(store, "s")
     channel = Recorder()
     send_all(store, channel, clock)
-    assert [parcel.filter for parcel in channel.sent] == ["price < 100", "price < 50"]
+    assert [delivery.filter for delivery in channel.sent] == ["price < 100", "price < 50"]
 
 
 def test_replay_of_one_of_all_failed_and_of_a_range(store: Store, clock: Clock) -> None:
     with_channels(store, "s", "t")
     find(store, "s", "t", many=5)
     dead = Attempt(False, 0.1, "", problem="no")
-    channel = Recorder(answer=lambda parcel: dead if parcel.owed[0].sequence in (2, 4) else OK)
+    channel = Recorder(answer=lambda delivery: dead if delivery.owed[0].sequence in (2, 4) else OK)
     for wait in (0, *WAITS):
         clock.tick(wait)
         send_all(store, channel, clock)
     assert [state for state, _ in states(store)] == ["delivered", "dead", "delivered", "dead", "delivered"]
-    numbers = [one.number for one in parcels(store)]
+    numbers = [one.number for one in deliveries(store)]
     others = len(channel.sequences("t"))
-    channel.answer = lambda parcel: OK
+    channel.answer = lambda delivery: OK
     channel.sent.clear()
     assert store.replay("s", OWNER, [numbers[0]]) == 1
     send_all(store, channel, clock)
@@ -130,7 +130,7 @@ def test_replay_of_one_of_all_failed_and_of_a_range(store: Store, clock: Clock) 
 def test_replay_while_a_retry_is_in_the_air_sends_it_again(store: Store, clock: Clock) -> None:
     with_channels(store, "s")
     find(store, "s")
-    channel = Recorder(answer=lambda parcel: FAILED)
+    channel = Recorder(answer=lambda delivery: FAILED)
     outbox = outbox_of(store, channel, clock)
 
     async def through() -> None:
@@ -142,7 +142,7 @@ def test_replay_while_a_retry_is_in_the_air_sends_it_again(store: Store, clock: 
         store.replay("s", OWNER, failed=False)
         await settled(outbox, hanging=1)
         channel.hanging.pop("s").set()
-        channel.answer = lambda parcel: OK
+        channel.answer = lambda delivery: OK
         await settled(outbox)
 
     play(outbox, through())

@@ -4,9 +4,9 @@ from tests.notifying.owing import (
     FAILED,
     OWNER,
     Recorder,
+    deliveries,
     find,
     outbox_of,
-    parcels,
     play,
     send_all,
     settled,
@@ -35,8 +35,8 @@ def test_a_digest_by_count_and_by_time(store: Store, clock: Clock) -> None:
     assert len(channel.sent) == 1
     clock.tick(1)
     send_all(store, channel, clock)
-    assert [[owed.sequence for owed in parcel.owed] for parcel in channel.sent] == [[1, 2, 3], [4, 5]]
-    assert [one.open for one in parcels(store)] == [False, False]
+    assert [[owed.sequence for owed in delivery.owed] for delivery in channel.sent] == [[1, 2, 3], [4, 5]]
+    assert [one.open for one in deliveries(store)] == [False, False]
 
 
 def test_a_digest_of_one_is_a_plain_notification(store: Store, clock: Clock) -> None:
@@ -47,7 +47,7 @@ def test_a_digest_of_one_is_a_plain_notification(store: Store, clock: Clock) -> 
     send_all(store, channel, clock)
     clock.tick(60)
     send_all(store, channel, clock)
-    assert [parcel.id for parcel in channel.sent] == [f"{position}.s"]
+    assert [delivery.id for delivery in channel.sent] == [f"{position}.s"]
 
 
 def test_a_digest_goes_on_collecting_while_paused(store: Store, clock: Clock) -> None:
@@ -61,7 +61,7 @@ def test_a_digest_goes_on_collecting_while_paused(store: Store, clock: Clock) ->
     assert channel.sent == []
     store.change_channel("s", OWNER, state="active")
     send_all(store, channel, clock)
-    assert [len(parcel.owed) for parcel in channel.sent] == [3, 1]
+    assert [len(delivery.owed) for delivery in channel.sent] == [3, 1]
     assert channel.sequences() == [1, 2, 3, 4]
 
 
@@ -108,18 +108,18 @@ def test_a_rate_holds_after_a_pause_and_after_an_outage(store: Store, clock: Clo
 def test_quiet_hours_delay_first_attempts_and_retries(store: Store, clock: Clock) -> None:
     with_channels(store, "s", quiet={"from": "10:00", "to": "12:00", "zone": "UTC"})
     find(store, "s")  # it is ten
-    channel = Recorder(answer=lambda parcel: FAILED)
+    channel = Recorder(answer=lambda delivery: FAILED)
     send_all(store, channel, clock)
     noon = Instant.parse("2026-05-01T12:00:00Z")
     assert channel.sent == []
-    assert parcels(store)[0].due == noon
+    assert deliveries(store)[0].due == noon
     clock.time = noon
     send_all(store, channel, clock)
     assert channel.times == [noon]
     clock.time = Instant.parse("2026-05-02T09:59:58Z")
     find(store, "s")
     send_all(store, channel, clock)
-    assert parcels(store)[1].due == Instant.parse("2026-05-02T12:00:00Z")  # 5 s later is quiet
+    assert deliveries(store)[1].due == Instant.parse("2026-05-02T12:00:00Z")  # 5 s later is quiet
 
 
 def test_quiet_hours_count_where_the_outbox_comes_late(store: Store, clock: Clock) -> None:

@@ -159,8 +159,8 @@ def test_forty_hosts_that_hang_leave_room_for_a_quick_one(store: Store) -> None:
             find(store, "quick", many=300)
             while len(quick.requests) < 300 or outbox.under_way > len(opened):
                 await asyncio.sleep(0.01)
-            assert {one.state for one in store.parcels_of("quick", OWNER, limit=300)} == {"delivered"}
-            tried = {one.tried for id in everybody for one in store.parcels_of(id, OWNER)}
+            assert {one.state for one in store.deliveries_of("quick", OWNER, limit=300)} == {"delivered"}
+            tried = {one.tried for id in everybody for one in store.deliveries_of(id, OWNER)}
             assert (tried, len(opened)) == ({0}, 40)  # all are still open
             ends.set()
             stopped.set()

@@ -10,9 +10,9 @@ import pytest
 from tests.notifying.owing import GONE, OK, OWNER, Recorder, find, play, send_all, settled, with_channels
 from tests.notifying.smtp_sink import NOW, Sink, channel_to
 from tests.store.samples import START, Clock
+from tidings.notifying.delivery import Attempt
 from tidings.notifying.notice_text import notice_mail
 from tidings.notifying.outbox import Outbox
-from tidings.notifying.parcel import Attempt
 from tidings.notifying.schedule import WAITS
 from tidings.schema import Instant
 from tidings.store import LeaseLost, Store, StoredChannel, Subscribe, Telling
@@ -55,7 +55,7 @@ def disabled(store: Store, clock: Clock, *ids: str) -> Recorder:
     """Channels that are about to be: each of them is owed one."""
     with_channels(store, *ids)
     find(store, *ids)
-    return Recorder(answer=lambda parcel: GONE)
+    return Recorder(answer=lambda delivery: GONE)
 
 
 def test_one_mail_tells_what_why_and_how_many(store: Store, clock: Clock) -> None:
@@ -124,7 +124,7 @@ def test_one_that_was_resumed_meanwhile_is_not_told_of(store: Store, clock: Cloc
     with_mail(store, "m", "ann@example.org")
     send_all(store, channel, clock)  # without mail
     store.change_channel("s", OWNER, state="active")
-    channel.answer = lambda parcel: OK
+    channel.answer = lambda delivery: OK
     mailbox = Mailbox()
     turned(store, channel, clock, mailbox)
     assert mailbox.told == []

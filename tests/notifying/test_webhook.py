@@ -11,8 +11,8 @@ import pytest
 from tests.notifying.http_receiver import OK, Receiver, closing, endless, resetting, silent
 from tidings.errors import ChannelError
 from tidings.notifying.addresses import InvalidUrl, Resolver, UnsafeAddress
+from tidings.notifying.delivery import Attempt, Channel, OutgoingDelivery, Owed
 from tidings.notifying.http_sender import HttpSender
-from tidings.notifying.parcel import Attempt, Channel, Owed, Parcel
 from tidings.notifying.signatures import InvalidSecret, new_secret, verify
 from tidings.notifying.webhook import Consent, InvalidWebhook, WebhookChannel, header_text
 from tidings.schema import Instant
@@ -26,19 +26,19 @@ def owed(sequence: int) -> Owed:
     return Owed(f"n{sequence}", sequence, MappingProxyType(EVENT), Instant.parse("2026-05-01T09:59:58Z"))
 
 
-def parcel(*sequences: int, id: str = "n1", subscription: str = "s1", test: bool = False) -> Parcel:
-    return Parcel(id, subscription, "ann", "price < 1000", tuple(owed(n) for n in sequences or (1,)), test)
+def delivery(*sequences: int, id: str = "n1", subscription: str = "s1", test: bool = False) -> OutgoingDelivery:
+    return OutgoingDelivery(id, subscription, "ann", "price < 1000", tuple(owed(n) for n in sequences or (1,)), test)
 
 
 def channel(**settings: Any) -> WebhookChannel:
     return WebhookChannel(HttpSender(**settings), allow_loopback=True)
 
 
-def attempted(answer: Any, sent: Parcel | None = None, **settings: Any) -> tuple[Attempt, Receiver]:
+def attempted(answer: Any, sent: OutgoingDelivery | None = None, **settings: Any) -> tuple[Attempt, Receiver]:
     async def once() -> tuple[Attempt, Receiver]:
         async with Receiver(answer) as receiver:
             webhook = channel(**settings)
-            attempt = await webhook.send(sent or parcel(), {"url": receiver.url, "secrets": SECRETS}, NOW)
+            attempt = await webhook.send(sent or delivery(), {"url": receiver.url, "secrets": SECRETS}, NOW)
             await webhook._sender.close()
             return attempt, receiver
 
@@ -85,7 +85,7 @@ def test_one_notification() -> None:
 
 
 def test_a_digest() -> None:
-    _, receiver = attempted(OK, parcel(4, 5, id="d1"))
+    _, receiver = attempted(OK, delivery(4, 5, id="d1"))
     (request,) = receiver.requests
     body = json.loads(request.body)
     assert (body["id"], body["subscription"]) == ("d1", "s1")
@@ -97,12 +97,12 @@ def test_a_digest() -> None:
 
 
 def test_a_test_says_so() -> None:
-    _, receiver = attempted(OK, parcel(test=True))
+    _, receiver = attempted(OK, delivery(test=True))
     assert receiver.requests[0].headers["ce-test"] == "true"
 
 
 def test_no_id_can_make_a_header() -> None:
-    attempt, receiver = attempted(OK, parcel(id="n1\r\nx-injected: yes", subscription='s 1\n\0é%"'))
+    attempt, receiver = attempted(OK, delivery(id="n1\r\nx-injected: yes", subscription='s 1\n\0é%"'))
     assert attempt.ok
     (request,) = receiver.requests
     assert "x-injected" not in request.headers
@@ -187,8 +187,8 @@ def test_an_address_is_vetted_at_every_delivery() -> None:
             sender = HttpSender()
             webhook = WebhookChannel(sender, allow_loopback=True, resolver=names("127.0.0.1", "127.0.0.1", "10.0.0.1"))
             settings = webhook.check({"kind": "webhook", "url": f"http://moving.example:{receiver.port}/"})
-            assert (await webhook.send(parcel(), settings, NOW)).ok
-            attempt = await webhook.send(parcel(), settings, NOW)  # though a connection to the first is open still
+            assert (await webhook.send(delivery(), settings, NOW)).ok
+            attempt = await webhook.send(delivery(), settings, NOW)  # though a connection to the first is open still
             assert not attempt.ok
             assert "it leads to 10.0.0.1, a private address" in attempt.problem
             assert len(receiver.requests) == 1
@@ -201,7 +201,7 @@ def test_loopback_needs_the_opt_in_at_delivery_too() -> None:
     async def run() -> None:
         async with Receiver() as receiver:
             for url in (receiver.url, receiver.url.replace("http:", "https:"), "https://localhost/"):
-                attempt = await WebhookChannel(HttpSender()).send(parcel(), {"url": url, "secrets": SECRETS}, NOW)
+                attempt = await WebhookChannel(HttpSender()).send(delivery(), {"url": url, "secrets": SECRETS}, NOW)
                 assert not attempt.ok
                 assert attempt.request.startswith(f"POST {url}\n")
                 assert "allowed is https://" in attempt.problem

@@ -1,4 +1,4 @@
-"""The outbox's part, done in the test: what is owed becomes parcels, and is sent by the channels of the settings."""
+"""The outbox's part, done in the test: what is owed becomes deliveries, and is sent by the channels of the settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILTER = "brand = mini"
 
 
 def deliver(service: Service) -> None:
-    """Only the parcels are made; nothing is sent."""
+    """Only the deliveries are made; nothing is sent."""
     moment = now()
     assert service.store.take_lease("test", Instant(moment + 10_000_000), moment)
     while service.store.spread("test", moment, 1_000, rhythm_of_text):

@@ -37,7 +37,7 @@ def test_keys_of_two_users_are_two(client: httpx.Client, service: Service) -> No
 def test_after_a_crash_before_the_answer_was_kept_the_subscription_is_found(
     client: httpx.Client, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service.store, "keep_answer", lambda answer: False)  # as if the process had ended here
+    monkeypatch.setattr(service.store, "keep_response", lambda answer: False)  # as if the process had ended here
     first = client.post("/subscriptions", json={"filter": "price>5"}, headers=KEY).json()
     again = client.post("/subscriptions", json={"filter": "price > 5"}, headers=KEY)
     assert (again.status_code, again.json()["id"]) == (201, first["id"])

@@ -20,7 +20,7 @@ from tests.services.postgresql import postgresql
 from tests.store.samples import with_schema
 from tidings.events import Event
 from tidings.schema import Instant
-from tidings.store import SCOPES, Answer, Appender, PublishValid, Store, Subscribe, Token, Withdraw
+from tidings.store import SCOPES, Appender, KeptResponse, PublishValid, Store, Subscribe, Token, Withdraw
 from tidings.store.clock import now
 
 SECONDS = 3.0  # for what is repeated
@@ -141,7 +141,7 @@ def owned(store: Store) -> None:
     for number in range(1_000):
         store.add_token(Token(number.to_bytes(32), "ann", "token", "", SCOPES, Instant(0), None))
     repeated("token", lambda n: store.token((n % 1_000).to_bytes(32)))
-    repeated("answers kept", lambda n: store.keep_answer(Answer(n.to_bytes(32), b"", 200, "{}", now())))
+    repeated("answers kept", lambda n: store.keep_response(KeptResponse(n.to_bytes(32), b"", 200, "{}", now())))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from tests.store.samples import START, Clock
 from tidings.notifying.schedule import gives_up
 from tidings.notifying.sending import rhythm_of_text
 from tidings.schema import Instant
-from tidings.store import LeaseLost, NoSuchChannel, NoSuchParcel, Result, Store, StoredChannel, Withdraw
+from tidings.store import LeaseLost, NoSuchChannel, NoSuchDelivery, Result, Store, StoredChannel, Withdraw
 
 HOUR = 3_600_000_000
 
@@ -68,10 +68,10 @@ def test_what_is_not_there_is_told(store: Store) -> None:
         store.change_channel("s", "ann", state="paused")
     with pytest.raises(NoSuchChannel):
         store.replay("s", "ann", failed=True)
-    with pytest.raises(NoSuchParcel, match="no delivery 7"):
-        store.parcel(7, "ann")
+    with pytest.raises(NoSuchDelivery, match="no delivery 7"):
+        store.delivery(7, "ann")
     assert not store.remove_channel("s", "ann")
-    for error in (NoSuchChannel("s"), NoSuchParcel(7), LeaseLost("a", "b")):
+    for error in (NoSuchChannel("s"), NoSuchDelivery(7), LeaseLost("a", "b")):
         assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
@@ -83,10 +83,10 @@ def test_another_owner_cannot_reach_it(store: Store, clock: Clock) -> None:
         store.change_channel("s", "bob", state="paused")
     with pytest.raises(NoSuchChannel):
         store.replay("s", "bob", [number])
-    with pytest.raises(NoSuchParcel):
-        store.parcel(number, "bob")
-    assert store.parcels_of("s", "bob") == []
-    assert store.parcel(number, OWNER).number == number
+    with pytest.raises(NoSuchDelivery):
+        store.delivery(number, "bob")
+    assert store.deliveries_of("s", "bob") == []
+    assert store.delivery(number, OWNER).number == number
 
 
 def test_one_that_is_replaced_goes_on_counting_and_owes_what_it_owed(store: Store, clock: Clock) -> None:
@@ -97,7 +97,7 @@ def test_one_that_is_replaced_goes_on_counting_and_owes_what_it_owed(store: Stor
     again = store.set_channel(StoredChannel("s", OWNER, "email", {"address": "a@example.org"}))
     assert (again.kind, again.sequence) == ("email", 2)
     assert spread(store, clock) == [("s", 1), ("s", 2), ("s", 3)]
-    assert [[item.sequence for item in one.items] for one in store.parcels_of("s", OWNER)] == [[3], [2], [1]]
+    assert [[item.sequence for item in one.items] for one in store.deliveries_of("s", OWNER)] == [[3], [2], [1]]
 
 
 def test_one_that_ends_still_owes_what_was_found(store: Store, clock: Clock) -> None:
@@ -121,7 +121,7 @@ def test_paused_ones_hold_and_let_go_in_order(store: Store, clock: Clock) -> Non
     assert [id for id, _ in spread(store, clock)] == ["t", "t"]
     find(store, "s")
     spread(store, clock)
-    assert [(one.state, one.held) for one in store.parcels_of("s", OWNER)] == [("due", True)] * 3
+    assert [(one.state, one.held) for one in store.deliveries_of("s", OWNER)] == [("due", True)] * 3
     clock.tick()
     assert store.change_channel("s", OWNER, state="active").reason == ""
     assert store.unspread(clock.time)
@@ -162,7 +162,7 @@ def test_health_notices_and_the_operators_view(store: Store, clock: Clock) -> No
     assert store.see_notices(OWNER, 1) == 1
     assert store.see_notices(OWNER, 1) == 0
     assert store.notices_of(OWNER)[0].seen
-    assert {one.state for one in store.parcels_of("s", OWNER)} == {"due"}
+    assert {one.state for one in store.deliveries_of("s", OWNER)} == {"due"}
     clock.tick(7_200)
     assert {id for id, _ in spread(store, clock)} == {"t", "u"}
     slow = Result(numbers["u"][0], 0, START, 9.0, True, "r")
@@ -189,7 +189,7 @@ def test_the_lease_is_one_outboxes_at_a_time(store: Store) -> None:
     assert store.take_lease("one", Instant(START + 30), later)
 
 
-def test_channels_that_nobody_needs_go_with_their_last_parcel(store: Store, clock: Clock) -> None:
+def test_channels_that_nobody_needs_go_with_their_last_delivery(store: Store, clock: Clock) -> None:
     with_channels(store, "s", "t", "u")
     find(store, "s", "t")
     for _, number in spread(store, clock):

@@ -26,7 +26,7 @@ def test_what_a_paused_channel_is_owed_is_given_up_after_a_month(store: Store, c
     assert store.trim(most_bytes=0) == 0
     clock.tick()
     assert store.sweep(before(clock)) == 2
-    assert [one.state for one in store.parcels_of("s", OWNER, newest=False)] == ["dead", "dead", "due"]
+    assert [one.state for one in store.deliveries_of("s", OWNER, newest=False)] == ["dead", "dead", "due"]
     (last,) = store.attempts_of(1)
     assert (last.ok, last.problem) == (False, "its channel was not resumed in time, so it was given up")
     assert [(one.kind, one.dead, one.attempts) for one in store.delivery_figures()] == [("record", 2, 0)]
@@ -67,5 +67,5 @@ def test_a_digest_that_was_given_up_takes_no_more(store: Store, clock: Clock) ->
     assert store.sweep(before(clock)) == 1
     find(store, "s")
     spread(store, clock)
-    digests = store.parcels_of("s", OWNER, newest=False)
+    digests = store.deliveries_of("s", OWNER, newest=False)
     assert [(one.state, one.open, len(one.items)) for one in digests] == [("dead", False, 2), ("due", True, 1)]

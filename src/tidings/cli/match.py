@@ -25,7 +25,7 @@ from tidings.errors import shown, suggestion
 from tidings.events import Refused, read_events
 from tidings.matching.algorithms import ALGORITHMS, DEFAULT, make_matcher
 from tidings.matching.subscription_batch import SubscriptionBatch
-from tidings.pipeline.match_lines import Answer, match_lines
+from tidings.pipeline.match_lines import MatchOutput, match_lines
 from tidings.schema.catalog import Catalog
 
 _REFUSALS_SHOWN = 5
@@ -101,13 +101,13 @@ def match(
 
 def _match_here(
     algorithm: str, subscriptions: SubscriptionBatch, events: Path, catalog: Catalog, form: str | None
-) -> Iterator[Answer]:
+) -> Iterator[MatchOutput]:
     matcher = make_matcher(algorithm, catalog)
     matcher.add_batch(subscriptions.ids, subscriptions.filters)
     for reading in read_events(events, catalog, form):
         found = matcher.match(reading.batch)
         lines = match_lines(reading.batch.ids, found, matcher)
-        yield Answer(lines.text, len(found), len(reading.batch), reading.refused, reading.duplicates)
+        yield MatchOutput(lines.text, len(found), len(reading.batch), reading.refused, reading.duplicates)
 
 
 def _refuse_overwriting(written: dict[str, Path | None], read: tuple[Path, ...]) -> None:
@@ -129,7 +129,7 @@ class _Summary:
         self.events = self.matches = self.refused = self.duplicates = 0
         self.seconds = 0.0
 
-    def count(self, answers: Iterator[Answer]) -> Iterator[Answer]:
+    def count(self, answers: Iterator[MatchOutput]) -> Iterator[MatchOutput]:
         with progress() as bar:
             task = bar.add_task("matching", total=None)
             for answer in answers:

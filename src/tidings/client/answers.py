@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ServerResponse:
     """One HTTP answer, read whole. Names of headers are in small letters."""
 
     url: str
@@ -44,7 +44,7 @@ class Answer:
         except ValueError:
             return None
 
-    def checked(self) -> Answer:
+    def checked(self) -> ServerResponse:
         """Itself; raises ServerRefused or ServerUnreachable where it is no success."""
         if self.status < 300:
             return self

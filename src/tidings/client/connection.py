@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from tidings.client.answers import Answer, Lost
+from tidings.client.answers import Lost, ServerResponse
 from tidings.client.errors import ServerUnreachable
 from tidings.client.flows import Patience
 from tidings.client.request import Request
@@ -60,8 +60,8 @@ class Connection:
             ),
         }
 
-    def _answer(self, response: httpx.Response) -> Answer:
-        return Answer(self.url, response.status_code, response.headers, response.content)
+    def _answer(self, response: httpx.Response) -> ServerResponse:
+        return ServerResponse(self.url, response.status_code, response.headers, response.content)
 
     def _lost(self, problem: httpx.HTTPError) -> Lost:
         if isinstance(problem, httpx.TimeoutException):

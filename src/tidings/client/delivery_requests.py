@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tidings.client.answers import Answer, Delivery, Notification, Page, Tried
+from tidings.client.answers import Delivery, Notification, Page, ServerResponse, Tried
 from tidings.client.event_source import Message
 from tidings.client.request import ANSWERED, Request, change_request, member, nothing, read_request, segment
 
@@ -39,11 +39,11 @@ def notification_of(message: Message) -> Notification | None:
 
 
 def channel(id: str) -> Request[dict[str, Any]]:
-    return read_request(f"{_channel(id)}", Answer.json)
+    return read_request(f"{_channel(id)}", ServerResponse.json)
 
 
 def change_channel(id: str, what: str) -> Request[dict[str, Any]]:
-    return change_request("POST", f"{_channel(id)}/{what}", Answer.json)
+    return change_request("POST", f"{_channel(id)}/{what}", ServerResponse.json)
 
 
 def rotate_secret(id: str) -> Request[str]:
@@ -51,7 +51,7 @@ def rotate_secret(id: str) -> Request[str]:
 
 
 def deliveries(id: str, state: str | None, after: str | None) -> Request[Page[Delivery]]:
-    def read(answer: Answer) -> Page[Delivery]:
+    def read(answer: ServerResponse) -> Page[Delivery]:
         body = answer.json()
         return Page(tuple(_delivery(one) for one in body["deliveries"]), body["next"])
 
@@ -75,7 +75,7 @@ def test_delivery(id: str) -> Request[Tried]:
 
 
 def notices(after: str | None) -> Request[Page[dict[str, Any]]]:
-    def read(answer: Answer) -> Page[dict[str, Any]]:
+    def read(answer: ServerResponse) -> Page[dict[str, Any]]:
         body = answer.json()
         return Page(tuple(body["notices"]), body["next"])
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tidings.client.answers import Answer, Page, Published, PublishedMany, StoredEvent
+from tidings.client.answers import Page, Published, PublishedMany, ServerResponse, StoredEvent
 from tidings.client.request import (
     ANSWERED,
     JSON,
@@ -36,12 +36,12 @@ def publish_lines(lines: Sequence[bytes]) -> Request[PublishedMany]:
     return Request("POST", "/events", _published_many, body=b"\n".join(lines) + b"\n", headers=headers)
 
 
-def _published(answer: Answer) -> Published:
+def _published(answer: ServerResponse) -> Published:
     body = answer.json()
     return Published(str(body["id"]), int(body["position"]), bool(body["duplicate"]))
 
 
-def _published_many(answer: Answer) -> PublishedMany:
+def _published_many(answer: ServerResponse) -> PublishedMany:
     body = answer.json()
     refused = tuple(body["refused"])
     return PublishedMany(
@@ -57,7 +57,7 @@ def events(
 ) -> Request[Page[StoredEvent] | str]:
     """A page of events, or the id of the query that the server made of it because it takes long."""
 
-    def read(answer: Answer) -> Page[StoredEvent] | str:
+    def read(answer: ServerResponse) -> Page[StoredEvent] | str:
         return str(answer.json()["query"]) if answer.status == 202 else _events(answer)
 
     most = None if limit is None else min(limit, LARGEST_PAGE)
@@ -80,7 +80,7 @@ def queries() -> Request[list[dict[str, Any]]]:
 
 
 def query_state(id: str) -> Request[dict[str, Any]]:
-    return read_request(f"/queries/{segment(id)}", Answer.json)
+    return read_request(f"/queries/{segment(id)}", ServerResponse.json)
 
 
 def query_events(id: str, after: str | None) -> Request[Page[StoredEvent]]:
@@ -95,7 +95,7 @@ def event(position: int) -> Request[StoredEvent]:
     return read_request(f"/events/{position}", lambda answer: _event(answer.json()))
 
 
-def _events(answer: Answer) -> Page[StoredEvent]:
+def _events(answer: ServerResponse) -> Page[StoredEvent]:
     body = answer.json()
     goes_on = body["next"]
     return Page(tuple(_event(one) for one in body["events"]), None if goes_on is None else str(goes_on))

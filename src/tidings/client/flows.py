@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 from tidings.client import delivery_requests, event_requests
-from tidings.client.answers import Answer, Ended, Lost, Page, PublishedMany, StoredEvent
+from tidings.client.answers import Ended, Lost, Page, PublishedMany, ServerResponse, StoredEvent
 from tidings.client.delivery_requests import Listen
 from tidings.client.errors import QueryFailed, ServerUnreachable
 from tidings.client.lines import EventLike, lines_of
@@ -40,7 +40,7 @@ class Give:
 
 
 Tell: TypeAlias = Callable[[PublishedMany], None]
-Heard: TypeAlias = Answer | Lost | Ended | None
+Heard: TypeAlias = ServerResponse | Lost | Ended | None
 Step: TypeAlias = Request[Any] | Listen | Pause | Give
 Flow: TypeAlias = Generator[Step, Heard, T]
 
@@ -72,12 +72,12 @@ def call(request: Request[T], patience: Patience) -> Flow[T]:
     failures = 0
     while True:
         heard = yield request
-        assert isinstance(heard, Answer | Lost)
+        assert isinstance(heard, ServerResponse | Lost)
         failures += 1
-        if isinstance(heard, Answer) and (heard.status in request.fine or not _passes(heard)):
+        if isinstance(heard, ServerResponse) and (heard.status in request.fine or not _passes(heard)):
             return _result(request, heard)
         pause = patience.pause(failures)
-        if isinstance(heard, Answer):
+        if isinstance(heard, ServerResponse):
             pause = max(pause, heard.retry_after(time.time()) or 0.0)
         spent = failures > patience.retries or patience.clock() + pause > end
         if spent or not request.retried or not _may_be_sent_again(request, heard):
@@ -85,18 +85,18 @@ def call(request: Request[T], patience: Patience) -> Flow[T]:
         yield Pause(pause)
 
 
-def _passes(answer: Answer) -> bool:
+def _passes(answer: ServerResponse) -> bool:
     """Whether it may be another answer in a while."""
     return answer.status in _AGAIN or (answer.status == 409 and answer.problem().get("type") == _UNDER_WAY)
 
 
-def _may_be_sent_again(request: Request[T], heard: Answer | Lost) -> bool:
+def _may_be_sent_again(request: Request[T], heard: ServerResponse | Lost) -> bool:
     if request.idempotent:
         return True
-    return heard.status == 429 if isinstance(heard, Answer) else not heard.sent
+    return heard.status == 429 if isinstance(heard, ServerResponse) else not heard.sent
 
 
-def _result(request: Request[T], heard: Answer | Lost) -> T:
+def _result(request: Request[T], heard: ServerResponse | Lost) -> T:
     if isinstance(heard, Lost):
         raise ServerUnreachable(heard.url, heard.reason)
     if heard.status not in request.fine:
@@ -130,7 +130,7 @@ def stream(after: str | None, subscription: str | None, patience: Patience) -> F
         pause = 0.0
         if isinstance(heard, Ended):
             failures, after = 0, heard.last
-        elif isinstance(heard, Answer):
+        elif isinstance(heard, ServerResponse):
             if heard.status < 500 and heard.status != 429:
                 heard.checked()
             pause = heard.retry_after(time.time()) or 0.0

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
-from tidings.client.answers import Answer
+from tidings.client.answers import ServerResponse
 from tidings.client.errors import ServerUnreachable
 
 T = TypeVar("T")
@@ -28,7 +28,7 @@ class Request(Generic[T]):
 
     method: str
     path: str
-    read: Callable[[Answer], T]
+    read: Callable[[ServerResponse], T]
     query: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -38,12 +38,12 @@ class Request(Generic[T]):
     retried: bool = True
 
 
-def read_request(path: str, read: Callable[[Answer], T], *, waits: float = 0.0, **query: object) -> Request[T]:
+def read_request(path: str, read: Callable[[ServerResponse], T], *, waits: float = 0.0, **query: object) -> Request[T]:
     given = tuple((name, str(value)) for name, value in query.items() if value is not None)
     return Request("GET", path, read, given, waits=waits)
 
 
-def change_request(method: str, path: str, read: Callable[[Answer], T], body: object = None) -> Request[T]:
+def change_request(method: str, path: str, read: Callable[[ServerResponse], T], body: object = None) -> Request[T]:
     """Carries a key made once, so that the server knows a second sending from a second wish."""
     headers = {"idempotency-key": uuid4().hex}
     if body is None:
@@ -59,8 +59,8 @@ def segment(name: str) -> str:
     return quote(name, safe="")
 
 
-def member(name: str) -> Callable[[Answer], Any]:
-    def read(answer: Answer) -> Any:
+def member(name: str) -> Callable[[ServerResponse], Any]:
+    def read(answer: ServerResponse) -> Any:
         body = answer.json()
         if name not in body:
             raise ServerUnreachable(answer.url, f"its answer has no {name!r}: is it a Tidings server?")
@@ -69,5 +69,5 @@ def member(name: str) -> Callable[[Answer], Any]:
     return read
 
 
-def nothing(answer: Answer) -> None:
+def nothing(answer: ServerResponse) -> None:
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tidings.client.answers import Answer, Notification, Page, StoredSubscription
+from tidings.client.answers import Notification, Page, ServerResponse, StoredSubscription
 from tidings.client.request import (
     ANSWERED,
     JSON,
@@ -45,7 +45,7 @@ def log_out() -> Request[None]:
 
 
 def account() -> Request[dict[str, Any]]:
-    return read_request("/accounts/me", Answer.json)
+    return read_request("/accounts/me", ServerResponse.json)
 
 
 # The schema
@@ -83,7 +83,7 @@ def subscribe(filter: str, expiry: str | None, channel: Mapping[str, Any] | None
 
 
 def subscriptions(after: str | None, state: str | None) -> Request[Page[StoredSubscription]]:
-    def read(answer: Answer) -> Page[StoredSubscription]:
+    def read(answer: ServerResponse) -> Page[StoredSubscription]:
         body = answer.json()
         return Page(tuple(_stored(one) for one in body["subscriptions"]), body["next"])
 
@@ -117,10 +117,10 @@ def explain(
 def _question(path: str, body: object) -> Request[dict[str, Any]]:
     """A POST that changes nothing."""
     headers = {"content-type": JSON}
-    return Request("POST", path, Answer.json, body=as_json(body), headers=headers, waits=ANSWERED)
+    return Request("POST", path, ServerResponse.json, body=as_json(body), headers=headers, waits=ANSWERED)
 
 
-def _subscription(answer: Answer) -> StoredSubscription:
+def _subscription(answer: ServerResponse) -> StoredSubscription:
     return _stored(answer.json())
 
 
@@ -147,7 +147,7 @@ def _stored(one: Mapping[str, Any]) -> StoredSubscription:
 def notifications(
     after: str | None, limit: int | None, wait: float | None, subscription: str | None
 ) -> Request[Page[Notification]]:
-    def read(answer: Answer) -> Page[Notification]:
+    def read(answer: ServerResponse) -> Page[Notification]:
         body = answer.json()
         found, goes_on = body["notifications"], body["next"]
         last = len(found) - 1
@@ -175,7 +175,7 @@ def healthy() -> Request[bool]:
 
 
 def ready() -> Request[dict[str, Any]]:
-    def read(answer: Answer) -> dict[str, Any]:
+    def read(answer: ServerResponse) -> dict[str, Any]:
         return {**answer.json(), "ready": answer.status == 200}
 
     return Request("GET", "/readyz", read, fine=frozenset({503}), retried=False)

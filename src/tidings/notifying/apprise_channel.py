@@ -1,6 +1,6 @@
 """Notifications by Apprise, which speaks to a hundred services; a URL says which, and with what secrets.
 
-    Parcel ──> mail_text's subject and plain text ──> one plugin of Apprise, in a thread ──> Attempt
+    OutgoingDelivery ──> mail_text's subject and plain text ──> one plugin of Apprise, in a thread ──> Attempt
 
 The URL is a user's. So only the schemes of the settings are taken, no option that reads files or weakens the
 connection, and every connection that a plugin opens is held to public addresses at the moment it is opened: neither a
@@ -26,8 +26,8 @@ from urllib.parse import unquote
 
 from tidings.errors import ChannelError, one_of, shown, suggestion
 from tidings.notifying.addresses import special
+from tidings.notifying.delivery import Attempt, OutgoingDelivery
 from tidings.notifying.mail_text import mail_of, one_line
-from tidings.notifying.parcel import Attempt, Parcel
 from tidings.schema import Instant
 from tidings.settings import Settings
 
@@ -80,7 +80,7 @@ class InvalidAppriseUrl(ChannelError):
 
 
 class AppriseChannel:
-    """`seconds` is the time for one parcel, `threads` how many are sent at once. `allow_loopback` is for development
+    """`seconds` is the time for one delivery, `threads` how many are sent at once. `allow_loopback` is for development
     and admits this machine beside public addresses."""
 
     kind = "apprise"
@@ -108,10 +108,10 @@ class AppriseChannel:
         self._plugin(url, watch)
         return {**settings, "kind": self.kind, "url": url}
 
-    async def send(self, parcel: Parcel, settings: Mapping[str, Any], now: Instant) -> Attempt:
+    async def send(self, delivery: OutgoingDelivery, settings: Mapping[str, Any], now: Instant) -> Attempt:
         url = str(settings.get("url", ""))
         request = f"Apprise {_place(url)}"
-        mail = mail_of(parcel)
+        mail = mail_of(delivery)
         await self._places.acquire()
         began = time.monotonic()
         watch = _Watch(self._allow_loopback)

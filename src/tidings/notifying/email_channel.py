@@ -1,6 +1,6 @@
-"""Notifications by email: a parcel becomes one mail, which is handed to the mail server of the settings.
+"""Notifications by email: a delivery becomes one mail, which is handed to the mail server of the settings.
 
-    Parcel ──> mail_text ──> EmailMessage ──> Mailing, in a few threads ──> Attempt
+    OutgoingDelivery ──> mail_text ──> EmailMessage ──> Mailing, in a few threads ──> Attempt
 
 The server answers for the receiver only as far as it knows; what it finds out later is not seen here. Called by the
 outbox (`send`, `tell`) and by the service (`check`, `ask_to_confirm`).
@@ -26,11 +26,11 @@ from typing import Any
 
 from tidings.errors import ChannelError, shown, suggestion
 from tidings.notifying.confirmations import Confirmations, confirmation_mail
+from tidings.notifying.delivery import Attempt, OutgoingDelivery
 from tidings.notifying.mail_address import InvalidMailAddress, checked_address
 from tidings.notifying.mail_text import LONGEST_NAME, Mail, mail_of, one_line
 from tidings.notifying.mailing import MailConnection, Mailing, late
 from tidings.notifying.notice_text import notice_mail
-from tidings.notifying.parcel import Attempt, Parcel
 from tidings.schema import Instant
 from tidings.settings import InvalidSetting, Settings
 from tidings.store import Telling
@@ -93,16 +93,18 @@ class EmailChannel:
                 raise UnknownEmailMember(name)
         return {**settings, "kind": self.kind, "address": checked_address(settings.get("address"))}
 
-    async def send(self, parcel: Parcel, settings: Mapping[str, Any], now: Instant) -> Attempt:
-        """A parcel of one id is one Message-ID in every attempt, so that a second copy can be told from news."""
+    async def send(self, delivery: OutgoingDelivery, settings: Mapping[str, Any], now: Instant) -> Attempt:
+        """A delivery of one id is one Message-ID in every attempt, so that a second copy can be told from news."""
         try:
             address = str(self.check(settings)["address"])
         except ChannelError as problem:
             return Attempt(
                 False, 0.0, f"SMTP to {one_line(settings.get('address'), LONGEST_NAME)}", problem=str(problem)
             )
-        link = self._link("unsubscribe", self._confirmations.make("unsubscribe", parcel.subscription, address, now))
-        message = self._message(address, mail_of(parcel, link), f"{parcel.subscription}\n{parcel.id}", parcel.id, now)
+        link = self._link("unsubscribe", self._confirmations.make("unsubscribe", delivery.subscription, address, now))
+        message = self._message(
+            address, mail_of(delivery, link), f"{delivery.subscription}\n{delivery.id}", delivery.id, now
+        )
         return await self._handed_over(address, message, link)
 
     async def ask_to_confirm(self, subscription: str, owner: str, address: str, now: Instant) -> Attempt:

@@ -1,4 +1,4 @@
-"""One connection to a receiver, kept open for the next request: a request's bytes in, an Answer out."""
+"""One connection to a receiver, kept open for the next request: a request's bytes in, an HttpResponse out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Callable
 from typing import cast
 
-from tidings.notifying.http_answer import Answer, Reading
+from tidings.notifying.http_response import HttpResponse, Reading
 
 Key = tuple[str, str, int, str]  # scheme, host, port, address
 
@@ -29,11 +29,11 @@ class Connection(asyncio.Protocol):
         self.is_fit = False
         self._lost = lost
         self._used = 0
-        self._answer: asyncio.Future[Answer] | None = None
+        self._answer: asyncio.Future[HttpResponse] | None = None
         self._reading = Reading()
         self._transport: asyncio.Transport | None = None
 
-    async def exchange(self, request: bytes) -> Answer:
+    async def exchange(self, request: bytes) -> HttpResponse:
         if (transport := self._transport) is None or transport.is_closing():
             raise BrokenConnection("the connection was closed", is_silent=True)
         self._used += 1

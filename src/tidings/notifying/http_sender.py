@@ -1,4 +1,4 @@
-"""A small HTTP/1.1 client that does not trust whom it talks to: a vetted Target and a request in, an Answer out.
+"""A small HTTP/1.1 client that does not trust whom it talks to: a vetted Target and a request in, an HttpResponse out.
 
     WebhookChannel ──> HttpSender.send ──> Connection (kept open, by scheme, host, port and address) ──> receiver
 
@@ -18,8 +18,8 @@ from weakref import WeakValueDictionary
 
 from tidings.errors import ChannelError, shown
 from tidings.notifying.addresses import Target
-from tidings.notifying.http_answer import Answer
 from tidings.notifying.http_connection import BrokenConnection, Connection, Key, in_plain_words
+from tidings.notifying.http_response import HttpResponse
 
 _ADDRESSES_TRIED = 4
 
@@ -81,7 +81,9 @@ class HttpSender:
         self._sweeping: asyncio.TimerHandle | None = None
         self._closed = False
 
-    async def send(self, target: Target, method: str, headers: Sequence[tuple[str, str]], body: bytes = b"") -> Answer:
+    async def send(
+        self, target: Target, method: str, headers: Sequence[tuple[str, str]], body: bytes = b""
+    ) -> HttpResponse:
         """Raises SendingFailed; ValueError for a header that would be more than one line."""
         request = request_bytes(target, method, headers, body)
         progress = _Progress()
@@ -120,7 +122,7 @@ class HttpSender:
             finally:
                 self._used -= 1
 
-    async def _send(self, target: Target, request: bytes, progress: _Progress) -> Answer:
+    async def _send(self, target: Target, request: bytes, progress: _Progress) -> HttpResponse:
         if (kept := self._take(target)) is not None:
             try:
                 return await self._exchange(kept, request, progress)
@@ -132,7 +134,7 @@ class HttpSender:
         progress.missing = "no connection was made"
         return await self._exchange(await self._connect(target), request, progress)
 
-    async def _exchange(self, connection: Connection, request: bytes, progress: _Progress) -> Answer:
+    async def _exchange(self, connection: Connection, request: bytes, progress: _Progress) -> HttpResponse:
         self._busy.add(connection)
         try:
             if self._closed:  # while it was made

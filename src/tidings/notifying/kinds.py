@@ -7,9 +7,9 @@ import asyncio
 
 from tidings.notifying.apprise_channel import AppriseChannel
 from tidings.notifying.confirmations import kept_key
+from tidings.notifying.delivery import Channel
 from tidings.notifying.email_channel import EmailChannel
 from tidings.notifying.http_sender import HttpSender
-from tidings.notifying.parcel import Channel
 from tidings.notifying.webhook import WebhookChannel
 from tidings.settings import Settings
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from tidings.store import Contents
+from tidings.store import DeliveryContents
 
 Key = tuple[str, str]  # subscription and owner
-Loaded = tuple[float, Contents]  # when it was read, by the event loop's clock, and what
+Loaded = tuple[float, DeliveryContents]  # when it was read, by the event loop's clock, and what
 
 
 @dataclass(slots=True, eq=False)
@@ -49,7 +49,7 @@ class Lane:
 
 @dataclass(slots=True, eq=False)
 class Pick:
-    """Parcels of one lane to be sent one after the other: first attempts, or one retry. What is left of the former
+    """Deliveries of one lane to be sent one after the other: first attempts, or one retry. What is left of the former
     may be added to while they are under way."""
 
     lane: Lane
@@ -58,4 +58,4 @@ class Pick:
 
     @property
     def numbers(self) -> list[int]:
-        return [one.parcel.number for _, one in self.left]
+        return [one.delivery.number for _, one in self.left]

@@ -1,6 +1,6 @@
 """What is to be sent next: a lane for each channel, and for each destination what waits there.
 
-    due parcels ──> lanes ──> picks (with their contents) ──> destinations ──> started, where `places` has room
+    due deliveries ──> lanes ──> picks (with their contents) ──> destinations ──> started, where `places` has room
 
 First attempts of a lane go one after the other, retries beside them. A destination that hangs holds what goes there,
 and nobody else. Nothing here waits or sends; the outbox does.
@@ -17,7 +17,7 @@ from tidings.notifying.lane import Key, Lane, Pick
 from tidings.notifying.limits import Limits
 from tidings.notifying.places import Places
 from tidings.schema import Instant
-from tidings.store import DueParcel
+from tidings.store import DueDelivery
 
 
 @dataclass(slots=True, eq=False)
@@ -37,26 +37,26 @@ class Lanes:
         self._sleepers: list[tuple[int, int, Lane]] = []
         self._slept = 0  # tells apart lanes that wake at the same time
 
-    def add(self, parcels: Iterable[DueParcel]) -> int:
+    def add(self, deliveries: Iterable[DueDelivery]) -> int:
         """How many were new. Once a lane is full, none is added until `refill`: those that are due before must not be
         passed."""
         new = 0
-        for parcel in parcels:
-            if parcel.number in self._known:
+        for delivery in deliveries:
+            if delivery.number in self._known:
                 continue
-            lane = self._lane((parcel.subscription, parcel.owner))
+            lane = self._lane((delivery.subscription, delivery.owner))
             most = self._most(lane)
-            if parcel.attempts == 0:
+            if delivery.attempts == 0:
                 lane.more_firsts = lane.more_firsts or len(lane.firsts) >= most
                 if lane.more_firsts:
                     continue
-                heappush(lane.firsts, parcel.number)
+                heappush(lane.firsts, delivery.number)
             else:
                 lane.more_retries = lane.more_retries or len(lane.retries) >= most
                 if lane.more_retries:
                     continue
-                lane.retries.append(parcel.number)
-            self._known[parcel.number] = lane
+                lane.retries.append(delivery.number)
+            self._known[delivery.number] = lane
             lane.known += 1
             self.queue(lane)
             new += 1
@@ -73,13 +73,13 @@ class Lanes:
                 found.append((lane, False, lane.known + self._most(lane)))
         return found
 
-    def refill(self, lane: Lane, first: bool, parcels: Iterable[DueParcel], more: bool) -> None:
+    def refill(self, lane: Lane, first: bool, deliveries: Iterable[DueDelivery], more: bool) -> None:
         """With the lane's next ones; whether there are more after them."""
         if first:
             lane.more_firsts = False
         else:
             lane.more_retries = False
-        self.add(parcels)
+        self.add(deliveries)
         if first:
             lane.more_firsts |= more
         else:
@@ -109,7 +109,7 @@ class Lanes:
             self.queue(lane)
 
     def choose(self, most: int) -> Iterator[tuple[Lane, list[int], list[int]]]:
-        """Lanes, each with the first attempts and retries to read now: about so many parcels in all."""
+        """Lanes, each with the first attempts and retries to read now: about so many deliveries in all."""
         while self._queue and most > 0:
             lane = self._queue.popleft()
             if lane.destination is not None and self._free(lane.destination) <= 0:

@@ -16,8 +16,8 @@ class Limits:
     ahead: int = 200  # read for one destination before it has room
     run: int = 50
     longest_run: int = 400
-    lane: int = 200  # due parcels of one channel that are remembered; of more, it is remembered that there are
-    page: int = 2_000  # notifications made into parcels, or due parcels looked at, in one go
+    lane: int = 200  # due deliveries of one channel that are remembered; of more, it is remembered that there are
+    page: int = 2_000  # notifications made into deliveries, or due deliveries looked at, in one go
     fresh: float = 1.0
     hanging: float = 2.0  # seconds after which an attempt that is not over makes its destination a slow one
     longest_attempt: float = 60.0  # seconds; a channel has a shorter limit of its own

@@ -1,6 +1,6 @@
-"""What a mail says: subject, plain text and HTML of a parcel, all three from one template.
+"""What a mail says: subject, plain text and HTML of a delivery, all three from one template.
 
-    Parcel, unsubscribe link ──> Mail
+    OutgoingDelivery, unsubscribe link ──> Mail
 
 Event content is an attacker's text. It is made harmless here, once: every piece becomes one line without control
 characters, no longer than its limit, before the template sees it; the HTML is autoescaped. Called by the email
@@ -17,7 +17,7 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined, Template
 
-from tidings.notifying.parcel import Owed, Parcel
+from tidings.notifying.delivery import OutgoingDelivery, Owed
 
 LONGEST_SUBJECT = 120  # characters
 LONGEST_FILTER = 500
@@ -120,20 +120,20 @@ def _template(escape: bool) -> Template:
 _PLAIN, _HTML = _template(False), _template(True)
 
 
-def mail_of(parcel: Parcel, unsubscribe: str = "") -> Mail:
+def mail_of(delivery: OutgoingDelivery, unsubscribe: str = "") -> Mail:
     """`unsubscribe` is the whole link; without one the mail does not speak of it."""
-    told = tuple(_told(owed) for owed in parcel.owed[:MOST_EVENTS])
-    count = len(parcel.owed)
-    subscription = one_line(parcel.subscription, LONGEST_NAME)
+    told = tuple(_told(owed) for owed in delivery.owed[:MOST_EVENTS])
+    count = len(delivery.owed)
+    subscription = one_line(delivery.subscription, LONGEST_NAME)
     known = {
         "told": told,
         "count": count,
         "hidden": count - len(told),
-        "test": parcel.test,
+        "test": delivery.test,
         "subscription": subscription,
-        "filter": one_line(parcel.filter, LONGEST_FILTER),
-        "heading": _heading(count, subscription, parcel.test),
-        "reason": _reason(subscription, parcel),
+        "filter": one_line(delivery.filter, LONGEST_FILTER),
+        "heading": _heading(count, subscription, delivery.test),
+        "reason": _reason(subscription, delivery),
         "unsubscribe": unsubscribe,
         "when": _when,
     }
@@ -166,8 +166,8 @@ def _heading(count: int, subscription: str, test: bool) -> str:
     return f"{'A test: this is how it looks when something is found. ' if test else ''}{what} {subscription}."
 
 
-def _reason(subscription: str, parcel: Parcel) -> str:
-    owner = one_line(parcel.owner, LONGEST_NAME)
+def _reason(subscription: str, delivery: OutgoingDelivery) -> str:
+    owner = one_line(delivery.owner, LONGEST_NAME)
     return f"You get this because the account {owner} subscribed under the name {subscription} with this address."
 
 

@@ -1,8 +1,8 @@
 """The outbox sends what is owed, for as long as it holds the lease; a second one waits to take over.
 
-    notifications ──spread──> parcels ──due──> lanes ──contents──> Channel.send ──settle──> the store
+    notifications ──spread──> deliveries ──due──> lanes ──contents──> Channel.send ──settle──> the store
 
-One task does all that concerns the store, in turns; the sending goes on beside it. Whatever is killed where, a parcel
+One task does all that concerns the store, in turns; the sending goes on beside it. Whatever is killed where, a delivery
 whose result was not settled is sent again, under the same id.
 """
 
@@ -20,8 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from tidings.errors import StoreError
+from tidings.notifying.delivery import Channel
 from tidings.notifying.limits import Limits
-from tidings.notifying.parcel import Channel
 from tidings.notifying.schedule import MICROSECONDS, WAITS, gives_up
 from tidings.notifying.sending import Sending, Tell, rhythm_of_text
 from tidings.notifying.sweeping import sweep

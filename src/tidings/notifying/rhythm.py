@@ -3,7 +3,7 @@
     {"digest": {"count": 50, "seconds": 3600}, "rate": {"count": 10, "seconds": 60},
      "quiet": {"from": "22:00", "to": "07:00", "zone": "Europe/Athens"}}
 
-The service reads a rhythm to refuse a wrong one, the outbox to know when a parcel is due. Pure functions of time.
+The service reads a rhythm to refuse a wrong one, the outbox to know when a delivery is due. Pure functions of time.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Digest:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """At most so many parcels begin in any so many seconds."""
+    """At most so many deliveries begin in any so many seconds."""
 
     count: int
     seconds: int
@@ -94,7 +94,7 @@ class Rhythm:
 
     @property
     def most(self) -> int:
-        """Notifications in one parcel."""
+        """Notifications in one delivery."""
         return 1 if self.digest is None else self.digest.count
 
     @property
@@ -103,7 +103,7 @@ class Rhythm:
         return 0 if self.digest is None else self.digest.seconds * _MICROSECONDS
 
     def due(self, now: Instant, recent: Sequence[int]) -> tuple[Instant, list[int]]:
-        """When the next parcel may be sent, after those at the recent times, and these times with it."""
+        """When the next delivery may be sent, after those at the recent times, and these times with it."""
         earliest = self.allowed(now, recent)
         if self.rate is None:
             return earliest, []

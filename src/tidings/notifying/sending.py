@@ -1,4 +1,4 @@
-"""One attempt: a parcel's contents are handed to its channel, and what came of it becomes a result for the store."""
+"""One attempt: a delivery's contents are handed to its channel, and what came of it becomes a result for the store."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 import msgspec
 
 from tidings.errors import ChannelError
+from tidings.notifying.delivery import Attempt, Channel, OutgoingDelivery, Owed
 from tidings.notifying.errors import UnknownChannel
-from tidings.notifying.parcel import Attempt, Channel, Owed, Parcel
 from tidings.notifying.rhythm import Rhythm, read_rhythm
 from tidings.notifying.schedule import WAITS, next_due
 from tidings.schema import Instant
-from tidings.store import Contents, Result, StoredChannel, Telling
+from tidings.store import DeliveryContents, Result, StoredChannel, Telling
 
 Tell = Callable[[Telling, Instant], Awaitable[Attempt]]
 _RHYTHMIC = frozenset({"digest", "rate", "quiet"})
@@ -38,15 +38,15 @@ class Sending:
         self._channels, self._clock, self._random, self._longest = channels, clock, random, longest
         self._waits = waits
 
-    async def attempt(self, contents: Contents) -> Result:
+    async def attempt(self, contents: DeliveryContents) -> Result:
         """Never raises for what a channel does."""
-        number, tries = contents.parcel.number, contents.parcel.attempts
+        number, tries = contents.delivery.number, contents.delivery.attempts
         started = self._clock()
-        parcel = parcel_of(contents)
-        if parcel is None:
+        delivery = delivery_of(contents)
+        if delivery is None:
             reason = "an event of it was removed, so there is nothing to send"
             return Result(number, tries, started, 0.0, False, "", problem=reason)
-        attempt = await self._send(parcel, contents.channel, started)
+        attempt = await self._send(delivery, contents.channel, started)
         due = None
         if not attempt.ok:
             due = next_due(tries + 1, self._clock(), attempt.retry_after, self._random, self._waits)
@@ -77,26 +77,26 @@ class Sending:
         _log.warning("notice %s could not be mailed to its owner (%s): %s", telling.number, again, attempt.problem)
         return due
 
-    async def _send(self, parcel: Parcel, channel: StoredChannel, now: Instant) -> Attempt:
+    async def _send(self, delivery: OutgoingDelivery, channel: StoredChannel, now: Instant) -> Attempt:
         began = time.perf_counter()
         try:
             if channel.kind not in self._channels:
                 raise UnknownChannel(channel.kind, sorted(self._channels))
             async with asyncio.timeout(self._longest):
-                return await self._channels[channel.kind].send(parcel, settings_of(channel, now), now)
+                return await self._channels[channel.kind].send(delivery, settings_of(channel, now), now)
         except TimeoutError:
             problem = f"the {channel.kind} channel did not end within {self._longest:g} s"
         except UnknownChannel as unknown:
             problem = str(unknown)
         except Exception as unexpected:  # a defect of one channel must not stop the others
-            _log.exception("the %s channel failed to send parcel %s", channel.kind, parcel.id)
+            _log.exception("the %s channel failed to send delivery %s", channel.kind, delivery.id)
             problem = f"the {channel.kind} channel failed: {type(unexpected).__name__}: {unexpected}"
         return Attempt(False, time.perf_counter() - began, "", problem=problem)
 
 
-def parcel_of(contents: Contents) -> Parcel | None:
+def delivery_of(contents: DeliveryContents) -> OutgoingDelivery | None:
     """None where an event is missing."""
-    stored = contents.parcel
+    stored = contents.delivery
     owed = []
     for item, event in zip(stored.items, contents.events, strict=True):
         if event is None:
@@ -104,7 +104,7 @@ def parcel_of(contents: Contents) -> Parcel | None:
         id = f"{item.position}.{stored.subscription}"
         owed.append(Owed(id, item.sequence, msgspec.json.decode(event), item.matched_at))
     id = owed[0].id if len(owed) == 1 else f"digest.{stored.number}.{stored.subscription}"
-    return Parcel(id, stored.subscription, stored.owner, contents.filter, tuple(owed))
+    return OutgoingDelivery(id, stored.subscription, stored.owner, contents.filter, tuple(owed))
 
 
 def settings_of(channel: StoredChannel, now: Instant) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from tidings.notifying.limits import Limits
 from tidings.notifying.schedule import MICROSECONDS
 from tidings.notifying.sending import Sending, destination_of, rhythm_of
 from tidings.schema import Instant
-from tidings.store import Contents, Result
+from tidings.store import DeliveryContents, Result
 
 _ASKED_AGAIN = 60 * MICROSECONDS  # the owner may have changed the settings
 _LONGEST_GATHERING = 0.1  # seconds that a result waits for others, to be settled with them
@@ -55,9 +55,9 @@ class Term:
         del self.results[:count]
         self._gathering_since = time.monotonic()
 
-    def load(self, chosen: Iterable[Chosen], found: Iterable[Contents], now: Instant) -> None:
+    def load(self, chosen: Iterable[Chosen], found: Iterable[DeliveryContents], now: Instant) -> None:
         """What was chosen has been read, as far as it is still to be sent."""
-        by_number = {one.parcel.number: one for one in found}
+        by_number = {one.delivery.number: one for one in found}
         read = time.monotonic()
         for lane, firsts, retries in chosen:
             self.lanes.forget(number for number in (*firsts, *retries) if number not in by_number)
@@ -78,7 +78,7 @@ class Term:
         return self._telling is not None and not self._telling.done()
 
     def beside(self, telling: Coroutine[None, None, None]) -> None:
-        """It goes on while parcels are sent."""
+        """It goes on while deliveries are sent."""
         self._telling = asyncio.create_task(telling)
         self.tasks.add(self._telling)
         self._telling.add_done_callback(self.tasks.discard)
@@ -89,7 +89,7 @@ class Term:
         for task in self.tasks:
             task.cancel()
 
-    def _ready(self, lane: Lane, first: bool, contents: Sequence[Contents], read: float, now: Instant) -> None:
+    def _ready(self, lane: Lane, first: bool, contents: Sequence[DeliveryContents], read: float, now: Instant) -> None:
         """It waits at its destination; or, while the channel is quiet or over its rate, in its lane."""
         pick = Pick(lane, first, deque((read, one) for one in contents))
         if not contents:

@@ -1,5 +1,5 @@
-"""The webhook channel: a parcel as one signed HTTP request (CloudEvents 1.0, Standard Webhooks 1.0), and its answer as
-an Attempt.
+"""The webhook channel: a delivery becomes one signed HTTP request (CloudEvents 1.0, Standard Webhooks 1.0), its
+response an Attempt.
 
     settings {"kind": "webhook", "url": "https://…", "secrets": ["whsec_…", …]}: the newest secret first; each signs
 """
@@ -18,9 +18,9 @@ import msgspec
 
 from tidings.errors import ChannelError, shown, suggestion
 from tidings.notifying.addresses import Resolver, vet, vet_async
-from tidings.notifying.http_answer import Answer
+from tidings.notifying.delivery import Attempt, OutgoingDelivery
+from tidings.notifying.http_response import HttpResponse
 from tidings.notifying.http_sender import HttpSender, SendingFailed
-from tidings.notifying.parcel import Attempt, Parcel
 from tidings.notifying.signatures import ID, SIGNATURE, TIMESTAMP, key_of, new_secret, sign
 from tidings.schema import Instant
 
@@ -96,13 +96,13 @@ class WebhookChannel:
         target = vet(url, self._allow_loopback, self._resolver)
         return {**settings, "kind": self.kind, "url": target.url, "secrets": list(secrets)}
 
-    async def send(self, parcel: Parcel, settings: Mapping[str, Any], now: Instant) -> Attempt:
+    async def send(self, delivery: OutgoingDelivery, settings: Mapping[str, Any], now: Instant) -> Attempt:
         began = time.perf_counter()
-        url, body, timestamp = settings["url"], body_of(parcel), int(now) // _MICROSECONDS
-        headers: Fields = (*headers_of(parcel), (ID, header_text(parcel.id)), (TIMESTAMP, str(timestamp)))
+        url, body, timestamp = settings["url"], body_of(delivery), int(now) // _MICROSECONDS
+        headers: Fields = (*headers_of(delivery), (ID, header_text(delivery.id)), (TIMESTAMP, str(timestamp)))
         request = "\n".join([f"POST {url}", *(f"{name}: {value}" for name, value in headers)])
         try:
-            signature = sign(settings["secrets"], header_text(parcel.id), timestamp, body)
+            signature = sign(settings["secrets"], header_text(delivery.id), timestamp, body)
             target = await vet_async(url, self._allow_loopback, self._resolver)
             answer = await self._sender.send(target, "POST", (*headers, (SIGNATURE, signature)), body)
         except SendingFailed as problem:
@@ -132,30 +132,30 @@ class WebhookChannel:
         return Consent(True, rate=int(granted) if re.fullmatch("[0-9]{1,9}", granted) else None)
 
 
-def body_of(parcel: Parcel) -> bytes:
-    objects = [owed.as_json(parcel.subscription, parcel.filter) for owed in parcel.owed]
+def body_of(delivery: OutgoingDelivery) -> bytes:
+    objects = [owed.as_json(delivery.subscription, delivery.filter) for owed in delivery.owed]
     if len(objects) == 1:
         return msgspec.json.encode(objects[0], enc_hook=dict)  # the event may be any mapping
-    digest = {"id": parcel.id, "subscription": parcel.subscription, "notifications": objects}
+    digest = {"id": delivery.id, "subscription": delivery.subscription, "notifications": objects}
     return msgspec.json.encode(digest, enc_hook=dict)
 
 
-def headers_of(parcel: Parcel) -> Fields:
+def headers_of(delivery: OutgoingDelivery) -> Fields:
     """All but those of Standard Webhooks. A test says so by `ce-test: true`."""
     headers = [
         ("user-agent", AGENT),
         ("content-type", "application/json"),
         ("ce-specversion", "1.0"),
-        ("ce-source", f"/subscriptions/{header_text(parcel.subscription)}"),
+        ("ce-source", f"/subscriptions/{header_text(delivery.subscription)}"),
     ]
-    if len(parcel.owed) == 1:
-        (owed,) = parcel.owed
+    if len(delivery.owed) == 1:
+        (owed,) = delivery.owed
         headers += [("ce-type", "tidings.notification"), ("ce-id", header_text(owed.id))]
         headers += [("ce-time", str(owed.matched_at)), ("ce-sequence", str(owed.sequence))]
     else:
-        headers += [("ce-type", "tidings.digest"), ("ce-id", header_text(parcel.id))]
-        headers += [("ce-time", str(max(owed.matched_at for owed in parcel.owed)))] if parcel.owed else []
-    return (*headers, *((("ce-test", "true"),) if parcel.test else ()))
+        headers += [("ce-type", "tidings.digest"), ("ce-id", header_text(delivery.id))]
+        headers += [("ce-time", str(max(owed.matched_at for owed in delivery.owed)))] if delivery.owed else []
+    return (*headers, *((("ce-test", "true"),) if delivery.test else ()))
 
 
 def header_text(text: str) -> str:
@@ -164,7 +164,7 @@ def header_text(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else quote(text, safe=_HEADER_SAFE)
 
 
-def attempt_of(answer: Answer, seconds: float, request: str, now: Instant) -> Attempt:
+def attempt_of(answer: HttpResponse, seconds: float, request: str, now: Instant) -> Attempt:
     status = answer.status
     if 200 <= status < 300:
         return Attempt(True, seconds, request, status, answer.text)

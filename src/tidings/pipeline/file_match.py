@@ -21,7 +21,7 @@ from tidings.matching.subscription_batch import SubscriptionBatch
 from tidings.pipeline.batch_plan import PlanOutOfReach, plan_of
 from tidings.pipeline.blocks import Block, read_blocks
 from tidings.pipeline.job_failed import plain_failures
-from tidings.pipeline.match_lines import Answer, MatchLines, match_lines
+from tidings.pipeline.match_lines import MatchLines, MatchOutput, match_lines
 from tidings.pipeline.opened import opened
 from tidings.pipeline.session import spark_session
 from tidings.schema import Catalog
@@ -35,7 +35,7 @@ _BLOCKS_EACH = 4  # for each of the tasks that run at once
 def match_on_spark(
     subscriptions: SubscriptionBatch, path: Path, catalog: Catalog, form: str | None, master: str,
     shared: Path | None = None,
-) -> Iterator[Answer]:  # fmt: skip
+) -> Iterator[MatchOutput]:  # fmt: skip
     """All of it: a plan for as long as it takes, in a folder that workers share, a session, the answers."""
     if shared is None and not master.startswith("local"):
         raise PlanOutOfReach(master)
@@ -44,7 +44,9 @@ def match_on_spark(
         yield from match_file(spark_session(master, "tidings match"), path, catalog, plan, form)
 
 
-def match_file(spark: SparkSession, path: Path, catalog: Catalog, plan: Path, form: str | None) -> Iterator[Answer]:
+def match_file(
+    spark: SparkSession, path: Path, catalog: Catalog, plan: Path, form: str | None
+) -> Iterator[MatchOutput]:
     """Raises EventError, after the answers to what stood before the damage, and JobFailed."""
     context = spark.sparkContext
     each = _BLOCKS_EACH * context.defaultParallelism
@@ -113,12 +115,12 @@ class _Seen:
     def __init__(self) -> None:
         self._pairs: set[tuple[str, str]] = set()
 
-    def without_duplicates(self, found: _Found) -> Answer:
+    def without_duplicates(self, found: _Found) -> MatchOutput:
         (text, ends, counts), pairs = found.lines, found.pairs
         different = set(pairs)
         if len(different) == len(pairs) and self._pairs.isdisjoint(different):
             self._pairs |= different
-            return Answer(text, int(counts.sum()), len(pairs), found.refused, 0)
+            return MatchOutput(text, int(counts.sum()), len(pairs), found.refused, 0)
         kept, matches, events = [], 0, 0
         for row, pair in enumerate(pairs):
             if pair not in self._pairs:
@@ -126,4 +128,4 @@ class _Seen:
                 kept.append(text[int(ends[row - 1]) if row else 0 : int(ends[row])])
                 matches += int(counts[row])
                 events += 1
-        return Answer(b"".join(kept), matches, events, found.refused, len(pairs) - events)
+        return MatchOutput(b"".join(kept), matches, events, found.refused, len(pairs) - events)

@@ -15,7 +15,7 @@ from tidings.matching import Algorithm, Matches
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class MatchOutput:
     """What a part of a file gave: lines of matches, how many and of how many events, and what was left out."""
 
     lines: bytes

@@ -84,7 +84,7 @@ def owned_channel(gateway: Gateway, id: str, owner: str) -> StoredChannel | None
         try:
             gateway.store.subscription(id, owner)
         except NoSuchSubscription:
-            if not gateway.store.parcels_of(id, owner, limit=1):
+            if not gateway.store.deliveries_of(id, owner, limit=1):
                 raise
     return channel
 

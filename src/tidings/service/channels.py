@@ -16,9 +16,9 @@ from typing import Any, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from tidings.errors import ServiceError
+from tidings.notifying.delivery import Attempt, OutgoingDelivery
 from tidings.notifying.errors import UnknownChannel
 from tidings.notifying.kinds import Kinds
-from tidings.notifying.parcel import Attempt, Parcel
 from tidings.notifying.rhythm import read_rhythm, rhythm_json
 from tidings.notifying.sending import settings_of
 from tidings.notifying.signatures import new_secret
@@ -220,13 +220,13 @@ class Channels:
         await self._gateway.write(self._gateway.store.change_channel, subscription, owner, secrets=secrets)
         return secret, until
 
-    async def send_test(self, channel: StoredChannel, parcel: Parcel) -> Attempt:
+    async def send_test(self, channel: StoredChannel, delivery: OutgoingDelivery) -> Attempt:
         """At once. Raises ChannelUnconfirmed, ChannelDisabled or TooManyRequests."""
         if channel.state == "unconfirmed" or channel.kind == "email":
             self.check_sendable(channel)  # else anybody could be written to
         self._tests.take(channel.owner)
         moment = now()
-        return await self.kinds.by_name[channel.kind].send(parcel, settings_of(channel, moment), moment)
+        return await self.kinds.by_name[channel.kind].send(delivery, settings_of(channel, moment), moment)
 
     def check_sendable(self, channel: StoredChannel) -> None:
         if channel.state == "unconfirmed":

@@ -9,7 +9,7 @@ import msgspec
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from tidings.notifying.parcel import Attempt, Owed, Parcel
+from tidings.notifying.delivery import Attempt, OutgoingDelivery, Owed
 from tidings.schema import Catalog, Domain, Instant, Kind
 from tidings.schema.catalog import EVENT_TYPE
 from tidings.service.bodies import Shape, WrongBody, read_body, says, takes
@@ -17,7 +17,7 @@ from tidings.service.channel_routes import channels_of, owned_channel
 from tidings.service.gateway import Gateway
 from tidings.service.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.requests import After, GatewayOf, Limit, Subscriber, answered, read_cursor
-from tidings.store import NoSuchParcel, NoSuchSubscription, ParcelState, StoredAttempt, StoredParcel
+from tidings.store import DeliveryState, NoSuchDelivery, NoSuchSubscription, StoredAttempt, StoredDelivery
 from tidings.store.clock import now
 
 router = APIRouter(tags=["deliveries"], route_class=IdempotentRoute)
@@ -25,7 +25,7 @@ router = APIRouter(tags=["deliveries"], route_class=IdempotentRoute)
 _LARGEST = 2**63 - 1
 _MOST_AT_ONCE = 10_000
 Number = Annotated[int, msgspec.Meta(ge=1, le=_LARGEST)]
-State = Annotated[ParcelState | None, Query(description="Only those")]
+State = Annotated[DeliveryState | None, Query(description="Only those")]
 
 
 class DeliverySeen(Shape, frozen=True):
@@ -85,7 +85,7 @@ async def deliveries(
     """What was sent or is to be sent."""
     start = read_cursor(after)
     await gateway.read(owned_channel, gateway, id, caller.owner)
-    found = await gateway.read(gateway.store.parcels_of, id, caller.owner, start, limit + 1, state)
+    found = await gateway.read(gateway.store.deliveries_of, id, caller.owner, start, limit + 1, state)
     next = str(found[limit - 1].number) if len(found) > limit else None
     return answered({"deliveries": [_seen(one) for one in found[:limit]], "next": next})
 
@@ -95,10 +95,10 @@ async def delivery(id: str, number: str, gateway: GatewayOf, caller: Subscriber)
     """One, and all that was tried: what was asked, what was answered, how long it took."""
     await gateway.read(owned_channel, gateway, id, caller.owner)
     if not (number.isascii() and number.isdecimal() and len(number) < 19):
-        raise NoSuchParcel(0)
-    found = await gateway.read(gateway.store.parcel, int(number), caller.owner)
+        raise NoSuchDelivery(0)
+    found = await gateway.read(gateway.store.delivery, int(number), caller.owner)
     if found.subscription != id:
-        raise NoSuchParcel(int(number))
+        raise NoSuchDelivery(int(number))
     tried = await gateway.read(gateway.store.attempts_of, int(number))
     return answered(_seen(found) | {"tried": [_tried(one) for one in tried]})
 
@@ -124,11 +124,11 @@ async def send_test(
     await gateway.read(owned_channel, gateway, id, caller.owner)
     channels = channels_of(request)
     channel = await channels.of(id, caller.owner)
-    parcel = await gateway.read(_test_parcel, gateway, id, caller.owner)
-    return answered(_attempt(await channels.send_test(channel, parcel)))
+    delivery = await gateway.read(_test_delivery, gateway, id, caller.owner)
+    return answered(_attempt(await channels.send_test(channel, delivery)))
 
 
-def _seen(one: StoredParcel) -> dict[str, Any]:
+def _seen(one: StoredDelivery) -> dict[str, Any]:
     return {
         "number": one.number,
         "state": one.state,
@@ -174,7 +174,7 @@ def _chosen(body: Replay) -> dict[str, Any]:
     return ways[0]
 
 
-def _test_parcel(gateway: Gateway, id: str, owner: str) -> Parcel:
+def _test_delivery(gateway: Gateway, id: str, owner: str) -> OutgoingDelivery:
     """Of what the subscription found last, if that is still stored."""
     store = gateway.store
     try:
@@ -186,7 +186,7 @@ def _test_parcel(gateway: Gateway, id: str, owner: str) -> Parcel:
     event = _made_up(store.catalog()) if text is None else msgspec.json.decode(text)
     matched_at = now() if newest is None else newest.stored
     name = f"test.{secrets.token_hex(8)}"
-    return Parcel(name, id, owner, filter, (Owed(name, 0, event, matched_at),), test=True)
+    return OutgoingDelivery(name, id, owner, filter, (Owed(name, 0, event, matched_at),), test=True)
 
 
 def _made_up(catalog: Catalog) -> dict[str, Any]:

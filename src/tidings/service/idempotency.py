@@ -18,8 +18,8 @@ from starlette.responses import Response
 from tidings.errors import ServiceError
 from tidings.service.gateway import Gateway
 from tidings.service.requests import caller_of
-from tidings.store.answers import Answer
 from tidings.store.clock import now
+from tidings.store.kept_responses import KeptResponse
 
 HEADER = "idempotency-key"
 LONGEST = 255
@@ -61,14 +61,14 @@ class IdempotentRoute(APIRoute):
                 raise IdempotencyKeyInUse
             under_way.add(kept_under)
             try:
-                before = await gateway.read(gateway.store.answer, kept_under)
+                before = await gateway.read(gateway.store.kept_response, kept_under)
                 if before is not None:
                     return _again(before, asked)
                 answer = await handle(request)
                 if 200 <= answer.status_code < 300:
                     body = bytes(answer.body).decode()
-                    kept = Answer(kept_under, asked, answer.status_code, body, now())
-                    await gateway.write(gateway.store.keep_answer, kept)
+                    kept = KeptResponse(kept_under, asked, answer.status_code, body, now())
+                    await gateway.write(gateway.store.keep_response, kept)
                 return answer
             finally:
                 under_way.discard(kept_under)
@@ -81,7 +81,7 @@ def subscription_id(owner: str, key: str) -> str:
     return f"s-{_digest('subscription', owner, key).hex()[:_DIGITS]}"
 
 
-def _again(before: Answer, asked: bytes) -> Response:
+def _again(before: KeptResponse, asked: bytes) -> Response:
     if before.request != asked:
         raise IdempotencyKeyReused
     headers = {"Idempotency-Replayed": "true"}

@@ -3,14 +3,22 @@
 `Store` is the door; drafts go in, outcomes come out (`entries`), many at once through an `Appender`. `appending`
 decides, `projections` says what follows from an entry; `journal`, `subscriptions`, `notifications`, `dead_letters`
 and `retention` each know some tables, `sqlite` and `postgresql` what the two databases do differently. `accounts`
-and `answers` are kept for the service beside the journal; `channels`, `parcels`, `spreading`, `settling` and `lease`
-for the outbox, all behind `deliveries`.
+and `kept_responses` serve the service beside the journal; `channels`, `deliveries`, `spreading`, `settling` and
+`lease` serve the outbox, all behind `outbox_store`.
 """
 
 from tidings.store.accounts import SCOPES, Account, Token
-from tidings.store.answers import Answer
 from tidings.store.appender import Appender
 from tidings.store.channels import ChannelState, Notice, Secrets, StoredChannel
+from tidings.store.deliveries import (
+    DeliveryContents,
+    DeliveryFigures,
+    DeliveryState,
+    DueDelivery,
+    Item,
+    StoredAttempt,
+    StoredDelivery,
+)
 from tidings.store.entries import (
     KEEP,
     Accepted,
@@ -46,7 +54,7 @@ from tidings.store.errors import (
     LeaseLost,
     NewerStore,
     NoSuchChannel,
-    NoSuchParcel,
+    NoSuchDelivery,
     NoSuchSubscription,
     OutsideBatch,
     StoreFailed,
@@ -64,15 +72,7 @@ from tidings.store.errors import (
 )
 from tidings.store.exchange import export_journal, import_journal
 from tidings.store.figures import Figures
-from tidings.store.parcels import (
-    Contents,
-    DeliveryFigures,
-    DueParcel,
-    Item,
-    ParcelState,
-    StoredAttempt,
-    StoredParcel,
-)
+from tidings.store.kept_responses import KeptResponse
 from tidings.store.rebuilding import rebuild
 from tidings.store.settling import Result
 from tidings.store.store import Store
@@ -84,16 +84,16 @@ __all__ = [
     "Accepted",
     "Account",
     "AccountExists",
-    "Answer",
     "Appender",
     "AppenderClosed",
     "BrokenJournal",
     "ChannelState",
-    "Contents",
     "DeadLetter",
+    "DeliveryContents",
     "DeliveryFigures",
+    "DeliveryState",
     "Draft",
-    "DueParcel",
+    "DueDelivery",
     "Duplicate",
     "Edit",
     "Entry",
@@ -105,17 +105,17 @@ __all__ = [
     "Item",
     "JournalFile",
     "Keep",
+    "KeptResponse",
     "LastOperator",
     "LeaseLost",
     "NewerStore",
     "NoSuchChannel",
-    "NoSuchParcel",
+    "NoSuchDelivery",
     "NoSuchSubscription",
     "Notice",
     "Notification",
     "Outcome",
     "OutsideBatch",
-    "ParcelState",
     "Pause",
     "Publish",
     "PublishValid",
@@ -134,8 +134,8 @@ __all__ = [
     "StoreUnreachable",
     "StoredAttempt",
     "StoredChannel",
+    "StoredDelivery",
     "StoredLetter",
-    "StoredParcel",
     "Subscribe",
     "SubscriptionActive",
     "SubscriptionExists",

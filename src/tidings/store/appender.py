@@ -18,7 +18,7 @@ from tidings.store.store import Store, check_drafts
 
 _MOST_DRAFTS = 5_000  # in one transaction, unless one submission has more
 
-Answer = Future[list[Outcome]]
+PendingOutcomes = Future[list[Outcome]]
 
 
 class Appender:
@@ -26,16 +26,16 @@ class Appender:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._waiting: deque[tuple[list[Draft], Answer]] = deque()
+        self._waiting: deque[tuple[list[Draft], PendingOutcomes]] = deque()
         self._changed = threading.Condition()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="tidings-appender", daemon=True)
         self._thread.start()
 
-    def submit(self, drafts: Sequence[Draft]) -> Answer:
+    def submit(self, drafts: Sequence[Draft]) -> PendingOutcomes:
         """The outcomes, once they are committed; raises AppenderClosed."""
         check_drafts(drafts)
-        answer: Answer = Future()
+        answer: PendingOutcomes = Future()
         with self._changed:
             if self._closed:
                 raise AppenderClosed
@@ -72,9 +72,9 @@ class Appender:
                 answer.set_result(outcomes[start : start + len(some)])
                 start += len(some)
 
-    def _next_group(self) -> list[tuple[list[Draft], Answer]]:
+    def _next_group(self) -> list[tuple[list[Draft], PendingOutcomes]]:
         """Waits for the next submissions; empty when closed and all done."""
-        group: list[tuple[list[Draft], Answer]] = []
+        group: list[tuple[list[Draft], PendingOutcomes]] = []
         size = 0
         with self._changed:
             while True:

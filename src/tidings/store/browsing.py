@@ -15,7 +15,7 @@ from tidings.store.entries import Notification, Standing
 from tidings.store.journal import events_at
 from tidings.store.notifications import last_cursor
 from tidings.store.store import Store
-from tidings.store.tables import OWNED, notifications, parcels, spans, subscriptions
+from tidings.store.tables import OWNED, deliveries, notifications, spans, subscriptions
 
 BINS = 24
 PERIOD = 3_600_000_000  # microseconds that a sparkline shows
@@ -188,10 +188,10 @@ def _counting(shared: bool) -> Select[Any]:
     return select(*counts)
 
 
-def parcels_made(store: Store, subscription: str, owner: str, begin: Instant, end: Instant) -> list[int]:
+def deliveries_made(store: Store, subscription: str, owner: str, begin: Instant, end: Instant) -> list[int]:
     """The numbers of a subscription's deliveries that were made in this time, both ends included."""
-    mine = (parcels.c.subscription == subscription) & (parcels.c.owner == owner)
-    query = select(parcels.c.number).where(mine, parcels.c.created.between(int(begin), int(end)))
+    mine = (deliveries.c.subscription == subscription) & (deliveries.c.owner == owner)
+    query = select(deliveries.c.number).where(mine, deliveries.c.created.between(int(begin), int(end)))
     with store.database.reading() as connection:
         return list(connection.execute(query).scalars())
 

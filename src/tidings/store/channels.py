@@ -1,7 +1,7 @@
 """Channels: how the owner of a subscription is told of what it finds. A subscription without one is only read.
 
-The service makes and changes them, the outbox uses them. What is changed here never makes a parcel due by itself:
-parcels are held, and the outbox lets them go again (`spreading`), so that one process alone decides when to send.
+The service makes and changes them, the outbox uses them. What is changed here never makes a delivery due by itself:
+deliveries are held, and the outbox lets them go again (`spreading`), so that one process alone decides when to send.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sqlalchemy import Connection, literal_column, select, update
 from tidings.schema import Instant
 from tidings.store.database import Database, Dialect
 from tidings.store.errors import NoSuchChannel
-from tidings.store.tables import channels, notices, outbox, parcels, pipeline
+from tidings.store.tables import channels, deliveries, notices, outbox, pipeline
 
 ChannelState = Literal["active", "paused", "disabled", "unconfirmed"]
 Secrets = tuple[tuple[str, Instant | None], ...]
@@ -163,12 +163,14 @@ def remove_channel(database: Database, subscription: str, owner: str | None, now
 def hold(connection: Connection, subscription: str, owner: str, active: bool, now: Instant) -> None:
     """Keeps what is owed from being sent: all of it, or, where the channel is active, what was never tried, until the
     outbox has found its new time. An open digest of an active channel is closed."""
-    mine = (parcels.c.subscription == subscription) & (parcels.c.owner == owner) & (parcels.c.state == DUE)
+    mine = (deliveries.c.subscription == subscription) & (deliveries.c.owner == owner) & (deliveries.c.state == DUE)
     if not active:
-        connection.execute(update(parcels).where(mine).values(held=1))
+        connection.execute(update(deliveries).where(mine).values(held=1))
         return
-    connection.execute(update(parcels).where(mine, parcels.c.open == 0, parcels.c.attempts == 0).values(held=1))
-    connection.execute(update(parcels).where(mine, parcels.c.open == 1).values(due=int(now)))
+    connection.execute(
+        update(deliveries).where(mine, deliveries.c.open == 0, deliveries.c.attempts == 0).values(held=1)
+    )
+    connection.execute(update(deliveries).where(mine, deliveries.c.open == 1).values(due=int(now)))
 
 
 def troubled(connection: Connection, limit: int) -> list[StoredChannel]:

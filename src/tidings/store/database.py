@@ -19,7 +19,7 @@ from tidings.store.errors import UnknownStore
 
 Row = Sequence[Any]
 # What has a writer of its own, where the database can tell them apart.
-Part = Literal["journal", "pipeline", "letters", "accounts", "answers", "outbox"]
+Part = Literal["journal", "pipeline", "letters", "accounts", "responses", "outbox"]
 _POSTGRESQL = ("postgresql", "postgres", "postgresql+psycopg")
 
 

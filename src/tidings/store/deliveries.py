@@ -1,175 +1,253 @@
-"""The store's doors to channels, parcels and the outbox."""
+"""Deliveries: what one attempt sends, and what came of it. Owners read and replay them, the outbox takes those due."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+from sqlalchemy import Connection, Select, bindparam, func, select, update
 
 from tidings.schema import Instant
-from tidings.store import channels, lease, parcels, retention, settling, spreading, telling
-from tidings.store.channels import ChannelState, Notice, Secrets, StoredChannel
-from tidings.store.clock import Clock
-from tidings.store.database import Database
-from tidings.store.errors import NoSuchParcel
-from tidings.store.parcels import Contents, DeliveryFigures, DueParcel, ParcelState, StoredAttempt, StoredParcel
-from tidings.store.settling import GivesUp, Result
-from tidings.store.spreading import Rhythms
-from tidings.store.telling import Telling
+from tidings.store.channels import DUE, StoredChannel, read_channel
+from tidings.store.database import Database, Dialect, Row
+from tidings.store.errors import NoSuchChannel
+from tidings.store.journal import events_at
+from tidings.store.retention import complete_from
+from tidings.store.tables import OWNED, attempts, channels, deliveries, delivery_totals, outbox, spans
+
+DeliveryState = Literal["due", "delivered", "dead"]
+
+_TAKEN = (
+    "SELECT due, number, subscription, owner, attempts FROM deliveries WHERE state = 'due' AND held = 0 AND open = 0 "
+    "AND due <= ? AND due >= ? AND (due > ? OR number > ?) ORDER BY due, number LIMIT ?"
+)
+# The signs keep SQLite from the index by time, in which it would walk over what everybody else is owed.
+_WAITING = (
+    "SELECT due, number, subscription, owner, attempts FROM deliveries WHERE state = 'due' AND +held = 0 AND +open = 0 "
+    "AND subscription = ? AND owner = ? AND +due <= ? AND (attempts = 0) = (? = 0) ORDER BY number LIMIT ?"
+)
 
 
-class Deliveries:
-    """Every method is one short transaction. The owner is part of a channel's name: see `tables`."""
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One notification in a delivery; `matched_at` is when it was stored."""
 
-    database: Database
-    _clock: Clock
+    sequence: int
+    position: int
+    matched_at: Instant
 
-    # For owners
 
-    def set_channel(self, channel: StoredChannel) -> StoredChannel:
-        """Makes or replaces it; what is found from now on is owed. One that is replaced goes on counting, and what it
-        owes goes out by the new settings. Call it before the subscription is posted, and nothing is missed."""
-        return channels.set_channel(self.database, channel, self._clock())
+@dataclass(frozen=True, slots=True)
+class StoredDelivery:
+    """`attempts` since it was last replayed, `tried` in all. `held`: its channel is not active."""
 
-    def channel(self, subscription: str, owner: str | None = None) -> StoredChannel | None:
-        """None: what is found is only stored. Without an owner, the newest under this id, whoever's it is."""
-        with self.database.reading() as connection:
-            return channels.channel(connection, subscription, owner)
+    number: int
+    subscription: str
+    owner: str
+    items: tuple[Item, ...]
+    open: bool
+    held: bool
+    state: DeliveryState
+    attempts: int
+    tried: int
+    due: Instant
+    created: Instant
+    done: Instant | None
 
-    def channels_of(self, owner: str, subscriptions: Sequence[str]) -> dict[str, StoredChannel]:
-        """Those of these subscriptions that have one."""
-        with self.database.reading() as connection:
-            return channels.channels_of(connection, self.database.dialect, owner, subscriptions)
 
-    def change_channel(
-        self,
-        subscription: str,
-        owner: str | None = None,
-        *,
-        state: ChannelState | None = None,
-        reason: str | None = None,
-        settings: Mapping[str, Any] | None = None,
-        secrets: Secrets | None = None,
-    ) -> StoredChannel:
-        """What is given. Raises NoSuchChannel."""
-        now = self._clock()
-        return channels.change_channel(self.database, subscription, owner, state, reason, settings, secrets, now)
+@dataclass(frozen=True, slots=True)
+class StoredAttempt:
+    delivery: int
+    attempt: int
+    started: Instant
+    seconds: float
+    ok: bool
+    status: int | None
+    request: str
+    response: str
+    problem: str
 
-    def remove_channel(self, subscription: str, owner: str | None = None) -> bool:
-        """What is found from now on is only stored; what was found before is still sent. Not for one that is
-        withdrawn: its last events may not be matched yet."""
-        return channels.remove_channel(self.database, subscription, owner, self._clock())
 
-    def parcels_of(
-        self,
-        subscription: str,
-        owner: str,
-        after: int = 0,
-        limit: int = 100,
-        state: ParcelState | None = None,
-        newest: bool = True,
-    ) -> list[StoredParcel]:
-        """From the newest on, or the oldest; after this number in that order (0: from the first)."""
-        with self.database.reading() as connection:
-            return parcels.parcels_of(connection, subscription, owner, after, limit, state, newest)
+@dataclass(frozen=True, slots=True)
+class DueDelivery:
+    """What the outbox must know to choose; `attempts` of 0 is a first one, which keeps its turn."""
 
-    def parcel(self, number: int, owner: str) -> StoredParcel:
-        """Raises NoSuchParcel, also where it is not this owner's."""
-        with self.database.reading() as connection:
-            found = parcels.parcel(connection, number, owner)
-        if found is None:
-            raise NoSuchParcel(number)
-        return found
+    due: Instant
+    number: int
+    subscription: str
+    owner: str
+    attempts: int
 
-    def attempts_of(self, number: int) -> list[StoredAttempt]:
-        """All of them, also from before a replay, in order."""
-        with self.database.reading() as connection:
-            return parcels.attempts_of(connection, number)
 
-    def replay(
-        self,
-        subscription: str,
-        owner: str,
-        numbers: Collection[int] | None = None,
-        *,
-        failed: bool = False,
-        sequences: tuple[int, int] | None = None,
-    ) -> int:
-        """Sends parcels once more, also those that arrived: these numbers, or all that failed for good, or all with a
-        sequence number in this range, both ends included; all conditions that are given. Answers how many: those
-        whose events were removed are left out. Raises NoSuchChannel."""
-        now = self._clock()
-        return parcels.replay(self.database, subscription, owner, numbers, failed, sequences, now)
+@dataclass(frozen=True, slots=True)
+class DeliveryContents:
+    """All that is needed to send a delivery, as it is at one moment. `events` are JSON, one for each item; None stands
+    for one that was removed, which `trim` never does to what is owed."""
 
-    def notices_of(self, owner: str, after: int = 0, limit: int = 100) -> list[Notice]:
-        with self.database.reading() as connection:
-            return channels.notices_of(connection, owner, after, limit)
+    delivery: StoredDelivery
+    channel: StoredChannel
+    filter: str
+    events: tuple[str | None, ...]
 
-    def see_notices(self, owner: str, upto: int) -> int:
-        """Marks them as seen, up to this number. Answers how many."""
-        return channels.see_notices(self.database, owner, upto)
 
-    # For operators
+@dataclass(frozen=True, slots=True)
+class DeliveryFigures:
+    """Of one kind of channel: `due` now, the rest ever. `seconds` is the sum over all attempts."""
 
-    def troubled(self, limit: int = 100) -> list[StoredChannel]:
-        """The channels that fail, were disabled or are slow, whoever's they are."""
-        with self.database.reading() as connection:
-            return channels.troubled(connection, limit)
+    kind: str
+    due: int
+    delivered: int
+    dead: int
+    attempts: int
+    failures: int
+    seconds: float
 
-    def delivery_figures(self) -> list[DeliveryFigures]:
-        """By kind of channel."""
-        with self.database.reading() as connection:
-            return parcels.figures(connection)
 
-    def sweep(self, before: Instant, limit: int = 500) -> int:
-        """Removes some of the parcels that were delivered or given up before a time, with all attempts, and some of the
-        notices from before it, and gives up some of what was held since then. Answers how many; less than the limit:
-        there are no more."""
-        return retention.sweep(self.database, before, self._clock(), limit)
+def deliveries_of(
+    connection: Connection,
+    subscription: str,
+    owner: str,
+    after: int,
+    limit: int,
+    state: DeliveryState | None,
+    newest: bool,
+) -> list[StoredDelivery]:
+    query = _mine(subscription, owner)
+    if after:
+        query = query.where(deliveries.c.number < after if newest else deliveries.c.number > after)
+    if state is not None:
+        query = query.where(deliveries.c.state == state)
+    query = query.order_by(deliveries.c.number.desc() if newest else deliveries.c.number).limit(limit)
+    return [read_delivery(row) for row in connection.execute(query)]
 
-    # For the outbox
 
-    def take_lease(self, holder: str, until: Instant, now: Instant) -> bool:
-        """Whether this outbox may send until then. A time not after now gives the lease back."""
-        return lease.take_lease(self.database, holder, until, now)
+def delivery(connection: Connection, number: int, owner: str) -> StoredDelivery | None:
+    row = connection.execute(
+        select(deliveries).where(deliveries.c.number == number, deliveries.c.owner == owner)
+    ).first()
+    return None if row is None else read_delivery(row)
 
-    def unspread(self, now: Instant) -> bool:
-        """Whether `spread` would find something to do."""
-        with self.database.reading() as connection:
-            return spreading.unspread(connection, self.database.dialect, now)
 
-    def spread(self, holder: str, now: Instant, limit: int, rhythms: Rhythms) -> int:
-        """Makes parcels of up to so many notifications; 0: all is done. Raises LeaseLost."""
-        return spreading.spread(self.database, holder, now, limit, rhythms)
+def attempts_of(connection: Connection, number: int) -> list[StoredAttempt]:
+    query = select(attempts).where(attempts.c.delivery == number).order_by(attempts.c.attempt)
+    return [
+        StoredAttempt(at, attempt, Instant(started), seconds, bool(ok), status, request, response, problem)
+        for at, attempt, started, seconds, ok, status, request, response, problem in connection.execute(query)
+    ]
 
-    def due(self, now: Instant, limit: int, after: tuple[int, int] = (0, 0)) -> list[DueParcel]:
-        """What is to be sent by now, by time and number, from after such a pair on."""
-        with self.database.reading() as connection:
-            return parcels.due(connection, self.database.dialect, now, limit, after)
 
-    def due_of(self, subscription: str, owner: str, first: bool, now: Instant, limit: int) -> list[DueParcel]:
-        """The same of one channel, by number: what was never tried, or only the rest."""
-        with self.database.reading() as connection:
-            return parcels.due_of(connection, self.database.dialect, subscription, owner, first, now, limit)
+def replay(
+    database: Database,
+    subscription: str,
+    owner: str,
+    numbers: Collection[int] | None,
+    failed: bool,
+    sequences: tuple[int, int] | None,
+    now: Instant,
+) -> int:
+    """Due again, as if never tried; the outbox finds their time. Without its events there is nothing to send."""
+    with database.writing("outbox") as connection:
+        mine = (channels.c.subscription == subscription) & (channels.c.owner == owner)
+        if connection.execute(select(channels.c.kind).where(mine)).first() is None:
+            raise NoSuchChannel(subscription)
+        connection.execute(select(outbox.c.cursor).with_for_update())  # no event is removed meanwhile
+        whole = deliveries.c.first_position >= complete_from(connection)
+        query = _mine(subscription, owner).where(deliveries.c.open == 0, whole)
+        if failed:
+            query = query.where(deliveries.c.state == "dead")
+        if numbers is not None:
+            query = query.where(deliveries.c.number.between(min(numbers, default=1), max(numbers, default=0)))
+        chosen = [
+            {"mark": row.number}
+            for row in connection.execute(query)
+            if (numbers is None or row.number in numbers) and (sequences is None or _within(row.items, *sequences))
+        ]
+        if chosen:
+            fresh = {"state": "due", "held": 1, "attempts": 0, "due": int(now), "done": None}
+            connection.execute(update(deliveries).where(deliveries.c.number == bindparam("mark")).values(fresh), chosen)
+            connection.execute(update(channels).where(mine, channels.c.state == "active").values(released=0))
+        return len(chosen)
 
-    def contents(self, numbers: Sequence[int]) -> list[Contents]:
-        """What these parcels hold; those that are not to be sent any more, or not now, are left out."""
-        with self.database.reading() as connection:
-            return parcels.contents(connection, self.database.dialect, numbers)
 
-    def settle(self, holder: str, results: Sequence[Result], now: Instant, gives_up: GivesUp) -> None:
-        """Notes what came of attempts. Raises LeaseLost, and then nothing is changed."""
-        settling.settle(self.database, holder, results, now, gives_up)
+def due(
+    connection: Connection, dialect: Dialect, now: Instant, limit: int, after: tuple[int, int]
+) -> list[DueDelivery]:
+    """Those of active channels, by time and number, from after this pair on; (time, 0) begins with that time."""
+    bounds = (int(now), after[0], after[0], after[1], limit)
+    return [_due_delivery(row) for row in dialect.page(connection, _TAKEN, bounds)]
 
-    def due_tellings(self, now: Instant, limit: int) -> list[Telling]:
-        """Notices of which their owner is to be told by mail."""
-        with self.database.reading() as connection:
-            return telling.due_tellings(connection, now, limit)
 
-    def tell(self, holder: str, number: int, due: Instant | None) -> None:
-        """The owner was told of a notice, or never will be; or it is tried again then. Raises LeaseLost."""
-        telling.tell(self.database, holder, number, due)
+def due_of(
+    connection: Connection, dialect: Dialect, subscription: str, owner: str, first: bool, now: Instant, limit: int
+) -> list[DueDelivery]:
+    bounds = (subscription, owner, int(now), 0 if first else 1, limit)
+    return [_due_delivery(row) for row in dialect.page(connection, _WAITING, bounds)]
 
-    def owed_from(self) -> int | None:
-        """The first position that is needed for what is owed; `trim` leaves all from there on."""
-        with self.database.reading() as connection:
-            return retention.owed_from(connection, self.database.dialect)
+
+def contents(connection: Connection, dialect: Dialect, numbers: Sequence[int]) -> list[DeliveryContents]:
+    """Of those that are still due and whose channel is active; the others are left out."""
+    found = [read_delivery(row) for row in dialect.find(connection, deliveries.c.number, numbers)]
+    found = [one for one in found if one.state == "due" and not one.held and not one.open]
+    ids = sorted({one.subscription for one in found})
+    by_key = {(row[0], row[1]): row for row in dialect.find(connection, channels.c.subscription, ids)}
+    using = {key: read_channel(row) for key, row in by_key.items() if row[4] == "active"}
+    events = events_at(connection, dialect, (item.position for one in found for item in one.items))
+    filters = _filters(connection, dialect, found)
+    full = []
+    for one in found:
+        channel = using.get((one.subscription, one.owner))
+        if channel is not None:
+            sent = tuple(events.get(item.position) for item in one.items)
+            full.append(DeliveryContents(one, channel, filters[one.number], sent))
+    return full
+
+
+def figures(connection: Connection) -> list[DeliveryFigures]:
+    by_kind = select(channels.c.kind, func.count()).select_from(deliveries)
+    of_channel = (channels.c.subscription == deliveries.c.subscription) & (channels.c.owner == deliveries.c.owner)
+    waiting = by_kind.join(channels, of_channel).where(deliveries.c.state == DUE).group_by(channels.c.kind)
+    now_due: dict[str, int] = dict(connection.execute(waiting).all())
+    ever = {row.kind: row for row in connection.execute(select(delivery_totals))}
+    return [
+        DeliveryFigures(kind, now_due.get(kind, 0), *(tuple(ever[kind])[1:] if kind in ever else (0, 0, 0, 0, 0.0)))
+        for kind in sorted(now_due.keys() | ever.keys())
+    ]
+
+
+def read_delivery(row: Row) -> StoredDelivery:
+    number, subscription, owner, items, open, held, state, tries, tried, due, created, done, _ = row
+    inside = tuple(Item(sequence, at, Instant(stored)) for sequence, at, stored in msgspec.json.decode(items))
+    ended = None if done is None else Instant(done)
+    times = (Instant(due), Instant(created), ended)
+    return StoredDelivery(number, subscription, owner, inside, bool(open), bool(held), state, tries, tried, *times)
+
+
+def _mine(subscription: str, owner: str) -> Select[Any]:
+    return select(deliveries).where(deliveries.c.subscription == subscription, deliveries.c.owner == owner)
+
+
+def _within(items: str, first: int, last: int) -> bool:
+    return any(first <= sequence <= last for sequence, _, _ in msgspec.json.decode(items))
+
+
+def _due_delivery(row: Row) -> DueDelivery:
+    due, number, subscription, owner, tries = row
+    return DueDelivery(Instant(due), number, subscription, owner, tries)
+
+
+def _filters(connection: Connection, dialect: Dialect, found: Sequence[StoredDelivery]) -> dict[int, str]:
+    """By number: the filter under which the newest of its notifications was found."""
+    opened: dict[str, list[Row]] = {}
+    owned = sorted({one.subscription for one in found if one.owner})
+    nobodys = sorted({one.subscription for one in found if not one.owner})
+    for ids, among in ((owned, OWNED), (nobodys, None)):
+        for row in dialect.find(connection, spans.c.subscription, ids, among) if ids else ():
+            opened.setdefault(row[2], []).append(row)
+    filters = {}
+    for one in found:
+        position = one.items[-1].position
+        known = [(start, filter) for start, _, _, filter, _ in opened.get(one.subscription, ()) if start <= position]
+        filters[one.number] = max(known)[1] if known else ""
+    return filters

@@ -124,7 +124,7 @@ class NoSuchChannel(StoreError):
         return f"subscription {shown(self.args[0])} has no channel: what it finds is only stored; give it one first"
 
 
-class NoSuchParcel(StoreError):
+class NoSuchDelivery(StoreError):
     """No delivery of this number, or not of this owner's subscription."""
 
     def __init__(self, number: int) -> None:

@@ -9,31 +9,33 @@ from tidings.schema import Instant
 from tidings.store.channels import DUE
 from tidings.store.database import Dialect
 from tidings.store.settling import add_totals
-from tidings.store.tables import attempts, channels, parcels
+from tidings.store.tables import attempts, channels, deliveries
 
 REASON = "its channel was not resumed in time, so it was given up"
 
 
 def lapse(connection: Connection, dialect: Dialect, before: Instant, now: Instant, limit: int) -> int:
-    """Gives up some of the parcels that have been held since before a time. Answers how many."""
-    mine = (channels.c.subscription == parcels.c.subscription) & (channels.c.owner == parcels.c.owner)
+    """Gives up some of the deliveries that have been held since before a time. Answers how many."""
+    mine = (channels.c.subscription == deliveries.c.subscription) & (channels.c.owner == deliveries.c.owner)
     asleep = exists().where(mine, channels.c.state != "active")  # an active one is about to let its own go
-    held = select(parcels.c.number, parcels.c.tried).where(
-        parcels.c.state == DUE,
-        parcels.c.held == 1,
-        parcels.c.due < int(before),
-        parcels.c.created < int(before),
+    held = select(deliveries.c.number, deliveries.c.tried).where(
+        deliveries.c.state == DUE,
+        deliveries.c.held == 1,
+        deliveries.c.due < int(before),
+        deliveries.c.created < int(before),
         asleep,
     )
-    found = connection.execute(held.order_by(parcels.c.number).limit(limit)).all()
+    found = connection.execute(held.order_by(deliveries.c.number).limit(limit)).all()
     if not found:
         return 0
     numbers = [row.number for row in found]
-    given_up = {"state": "dead", "open": 0, "done": int(now), "tried": parcels.c.tried + 1}
+    given_up = {"state": "dead", "open": 0, "done": int(now), "tried": deliveries.c.tried + 1}
     connection.execute(update(channels).where(channels.c.collecting.in_(numbers)).values(collecting=None))
-    connection.execute(update(parcels).where(parcels.c.number.in_(numbers)).values(given_up))
+    connection.execute(update(deliveries).where(deliveries.c.number.in_(numbers)).values(given_up))
     logged = [(row.number, row.tried + 1, int(now), 0.0, 0, None, "", "", REASON) for row in found]
     dialect.insert(connection, attempts, logged)
-    kinds = select(channels.c.kind, func.count()).where(mine, parcels.c.number.in_(numbers)).group_by(channels.c.kind)
+    kinds = (
+        select(channels.c.kind, func.count()).where(mine, deliveries.c.number.in_(numbers)).group_by(channels.c.kind)
+    )
     add_totals(connection, dialect, {kind: [0, many, 0, 0, 0.0] for kind, many in connection.execute(kinds).all()})
     return len(numbers)

@@ -9,14 +9,14 @@ from sqlalchemy import func, select
 from tidings.store.channels import DUE
 from tidings.store.entries import StoredLetter
 from tidings.store.store import Store
-from tidings.store.tables import dead_letters, parcels
+from tidings.store.tables import dead_letters, deliveries
 
 
 def waiting(store: Store, subscription: str, owner: str) -> int:
     """Deliveries of one channel that are not done yet."""
-    mine = (parcels.c.subscription == subscription) & (parcels.c.owner == owner) & (parcels.c.state == DUE)
+    mine = (deliveries.c.subscription == subscription) & (deliveries.c.owner == owner) & (deliveries.c.state == DUE)
     with store.database.reading() as connection:
-        return int(connection.execute(select(func.count()).select_from(parcels).where(mine)).scalar_one())
+        return int(connection.execute(select(func.count()).select_from(deliveries).where(mine)).scalar_one())
 
 
 def disk_bytes(store: Store) -> int:

@@ -20,7 +20,7 @@ _LOCKS: dict[Part, int] = {
     "pipeline": 8_411_461_101,
     "letters": 8_411_461_102,
     "accounts": 8_411_461_103,
-    "answers": 8_411_461_104,
+    "responses": 8_411_461_104,
     "outbox": 8_411_461_105,
 }
 _FEW = 20  # rows

@@ -22,12 +22,12 @@ from tidings.store.tables import (
     about,
     attempts,
     channels,
+    deliveries,
     journal,
     notice_mails,
     notices,
     notifications,
     outbox,
-    parcels,
     pipeline,
     spans,
     subscriptions,
@@ -82,8 +82,8 @@ def complete_from(connection: Connection) -> int:
 
 
 def owed_from(connection: Connection, dialect: Dialect) -> int | None:
-    """The first event that a parcel which is not done needs, or a notification that is to become one."""
-    owed = connection.execute(select(func.min(parcels.c.first_position)).where(parcels.c.state == DUE)).scalar()
+    """The first event that a delivery which is not done needs, or a notification that is to become one."""
+    owed = connection.execute(select(func.min(deliveries.c.first_position)).where(deliveries.c.state == DUE)).scalar()
     first = connection.execute(select(func.min(channels.c.since))).scalar()
     if first is None:
         return None if owed is None else int(owed)
@@ -93,15 +93,15 @@ def owed_from(connection: Connection, dialect: Dialect) -> int | None:
 
 
 def sweep(database: Database, before: Instant, now: Instant, limit: int) -> int:
-    """Gives up some of what was held since before a time, removes some of the parcels that were delivered or given up
-    before it, with their attempts, some of the notices stored before it, and then the channels that nothing and nobody
-    needs any more. Answers how many parcels and notices."""
+    """Gives up deliveries held since before a time; removes deliveries done before it with their attempts, notices
+    stored before it, and channels that nothing uses any more; up to `limit` of each. Returns how many deliveries and
+    notices."""
     with database.writing("outbox") as connection:
         lapsed = lapse(connection, database.dialect, before, now, limit)
-        old = select(parcels.c.number).where(parcels.c.done < int(before))
-        numbers = list(connection.execute(old.order_by(parcels.c.done).limit(limit)).scalars())
-        connection.execute(delete(attempts).where(attempts.c.parcel.in_(numbers)))
-        connection.execute(delete(parcels).where(parcels.c.number.in_(numbers)))
+        old = select(deliveries.c.number).where(deliveries.c.done < int(before))
+        numbers = list(connection.execute(old.order_by(deliveries.c.done).limit(limit)).scalars())
+        connection.execute(delete(attempts).where(attempts.c.delivery.in_(numbers)))
+        connection.execute(delete(deliveries).where(deliveries.c.number.in_(numbers)))
         removed = lapsed + len(numbers) + _sweep_notices(connection, before, limit)
         cursor = connection.execute(select(outbox.c.cursor)).scalar_one()
         done, last = connection.execute(select(pipeline.c.committed, pipeline.c.cursor)).one()
@@ -110,7 +110,9 @@ def sweep(database: Database, before: Instant, now: Instant, limit: int) -> int:
             of_span = (spans.c.subscription == channels.c.subscription) & (spans.c.owner == channels.c.owner)
             counts = exists().where(of_span, spans.c.stop.is_(None) | (spans.c.stop > done))
             ended |= ~exists().where(subscriptions.c.id == channels.c.subscription) & ~counts
-        used = exists().where(parcels.c.subscription == channels.c.subscription, parcels.c.owner == channels.c.owner)
+        used = exists().where(
+            deliveries.c.subscription == channels.c.subscription, deliveries.c.owner == channels.c.owner
+        )
         # A day: it is made before its subscription is posted.
         connection.execute(delete(channels).where(channels.c.changed < int(now) - _A_DAY, ended, ~used))
         return removed

@@ -1,4 +1,4 @@
-"""What came of attempts, many at once in one transaction: parcels are done, due again or dead, channels well or ill."""
+"""Results of attempts, many in one transaction: deliveries are done, due again or dead, channels healthy or failing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tidings.schema import Instant
 from tidings.store.channels import hold
 from tidings.store.database import Database, Dialect
 from tidings.store.lease import check_lease
-from tidings.store.tables import attempts, channels, deliveries, notices, outbox, parcels
+from tidings.store.tables import attempts, channels, deliveries, delivery_totals, notices, outbox
 from tidings.store.telling import owe
 
 LONGEST_REQUEST = 8_192  # characters that are kept
@@ -26,7 +26,7 @@ GivesUp = Callable[[Instant | None, int, Instant], str]  # failing since, dead l
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One attempt. `attempts` is what the parcel had before; `due` is when to try again, None: never; `gone` disables
+    """One attempt. `attempts` is what the delivery had before; `due` is when to try again, None: never; `gone` disables
     the channel at once."""
 
     number: int
@@ -82,7 +82,7 @@ def settle(database: Database, holder: str, results: Sequence[Result], now: Inst
         check_lease(connection, holder)
         dialect = database.dialect
         rows = {
-            row[0]: list(row) for row in dialect.find(connection, parcels.c.number, [one.number for one in results])
+            row[0]: list(row) for row in dialect.find(connection, deliveries.c.number, [one.number for one in results])
         }
         ids = sorted({row[1] for row in rows.values()})
         health = {one.key: one for one in map(_Health, dialect.find(connection, channels.c.subscription, ids))}
@@ -101,7 +101,7 @@ def settle(database: Database, holder: str, results: Sequence[Result], now: Inst
                 row[5] = 1
             _count(totals.setdefault(channel.kind, [0, 0, 0, 0, 0.0]), result)
         dialect.insert(connection, attempts, logged)
-        _write_parcels(connection, rows.values())
+        _write_deliveries(connection, rows.values())
         _write_health(connection, [one for one in health.values() if one.has_changed])
         add_totals(connection, dialect, totals)
         for channel in health.values():
@@ -145,14 +145,14 @@ def _count(total: list[float], result: Result) -> None:
         total[place] += more
 
 
-def _write_parcels(connection: Connection, rows: Any) -> None:
+def _write_deliveries(connection: Connection, rows: Any) -> None:
     values = [
         {"mark": row[0], "held": row[5], "state": row[6], "attempts": row[7], "tried": row[8], "due": row[9]}
         | {"done": row[11]}
         for row in rows
     ]
     if values:
-        connection.execute(update(parcels).where(parcels.c.number == bindparam("mark")), values)
+        connection.execute(update(deliveries).where(deliveries.c.number == bindparam("mark")), values)
 
 
 def _write_health(connection: Connection, changed: Sequence[_Health]) -> None:
@@ -177,9 +177,9 @@ def add_totals(connection: Connection, dialect: Dialect, totals: dict[str, list[
     """By kind of channel: delivered, dead, attempts, failures, seconds."""
     names = ("delivered", "dead", "attempts", "failures", "seconds")
     for kind, total in totals.items():
-        more = {name: deliveries.c[name] + value for name, value in zip(names, total, strict=True)}
-        if not connection.execute(update(deliveries).where(deliveries.c.kind == kind).values(more)).rowcount:
-            dialect.insert(connection, deliveries, [(kind, *map(int, total[:4]), total[4])])
+        more = {name: delivery_totals.c[name] + value for name, value in zip(names, total, strict=True)}
+        if not connection.execute(update(delivery_totals).where(delivery_totals.c.kind == kind).values(more)).rowcount:
+            dialect.insert(connection, delivery_totals, [(kind, *map(int, total[:4]), total[4])])
 
 
 def _disable(connection: Connection, channel: _Health, now: Instant) -> None:

@@ -1,9 +1,9 @@
-"""Notifications become parcels, in one transaction with the cursor that says how far: nothing is owed twice or lost.
+"""Notifications become deliveries, in one transaction with the cursor that says how far: nothing is owed twice or lost.
 
-    notifications after the cursor  ──>  a parcel each, or items of an open digest  ──>  due by the channel's rhythm
+    notifications after the cursor  ──>  a delivery each, or items of an open digest  ──>  due by the channel's rhythm
 
-The outbox calls this; the rhythm is its business and comes as an argument. Only here, and in `settling`, does a parcel
-become due, so whoever has read all that was due up to a time need not look there again.
+The outbox calls this; the rhythm comes as an argument. A delivery becomes due only here and in `settling`, so an outbox
+that has read everything due up to a time need not read that again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sqlalchemy import Connection, bindparam, func, select, update
 from tidings.schema import Instant
 from tidings.store.database import Database, Dialect, Row
 from tidings.store.lease import check_lease
-from tidings.store.tables import UNRELEASED, channels, outbox, parcels, pipeline
+from tidings.store.tables import UNRELEASED, channels, deliveries, outbox, pipeline
 
 # CROSS JOIN keeps SQLite from walking over the channels and, for each, over all notifications.
 _OWED = (
@@ -26,15 +26,15 @@ _OWED = (
     "AND n.cursor > c.since AND (c.until IS NULL OR n.cursor <= c.until) ORDER BY n.cursor"
 )
 _HELD = (
-    "SELECT number, open, attempts, due FROM parcels WHERE state = 'due' AND held = 1 AND subscription = ? "
+    "SELECT number, open, attempts, due FROM deliveries WHERE state = 'due' AND held = 1 AND subscription = ? "
     "AND owner = ? ORDER BY number LIMIT ?"
 )
 _UNSPREAD = (
     "SELECT (SELECT cursor FROM pipeline) > (SELECT cursor FROM outbox), "
-    "EXISTS (SELECT 1 FROM parcels WHERE state = 'due' AND held = 0 AND open = 1 AND due <= ?), "
+    "EXISTS (SELECT 1 FROM deliveries WHERE state = 'due' AND held = 0 AND open = 1 AND due <= ?), "
     "EXISTS (SELECT 1 FROM channels WHERE released = 0 AND state = 'active')"
 )
-_CLOSING = "SELECT * FROM parcels WHERE state = 'due' AND held = 0 AND open = 1 AND due <= ? ORDER BY due LIMIT ?"
+_CLOSING = "SELECT * FROM deliveries WHERE state = 'due' AND held = 0 AND open = 1 AND due <= ? ORDER BY due LIMIT ?"
 _MARK: Any = bindparam("mark")  # not a column's name, which an update of many rows may not use
 
 
@@ -43,7 +43,7 @@ class Rhythm(Protocol):
 
     @property
     def most(self) -> int:
-        """Notifications in one parcel; 1: there is no digest."""
+        """Notifications in one delivery; 1: there is no digest."""
 
     @property
     def longest(self) -> int:
@@ -79,7 +79,7 @@ class _Channel:
         return int(due)
 
 
-class _Parcel:
+class _Delivery:
     def __init__(self, row: Row) -> None:
         self.number, self.key = row[0], (row[1], row[2])
         self.items: list[list[int]] = msgspec.json.decode(row[3])
@@ -93,7 +93,7 @@ def unspread(connection: Connection, dialect: Dialect, now: Instant) -> bool:
 
 
 def spread(database: Database, holder: str, now: Instant, limit: int, rhythms: Rhythms) -> int:
-    """How many cursors, digests and held parcels it worked on; 0: there is nothing more to do now."""
+    """How many cursors, digests and held deliveries it worked on; 0: there is nothing more to do now."""
     with database.writing("outbox") as connection:
         check_lease(connection, holder)
         work = _Work(connection, database.dialect, now, rhythms)
@@ -108,10 +108,10 @@ class _Work:
     def __init__(self, connection: Connection, dialect: Dialect, now: Instant, rhythms: Rhythms) -> None:
         self._connection, self._dialect = connection, dialect
         self._now, self._rhythms = now, rhythms
-        row: Any = connection.execute(select(outbox.c.cursor, outbox.c.parcel)).one()
-        self._cursor, self._number = row.cursor, row.parcel
+        row: Any = connection.execute(select(outbox.c.cursor, outbox.c.delivery)).one()
+        self._cursor, self._number = row.cursor, row.delivery
         self._channels: dict[tuple[str, str], _Channel] = {}
-        self._digests: dict[int, _Parcel] = {}
+        self._digests: dict[int, _Delivery] = {}
         self._fresh: set[int] = set()
         self._new: list[Row] = []
 
@@ -132,7 +132,7 @@ class _Work:
                 elif not open:
                     due = channel.rhythm.awake(Instant(max(due, self._now)))
                 changes.append({"mark": number, "due": int(due)})
-            _many(self._connection, update(parcels).where(parcels.c.number == _MARK).values(held=0), changes)
+            _many(self._connection, update(deliveries).where(deliveries.c.number == _MARK).values(held=0), changes)
             done += len(found)
             if done >= limit:
                 channel.released = 0  # there may be more
@@ -144,8 +144,8 @@ class _Work:
         rows = self._dialect.page(self._connection, _CLOSING, (int(self._now), limit))
         self._load({row[1] for row in rows})
         for row in rows:
-            parcel = self._digests[row[0]] = _Parcel(row)
-            self._close(parcel, self._channels[parcel.key])
+            delivery = self._digests[row[0]] = _Delivery(row)
+            self._close(delivery, self._channels[delivery.key])
         return len(rows)
 
     def spread(self, limit: int) -> int:
@@ -169,13 +169,13 @@ class _Work:
         for digest in self._digests.values():
             if digest.number in self._fresh:
                 self._new.append(self._row(digest, self._channels[digest.key]))
-        self._dialect.insert(connection, parcels, self._new)
+        self._dialect.insert(connection, deliveries, self._new)
         values = [
             {"mark": one.number, "items": _json(one.items), "open": one.open, "due": one.due}
             for one in self._digests.values()
             if one.number not in self._fresh
         ]
-        _many(connection, update(parcels).where(parcels.c.number == _MARK), values)
+        _many(connection, update(deliveries).where(deliveries.c.number == _MARK), values)
         statement = update(channels).where(channels.c.subscription == _MARK, channels.c.owner == bindparam("whose"))
         changed = [
             {
@@ -189,7 +189,7 @@ class _Work:
             for one in self._channels.values()
         ]
         _many(connection, statement, changed)
-        connection.execute(update(outbox).values(cursor=self._cursor, parcel=self._number))
+        connection.execute(update(outbox).values(cursor=self._cursor, delivery=self._number))
 
     def _add(self, channel: _Channel, item: list[int]) -> None:
         if channel.rhythm.most <= 1 and channel.collecting is None:
@@ -201,13 +201,13 @@ class _Work:
             channel.collecting = self._number
             self._fresh.add(self._number)
             due = int(self._now) + channel.rhythm.longest
-            self._digests[self._number] = _Parcel((self._number, *channel.key, "[]", 1, 0, "", 0, 0, due))
+            self._digests[self._number] = _Delivery((self._number, *channel.key, "[]", 1, 0, "", 0, 0, due))
         digest = self._digests[channel.collecting]
         digest.items.append(item)
         if len(digest.items) >= channel.rhythm.most:
             self._close(digest, channel)
 
-    def _close(self, digest: _Parcel, channel: _Channel) -> None:
+    def _close(self, digest: _Delivery, channel: _Channel) -> None:
         digest.open, digest.due = 0, channel.due(self._now)
         channel.collecting = None
 
@@ -215,7 +215,7 @@ class _Work:
         now, due = int(self._now), channel.due(self._now)
         return (self._number, *channel.key, _json([item]), 0, channel.held, "due", 0, 0, due, now, None, item[1])
 
-    def _row(self, one: _Parcel, channel: _Channel) -> Row:
+    def _row(self, one: _Delivery, channel: _Channel) -> Row:
         state = (one.open, channel.held, "due", 0, 0, one.due, int(self._now), None)
         return (one.number, *one.key, _json(one.items), *state, one.items[0][1])
 
@@ -229,8 +229,8 @@ class _Work:
 
     def _load_digests(self, numbers: Iterable[int | None]) -> None:
         missing = {number for number in numbers if number is not None} - self._digests.keys()
-        for row in self._dialect.find(self._connection, parcels.c.number, sorted(missing)):
-            self._digests[row[0]] = _Parcel(row)
+        for row in self._dialect.find(self._connection, deliveries.c.number, sorted(missing)):
+            self._digests[row[0]] = _Delivery(row)
 
 
 def _to_release(limit: int) -> Any:

@@ -10,17 +10,26 @@ from typing import Any, Self, get_args
 from sqlalchemy import Connection, select
 
 from tidings.schema import Catalog, Instant, json_form
-from tidings.store import accounts, answers, dead_letters, journal, notifications, retention, subscriptions, tables
+from tidings.store import (
+    accounts,
+    dead_letters,
+    journal,
+    kept_responses,
+    notifications,
+    retention,
+    subscriptions,
+    tables,
+)
 from tidings.store.accounts import Account, Token, TokenKind
-from tidings.store.answers import Answer
 from tidings.store.appending import append
 from tidings.store.clock import Clock, now
 from tidings.store.database import Database
-from tidings.store.deliveries import Deliveries
 from tidings.store.entries import DeadLetter, Draft, Entry, Notification, Outcome, Span, Standing, StoredLetter
 from tidings.store.errors import NoSuchSubscription
 from tidings.store.figures import Figures, figures
+from tidings.store.kept_responses import KeptResponse
 from tidings.store.migrating import bring_up_to_date
+from tidings.store.outbox_store import OutboxStore
 
 _DRAFTS = get_args(Draft)
 
@@ -32,7 +41,7 @@ def check_drafts(drafts: Sequence[Draft]) -> None:
             raise TypeError(f"{draft!r} is no draft")
 
 
-class Store(Deliveries):
+class Store(OutboxStore):
     """Use it from any thread. Every method is one short transaction, except where it gives an iterator."""
 
     def __init__(self, database: Database, clock: Clock, id: str) -> None:
@@ -288,14 +297,14 @@ class Store(Deliveries):
         """All, or those of one kind. Answers how many."""
         return accounts.remove_tokens_of(self.database, username, kind)
 
-    def answer(self, key: bytes) -> Answer | None:
+    def kept_response(self, key: bytes) -> KeptResponse | None:
         """What was answered to a request under this key, for 24 hours."""
         with self.database.reading() as connection:
-            return answers.one(connection, key, self._clock())
+            return kept_responses.one(connection, key, self._clock())
 
-    def keep_answer(self, answer: Answer) -> bool:
+    def keep_response(self, response: KeptResponse) -> bool:
         """False when one is kept under its key already; that one stays."""
-        return answers.keep(self.database, answer, self._clock())
+        return kept_responses.keep(self.database, response, self._clock())
 
     def _catalog_of(self, connection: Connection, version: int) -> Catalog:
         """The newest catalog, which has this version."""

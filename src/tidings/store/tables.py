@@ -2,8 +2,8 @@
 
 `journal` is the truth. `event_keys`, `catalog`, `subscriptions` and `spans` are projections of it and can be
 rebuilt; `notifications` and `pipeline` are what the matching has made of it; `dead_letters` is what never got in.
-`accounts`, `tokens` and `answers` are the service's; `channels`, `parcels`, `attempts`, `outbox`, `notices` and
-`deliveries` are about what is owed to subscribers. These are no part of the journal.
+`accounts`, `tokens` and `kept_responses` are the service's; `channels`, `deliveries`, `attempts`, `outbox`, `notices`
+and `delivery_totals` are about what is owed to subscribers. These are no part of the journal.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-NEWEST_REVISION = "0004"
+NEWEST_REVISION = "0005"
 
 # SQLite: only INTEGER can be the row's own number. PostgreSQL: ids are ordered by code point in every locale.
 Number = BigInteger().with_variant(Integer, "sqlite")
@@ -171,8 +171,8 @@ tokens = Table(
 )
 Index("tokens_of_account", tokens.c.username)
 
-answers = Table(
-    "answers",
+kept_responses = Table(
+    "kept_responses",
     metadata,
     Column("key", LargeBinary, primary_key=True),
     Column("request", LargeBinary, nullable=False),
@@ -180,12 +180,12 @@ answers = Table(
     Column("body", Text, nullable=False),
     Column("stored", Number, nullable=False),
 )
-Index("answers_by_age", answers.c.stored)
+Index("kept_responses_by_age", kept_responses.c.stored)
 
 # How a subscription's owner is told. The owner is in the key: a withdrawn id may be used again by somebody else, and
 # what is still owed to the one must never go to the other. `settings`, `secrets` and `recent` are JSON; `since` and
 # `until` are the cursors between which it is owed; `collecting` is the digest that is open; `released` is 0 while
-# the channel is active and parcels that were held wait for the outbox to let them go.
+# the channel is active and deliveries that were held wait for the outbox to let them go.
 channels = Table(
     "channels",
     metadata,
@@ -213,8 +213,8 @@ Index("channels_to_release", channels.c.subscription, sqlite_where=UNRELEASED, p
 
 # `attempts` counts from the last replay on, `tried` all of them. `held`: not to be sent until its channel is active
 # and the outbox has let it go; `open`: a digest that still collects.
-parcels = Table(
-    "parcels",
+deliveries = Table(
+    "deliveries",
     metadata,
     Column("number", Number, primary_key=True, autoincrement=False),
     Column("subscription", Id, nullable=False),
@@ -232,23 +232,23 @@ parcels = Table(
 )
 _DUE = text("state = 'due'")
 _DONE = text("done IS NOT NULL")
-Index("parcels_of_subscription", parcels.c.subscription, parcels.c.number)
+Index("deliveries_of_subscription", deliveries.c.subscription, deliveries.c.number)
 Index(
-    "parcels_due",
-    parcels.c.held,
-    parcels.c.open,
-    parcels.c.due,
-    parcels.c.number,
+    "deliveries_due",
+    deliveries.c.held,
+    deliveries.c.open,
+    deliveries.c.due,
+    deliveries.c.number,
     sqlite_where=_DUE,
     postgresql_where=_DUE,
 )
-Index("parcels_waiting", parcels.c.subscription, parcels.c.number, sqlite_where=_DUE, postgresql_where=_DUE)
-Index("parcels_done", parcels.c.done, sqlite_where=_DONE, postgresql_where=_DONE)  # delivered or dead
+Index("deliveries_waiting", deliveries.c.subscription, deliveries.c.number, sqlite_where=_DUE, postgresql_where=_DUE)
+Index("deliveries_done", deliveries.c.done, sqlite_where=_DONE, postgresql_where=_DONE)  # delivered or dead
 
 attempts = Table(
     "attempts",
     metadata,
-    Column("parcel", Number, primary_key=True, autoincrement=False),
+    Column("delivery", Number, primary_key=True, autoincrement=False),
     Column("attempt", Integer, primary_key=True, autoincrement=False),
     Column("started", Number, nullable=False),
     Column("seconds", Double, nullable=False),
@@ -259,13 +259,13 @@ attempts = Table(
     Column("problem", Text, nullable=False),
 )
 
-# One row: the cursor up to which notifications have become parcels, the last numbers given, and who may send now.
+# One row: the cursor up to which notifications have become deliveries, the last numbers given, and who may send now.
 outbox = Table(
     "outbox",
     metadata,
     Column("one", SmallInteger, primary_key=True, autoincrement=False),
     Column("cursor", Number, nullable=False),
-    Column("parcel", Number, nullable=False),
+    Column("delivery", Number, nullable=False),
     Column("notice", Number, nullable=False),
     Column("holder", Text, nullable=False),
     Column("until", Number, nullable=False),
@@ -292,9 +292,9 @@ notice_mails = Table(
     Column("attempts", Integer, nullable=False),
 )
 
-# What was ever sent, by kind of channel: parcels go after a month, their count stays.
-deliveries = Table(
-    "deliveries",
+# Totals by kind of channel: deliveries are removed after a month, their count stays.
+delivery_totals = Table(
+    "delivery_totals",
     metadata,
     Column("kind", Text, primary_key=True),
     Column("delivered", Number, nullable=False),

@@ -17,7 +17,7 @@ from tidings.schema import Instant
 from tidings.store.channels import StoredChannel, read_channel
 from tidings.store.database import Database
 from tidings.store.lease import check_lease
-from tidings.store.tables import channels, notice_mails, notices, parcels, subscriptions
+from tidings.store.tables import channels, deliveries, notice_mails, notices, subscriptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +82,10 @@ def _telling(connection: Connection, row: Any) -> Telling:
     attempts, number, owner, subscription, _, stored, _ = row
     mine = (channels.c.subscription == subscription) & (channels.c.owner == owner)
     found = connection.execute(select(channels).where(mine, channels.c.state == "disabled")).first()
-    counted = select(parcels.c.state, func.count()).where(
-        parcels.c.subscription == subscription, parcels.c.owner == owner, parcels.c.state.in_(("due", "dead"))
+    counted = select(deliveries.c.state, func.count()).where(
+        deliveries.c.subscription == subscription, deliveries.c.owner == owner, deliveries.c.state.in_(("due", "dead"))
     )
-    counts: dict[str, int] = dict(connection.execute(counted.group_by(parcels.c.state)).all())
+    counts: dict[str, int] = dict(connection.execute(counted.group_by(deliveries.c.state)).all())
     address = address_of(connection, owner, subscription)
     channel = None if found is None else read_channel(found)
     waiting, dead = counts.get("due", 0), counts.get("dead", 0)

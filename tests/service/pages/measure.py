@@ -101,7 +101,7 @@ def _fail(service: Service, id: str) -> None:
     """A few of many deliveries failed for good, and there are as many notices as subscriptions."""
     moment = now()
     assert service.store.take_lease("test", Instant(moment + 60_000_000), moment)
-    numbers = [one.number for one in service.store.parcels_of(id, "ann", limit=100, newest=False)]
+    numbers = [one.number for one in service.store.deliveries_of(id, "ann", limit=100, newest=False)]
     failed = [Result(number, 0, moment, 0.5, False, "POST", 503, "no", "503") for number in numbers]
     service.store.settle("test", failed, moment, lambda *_: "")
     assert service.store.take_lease("test", moment, moment)

@@ -50,7 +50,7 @@ def test_a_webhook_is_chosen_used_paused_and_taken_away(service: Service, ann: V
     assert service.store.channel(id, "ann").state == "active"  # type: ignore[union-attr]
     ann.submit(f"{MINE}/{id}/deliveries", act="rotate")
     assert "shown this once:whsec_" in ann.text
-    number = service.store.parcels_of(id, "ann")[0].number
+    number = service.store.deliveries_of(id, "ann")[0].number
     ann.submit(f"{MINE}/{id}/deliveries", act="replay", number=str(number))
     assert "1 delivery will be sent again." in ann.text
     ann.get(f"{MINE}/{id}/channel")
@@ -136,7 +136,7 @@ def _delivered(service: Service, ann: Visitor, count: int) -> str:
         position = service.client.post("/events", json=car(f"e{number}")).json()["position"]
         service.commit(service.store.committed() + 1, position, [(position, [id])])
         deliver(service)
-    made = sorted(one.number for one in service.store.parcels_of(id, "ann"))
+    made = sorted(one.number for one in service.store.deliveries_of(id, "ann"))
     moment = now()
     assert service.store.take_lease("test", Instant(moment + 10_000_000), moment)
     dead = [Result(number, 0, moment, 0.5, False, "POST …", 503, "no", "503") for number in made[: count // 2]]
@@ -169,19 +169,19 @@ def _states(ann: Visitor) -> list[str]:
 def test_one_all_failed_or_those_of_a_period_are_sent_again(service: Service, ann: Visitor) -> None:
     id = _delivered(service, ann, 6)
     page = f"{MINE}/{id}/deliveries"
-    parcels = sorted(service.store.parcels_of(id, "ann"), key=lambda one: one.number)
+    deliveries = sorted(service.store.deliveries_of(id, "ann"), key=lambda one: one.number)
     ann.get(page)
-    ann.submit(page, act="replay", number=str(parcels[0].number))
+    ann.submit(page, act="replay", number=str(deliveries[0].number))
     assert "1 delivery will be sent again." in ann.text
-    assert service.store.parcel(parcels[0].number, "ann").state == "due"
+    assert service.store.delivery(deliveries[0].number, "ann").state == "due"
     again = {"proof": ann.tree.find("body").get("data-proof"), "act": "replay"}
-    period = {"from": str(parcels[1].created), "to": str(parcels[4].created)}
+    period = {"from": str(deliveries[1].created), "to": str(deliveries[4].created)}
     answer = ann.client.post(page, data=again | period | {"failed": "1"})
     assert answer.headers["location"].endswith("count=2"), "the two of them that failed"
-    assert [one.state for one in service.store.parcels_of(id, "ann")] == ["due"] * 6
+    assert [one.state for one in service.store.deliveries_of(id, "ann")] == ["due"] * 6
     answer = ann.client.post(page, data=again | period)
     assert answer.headers["location"].endswith("count=4"), "all four"
-    answer = ann.client.post(page, data=again | {"from": "", "to": str(parcels[2].created)})
+    answer = ann.client.post(page, data=again | {"from": "", "to": str(deliveries[2].created)})
     assert answer.headers["location"].endswith("count=3"), "from the beginning"
     answer = ann.client.post(page, data=again)
     assert answer.headers["location"].endswith("count=0"), "none that failed is left"
@@ -201,7 +201,7 @@ def test_a_wrong_period_is_told_at_its_field(service: Service, ann: Visitor, beg
     ann.page = ann.client.post(page, data={"proof": proof, "act": "replay", "from": begin, "to": end})
     assert ann.page.status_code == 422
     assert list(ann.errors()) == [field]
-    assert [one.state for one in service.store.parcels_of(id, "ann")] == ["due", "dead"]
+    assert [one.state for one in service.store.deliveries_of(id, "ann")] == ["due", "dead"]
 
 
 def test_a_new_secret_says_until_when_the_old_one_signs(service: Service, ann: Visitor) -> None:

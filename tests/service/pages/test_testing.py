@@ -49,7 +49,7 @@ def test_status_duration_answer_and_what_was_sent(service: Service, ann: Visitor
         piece = _piece(ann, id)
         assert (piece.status_code, "<html" in piece.text) == (200, False)
         assert "well received" in piece.text
-    assert service.store.parcels_of(id, "ann") == [], "a test is no delivery"
+    assert service.store.deliveries_of(id, "ann") == [], "a test is no delivery"
 
 
 def test_what_went_wrong_is_told_in_place(ann: Visitor) -> None:

@@ -21,13 +21,13 @@ from tidings.service.pages.subscription_pages import MINE
 from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.pages.wording import counted, moment
 from tidings.service.requests import After, read_cursor
-from tidings.store import NoSuchSubscription, ParcelState, browsing
+from tidings.store import DeliveryState, NoSuchSubscription, browsing
 from tidings.store.clock import now
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _ASK_AGAIN = "“Ask again”"  # the button's name, for people whom the API's way would not help
 _PAGE = 20
-_STATES: tuple[tuple[ParcelState | None, str], ...] = (
+_STATES: tuple[tuple[DeliveryState | None, str], ...] = (
     (None, "All"), ("due", "Waiting"), ("delivered", "Delivered"), ("dead", "Failed"),
 )  # fmt: skip
 _DONE = {
@@ -97,7 +97,7 @@ async def _replay(request: Request, id: str, owner: str, form: Form) -> Response
             return await deliveries_page(request, id, owner, form=form, errors=errors, status=422)
         except NoPeriod as error:
             return await deliveries_page(request, id, owner, form=form, errors={"from": str(error)}, status=422)
-        made = await gateway.read(browsing.parcels_made, gateway.store, id, owner, begin, end)
+        made = await gateway.read(browsing.deliveries_made, gateway.store, id, owner, begin, end)
         which = {"numbers": frozenset(made), "failed": form.has("failed")}
     count = await gateway.write(gateway.store.replay, id, owner, **which)
     return RedirectResponse(f"{MINE}/{id}/deliveries?done=replayed&count={count}", 303)
@@ -133,8 +133,8 @@ async def deliveries_page(
     """`told`: a new `secret` (shown once) and `until` when the old one signs too, what was `done`, a test's outcome."""
     gateway = gateway_of(request)
     channel = await gateway.read(owned_channel, gateway, id, owner)
-    chosen: ParcelState | None = next((one for one, _ in _STATES if one == state), None)
-    found = await gateway.read(gateway.store.parcels_of, id, owner, before, _PAGE + 1, chosen)
+    chosen: DeliveryState | None = next((one for one, _ in _STATES if one == state), None)
+    found = await gateway.read(gateway.store.deliveries_of, id, owner, before, _PAGE + 1, chosen)
     shown = found[:_PAGE]
     tried = await gateway.read(lambda: [gateway.store.attempts_of(one.number) for one in shown])
     filter = ""

@@ -1,4 +1,4 @@
-"""One HTTP/1.1 answer as it comes in, read no further than it is of use: bytes in, an Answer out.
+"""One HTTP/1.1 answer as it comes in, read no further than it is of use: bytes in, an HttpResponse out.
 
 `http_connection` feeds it. What the other side sends without end is cut here.
 """
@@ -17,7 +17,7 @@ _FRAMING = {"content-length", "transfer-encoding"}
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpResponse:
     status: int
     headers: tuple[tuple[str, str], ...]  # names in lower case
     text: str  # the body's beginning
@@ -63,9 +63,9 @@ class Reading:
             self._parser = None  # they hold each other
         return None
 
-    def answer(self) -> Answer:
+    def answer(self) -> HttpResponse:
         text = self._body.decode("utf-8", "replace").replace("\0", "\ufffd")  # databases refuse the character 0
-        return Answer(self._status, tuple(self._headers), text)
+        return HttpResponse(self._status, tuple(self._headers), text)
 
     @property
     def ends_with_connection(self) -> bool:

@@ -1,4 +1,4 @@
-"""Parcels: spread once, settled once, read, replayed, kept for as long as somebody needs them."""
+"""Deliveries: spread once, settled once, read, replayed, kept for as long as somebody needs them."""
 
 import pytest
 
@@ -22,13 +22,13 @@ def test_spreading_in_any_pieces_gives_the_same(store: Store, clock: Clock) -> N
         pieces += 1
     assert pieces == 5  # 30 notifications
     for id in ("s", "t"):
-        kept = store.parcels_of(id, OWNER, newest=False)
+        kept = store.deliveries_of(id, OWNER, newest=False)
         assert [one.items for one in kept] == [(Item(n, at, START),) for n, at in enumerate(positions, 1)]
-    digests = store.parcels_of("d", OWNER, newest=False)
+    digests = store.deliveries_of("d", OWNER, newest=False)
     assert [[item.sequence for item in one.items] for one in digests] == [[1, 2, 3], [4, 5, 6], [7, 8, 9], [10]]
     assert [one.open for one in digests] == [False, False, False, True]
     assert [item.position for one in digests for item in one.items] == positions
-    assert len({one.number for id in ("s", "t", "d") for one in store.parcels_of(id, OWNER)}) == 24
+    assert len({one.number for id in ("s", "t", "d") for one in store.deliveries_of(id, OWNER)}) == 24
 
 
 def test_a_store_without_channels_is_passed_in_one_step(store: Store, clock: Clock) -> None:
@@ -63,7 +63,7 @@ def test_contents_are_all_that_is_needed(store: Store, clock: Clock) -> None:
     find(store, "s")
     ((_, number),) = spread(store, clock)
     (full,) = store.contents([number, 99])
-    assert (full.parcel.number, full.filter, full.channel.settings["colour"]) == (number, "price < 100", "red")
+    assert (full.delivery.number, full.filter, full.channel.settings["colour"]) == (number, "price < 100", "red")
     assert full.events[0] is not None
     assert '"price":10' in full.events[0]
     store.change_channel("s", OWNER, state="paused")
@@ -82,12 +82,12 @@ def test_lists_go_both_ways_and_by_state(store: Store, clock: Clock) -> None:
     find(store, "s", many=5)
     spread(store, clock)
     settle(store, clock, done(2), done(4, ok=False, problem="no"))
-    assert [one.number for one in store.parcels_of("s", OWNER, limit=2)] == [5, 4]
-    assert [one.number for one in store.parcels_of("s", OWNER, after=4, limit=2)] == [3, 2]
-    assert [one.number for one in store.parcels_of("s", OWNER, after=3, newest=False)] == [4, 5]
-    assert [one.number for one in store.parcels_of("s", OWNER, state="delivered")] == [2]
-    assert [one.number for one in store.parcels_of("s", OWNER, state="dead")] == [4]
-    assert [one.number for one in store.parcels_of("s", OWNER, state="due")] == [5, 3, 1]
+    assert [one.number for one in store.deliveries_of("s", OWNER, limit=2)] == [5, 4]
+    assert [one.number for one in store.deliveries_of("s", OWNER, after=4, limit=2)] == [3, 2]
+    assert [one.number for one in store.deliveries_of("s", OWNER, after=3, newest=False)] == [4, 5]
+    assert [one.number for one in store.deliveries_of("s", OWNER, state="delivered")] == [2]
+    assert [one.number for one in store.deliveries_of("s", OWNER, state="dead")] == [4]
+    assert [one.number for one in store.deliveries_of("s", OWNER, state="due")] == [5, 3, 1]
 
 
 def test_attempts_are_kept_whatever_they_say(store: Store, clock: Clock) -> None:
@@ -117,7 +117,7 @@ def test_replays(store: Store, clock: Clock, state: str) -> None:
     assert store.replay("s", OWNER, []) == 0
     assert store.due(FAR, 9) == []  # the outbox lets them go
     assert spread(store, clock) == ([("s", 1), ("s", 3)] if state == "active" else [])
-    one = store.parcel(1, OWNER)
+    one = store.delivery(1, OWNER)
     assert (one.state, one.attempts, one.tried, one.due, one.done) == ("due", 0, 1, clock.time, None)
     store.change_channel("s", OWNER, state="active")
     assert spread(store, clock) == [("s", 1), ("s", 3)]
@@ -134,7 +134,7 @@ def test_what_was_replayed_meanwhile_is_sent_again(store: Store, clock: Clock) -
     assert len(store.attempts_of(1)) == 2
     assert spread(store, clock) == [("s", 1)]
     settle(store, clock, done(1, 0))
-    assert store.parcel(1, OWNER).state == "delivered"
+    assert store.delivery(1, OWNER).state == "delivered"
 
 
 def test_events_stay_while_somebody_is_owed_them(store: Store, clock: Clock) -> None:
@@ -184,7 +184,7 @@ def test_old_deliveries_go_a_few_at_a_time(store: Store, clock: Clock) -> None:
     clock.tick()
     assert store.sweep(clock.time, 3) == 3
     assert store.sweep(clock.time, 3) == 2
-    assert [one.number for one in store.parcels_of("s", OWNER)] == [7, 6]
+    assert [one.number for one in store.deliveries_of("s", OWNER)] == [7, 6]
     assert store.attempts_of(1) == []
     find(store, "s")
     assert spread(store, clock)[-1] == ("s", 8)  # no number is given twice

@@ -1,6 +1,6 @@
 """What is sent and what came of it: the values that the outbox hands to a channel and gets back.
 
-owed notifications ──> Parcel ──> Channel.send ──> Attempt
+owed notifications ──> OutgoingDelivery ──> Channel.send ──> Attempt
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Owed:
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class OutgoingDelivery:
     """What one attempt sends. Its id stays the same in every attempt; `test` marks one that a user asked for."""
 
     id: str
@@ -71,4 +71,4 @@ class Channel(Protocol):
     def check(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The settings in their canonical form; raises ChannelError, saying what was expected."""
 
-    async def send(self, parcel: Parcel, settings: Mapping[str, Any], now: Instant) -> Attempt: ...
+    async def send(self, delivery: OutgoingDelivery, settings: Mapping[str, Any], now: Instant) -> Attempt: ...

@@ -1,0 +1,181 @@
+"""The methods of the store for channels, deliveries and the outbox."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from tidings.schema import Instant
+from tidings.store import channels, deliveries, lease, retention, settling, spreading, telling
+from tidings.store.channels import ChannelState, Notice, Secrets, StoredChannel
+from tidings.store.clock import Clock
+from tidings.store.database import Database
+from tidings.store.deliveries import (
+    DeliveryContents,
+    DeliveryFigures,
+    DeliveryState,
+    DueDelivery,
+    StoredAttempt,
+    StoredDelivery,
+)
+from tidings.store.errors import NoSuchDelivery
+from tidings.store.settling import GivesUp, Result
+from tidings.store.spreading import Rhythms
+from tidings.store.telling import Telling
+
+
+class OutboxStore:
+    """Every method is one short transaction. The owner is part of a channel's name: see `tables`."""
+
+    database: Database
+    _clock: Clock
+
+    # For owners
+
+    def set_channel(self, channel: StoredChannel) -> StoredChannel:
+        """Makes or replaces it; what is found from now on is owed. One that is replaced goes on counting, and what it
+        owes goes out by the new settings. Call it before the subscription is posted, and nothing is missed."""
+        return channels.set_channel(self.database, channel, self._clock())
+
+    def channel(self, subscription: str, owner: str | None = None) -> StoredChannel | None:
+        """None: what is found is only stored. Without an owner, the newest under this id, whoever's it is."""
+        with self.database.reading() as connection:
+            return channels.channel(connection, subscription, owner)
+
+    def channels_of(self, owner: str, subscriptions: Sequence[str]) -> dict[str, StoredChannel]:
+        """Those of these subscriptions that have one."""
+        with self.database.reading() as connection:
+            return channels.channels_of(connection, self.database.dialect, owner, subscriptions)
+
+    def change_channel(
+        self,
+        subscription: str,
+        owner: str | None = None,
+        *,
+        state: ChannelState | None = None,
+        reason: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        secrets: Secrets | None = None,
+    ) -> StoredChannel:
+        """What is given. Raises NoSuchChannel."""
+        now = self._clock()
+        return channels.change_channel(self.database, subscription, owner, state, reason, settings, secrets, now)
+
+    def remove_channel(self, subscription: str, owner: str | None = None) -> bool:
+        """What is found from now on is only stored; what was found before is still sent. Not for one that is
+        withdrawn: its last events may not be matched yet."""
+        return channels.remove_channel(self.database, subscription, owner, self._clock())
+
+    def deliveries_of(
+        self,
+        subscription: str,
+        owner: str,
+        after: int = 0,
+        limit: int = 100,
+        state: DeliveryState | None = None,
+        newest: bool = True,
+    ) -> list[StoredDelivery]:
+        """From the newest on, or the oldest; after this number in that order (0: from the first)."""
+        with self.database.reading() as connection:
+            return deliveries.deliveries_of(connection, subscription, owner, after, limit, state, newest)
+
+    def delivery(self, number: int, owner: str) -> StoredDelivery:
+        """Raises NoSuchDelivery, also where it is not this owner's."""
+        with self.database.reading() as connection:
+            found = deliveries.delivery(connection, number, owner)
+        if found is None:
+            raise NoSuchDelivery(number)
+        return found
+
+    def attempts_of(self, number: int) -> list[StoredAttempt]:
+        """All of them, also from before a replay, in order."""
+        with self.database.reading() as connection:
+            return deliveries.attempts_of(connection, number)
+
+    def replay(
+        self,
+        subscription: str,
+        owner: str,
+        numbers: Collection[int] | None = None,
+        *,
+        failed: bool = False,
+        sequences: tuple[int, int] | None = None,
+    ) -> int:
+        """Sends deliveries again, also those that arrived: by number, all dead ones, or those with a sequence number in
+        the range (inclusive); conditions are combined. Returns how many; deliveries whose events were removed are
+        skipped. Raises NoSuchChannel."""
+        now = self._clock()
+        return deliveries.replay(self.database, subscription, owner, numbers, failed, sequences, now)
+
+    def notices_of(self, owner: str, after: int = 0, limit: int = 100) -> list[Notice]:
+        with self.database.reading() as connection:
+            return channels.notices_of(connection, owner, after, limit)
+
+    def see_notices(self, owner: str, upto: int) -> int:
+        """Marks them as seen, up to this number. Answers how many."""
+        return channels.see_notices(self.database, owner, upto)
+
+    # For operators
+
+    def troubled(self, limit: int = 100) -> list[StoredChannel]:
+        """The channels that fail, were disabled or are slow, whoever's they are."""
+        with self.database.reading() as connection:
+            return channels.troubled(connection, limit)
+
+    def delivery_figures(self) -> list[DeliveryFigures]:
+        """By kind of channel."""
+        with self.database.reading() as connection:
+            return deliveries.figures(connection)
+
+    def sweep(self, before: Instant, limit: int = 500) -> int:
+        """Removes up to `limit` deliveries done before a time, with their attempts, and as many older notices;
+        gives up deliveries held since then. Returns how many; fewer than `limit` when none are left."""
+        return retention.sweep(self.database, before, self._clock(), limit)
+
+    # For the outbox
+
+    def take_lease(self, holder: str, until: Instant, now: Instant) -> bool:
+        """Whether this outbox may send until then. A time not after now gives the lease back."""
+        return lease.take_lease(self.database, holder, until, now)
+
+    def unspread(self, now: Instant) -> bool:
+        """Whether `spread` would find something to do."""
+        with self.database.reading() as connection:
+            return spreading.unspread(connection, self.database.dialect, now)
+
+    def spread(self, holder: str, now: Instant, limit: int, rhythms: Rhythms) -> int:
+        """Creates deliveries for up to `limit` notifications; returns 0 when caught up. Raises LeaseLost."""
+        return spreading.spread(self.database, holder, now, limit, rhythms)
+
+    def due(self, now: Instant, limit: int, after: tuple[int, int] = (0, 0)) -> list[DueDelivery]:
+        """What is to be sent by now, by time and number, from after such a pair on."""
+        with self.database.reading() as connection:
+            return deliveries.due(connection, self.database.dialect, now, limit, after)
+
+    def due_of(self, subscription: str, owner: str, first: bool, now: Instant, limit: int) -> list[DueDelivery]:
+        """The same of one channel, by number: what was never tried, or only the rest."""
+        with self.database.reading() as connection:
+            return deliveries.due_of(connection, self.database.dialect, subscription, owner, first, now, limit)
+
+    def contents(self, numbers: Sequence[int]) -> list[DeliveryContents]:
+        """What these deliveries hold; those that are not to be sent any more, or not now, are left out."""
+        with self.database.reading() as connection:
+            return deliveries.contents(connection, self.database.dialect, numbers)
+
+    def settle(self, holder: str, results: Sequence[Result], now: Instant, gives_up: GivesUp) -> None:
+        """Notes what came of attempts. Raises LeaseLost, and then nothing is changed."""
+        settling.settle(self.database, holder, results, now, gives_up)
+
+    def due_tellings(self, now: Instant, limit: int) -> list[Telling]:
+        """Notices of which their owner is to be told by mail."""
+        with self.database.reading() as connection:
+            return telling.due_tellings(connection, now, limit)
+
+    def tell(self, holder: str, number: int, due: Instant | None) -> None:
+        """The owner was told of a notice, or never will be; or it is tried again then. Raises LeaseLost."""
+        telling.tell(self.database, holder, number, due)
+
+    def owed_from(self) -> int | None:
+        """The first position that is needed for what is owed; `trim` leaves all from there on."""
+        with self.database.reading() as connection:
+            return retention.owed_from(connection, self.database.dialect)
