@@ -117,6 +117,18 @@ def test_a_deleted_folder_is_made_again_under_another_version(store: Store, plan
     assert answers(store, plans, after) == notifications_of(store)
 
 
+@pytest.mark.parametrize("damage", ["", "{", '{"version": 1}'])
+def test_a_damaged_pointer_is_published_again(store: Store, plans: Plans, damage: str) -> None:
+    planner = Planner(store, plans)
+    store.append(list(Market(6).drafts(100, changes=0.3)))
+    planner.catch_up()
+    (plans.folder / "current.json").write_text(damage)
+    assert plans.newest() is None
+    after = planner.catch_up()  # no subscription changed meanwhile
+    assert plans.newest() == after
+    assert answers(store, plans, after) == notifications_of(store)
+
+
 def test_shards_split_until_each_fits(store: Store, plans: Plans) -> None:
     market, told = Market(7), []
     store.append([market.subscribe() for _ in range(2_000)])

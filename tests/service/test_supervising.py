@@ -100,6 +100,7 @@ def supervised(tmp_path: Path, store: Store, told: Told) -> Iterator[Callable[[s
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervising, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(supervising, "_PAUSE_WHEN_FAILED", 0.1)
 
 
 def test_it_runs_and_is_stopped(supervised: Callable[[str], Supervisor], told: Told) -> None:
@@ -134,17 +135,42 @@ def test_one_that_was_killed_is_started_again(supervised: Callable[[str], Superv
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("program", [FAILING, FAILING_BEHIND])
-def test_after_five_failures_on_one_batch_it_stays_down(
+def test_after_five_failures_on_one_batch_it_has_failed_and_is_retried(
     supervised: Callable[[str], Supervisor], told: Told, program: str
 ) -> None:
     supervisor = supervised(program)
-    failed = told.wait(lambda status: status.state == "failed")
-    assert "5 times on one batch" in failed.reason
+    failed = told.wait(lambda status: status.state == "failed" and status.process is None)
+    assert failed.reason.startswith("failed 5 times on one batch, retried every ")
     assert "ended with code 1: error: the batch cannot be matched" in failed.reason
     assert "some warning" not in failed.reason
-    assert (failed.restarts, failed.process) == (4, None)
+    assert failed.restarts == 5
+    told.wait(lambda status: status.reason.startswith("failed 8 times on one batch"))
+    states = [status.state for status in told.all]
+    assert set(states[states.index("failed") :]) == {"failed"}  # a retry does not hide that it fails
     supervisor.stop()
-    assert told.all[-1] == failed  # the reason stays to be seen
+    assert told.all[-1].state == "failed"  # the reason stays to be seen
+
+
+@pytest.mark.usefixtures("impatient")
+def test_one_that_failed_recovers_when_the_cause_is_gone(
+    supervised: Callable[[str], Supervisor], told: Told, tmp_path: Path
+) -> None:
+    program = f"""
+import pathlib, sys, time
+if not pathlib.Path({str(tmp_path / "mended")!r}).exists():
+    print('{{"lag": 3}}', flush=True)
+    sys.stderr.write('error: the disk is full\\n')
+    sys.exit(1)
+while True:
+    print('{{"lag": 0}}', flush=True)
+    time.sleep(0.02)
+"""
+    supervised(program)
+    told.wait(lambda status: status.state == "failed")
+    (tmp_path / "mended").touch()
+    running = told.wait(lambda status: status.state == "running")
+    assert running.reason == ""
+    assert running.process is not None
 
 
 @pytest.mark.usefixtures("impatient")
@@ -161,7 +187,7 @@ def test_the_pause_doubles_up_to_a_minute_and_begins_anew_after_a_good_run() -> 
     for _ in range(9):
         failures.add(None, caught_up=False)
         pauses.append(failures.pause)
-        assert not failures.hopeless
+        assert not failures.persistent
     assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
     failures.add(9, caught_up=True)
     assert failures.pause == 1
@@ -172,33 +198,44 @@ def test_one_that_gets_on_does_not_wait_longer_each_time() -> None:
     for progress in range(9):
         failures.add(progress, caught_up=False)
         assert failures.pause == 1
-        assert not failures.hopeless
+        assert not failures.persistent
 
 
-def test_five_failures_at_one_position_are_hopeless() -> None:
+def test_five_failures_at_one_position_are_persistent_until_the_position_moves() -> None:
     failures = Failures()
     for _ in range(4):
         failures.add(7, caught_up=False)
-        assert not failures.hopeless
+        assert not failures.persistent
     failures.add(7, caught_up=False)
-    assert failures.hopeless
+    assert failures.persistent
+    assert failures.pause == 180
+    assert not failures.recovered(7, caught_up=False)
+    assert not failures.recovered(None, caught_up=False)
+    assert failures.recovered(7, caught_up=True)
+    assert failures.recovered(8, caught_up=False)
+    failures.add(8, caught_up=False)
+    assert not failures.persistent
+    assert failures.pause == 1
 
 
 def test_a_store_that_cannot_be_asked_is_not_the_batch_s_fault() -> None:
     failures = Failures()
     for _ in range(20):
         failures.add(None, caught_up=False)
-    assert not failures.hopeless
+    assert not failures.persistent
     assert failures.pause == 60
 
 
-def test_without_java_it_fails_at_once_and_says_so(
+@pytest.mark.usefixtures("impatient")
+def test_without_java_it_fails_says_so_and_starts_once_java_is_there(
     supervised: Callable[[str], Supervisor], told: Told, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    supervised(GOOD)
-    failed = told.wait(lambda status: status.state == "failed")
-    assert "Spark needs Java" in failed.reason
+    with monkeypatch.context() as without_java:
+        without_java.setenv("JAVA_HOME", str(tmp_path))
+        supervised(GOOD)
+        failed = told.wait(lambda status: status.state == "failed")
+        assert "Spark needs Java" in failed.reason
+    told.wait(lambda status: status.state == "running")
 
 
 def test_it_waits_for_a_folder_that_is_in_use(
@@ -273,12 +310,12 @@ def test_the_child_gets_the_store_by_its_environment(tmp_path: Path, store: Stor
 
 
 @pytest.mark.usefixtures("impatient")
-def test_an_outbox_that_never_sends_stays_down_too(tmp_path: Path, store: Store, told: Told) -> None:
+def test_an_outbox_that_never_sends_has_failed_too(tmp_path: Path, store: Store, told: Told) -> None:
     supervisor = Supervisor(outbox_child(Settings(data=tmp_path), store, [sys.executable, "-c", FAILING]), told)
     supervisor.start()
     failed = told.wait(lambda status: status.state == "failed")
     supervisor.stop()
-    assert "5 times without sending anything" in failed.reason
+    assert failed.reason.startswith("failed 5 times without sending anything")
     assert "error: the batch cannot be matched" in (tmp_path / "outbox.log").read_text()
 
 

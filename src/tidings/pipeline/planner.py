@@ -72,7 +72,7 @@ class Planner:
         elif self._published is None:
             self._open()
         self._apply()
-        if self._unpublished or self._published is None or not self._plans.exists(self._published):
+        if self._unpublished or self._published is None or not self._intact(self._published):
             try:
                 self._publish()
             except UnusablePlan as problem:  # files that this planner has open were damaged meanwhile
@@ -82,6 +82,10 @@ class Planner:
                 self._publish()
         assert self._published is not None
         return self._published
+
+    def _intact(self, published: Published) -> bool:
+        """Whether workers still find what was published last: pointer and folders may be deleted or damaged."""
+        return self._plans.newest() == published and self._plans.exists(published)
 
     def follow(self, stopped: threading.Event) -> None:
         """Catches up again and again, until told to stop."""

@@ -30,7 +30,7 @@ class Child:
     """What a supervisor must know of a program.
 
     It says on standard output, in lines of JSON, how much is left to do (`lag`), and stops when standard input ends.
-    `check` raises what makes a start hopeless, `wait_for` FolderInUse while it must wait; `progress` is a number that
+    `check` raises what makes a start pointless, `wait_for` FolderInUse while it must wait; `progress` is a number that
     changes as the work goes on, and `without` says what was not done where it did not. `hear` gets each line of JSON,
     in another thread.
     """

@@ -99,7 +99,7 @@ async def _serve(
 
     def pipeline_is(status: ChildStatus) -> None:
         gateway.pipeline = status
-        if status.state == "failed":  # no Java, say: whoever started the service can put that right
+        if status.state == "failed" and status.process is None:  # no Java, say: who started the service can fix that
             say(f"pipeline: {status.reason}")
 
     def outbox_is(status: ChildStatus) -> None:
@@ -191,7 +191,7 @@ def _teller(name: str, say: Callable[[str], None]) -> Callable[[ChildStatus], No
     """Of a companion no page tells how it is: whoever started the service is told."""
 
     def tell(status: ChildStatus) -> None:
-        if status.state in ("waiting", "failed"):
+        if status.state in ("waiting", "failed") and status.process is None:
             say(f"{name}: {status.reason}" + ("; started again" if status.state == "waiting" else ""))
 
     return tell

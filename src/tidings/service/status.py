@@ -1,4 +1,4 @@
-"""How a child process is, as far as whoever supervises it knows: for /readyz, the metrics and the pages."""
+"""The state of a child process as its supervisor knows it: for /readyz, the metrics and the pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ State = Literal["elsewhere", "starting", "running", "waiting", "failed", "stoppe
 
 @dataclass(frozen=True, slots=True)
 class ChildStatus:
-    """`waiting`: it ended and will be started again; `failed`: it will not be, and `reason` says why."""
+    """`waiting`: it ended and is about to be restarted. `failed`: it keeps failing for the given reason and is retried
+    every few minutes (`process` is set during a retry) until it gets something done."""
 
     state: State
     reason: str = ""

@@ -21,11 +21,12 @@ from typing import IO, Any
 from tidings.errors import PipelineError, StoreError
 from tidings.pipeline.folder import FolderInUse
 from tidings.service.children import Child
-from tidings.service.status import ChildStatus
+from tidings.service.status import ChildStatus, State
 
 _MOST_FAILURES = 5  # without progress between
 _FIRST_PAUSE = 1.0  # seconds
 _LONGEST_PAUSE = 60.0
+_PAUSE_WHEN_FAILED = 180.0  # a full disk, a lost database or a missing Java may be put right at any time
 _LOOK = 0.25  # seconds between two looks whether the folder is free
 _PATIENCE = 20.0  # seconds for the batch under way and for Spark to end
 _PATIENCE_AT_START = 5.0  # no batch is under way yet
@@ -38,8 +39,8 @@ _LAST_WORDS = 500  # characters
 class Failures:
     """Whether it is worth another try, and after how long.
 
-    A failure is of the same cause as the last one when nothing was done in between and the child was not seen with
-    nothing left to do: one that is killed while idle, now and then, must not stay down.
+    A failure has the same cause as the last one if nothing was done in between and the child never caught up: one
+    that is killed while idle, now and then, does not count as failed.
     """
 
     pause: float = 0.0  # seconds until the next start
@@ -47,17 +48,22 @@ class Failures:
     _progress: int = -1
 
     def add(self, progress: int | None, caught_up: bool) -> None:
-        """`progress` is None where the store cannot be asked: then the child is not to blame."""
+        """`progress` is None if the store cannot be asked: then the child is not to blame."""
         moved = caught_up or progress not in (None, self._progress)
         self.pause = _FIRST_PAUSE if moved or not self.pause else min(2 * self.pause, _LONGEST_PAUSE)
-        if progress is None:
-            return
-        self.without_progress = 1 if moved else self.without_progress + 1
-        self._progress = progress
+        if progress is not None:
+            self.without_progress = 1 if moved else self.without_progress + 1
+            self._progress = progress
+        if self.persistent:
+            self.pause = _PAUSE_WHEN_FAILED
 
     @property
-    def hopeless(self) -> bool:
+    def persistent(self) -> bool:
         return self.without_progress >= _MOST_FAILURES
+
+    def recovered(self, progress: int | None, caught_up: bool) -> bool:
+        """Whether the child did something since its last failure."""
+        return caught_up or progress not in (None, self._progress)
 
 
 class Supervisor:
@@ -106,24 +112,37 @@ class Supervisor:
 
     def _supervise(self) -> None:
         try:
-            self._what.check()
-            while self._wait_until_free() and (child := self._start()) is not None:
-                self._watch(child)
-                if self._stopping.is_set():
-                    return
-                self._failures.add(self._progress(), self._caught_up)
-                reason = f"{_ending(child.returncode)}: {last_words(self._what.log, self._said_before)}"
-                if self._failures.hopeless:
-                    times = f"{_MOST_FAILURES} times {self._what.without}"
-                    reason = f"it failed {times} and stays down until a restart; {reason}"
-                    return self._say(replace(self._status, state="failed", reason=reason, process=None, lag=None))
-                self._say(ChildStatus("waiting", reason, restarts=self._status.restarts + 1))
-                self._stopping.wait(self._failures.pause)
+            while not self._stopping.is_set():
+                pause = self._run_once()
+                self._stopping.wait(pause)
         except Exception as problem:  # a thread that dies silently would leave the status wrong for ever
             self.kill()
             self._say(ChildStatus("failed", str(problem) or repr(problem), restarts=self._status.restarts))
-            if not isinstance(problem, PipelineError):
-                raise
+            raise
+
+    def _run_once(self) -> float:
+        """One life of the child; returns the pause in seconds before the next."""
+        try:
+            self._what.check()
+            if not self._wait_until_free() or (child := self._start()) is None:
+                return 0.0
+            self._watch(child)
+        except (PipelineError, OSError) as problem:  # no Java, no room for the log: somebody may put it right
+            self._say(ChildStatus("failed", str(problem), restarts=self._status.restarts))
+            return _PAUSE_WHEN_FAILED
+        if not self._stopping.is_set():
+            self._failures.add(self._progress(), self._caught_up)
+            self._say(self._ended(child.returncode))
+        return self._failures.pause
+
+    def _ended(self, code: int) -> ChildStatus:
+        restarts = self._status.restarts + 1
+        reason = f"{_ending(code)}: {last_words(self._what.log, self._said_before)}"
+        if not self._failures.persistent:
+            return ChildStatus("waiting", reason, restarts=restarts)
+        times = f"{self._failures.without_progress} times {self._what.without}"
+        retried = f"retried every {_PAUSE_WHEN_FAILED / 60:g} minutes"
+        return ChildStatus("failed", f"failed {times}, {retried}; {reason}", restarts=restarts)
 
     def _wait_until_free(self) -> bool:
         """Until the child of a service that was killed has ended; False where we are to stop first."""
@@ -151,8 +170,10 @@ class Supervisor:
                 self._what.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
                 env=dict(self._what.environment), start_new_session=True,  # a Ctrl-C at the terminal is for us alone
             )  # fmt: skip
-            restarts = self._status.restarts
-            self._say(ChildStatus("starting", process=self._child.pid, restarts=restarts))
+            # One that keeps failing stays failed, with its reason, until it gets something done.
+            state: State = "failed" if self._failures.persistent else "starting"
+            reason = self._status.reason if self._failures.persistent else ""
+            self._say(ChildStatus(state, reason, process=self._child.pid, restarts=self._status.restarts))
             return self._child
 
     def _watch(self, child: subprocess.Popen[bytes]) -> None:
@@ -179,6 +200,8 @@ class Supervisor:
                 lag = look.get("lag")
                 if isinstance(lag, int) and child is self._child and not self._stopping.is_set():
                     self._caught_up = self._caught_up or lag == 0
+                    if self._failures.persistent and not self._failures.recovered(self._progress(), self._caught_up):
+                        continue
                     seen = replace(self._status, state="running", reason="", lag=lag, busiest=_busiest(look))
                     if seen != self._status:
                         self._say(seen)
