@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.service.conftest import PASSWORD, SETTINGS, Service, server, service, settings, url  # noqa: F401  (fixtures)
+from tests.services.missing import missing
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
@@ -30,7 +31,7 @@ def browser() -> Iterator[Browser]:
         "playwright.sync_api", reason="playwright is not installed (pip install playwright)"
     )
     if CHROMIUM is None:
-        pytest.skip("there is no chromium here (Debian: apt-get install chromium)")
+        missing("Chromium is not installed (Debian: apt-get install chromium)")
     with playwright.sync_playwright() as running:
         arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
         playwright.expect.set_options(timeout=PATIENCE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import time
 from http.client import HTTPConnection
@@ -18,6 +17,7 @@ from tests.docs.story import PATIENCE, Story
 from tests.pipeline.conftest import spark  # noqa: F401  # a fixture
 from tests.pipeline.test_kafka import broker, send, with_kafka  # noqa: F401  # fixtures
 from tests.services.kafka import Broker, connector
+from tests.services.missing import need
 from tests.services.postgresql import postgresql
 from tidings.pipeline.kafka_source import JARS
 
@@ -93,8 +93,8 @@ def test_replaying(tmp_path: Path) -> None:
         assert "'title': 'Red Mini, one owner'" in story.terminals[-1].printed
 
 
-@pytest.mark.skipif(not shutil.which("nc"), reason="nc is not installed (Debian: netcat-openbsd)")
 def test_http_and_xml_from_the_shell(tmp_path: Path) -> None:
+    need("nc", "netcat-openbsd")
     with Story(tmp_path) as story:
         load = ["tidings", "journal", "load", "--data", "data", "--schema", "examples/schema.json"]
         subprocess.run(load, cwd=tmp_path, env=story.environ(), check=True, capture_output=True)

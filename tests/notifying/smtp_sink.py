@@ -6,7 +6,6 @@ import asyncio
 import base64
 import email
 import email.policy
-import shutil
 import ssl
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -16,8 +15,7 @@ from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.services.missing import need
 from tidings.notifying.delivery import Attempt, OutgoingDelivery, Owed
 from tidings.notifying.email_channel import EmailChannel
 from tidings.schema import Instant
@@ -170,8 +168,7 @@ def run(sink: Sink, work: Callable[[EmailChannel], Awaitable[Any]], **others: An
 
 
 def self_made_certificate(folder: Path) -> Path:
-    if shutil.which("openssl") is None:
-        pytest.skip("no openssl command to make a certificate with")
+    need("openssl", "openssl")
     made = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "certificate.pem")]
     how = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost"
     subprocess.run(

@@ -1,7 +1,6 @@
 """The sender with TLS: only the name that was vetted, by a certificate that somebody vouches for."""
 
 import asyncio
-import shutil
 import ssl
 import subprocess
 from pathlib import Path
@@ -12,6 +11,7 @@ from tests.notifying.http_receiver import (
     Receiver,
     post,
 )
+from tests.services.missing import need
 from tidings.notifying.addresses import Target
 from tidings.notifying.http_sender import HttpSender, SendingFailed
 
@@ -19,8 +19,7 @@ from tidings.notifying.http_sender import HttpSender, SendingFailed
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A certificate for hook.example that signs itself, with its key, in one file."""
-    if shutil.which("openssl") is None:
-        pytest.skip("there is no `openssl` here to make a certificate with")
+    need("openssl", "openssl")
     folder = tmp_path_factory.mktemp("certificate")
     key, made, both = folder / "key.pem", folder / "made.pem", folder / "both.pem"
     command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=hook.example"

@@ -1,7 +1,6 @@
 """The live stream, read by a plain reader of server-sent events; the pipeline's part is done by `service.commit`."""
 
 import asyncio
-import shutil
 import socket
 import subprocess
 import time
@@ -17,6 +16,7 @@ from tests.service.conftest import SETTINGS, Service, car, on_sqlite
 from tests.service.event_source import EventSource
 from tests.service.numbers import register
 from tests.service.served import Served
+from tests.services.missing import need
 from tidings.service import stream, streaming
 from tidings.settings import Settings
 
@@ -243,8 +243,8 @@ def test_whoever_hangs_up_leaves_nothing_behind(service: Service, client: httpx.
 
 
 @on_sqlite
-@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 def test_curl_shows_it(service: Service, client: httpx.Client, find: Finder) -> None:
+    need("curl", "curl")
     id = subscribe(client)
     find(1, id)
     command = ["curl", "-sN", "--max-time", "30", f"{service.address}/notifications/stream"]

@@ -1,12 +1,10 @@
 """Many requests on one connection, wrong ones among them, other encodings, and `nc`."""
 
-import shutil
 import subprocess
-
-import pytest
 
 from tests.service.conftest import on_sqlite
 from tests.service.xml_served import CAR, Served, Speaker
+from tests.services.missing import need
 from tidings.schema.dtd import FILES
 from tidings.service.xml_requests import SCOPES
 
@@ -96,8 +94,8 @@ def test_closing_answers_what_was_asked(daemon: Served, ann: Speaker) -> None:
 
 
 @on_sqlite
-@pytest.mark.skipif(shutil.which("nc") is None, reason="there is no nc")
 def test_with_nc(daemon: Served, ann: Speaker) -> None:
+    need("nc", "netcat-openbsd")
     text = CAR.format(token=ann.token, more=' id="by-nc"')
     ran = subprocess.run(
         ["nc", "-w", "2", "127.0.0.1", str(daemon.port)],

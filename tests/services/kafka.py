@@ -19,8 +19,8 @@ from functools import cache
 from pathlib import Path
 
 import pyspark
-import pytest
 
+from tests.services.missing import missing
 from tidings.matching.cache_folder import cache_folder
 
 _KAFKA = "3.9.2"
@@ -63,6 +63,10 @@ group.initial.rebalance.delay.ms=0
 """
 
 
+class CannotFetch(Exception):
+    """The packages cannot be had here."""
+
+
 @dataclass
 class Broker:
     servers: str
@@ -76,7 +80,10 @@ class Broker:
 @contextmanager
 def kafka() -> Iterator[Broker]:
     """Skips the test where Kafka cannot be had."""
-    jars = _fetched(f"kafka-{_KAFKA}", (f"org.apache.kafka:kafka_2.13:{_KAFKA}",))
+    try:
+        jars = _fetched(f"kafka-{_KAFKA}", (f"org.apache.kafka:kafka_2.13:{_KAFKA}",))
+    except CannotFetch as unavailable:
+        missing(str(unavailable))
     folder = Path(tempfile.mkdtemp(prefix="tidings-kafka-"))
     try:
         port, controller = _free_ports()
@@ -107,9 +114,9 @@ def connector() -> Path:
     for version, packages in _CONNECTORS.items():
         try:
             return _fetched(f"kafka-connector-{version}", packages, without=Path(pyspark.__file__).parent / "jars")
-        except pytest.skip.Exception as skipped:
-            problem = problem or str(skipped)
-    pytest.skip(problem)
+        except CannotFetch as unavailable:
+            problem = problem or str(unavailable)
+    missing(problem)
 
 
 def _fetched(name: str, packages: tuple[str, ...], without: Path | None = None) -> Path:
@@ -119,7 +126,7 @@ def _fetched(name: str, packages: tuple[str, ...], without: Path | None = None) 
         return cached
     maven = shutil.which("mvn")
     if maven is None:
-        pytest.skip("no Maven on this machine to fetch Kafka with (Debian: apt-get install maven)")
+        raise CannotFetch("Maven is not installed (Debian: apt-get install maven)")
     cached.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cached.parent, prefix=f".{name}.") as work:
         dependencies = "".join(_dependency(package) for package in packages)
@@ -130,7 +137,7 @@ def _fetched(name: str, packages: tuple[str, ...], without: Path | None = None) 
         fetched = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=_FETCH)
         if fetched.returncode != 0:
             said = next((line for line in fetched.stdout.splitlines() if "ERROR" in line), "without a word")
-            pytest.skip(f"Maven could not fetch {packages[0]}: {said[:300]}")
+            raise CannotFetch(f"Maven could not fetch {packages[0]}: {said[:300]}")
         there = {_artifact(jar) for jar in without.glob("*.jar")} if without else set()
         for jar in (Path(work) / "lib").glob("*.jar"):
             if _artifact(jar) in there:

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-import pytest
 
+from tests.services.missing import missing
 from tidings.store import Store
 
 _WAIT = 60  # seconds for the server to answer
@@ -109,7 +109,7 @@ def postgresql(durable: bool = False) -> Iterator[Server]:
     """Skips the test where there is no PostgreSQL on this machine. `durable`: as in earnest, for measurements."""
     initdb, postgres = binary("initdb"), binary("postgres")
     if initdb is None or postgres is None:
-        pytest.skip("no PostgreSQL on this machine (Debian: apt-get install postgresql)")
+        missing("PostgreSQL is not installed (Debian: apt-get install postgresql)")
     run_as = _unprivileged()
     folder = Path(tempfile.mkdtemp(prefix="tidings-postgresql-"))
     try:
@@ -150,7 +150,7 @@ def _unprivileged() -> dict[str, Any]:
         except KeyError:
             continue
         return {"user": found.pw_uid, "group": found.pw_gid, "extra_groups": []}
-    pytest.skip("PostgreSQL does not run as root, and there is no user 'postgres' or 'nobody'")
+    missing("PostgreSQL does not run as root, and there is no user 'postgres' or 'nobody'")
 
 
 def _free_port() -> int:
