@@ -8,7 +8,9 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.services.kafka import connector
 from tests.services.postgresql import postgresql
+from tidings.pipeline.kafka_source import JARS, bring_connector
 from tidings.pipeline.session import spark_session
 
 
@@ -24,3 +26,10 @@ def postgresql_url() -> Iterator[str]:
     """A fresh database on a server of its own."""
     with postgresql() as server:
         yield server.database()
+
+
+@pytest.fixture
+def with_kafka(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> SparkSession:
+    monkeypatch.setenv(JARS, str(connector()))
+    bring_connector(spark)
+    return spark

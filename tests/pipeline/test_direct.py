@@ -6,6 +6,7 @@ import json
 import pickle
 import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,7 +24,7 @@ from tidings.pipeline import found as lists
 from tidings.pipeline.direct import DirectStage, NewestPlan, found_rows, start_direct
 from tidings.pipeline.folder_source import FolderSource
 from tidings.pipeline.letter_box import LettersInFolder
-from tidings.pipeline.match_sinks import KafkaSink, ParquetSink, parse_sink
+from tidings.pipeline.match_sinks import KafkaSink, ParquetSink, SinkOfAnotherQuery, parse_sink
 from tidings.pipeline.plans import NoPlan, Plans, Published
 from tidings.pipeline.sources import UnknownPlace, WrongOption
 from tidings.schema import Catalog
@@ -144,13 +145,36 @@ def test_the_newest_plan_at_each_batch(spark: SparkSession, store: Store, folder
     assert not (tmp_path / "out.refused").exists()
 
 
+@dataclass
+class _First:
+    """Names these folders before it asks for the newest."""
+
+    folders: list[Path]
+    newest: NewestPlan
+
+    def __call__(self) -> Path:
+        return self.folders.pop() if self.folders else self.newest()
+
+
+def test_a_folder_of_another_query_is_refused(spark: SparkSession, store: Store, folder: Path, tmp_path: Path) -> None:
+    """Spark would take the first batches of the new query for done, since it numbers them by checkpoint."""
+    made = plan({"s": "price >= 0"}, store.catalog(), tmp_path / "plan")
+    source, sink = FolderSource(folder), ParquetSink(tmp_path / "out")
+    move_in(folder, "a.jsonl", [{"id": "e1", "event_type": "sale", "attributes": {"price": 1}}])
+    for _ in range(2):  # the second run goes on where the first ended
+        start_direct(spark, lambda: made, source, sink, tmp_path / "checkpoint", once=True).awaitTermination()
+    with pytest.raises(SinkOfAnotherQuery, match="another checkpoint"):
+        start_direct(spark, lambda: made, source, sink, tmp_path / "other", once=True)
+    assert written(sink.folder) == [("e1", "", "s")]
+
+
 def test_a_plan_that_was_swept_away_meanwhile(store: Store, folder: Path, tmp_path: Path) -> None:
     plans = Plans(tmp_path / "plans")
     plan({"s": "price >= 0"}, store.catalog(), plans.path(2, 0))
     plans.publish(Published(2, 0, 1, store.id))
     move_in(folder, "a.jsonl", [{"id": "e1", "event_type": "sale", "attributes": {"price": 1}}])
     letters, newest = LettersInFolder(tmp_path / "refused"), NewestPlan(plans.folder)
-    stage = DirectStage(plans.path(1, 0).parent, newest, FolderSource(folder), letters, "batch")
+    stage = DirectStage(_First([plans.path(1, 0).parent], newest), FolderSource(folder), letters, "run")
     rows = iter([pa.RecordBatch.from_pydict({"path": [f"file:{folder / 'a.jsonl'}"]})])
     found = [row for batch in pickle.loads(pickle.dumps(stage))(rows) for row in batch.to_pylist()]
     assert found == [{"event": "e1", "source": "", "subscriptions": ["s"]}]

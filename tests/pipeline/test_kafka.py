@@ -14,13 +14,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.pipeline.market import opening
-from tests.services.kafka import Broker, connector, kafka
+from tests.services.kafka import Broker, kafka
 from tidings.language import Filter, Subscription
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import save_plan
 from tidings.pipeline.direct import start_direct
 from tidings.pipeline.ingest import Ingest, Taken, parse_source, start_ingest
-from tidings.pipeline.kafka_source import JARS, bring_connector
+from tidings.pipeline.kafka_source import JARS
 from tidings.pipeline.match_sinks import parse_sink
 from tidings.schema.growth import AppendValue
 from tidings.store import Grow, Store
@@ -32,13 +32,6 @@ pytestmark = pytest.mark.slow
 def broker() -> Iterator[Broker]:
     with kafka() as broker:
         yield broker
-
-
-@pytest.fixture
-def with_kafka(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> SparkSession:
-    monkeypatch.setenv(JARS, str(connector()))
-    bring_connector(spark)
-    return spark
 
 
 @pytest.fixture

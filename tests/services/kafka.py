@@ -1,4 +1,4 @@
-"""A Kafka broker of one's own: in a passing folder, on loopback only, ended by its own process id.
+"""Kafka for tests: one broker or several, in a temporary folder, on loopback only, ended by their process ids.
 
 Broker and connector come from Maven Central, once, into the cache folder (TIDINGS_CACHE may name another)."""
 
@@ -13,7 +13,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,6 +24,7 @@ from tests.services.missing import missing
 from tidings.matching.cache_folder import cache_folder
 
 _KAFKA = "3.9.2"
+_CLUSTER = "MkU3OEVBNTcwNTJENDM2Qg"  # any id will do
 _WAIT = 60  # seconds for the broker to answer
 _FETCH = 600  # seconds to download
 _SPARK = "org.apache.spark:spark-sql-kafka-0-10_2.13:{}"
@@ -47,18 +48,20 @@ _POM = """<project>
 _DEPENDENCY = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version>{}</dependency>"
 _ALONE = "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
 _SETTINGS = """process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@127.0.0.1:{controller}
+node.id={node}
+controller.quorum.voters={voters}
 listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
 controller.listener.names=CONTROLLER
 listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
 log.dirs={data}
 num.partitions=2
 auto.create.topics.enable=true
+default.replication.factor={copies}
+min.insync.replicas={in_sync}
 offsets.topic.num.partitions=1
-offsets.topic.replication.factor=1
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
+offsets.topic.replication.factor={copies}
+transaction.state.log.replication.factor={copies}
+transaction.state.log.min.isr={in_sync}
 group.initial.rebalance.delay.ms=0
 """
 
@@ -69,41 +72,58 @@ class CannotFetch(Exception):
 
 @dataclass
 class Broker:
+    """One broker or several that keep copies for each other."""
+
     servers: str
-    process: subprocess.Popen[bytes]
+    processes: list[subprocess.Popen[bytes]]
 
     def topic(self) -> str:
         """A name that nobody has used; the first message makes the topic, in two partitions."""
         return f"topic-{uuid.uuid4().hex[:12]}"
 
+    def kill(self, number: int) -> None:
+        self.processes[number].kill()
+        self.processes[number].wait(_WAIT)
+
 
 @contextmanager
-def kafka() -> Iterator[Broker]:
+def kafka(brokers: int = 1) -> Iterator[Broker]:
     """Skips the test where Kafka cannot be had."""
     try:
         jars = _fetched(f"kafka-{_KAFKA}", (f"org.apache.kafka:kafka_2.13:{_KAFKA}",))
     except CannotFetch as unavailable:
         missing(str(unavailable))
     folder = Path(tempfile.mkdtemp(prefix="tidings-kafka-"))
+    java = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{jars}/*"]
+    ports = _free_ports(2 * brokers)
+    voters = ",".join(f"{node + 1}@127.0.0.1:{ports[brokers + node]}" for node in range(brokers))
+    processes: list[subprocess.Popen[bytes]] = []
     try:
-        port, controller = _free_ports()
-        settings = folder / "server.properties"
-        settings.write_text(_SETTINGS.format(port=port, controller=controller, data=folder / "data"))
-        java = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{jars}/*"]
-        id = "MkU3OEVBNTcwNTJENDM2Qg"
-        made = subprocess.run(
-            [*java, "kafka.tools.StorageTool", "format", "-t", id, "-c", settings], capture_output=True, text=True
-        )
-        assert made.returncode == 0, made.stderr
-        with (folder / "log").open("wb") as log:
-            process = subprocess.Popen([*java, "kafka.Kafka", settings], stdout=log, stderr=log, cwd=folder)
-        try:
-            _await(port, process, folder / "log")
-            yield Broker(f"127.0.0.1:{port}", process)
-        finally:
+        for node in range(brokers):
+            own = folder / str(node)
+            own.mkdir()
+            settings = own / "server.properties"
+            settings.write_text(
+                _SETTINGS.format(
+                    node=node + 1, voters=voters, port=ports[node], controller=ports[brokers + node],
+                    data=own / "data", copies=brokers, in_sync=max(1, brokers - 1),
+                )
+            )  # fmt: skip
+            made = subprocess.run(
+                [*java, "kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", settings],
+                capture_output=True,
+                text=True,
+            )
+            assert made.returncode == 0, made.stderr
+            with (own / "log").open("wb") as log:
+                processes.append(subprocess.Popen([*java, "kafka.Kafka", settings], stdout=log, stderr=log, cwd=own))
+        for node, process in enumerate(processes):
+            _await(ports[node], process, folder / str(node) / "log")
+        yield Broker(",".join(f"127.0.0.1:{port}" for port in ports[:brokers]), processes)
+    finally:
+        for process in processes:
             process.kill()  # nobody needs the data any more
             process.wait(_WAIT)
-    finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -168,8 +188,9 @@ def _await(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
             time.sleep(0.1)
 
 
-def _free_ports() -> tuple[int, int]:
-    with socket.socket() as one, socket.socket() as other:
-        one.bind(("127.0.0.1", 0))
-        other.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1]), int(other.getsockname()[1])
+def _free_ports(count: int) -> list[int]:
+    with ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [int(one.getsockname()[1]) for one in sockets]

@@ -41,9 +41,7 @@ def pipeline(
     sink: Annotated[
         str, typer.Option(metavar="PLACE", help="notifications; with --direct parquet:FOLDER or kafka://…")
     ] = "notifications",
-    direct: Annotated[
-        bool, typer.Option("--direct", help="From source to sink outside the journal, at least once.")
-    ] = False,
+    direct: Annotated[bool, typer.Option("--direct", help="From source to sink outside the journal.")] = False,
     once: Annotated[bool, typer.Option("--once", help="End when all that is there now is done.")] = False,
     most_rows: Annotated[int, typer.Option(help="Positions of the journal in one batch at most.", min=1)] = 20_000,
     plan_limit: Annotated[

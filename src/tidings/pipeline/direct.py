@@ -1,8 +1,8 @@
 """Direct matching: events of a folder or a Kafka topic in, matches out, past the journal, for rates beyond it.
 
-Each micro-batch is matched with the plan that is the newest when it begins; every subscription of that plan counts that
-was not withdrawn. Matches come at least once: a batch that Spark runs again writes its matches again. There are no
-duplicates found among events, no positions, no notifications."""
+Each task of a micro-batch takes the newest plan when it begins; every subscription of that plan counts that was not
+withdrawn. Matches are written by Spark's own sinks: exactly once to Parquet, at least once to Kafka. There are no
+positions and no notifications, and repeated events are not noticed."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 from tidings.events import EventBatch
 from tidings.matching.algorithm import FOREVER
 from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.plan.saved_files import UnusablePlan
 from tidings.pipeline.found import found
 from tidings.pipeline.letter_box import LetterBox, LettersInFolder, LettersInStore
 from tidings.pipeline.match_sinks import MatchSink, ParquetSink
@@ -25,7 +26,7 @@ from tidings.pipeline.plans import NoPlan, Plans
 from tidings.pipeline.sources import Source
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
 Newest = Callable[[], Path]
@@ -47,37 +48,6 @@ class NewestPlan:
         return Plans(self.plans).path(published.version, 0).parent
 
 
-class Direct:
-    """One query of direct matching; Spark calls it with the rows of each batch."""
-
-    def __init__(self, newest: Newest, source: Source, sink: MatchSink, letters: LetterBox) -> None:
-        self._newest = newest
-        self.source = source
-        self.sink = sink
-        self._letters = letters
-        self._run = uuid.uuid4().hex[:12]  # batch numbers begin anew with a checkpoint, names of files must not
-
-    def start(self, spark: SparkSession, checkpoint: Path, once: bool = False) -> StreamingQuery:
-        self._newest()  # without a plan it need not start
-        self.sink.prepare(spark)
-        writer = (
-            self.source.stream(spark)
-            .writeStream.foreachBatch(self)
-            .queryName(f"direct {self.source} to {self.sink}")
-            .option("checkpointLocation", str(checkpoint.absolute()))
-        )
-        return (
-            writer.trigger(availableNow=True) if once else writer.trigger(processingTime=self.source.trigger)
-        ).start()
-
-    def __call__(self, frame: DataFrame, batch_id: int) -> None:
-        from pyspark.sql.functions import explode
-
-        stage = DirectStage(self._newest(), self._newest, self.source, self._letters, f"{self._run}-{batch_id:09}")
-        found = frame.mapInArrow(stage, _FOUND_ROW)
-        self.sink.write(found.select("event", "source", explode("subscriptions").alias("subscription")))
-
-
 def start_direct(
     spark: SparkSession,
     newest: Newest,
@@ -92,37 +62,58 @@ def start_direct(
 
     Refused events go to the store, if there is one, else as JSON Lines to the folder `refused`: by default beside a
     Parquet sink's folder, else beside the checkpoint."""
+    from pyspark.sql.functions import explode
+
+    newest()  # without a plan it need not start
+    sink.prepare(spark, checkpoint)
     beside = sink.folder if isinstance(sink, ParquetSink) else checkpoint
     folder = refused or beside.with_name(f"{beside.name}.refused")
     letters = LettersInStore(store_url) if store_url is not None else LettersInFolder(folder.absolute())
-    return Direct(newest, source, sink, letters).start(spark, checkpoint, once)
+    # Batch numbers restart with a checkpoint, names of files must not.
+    stage = DirectStage(newest, source, letters, uuid.uuid4().hex[:12])
+    found = source.stream(spark).mapInArrow(stage, _FOUND_ROW)
+    writer = (
+        sink.writer(found.select("event", "source", explode("subscriptions").alias("subscription")))
+        .queryName(f"direct {source} to {sink}")
+        .option("checkpointLocation", str(checkpoint.absolute()))
+    )
+    return (writer.trigger(availableNow=True) if once else writer.trigger(processingTime=source.trigger)).start()
 
 
 @dataclass(frozen=True, slots=True)
 class DirectStage:
-    """Called in each worker with the rows of the source.
+    """Called in each worker with the rows of the source; `run` tells this query's files of refused events from those of
+    others."""
 
-    `newest` is asked again where the plan has been swept away since the batch began."""
-
-    plan: Path
     newest: Newest
     source: Source
     letters: LetterBox
-    batch: str
+    run: str
 
     def __call__(self, rows: Iterator[Any]) -> Iterator[Any]:
         from pyspark import TaskContext
 
         context = TaskContext.get()
+        batch = context.getLocalProperty("streaming.sql.batchId") if context is not None else None
         number = context.partitionId() if context is not None else 0
-        folders = plan_folders(self.plan if self.plan.is_dir() else self.newest())
-        matchers = [opened(folder, most_kept=max(2, len(folders))) for folder in folders]
-        with self.letters.open(f"{self.batch}-{number:05}") as box:
+        matchers = self._matchers()
+        with self.letters.open(f"{self.run}-{int(batch or 0):09}-{number:05}") as box:
             for arrived in self.source.arrivals(rows, lambda: matchers[0].catalog, None):
                 box.put(arrived.letters)
                 if len(arrived.batch):
                     for matcher in matchers:
                         yield from found_rows(arrived.batch, matcher)
+
+    def _matchers(self) -> list[BoxMatcher]:
+        """Those of the newest plan; one that is swept away between the look and the opening has a successor."""
+        while True:
+            plan = self.newest()
+            folders = plan_folders(plan)
+            try:
+                return [opened(folder, most_kept=max(2, len(folders))) for folder in folders]
+            except UnusablePlan:
+                if plan.is_dir():
+                    raise
 
 
 def plan_folders(folder: Path) -> list[Path]:
