@@ -30,13 +30,17 @@ def torture(
     ] = None,
     clients: Annotated[int, typer.Option(min=1, max=50, help="Accounts that publish and subscribe.")] = 4,
     rate: Annotated[float, typer.Option(min=0.1, help="Events a second, of all clients.")] = 20.0,
+    store: Annotated[
+        str, typer.Option(metavar="URL", help="An empty PostgreSQL database to use instead of SQLite.")
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="The verdict as JSON.")] = False,
 ) -> None:
     """Start a service, use it from several clients while its processes are killed at random, and check every promise.
 
-    Gateway, pipeline and outbox are killed with SIGKILL, and the webhooks go to a receiver that is slow, fails, resets
-    and lies. What must have arrived is computed from what the clients were told. Exits with 1 when anything was lost,
-    doubled or made up. All of it stays on this machine, and nothing is left running. Linux only.
+    Gateway, pipeline and outbox are killed with SIGKILL, the disk is full now and then (for root, who can mount a small
+    one), and the webhooks go to a receiver that is slow, fails, resets and lies. What must have arrived is computed
+    from what the clients were told. Exits with 1 when anything was lost, doubled or made up. All of it stays on this
+    machine, and nothing is left running. Linux only.
 
     Example: tidings torture --seconds 60
     """
@@ -44,7 +48,7 @@ def torture(
         folder = data if data is not None else Path(tempfile.mkdtemp(prefix="tidings-torture-"))
         verdict = None
         try:
-            verdict = _run(seconds, seed, clients, rate, folder)
+            verdict = _run(seconds, seed, clients, rate, store, folder)
         except KeyboardInterrupt:
             note("stopped; nothing of it runs any more, and there is no verdict")
             raise typer.Exit(_INTERRUPTED) from None
@@ -60,7 +64,7 @@ def torture(
         raise typer.Exit(INPUT_WAS_WRONG)
 
 
-def _run(seconds: float, seed: int, clients: int, rate: float, folder: Path) -> Verdict:
+def _run(seconds: float, seed: int, clients: int, rate: float, store: str, folder: Path) -> Verdict:
     from tidings.torture import running  # with httpx, which other commands do without
 
     with progress() as bar:
@@ -69,7 +73,7 @@ def _run(seconds: float, seed: int, clients: int, rate: float, folder: Path) -> 
         def tell(doing: str, record: Record) -> None:
             bar.update(task, description=f"{doing} · {_so_far(record)}")
 
-        return running.torture(running.Plan(seconds, seed, clients, rate), folder, tell)
+        return running.torture(running.Plan(seconds, seed, clients, rate, store), folder, tell)
 
 
 def _so_far(record: Record) -> str:

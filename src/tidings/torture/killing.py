@@ -1,13 +1,14 @@
-"""Blows: at random moments the gateway, the pipeline or the outbox is killed, in the midst of its work or while it
-starts."""
+"""Blows at random moments: the gateway, the pipeline or the outbox is killed, in the midst of its work or while it
+starts; and for some seconds the disk is full or the clock wrong."""
 
 from __future__ import annotations
 
 import asyncio
 import random
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import httpx
 
@@ -22,6 +23,15 @@ _LOOK = 0.25  # seconds
 _AT_START = 0.2  # the chance that the next blow hits before there is work; never twice in a row, since the service
 # gives up a child that fails five times without having done anything
 _LIFE = 10.0  # seconds of work before the next blow, at most
+_TROUBLED = (1.0, 6.0)  # seconds for which a trouble lasts
+
+
+class Trouble(Protocol):
+    """Something that goes wrong for a while."""
+
+    def begin(self) -> None: ...
+
+    def end(self) -> None: ...
 
 
 @dataclass(slots=True)
@@ -43,8 +53,11 @@ class _Child:
 class Killer:
     """Whoever comes back has time to do something, mostly, else there would be nothing to see. `ended` stops it."""
 
-    def __init__(self, server: Server, record: Record, draw: random.Random) -> None:
+    def __init__(
+        self, server: Server, record: Record, draw: random.Random, troubles: Mapping[str, Trouble] | None = None
+    ) -> None:
         self.ended = asyncio.Event()
+        self._troubles = dict(troubles or {})
         self._server, self._record, self._draw = server, record, draw
         self._children = {name: _Child(draw.uniform(2, _LIFE)) for name in _CHILDREN}
         self._committed = 0
@@ -55,6 +68,9 @@ class Killer:
             await wait(self.ended, self._draw.uniform(0, 2 * _BETWEEN))
             if self.ended.is_set():
                 return
+            if self._troubles and self._draw.random() < len(self._troubles) / (2 * len(VICTIMS)):
+                await self._trouble(self._draw.choice(sorted(self._troubles)))
+                continue
             victim: Victim = self._draw.choices(VICTIMS, [_WEIGHTS[name] for name in VICTIMS])[0]
             # The pipeline goes down with its gateway, and takes longest to come up.
             if not self._children["pipeline" if victim == "gateway" else victim].may_be_killed:
@@ -67,6 +83,14 @@ class Killer:
                 await asyncio.sleep(self._draw.choice((0.0, 0.0, self._draw.uniform(0, 2))))
                 await self._server.start()
                 self._record.restarts += 1
+
+    async def _trouble(self, name: str) -> None:
+        self._record.kills[name] += 1
+        self._troubles[name].begin()
+        try:
+            await asyncio.sleep(self._draw.uniform(*_TROUBLED))
+        finally:
+            self._troubles[name].end()
 
     async def watch(self) -> None:
         """Notes who works."""

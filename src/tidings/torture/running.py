@@ -9,7 +9,7 @@ import secrets
 import signal
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,9 +18,11 @@ from typing import Any
 import httpx
 
 from tidings.errors import TidingsError
+from tidings.settings import PREFIX
 from tidings.torture.asking import Asking, GivenUp, Refusal
 from tidings.torture.checking import Verdict, check
-from tidings.torture.killing import Killer, ready
+from tidings.torture.disk import SmallDisk
+from tidings.torture.killing import Killer, Trouble, ready
 from tidings.torture.numbers import SCHEMA
 from tidings.torture.receiver import Receiver
 from tidings.torture.record import Record, Seen
@@ -50,6 +52,7 @@ class Plan:
     seed: int = 1
     clients: int = 4
     rate: float = 20.0  # events a second, of all clients
+    store: str = ""  # a PostgreSQL to use, empty; else SQLite in the data folder
 
 
 Tell = Callable[[str, Record], None]  # what is being done
@@ -60,18 +63,23 @@ def torture(plan: Plan, folder: Path, tell: Tell) -> Verdict:
     nothing that it started is left."""
     if folder.exists() and any(folder.iterdir()):
         raise FolderNotEmpty(str(folder))
-    server = Server(folder)
+    disk = SmallDisk(folder)
+    server = Server(folder, {f"{PREFIX}STORE": plan.store} if plan.store else None)
+    verdict = None
     try:
-        return asyncio.run(_Torture(plan, server, tell).run())
+        verdict = asyncio.run(_Torture(plan, server, tell, {"disk": disk} if disk.usable else {}).run())
+        return verdict
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
     finally:
         server.end()
+        if verdict is None or verdict.holds:  # else somebody wants to look at it
+            disk.close()
 
 
 class _Torture:
-    def __init__(self, plan: Plan, server: Server, tell: Tell) -> None:
-        self._plan, self._server, self._tell = plan, server, tell
+    def __init__(self, plan: Plan, server: Server, tell: Tell, troubles: Mapping[str, Trouble]) -> None:
+        self._plan, self._server, self._tell, self._troubles = plan, server, tell, troubles
         self._record = Record()
         self._tasks: set[asyncio.Task[None]] = set()
         self._working: list[asyncio.Task[None]] = []  # of those, what ends by itself
@@ -137,7 +145,7 @@ class _Torture:
         for client in clients:
             self._start(client.read())
             self._start(client.follow())
-        killer = Killer(self._server, self._record, self._draw("killer"))
+        killer = Killer(self._server, self._record, self._draw("killer"), self._troubles)
         killing = self._start(killer.kill())
         self._start(killer.watch())
         end = time.monotonic() + self._plan.seconds

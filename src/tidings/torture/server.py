@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -39,9 +40,11 @@ class ServiceDidNotStart(TidingsError):
 
 
 class Server:
-    """`folder` is the service's data folder, and its output goes to serve.log there."""
+    """`folder` is the service's data folder, and its output goes to serve.log there; `settings` are variables of its
+    environment."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
+        self._settings = dict(settings or {})
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._folder = folder
@@ -56,7 +59,7 @@ class Server:
         with (self._folder / "serve.log").open("ab") as log:
             self._child = subprocess.Popen(
                 [*command, "--port", str(self.port), "--xml-port", "0"], stdin=subprocess.DEVNULL, stdout=log,
-                stderr=log, env=_environment(), start_new_session=True,  # a Ctrl-C at the terminal is for us alone
+                stderr=log, env=_environment() | self._settings, start_new_session=True,  # a Ctrl-C is for us alone
             )  # fmt: skip
         end = time.monotonic() + _START
         async with httpx.AsyncClient(trust_env=False) as http:
