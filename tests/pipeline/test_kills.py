@@ -20,6 +20,7 @@ import pytest
 from tests.pipeline.market import Market, opening
 from tests.pipeline.oracle import notifications_of, stored
 from tidings.store import Accepted, Store
+from tidings.torture.processes import descendants
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -102,3 +103,19 @@ def test_a_folder_is_free_again_when_its_pipeline_was_killed(store: Store, tmp_p
         first.communicate()
     finish(tmp_path)
     assert stored(store) == notifications_of(store)
+
+
+def test_a_killed_java_is_named_as_the_reason(store: Store, tmp_path: Path) -> None:
+    """Not "connection refused", which is what the broken connection says."""
+    command = [sys.executable, "-m", "tidings.cli.main", "pipeline", "--data", str(tmp_path), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        try:
+            assert child.stdout is not None
+            assert child.stdout.readline().startswith("{")
+            (java,) = [one for one in descendants(child.pid) if "java" in one.command.split()[0]]
+            os.kill(java.id, signal.SIGKILL)
+            _, said = child.communicate(timeout=60)
+        finally:
+            child.kill()
+    assert child.returncode == 1
+    assert "Spark's Java process was killed (SIGKILL)" in said.rpartition("error: ")[2]

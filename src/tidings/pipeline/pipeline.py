@@ -24,6 +24,7 @@ from tidings.events.validation import MOST_VALUES
 from tidings.pipeline.direct import NewestPlan, start_direct
 from tidings.pipeline.folder import DataFolder
 from tidings.pipeline.ingest import packages_for, parse_source, start_ingest
+from tidings.pipeline.java_ended import java_watched
 from tidings.pipeline.match_sinks import MatchSink, parse_sink
 from tidings.pipeline.planner import Planner
 from tidings.pipeline.plans import Plans
@@ -135,19 +136,20 @@ class Pipeline:
         own = {"spark.jars.packages": ",".join(packages)} if packages else {}
         session = spark or self._session(own | dict(self.settings.spark))
         planner = threading.Thread(target=self._plan, name="planner", daemon=True)
-        try:
-            self.planner.catch_up()
-            planner.start()
-            if self._direct_to:
-                self._watch(self._direct(session, self._direct_to, once), stopped, watch)
-            else:
-                self._match(session, stopped, once, watch)
-        finally:
-            self._stopped.set()
-            if planner.is_alive():
-                planner.join()
-            if spark is None:
-                session.stop()
+        with java_watched(session):
+            try:
+                self.planner.catch_up()
+                planner.start()
+                if self._direct_to:
+                    self._watch(self._direct(session, self._direct_to, once), stopped, watch)
+                else:
+                    self._match(session, stopped, once, watch)
+            finally:
+                self._stopped.set()
+                if planner.is_alive():
+                    planner.join()
+                if spark is None:
+                    session.stop()
 
     def _session(self, settings: dict[str, str]) -> SparkSession:
         """Spark puts a handler of its own in place, which would cancel the batch under way; ours lets it finish."""
