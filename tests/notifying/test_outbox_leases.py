@@ -174,7 +174,7 @@ def test_whoever_lost_the_lease_settles_nothing(store: Store, clock: Clock, capl
     assert states(store) == [("delivered", 1)]
     assert "may not send any more: two holds the lease" in caplog.text
     with pytest.raises(LeaseLost):
-        store.spread("one", clock.time, 10, lambda text: None)  # type: ignore[arg-type, return-value]
+        store.create_deliveries("one", clock.time, 10, lambda text: None)  # type: ignore[arg-type, return-value]
 
 
 def test_it_runs_until_stopped_and_gives_the_lease_back(store: Store) -> None:

@@ -13,7 +13,7 @@ from tests.notifying.owing import (
     with_channels,
 )
 from tests.store.samples import START, Clock
-from tidings.notifying.sending import rhythm_of_text
+from tidings.notifying.delivery_sender import rhythm_of_text
 from tidings.schema import Instant
 from tidings.store import Store
 
@@ -127,7 +127,7 @@ def test_quiet_hours_count_where_the_outbox_comes_late(store: Store, clock: Cloc
     find(store, "s")
     channel = Recorder()
     store.take_lease("other", Instant(clock.time + 1), clock.time)
-    store.spread("other", clock.time, 100, rhythm_of_text)
+    store.create_deliveries("other", clock.time, 100, rhythm_of_text)
     clock.tick(3_601)
     outbox = outbox_of(store, channel, clock)
 

@@ -14,13 +14,13 @@ from tidings.notifying.places import Places
 from tidings.notifying.signatures import new_secret
 from tidings.notifying.webhook import WebhookChannel
 from tidings.schema import Instant
-from tidings.store import Result, Store, StoredChannel, Subscribe
+from tidings.store import AttemptResult, Store, StoredChannel, Subscribe
 
 LIMITS = Limits(at_once=10, per_destination=4)
 
 
-def result(seconds: float = 0.1, status: int | None = 200) -> Result:
-    return Result(1, 0, Instant(0), seconds, status == 200, "", status)
+def result(seconds: float = 0.1, status: int | None = 200) -> AttemptResult:
+    return AttemptResult(1, 0, Instant(0), seconds, status == 200, "", status)
 
 
 def filled(places: Places, destination: str) -> int:

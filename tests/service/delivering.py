@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 
 from tests.service.conftest import Service, car
+from tidings.notifying.delivery_sender import rhythm_of_text
 from tidings.notifying.kinds import Kinds
 from tidings.notifying.outbox import Outbox
-from tidings.notifying.sending import rhythm_of_text
 from tidings.schema import Instant
 from tidings.store.clock import now
 
@@ -21,7 +21,7 @@ def deliver(service: Service) -> None:
     """Only the deliveries are made; nothing is sent."""
     moment = now()
     assert service.store.take_lease("test", Instant(moment + 10_000_000), moment)
-    while service.store.spread("test", moment, 1_000, rhythm_of_text):
+    while service.store.create_deliveries("test", moment, 1_000, rhythm_of_text):
         pass
     assert service.store.take_lease("test", moment, moment)  # gives it back
 

@@ -6,10 +6,10 @@ import pytest
 
 from tests.notifying.owing import OWNER, find, with_channels
 from tests.store.samples import START, Clock
+from tidings.notifying.delivery_sender import rhythm_of_text
 from tidings.notifying.schedule import gives_up
-from tidings.notifying.sending import rhythm_of_text
 from tidings.schema import Instant
-from tidings.store import LeaseLost, NoSuchChannel, NoSuchDelivery, Result, Store, StoredChannel, Withdraw
+from tidings.store import AttemptResult, LeaseLost, NoSuchChannel, NoSuchDelivery, Store, StoredChannel, Withdraw
 
 HOUR = 3_600_000_000
 
@@ -19,20 +19,20 @@ def take(store: Store, holder: str = "one") -> str:
     return holder
 
 
-def spread(store: Store, clock: Clock) -> list[tuple[str, int]]:
+def create(store: Store, clock: Clock) -> list[tuple[str, int]]:
     """All that can be, and then what is due, as pairs of subscription and number."""
-    while store.spread(take(store), clock.time, 100, rhythm_of_text):
+    while store.create_deliveries(take(store), clock.time, 100, rhythm_of_text):
         pass
-    assert not store.unspread(clock.time)
+    assert not store.has_deliveries_to_create(clock.time)
     return [(one.subscription, one.number) for one in store.due(clock.time, 1_000)]
 
 
-def settle(store: Store, clock: Clock, *results: Result) -> None:
-    store.settle("one", results, clock.time, gives_up)
+def settle(store: Store, clock: Clock, *results: AttemptResult) -> None:
+    store.record_results("one", results, clock.time, gives_up)
 
 
-def done(number: int, attempts: int = 0, **members: object) -> Result:
-    return Result(number, attempts, START, 0.5, **({"ok": True, "request": "r"} | members))  # type: ignore[arg-type]
+def done(number: int, attempts: int = 0, **members: object) -> AttemptResult:
+    return AttemptResult(number, attempts, START, 0.5, **({"ok": True, "request": "r"} | members))  # type: ignore[arg-type]
 
 
 def test_a_channel_is_kept_as_it_was_given(store: Store, clock: Clock) -> None:
@@ -78,7 +78,7 @@ def test_what_is_not_there_is_told(store: Store) -> None:
 def test_another_owner_cannot_reach_it(store: Store, clock: Clock) -> None:
     with_channels(store, "s")
     find(store, "s")
-    ((_, number),) = spread(store, clock)
+    ((_, number),) = create(store, clock)
     with pytest.raises(NoSuchChannel):
         store.change_channel("s", "bob", state="paused")
     with pytest.raises(NoSuchChannel):
@@ -92,11 +92,11 @@ def test_another_owner_cannot_reach_it(store: Store, clock: Clock) -> None:
 def test_one_that_is_replaced_goes_on_counting_and_owes_what_it_owed(store: Store, clock: Clock) -> None:
     with_channels(store, "s")
     find(store, "s", many=2)
-    spread(store, clock)
-    find(store, "s")  # not yet spread
+    create(store, clock)
+    find(store, "s")  # no delivery yet
     again = store.set_channel(StoredChannel("s", OWNER, "email", {"address": "a@example.org"}))
     assert (again.kind, again.sequence) == ("email", 2)
-    assert spread(store, clock) == [("s", 1), ("s", 2), ("s", 3)]
+    assert create(store, clock) == [("s", 1), ("s", 2), ("s", 3)]
     assert [[item.sequence for item in one.items] for one in store.deliveries_of("s", OWNER)] == [[3], [2], [1]]
 
 
@@ -106,26 +106,26 @@ def test_one_that_ends_still_owes_what_was_found(store: Store, clock: Clock) -> 
     assert store.remove_channel("s", OWNER)
     assert store.channel("s") is None
     find(store, "s")
-    assert [number for _, number in spread(store, clock)] == [1, 2]
+    assert [number for _, number in create(store, clock)] == [1, 2]
     store.set_channel(StoredChannel("s", OWNER, "record", {}))
     find(store, "s")
-    assert [number for _, number in spread(store, clock)] == [1, 2, 3]
+    assert [number for _, number in create(store, clock)] == [1, 2, 3]
     assert store.channel("s").sequence == 3  # type: ignore[union-attr]
 
 
 def test_paused_ones_hold_and_let_go_in_order(store: Store, clock: Clock) -> None:
     with_channels(store, "s", "t")
     find(store, "s", "t", many=2)
-    assert [id for id, _ in spread(store, clock)] == ["s", "t", "s", "t"]
+    assert [id for id, _ in create(store, clock)] == ["s", "t", "s", "t"]
     store.change_channel("s", OWNER, state="paused", reason="by the owner")
-    assert [id for id, _ in spread(store, clock)] == ["t", "t"]
+    assert [id for id, _ in create(store, clock)] == ["t", "t"]
     find(store, "s")
-    spread(store, clock)
+    create(store, clock)
     assert [(one.state, one.held) for one in store.deliveries_of("s", OWNER)] == [("due", True)] * 3
     clock.tick()
     assert store.change_channel("s", OWNER, state="active").reason == ""
-    assert store.unspread(clock.time)
-    waiting = spread(store, clock)
+    assert store.has_deliveries_to_create(clock.time)
+    waiting = create(store, clock)
     assert [number for id, number in waiting if id == "s"] == [1, 3, 5]
 
 
@@ -133,11 +133,11 @@ def test_many_that_were_held_are_let_go_in_pieces_and_not_passed(store: Store, c
     with_channels(store, "s")
     store.change_channel("s", OWNER, state="paused")
     find(store, "s", many=25)
-    spread(store, clock)
+    create(store, clock)
     store.change_channel("s", OWNER, state="active")
     find(store, "s", many=5)
     holder, seen = take(store), []
-    while store.spread(holder, clock.time, 10, rhythm_of_text):
+    while store.create_deliveries(holder, clock.time, 10, rhythm_of_text):
         seen.append([number for _, number in [(one.subscription, one.number) for one in store.due(clock.time, 99)]])
     assert all(numbers == list(range(1, len(numbers) + 1)) for numbers in seen)
     assert seen[-1] == list(range(1, 31))
@@ -147,7 +147,7 @@ def test_health_notices_and_the_operators_view(store: Store, clock: Clock) -> No
     with_channels(store, "s", "t", "u")
     find(store, "s", "t", "u", many=3)
     numbers: dict[str, list[int]] = {}
-    for id, number in spread(store, clock):
+    for id, number in create(store, clock):
         numbers.setdefault(id, []).append(number)
     failed = {"ok": False, "problem": "no", "due": Instant(START + HOUR)}
     settle(store, clock, done(numbers["s"][0], **failed), done(numbers["t"][0]))
@@ -164,8 +164,8 @@ def test_health_notices_and_the_operators_view(store: Store, clock: Clock) -> No
     assert store.notices_of(OWNER)[0].seen
     assert {one.state for one in store.deliveries_of("s", OWNER)} == {"due"}
     clock.tick(7_200)
-    assert {id for id, _ in spread(store, clock)} == {"t", "u"}
-    slow = Result(numbers["u"][0], 0, START, 9.0, True, "r")
+    assert {id for id, _ in create(store, clock)} == {"t", "u"}
+    slow = AttemptResult(numbers["u"][0], 0, START, 9.0, True, "r")
     settle(store, clock, slow)
     assert [(one.subscription, one.state) for one in store.troubled()] == [("s", "disabled"), ("u", "active")]
     (figures,) = store.delivery_figures()
@@ -182,9 +182,9 @@ def test_the_lease_is_one_outboxes_at_a_time(store: Store) -> None:
     assert store.take_lease("two", Instant(START + 30), later)
     assert not store.take_lease("one", Instant(START + 30), later)
     with pytest.raises(LeaseLost, match="the outbox one may not send any more: two holds the lease"):
-        store.settle("one", [], START, gives_up)
+        store.record_results("one", [], START, gives_up)
     with pytest.raises(LeaseLost):
-        store.spread("one", START, 10, rhythm_of_text)
+        store.create_deliveries("one", START, 10, rhythm_of_text)
     assert store.take_lease("two", later, later)  # given back
     assert store.take_lease("one", Instant(START + 30), later)
 
@@ -192,14 +192,14 @@ def test_the_lease_is_one_outboxes_at_a_time(store: Store) -> None:
 def test_channels_that_nobody_needs_go_with_their_last_delivery(store: Store, clock: Clock) -> None:
     with_channels(store, "s", "t", "u")
     find(store, "s", "t")
-    for _, number in spread(store, clock):
+    for _, number in create(store, clock):
         settle(store, clock, done(number))
     store.append([Withdraw("s"), Withdraw("u")])
     clock.tick(86_400 * 2)
     assert store.sweep(clock.time) == 2
     assert store.channel("s") is not None  # the pipeline may still find something up to its end
     find(store, "t")
-    spread(store, clock)
+    create(store, clock)
     assert store.sweep(clock.time) == 0
     assert store.channel("s") is None
     assert store.channel("u") is None

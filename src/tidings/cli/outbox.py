@@ -90,7 +90,7 @@ async def _run(settings: Settings, store: Store, holder: str, stopped: threading
             ),
             holder=holder or None,
             waits=settings.retry_seconds or WAITS,
-            tell=kinds.email.tell if settings.smtp_host else None,
+            mail_notice=kinds.email.mail_notice if settings.smtp_host else None,
         )
         ending = asyncio.Event()
         running = asyncio.create_task(sending.run(ending))

@@ -1,6 +1,6 @@
 """Notifications by email: a delivery becomes one mail, which is handed to the mail server of the settings.
 
-    OutgoingDelivery ──> mail_text ──> EmailMessage ──> Mailing, in a few threads ──> Attempt
+    OutgoingDelivery ──> mail_text ──> EmailMessage ──> MailTransfer, in a few threads ──> Attempt
 
 The server answers for the receiver only as far as it knows; what it finds out later is not seen here. Called by the
 outbox (`send`, `tell`) and by the service (`check`, `ask_to_confirm`).
@@ -29,11 +29,11 @@ from tidings.notifying.confirmations import Confirmations, confirmation_mail
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
 from tidings.notifying.mail_address import InvalidMailAddress, checked_address
 from tidings.notifying.mail_text import LONGEST_NAME, Mail, mail_of, one_line
-from tidings.notifying.mailing import MailConnection, Mailing, late
 from tidings.notifying.notice_text import notice_mail
+from tidings.notifying.smtp import MailConnection, MailTransfer, late
 from tidings.schema import Instant
 from tidings.settings import InvalidSetting, Settings
-from tidings.store import Telling
+from tidings.store import DueNotice
 
 _MEMBERS = ("kind", "address", "digest", "rate", "quiet")  # the last three are the rhythm's business
 _ID = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
@@ -115,13 +115,13 @@ class EmailChannel:
         mail = confirmation_mail(self._link("confirm", token), owner)
         return await self._handed_over(address, self._message(address, mail, token, "", now))
 
-    async def tell(self, telling: Telling, now: Instant) -> Attempt:
+    async def mail_notice(self, notice: DueNotice, now: Instant) -> Attempt:
         """Tells an owner of a channel that was disabled. Each attempt has the same Message-ID."""
-        if telling.channel is None:
+        if notice.channel is None:
             raise ValueError("the channel is not disabled any more, so there is nothing to tell")
-        mail = notice_mail(telling, telling.channel, self._settings.links_lead_to)
-        stable = f"notice\n{telling.owner}\n{telling.number}\n{telling.stored}"
-        return await self._handed_over(telling.address, self._message(telling.address, mail, stable, "", now))
+        mail = notice_mail(notice, notice.channel, self._settings.links_lead_to)
+        stable = f"notice\n{notice.owner}\n{notice.number}\n{notice.stored}"
+        return await self._handed_over(notice.address, self._message(notice.address, mail, stable, "", now))
 
     def close(self) -> None:
         """Waits for mails under way."""
@@ -155,7 +155,7 @@ class EmailChannel:
         mail = _unsubscribe_header(unsubscribe) + message.as_bytes()
         await self._places.acquire()
         began = time.monotonic()
-        sending = Mailing(self._settings, self._tls, self._idle, began + self._seconds)
+        sending = MailTransfer(self._settings, self._tls, self._idle, began + self._seconds)
         work = asyncio.get_running_loop().run_in_executor(
             self._threads, sending.run, self._from.addr_spec, address, mail
         )

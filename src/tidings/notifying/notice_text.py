@@ -1,4 +1,4 @@
-"""The mail that tells an owner of a channel that was disabled: Telling in, Mail out.
+"""The mail that tells an owner of a channel that was disabled: DueNotice in, Mail out.
 
 It says what, of which filter, why and since when, what is waiting, and how to go on. Reasons quote what a receiver
 answered, and ids are anybody's text: each piece is made one harmless line first, as in `mail_text`.
@@ -9,33 +9,33 @@ from __future__ import annotations
 from html import escape
 from urllib.parse import quote
 
+from tidings.notifying.delivery_sender import destination_of
 from tidings.notifying.mail_text import LONGEST_NAME, LONGEST_SUBJECT, LONGEST_VALUE, Mail, one_line
-from tidings.notifying.sending import destination_of
-from tidings.store import StoredChannel, Telling
+from tidings.store import DueNotice, StoredChannel
 
 
-def notice_mail(telling: Telling, channel: StoredChannel, links_lead_to: str) -> Mail:
+def notice_mail(notice: DueNotice, channel: StoredChannel, links_lead_to: str) -> Mail:
     """`links_lead_to` is the beginning of the service's address."""
-    id, owner = one_line(telling.subscription, LONGEST_NAME), one_line(telling.owner, LONGEST_NAME)
+    id, owner = one_line(notice.subscription, LONGEST_NAME), one_line(notice.owner, LONGEST_NAME)
     place = one_line(destination_of(channel).partition(" ")[2], LONGEST_NAME)
-    name = quote(telling.subscription, safe="")
+    name = quote(notice.subscription, safe="")
     since = f"; nothing has arrived since {channel.failing_since}" if channel.failing_since else ""
     page = f"{links_lead_to}/pages/subscriptions/{name}/deliveries"
-    which = one_line(telling.filter, LONGEST_VALUE) or f"a subscription that was withdrawn, {id}"
-    what = f"Sending by {channel.kind} to {place} was stopped at {telling.stored}{since}."
+    which = one_line(notice.filter, LONGEST_VALUE) or f"a subscription that was withdrawn, {id}"
+    what = f"Sending by {channel.kind} to {place} was stopped at {notice.stored}{since}."
     whose = f"Of your subscription: {which}"
     why = f"Why: {one_line(channel.reason, LONGEST_VALUE)}"
-    kept = f"{_counted(telling.waiting, 'waits', 'wait')} to be sent, {_counted(telling.dead, 'was', 'were')} given up."
+    kept = f"{_counted(notice.waiting, 'waits', 'wait')} to be sent, {_counted(notice.dead, 'was', 'were')} given up."
     go_on = [
         f"To go on, see that the receiver works, then resume the channel there: {page}",
         f"or by POST {links_lead_to}/subscriptions/{name}/channel/resume. What waits is then sent.",
     ]
-    if telling.dead:
+    if notice.dead:
         go_on.append(f"What was given up is sent again by: tidings replay-deliveries {name} --failed")
     reason = f"You get this because the account {owner} sends notifications to this address, which you confirmed."
     html = "".join(f"<p>{escape(line)}</p>\n" for line in (what, whose, why, kept, *go_on))
     return Mail(
-        one_line(f"Tidings: sending by {channel.kind} was stopped: {telling.filter or id}", LONGEST_SUBJECT),
+        one_line(f"Tidings: sending by {channel.kind} was stopped: {notice.filter or id}", LONGEST_SUBJECT),
         "\n".join((what, "", whose, "", why, "", kept, "", *go_on, "", "--", reason)) + "\n",
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Tidings</title></head><body>\n'
         f"{html}<hr>\n<p><small>{escape(reason)}</small></p>\n</body></html>\n",

@@ -1,6 +1,6 @@
 """The outbox sends what is owed, for as long as it holds the lease; a second one waits to take over.
 
-    notifications ──spread──> deliveries ──due──> lanes ──contents──> Channel.send ──settle──> the store
+    notifications ──create──> deliveries ──due──> lanes ──contents──> Channel.send ──results──> the store
 
 One task does all that concerns the store, in turns; the sending goes on beside it. Whatever is killed where, a delivery
 whose result was not settled is sent again, under the same id.
@@ -21,13 +21,13 @@ from typing import Any, TypeVar
 
 from tidings.errors import StoreError
 from tidings.notifying.delivery import Channel
+from tidings.notifying.delivery_sender import DeliverySender, MailNotice, rhythm_of_text
 from tidings.notifying.limits import Limits
+from tidings.notifying.retention import sweep
 from tidings.notifying.schedule import MICROSECONDS, WAITS, gives_up
-from tidings.notifying.sending import Sending, Tell, rhythm_of_text
-from tidings.notifying.sweeping import sweep
 from tidings.notifying.term import Term
 from tidings.schema import Instant
-from tidings.store import LeaseLost, Store, Telling
+from tidings.store import DueNotice, LeaseLost, Store
 from tidings.store.clock import now as time_now
 
 _POLL = 0.05  # seconds between looks for new notifications
@@ -36,8 +36,8 @@ _ENOUGH = 500  # results that are settled at once
 _STANDBY = 1.0  # seconds between tries to take the lease
 _GRACE = 5.0  # seconds that attempts under way have at the end
 _TIDY = 60 * MICROSECONDS
-_TELL = MICROSECONDS  # between looks for notices that are to be mailed
-_TOLD_AT_ONCE = 10
+_MAIL = MICROSECONDS  # between looks for notices to mail
+_MAILED_AT_ONCE = 10
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -54,13 +54,13 @@ class Outbox:
         limits: Limits | None = None,
         holder: str | None = None,
         waits: Sequence[float] = WAITS,  # seconds, after the first failure, the second, …
-        tell: Tell | None = None,  # mails a notice to its owner; None: no mail is sent
+        mail_notice: MailNotice | None = None,  # None: notices are not mailed
     ) -> None:
         self.holder = holder or f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._store = store
         self._limits = limits or Limits()
-        self._sending = Sending(channels, self._now, random, self._limits.longest_attempt, waits)
-        self._tells = tell
+        self._sending = DeliverySender(channels, self._now, random, self._limits.longest_attempt, waits)
+        self._mail_notice = mail_notice
         self._clock = clock
         self._latest = Instant(0)
         self._term: Term | None = None
@@ -107,18 +107,18 @@ class Outbox:
         term = self._term
         try:
             await self._settle(term)
-            spread = await self._spread(now)
+            created = await self._create(now)
             found = await self._look(term, now)
             term.lanes.wake(now)
             term.lanes.places.look(time.monotonic())
             await self._load(term, now)
-            await self._tell(term, now)
+            await self._mail_notices(term, now)
             await self._tidy(term, now)
         except LeaseLost as lost:
             _log.warning("%s", lost)
             self._stand_by()
             return False
-        return spread or found or term.lanes.can_choose or len(term.results) >= _ENOUGH
+        return created or found or term.lanes.can_choose or len(term.results) >= _ENOUGH
 
     async def close(self) -> None:
         """Lets attempts that are under way end, for some seconds, and gives the lease back."""
@@ -159,7 +159,7 @@ class Outbox:
         """What has gathered, once that is worth a transaction or nothing else is under way."""
         results, gone = term.results[:], term.gone[:]
         if results and (term.is_worth_settling(_ENOUGH) or term.is_ending):
-            await self._in_thread(self._store.settle, self.holder, results, self._now(), gives_up)
+            await self._in_thread(self._store.record_results, self.holder, results, self._now(), gives_up)
             term.settled(len(results))
             term.lanes.forget(one.number for one in results)
             del term.gone[: len(gone)]
@@ -167,10 +167,13 @@ class Outbox:
                 lane.asleep = False
                 term.lanes.queue(lane)
 
-    async def _spread(self, now: Instant) -> bool:
-        if not await self._in_thread(self._store.unspread, now):
+    async def _create(self, now: Instant) -> bool:
+        if not await self._in_thread(self._store.has_deliveries_to_create, now):
             return False
-        return await self._in_thread(self._store.spread, self.holder, now, self._limits.page, rhythm_of_text) > 0
+        return (
+            await self._in_thread(self._store.create_deliveries, self.holder, now, self._limits.page, rhythm_of_text)
+            > 0
+        )
 
     async def _look(self, term: Term, now: Instant) -> bool:
         """Puts what has become due into the lanes; whether there is more. What is due at the time of the last look is
@@ -196,21 +199,21 @@ class Outbox:
             term.load(chosen, await self._in_thread(self._store.contents, numbers), now)
         term.start()
 
-    async def _tell(self, term: Term, now: Instant) -> None:
-        """Owners of channels that were disabled, one mail after the other, beside all else."""
-        if self._tells is None or now < term.tells_at or term.is_telling:
+    async def _mail_notices(self, term: Term, now: Instant) -> None:
+        """Mails owners of disabled channels, one after the other, beside all else."""
+        if self._mail_notice is None or now < term.mails_at or term.is_mailing:
             return
-        term.tells_at = now + _TELL
-        if found := await self._in_thread(self._store.due_tellings, now, _TOLD_AT_ONCE):
-            term.beside(self._tell_each(self._tells, found))
+        term.mails_at = now + _MAIL
+        if found := await self._in_thread(self._store.due_notices, now, _MAILED_AT_ONCE):
+            term.beside(self._mail_each(self._mail_notice, found))
 
-    async def _tell_each(self, tell: Tell, found: Sequence[Telling]) -> None:
+    async def _mail_each(self, mail_notice: MailNotice, found: Sequence[DueNotice]) -> None:
         try:
-            for telling in found:
-                due = await self._sending.told(tell, telling)
-                await self._in_thread(self._store.tell, self.holder, telling.number, due)
-        except StoreError as problem:  # also LeaseLost: who sends now tells too
-            _log.warning("a notice was not noted as told: %s", problem)
+            for notice in found:
+                due = await self._sending.mail(mail_notice, notice)
+                await self._in_thread(self._store.notice_mailed, self.holder, notice.number, due)
+        except StoreError as problem:  # also LeaseLost: the new leader mails it
+            _log.warning("a mailed notice could not be recorded: %s", problem)
 
     async def _tidy(self, term: Term, now: Instant) -> None:
         if now - term.tidied < _TIDY:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tidings.notifying.limits import Limits
-from tidings.store import Result
+from tidings.store import AttemptResult
 
 Trust = Literal["unknown", "quick", "slow"]
 _REMEMBERED = 600.0  # seconds after the last attempt for which it is known how a destination answers
@@ -80,7 +80,7 @@ class Places:
                 break
             self._trust(self.standing(destination), "slow")
 
-    def attempted(self, destination: str, result: Result, now: float) -> None:
+    def attempted(self, destination: str, result: AttemptResult, now: float) -> None:
         there = self.standing(destination)
         there.used = now
         answered = result.ok or result.status is not None

@@ -12,13 +12,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 
+from tidings.notifying.delivery_sender import DeliverySender, destination_of, rhythm_of
 from tidings.notifying.lane import Lane, Pick
 from tidings.notifying.lanes import Lanes
 from tidings.notifying.limits import Limits
 from tidings.notifying.schedule import MICROSECONDS
-from tidings.notifying.sending import Sending, destination_of, rhythm_of
 from tidings.schema import Instant
-from tidings.store import DeliveryContents, Result
+from tidings.store import AttemptResult, DeliveryContents
 
 _ASKED_AGAIN = 60 * MICROSECONDS  # the owner may have changed the settings
 _LONGEST_GATHERING = 0.1  # seconds that a result waits for others, to be settled with them
@@ -29,18 +29,20 @@ Chosen = tuple[Lane, list[int], list[int]]
 class Term:
     """`woken` is set when there is something to do for whoever asks the store."""
 
-    def __init__(self, limits: Limits, sending: Sending, clock: Callable[[], Instant], woken: asyncio.Event) -> None:
+    def __init__(
+        self, limits: Limits, sending: DeliverySender, clock: Callable[[], Instant], woken: asyncio.Event
+    ) -> None:
         self.lanes = Lanes(limits)
-        self.results: list[Result] = []
+        self.results: list[AttemptResult] = []
         self.gone: list[Lane] = []  # whose receiver wants nothing any more, which is not settled yet
         self.tasks: set[asyncio.Task[None]] = set()
         self.looked = (0, 0)  # all that is due up to this time and number is in the lanes
         self.tidied = 0
-        self.tells_at = 0  # when notices are next looked for
+        self.mails_at = 0  # when notices are next looked for
         self.is_ending = False  # nothing is begun any more
         self._limits, self._sending, self._clock, self._woken = limits, sending, clock, woken
         self._gathering_since = 0.0
-        self._telling: asyncio.Task[None] | None = None
+        self._mailing: asyncio.Task[None] | None = None
 
     @property
     def under_way(self) -> int:
@@ -74,14 +76,14 @@ class Term:
             task.add_done_callback(self.tasks.discard)
 
     @property
-    def is_telling(self) -> bool:
-        return self._telling is not None and not self._telling.done()
+    def is_mailing(self) -> bool:
+        return self._mailing is not None and not self._mailing.done()
 
-    def beside(self, telling: Coroutine[None, None, None]) -> None:
+    def beside(self, mailing: Coroutine[None, None, None]) -> None:
         """It goes on while deliveries are sent."""
-        self._telling = asyncio.create_task(telling)
-        self.tasks.add(self._telling)
-        self._telling.add_done_callback(self.tasks.discard)
+        self._mailing = asyncio.create_task(mailing)
+        self.tasks.add(self._mailing)
+        self._mailing.add_done_callback(self.tasks.discard)
 
     def end(self) -> None:
         """What is in the air is of no more use."""

@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 
 from tidings.errors import ServiceError
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
+from tidings.notifying.delivery_sender import settings_of
 from tidings.notifying.errors import UnknownChannel
 from tidings.notifying.kinds import Kinds
 from tidings.notifying.rhythm import read_rhythm, rhythm_json
-from tidings.notifying.sending import settings_of
 from tidings.notifying.signatures import new_secret
 from tidings.notifying.webhook import MOST_SECRETS
 from tidings.schema import Instant

@@ -3,8 +3,8 @@
 `Store` is the door; drafts go in, outcomes come out (`entries`), many at once through an `Appender`. `appending`
 decides, `projections` says what follows from an entry; `journal`, `subscriptions`, `notifications`, `dead_letters`
 and `retention` each know some tables, `sqlite` and `postgresql` what the two databases do differently. `accounts`
-and `kept_responses` serve the service beside the journal; `channels`, `deliveries`, `spreading`, `settling` and
-`lease` serve the outbox, all behind `outbox_store`.
+and `kept_responses` serve the service beside the journal; `channels`, `deliveries`, `delivery_creation`,
+`delivery_results`, `notice_mails` and `lease` serve the outbox, all behind `outbox_store`.
 """
 
 from tidings.store.accounts import SCOPES, Account, Token
@@ -19,6 +19,7 @@ from tidings.store.deliveries import (
     StoredAttempt,
     StoredDelivery,
 )
+from tidings.store.delivery_results import AttemptResult
 from tidings.store.entries import (
     KEEP,
     Accepted,
@@ -73,10 +74,9 @@ from tidings.store.errors import (
 from tidings.store.exchange import export_journal, import_journal
 from tidings.store.figures import Figures
 from tidings.store.kept_responses import KeptResponse
+from tidings.store.notice_mails import DueNotice
 from tidings.store.rebuilding import rebuild
-from tidings.store.settling import Result
 from tidings.store.store import Store
-from tidings.store.telling import Telling
 
 __all__ = [
     "KEEP",
@@ -86,6 +86,7 @@ __all__ = [
     "AccountExists",
     "Appender",
     "AppenderClosed",
+    "AttemptResult",
     "BrokenJournal",
     "ChannelState",
     "DeadLetter",
@@ -94,6 +95,7 @@ __all__ = [
     "DeliveryState",
     "Draft",
     "DueDelivery",
+    "DueNotice",
     "Duplicate",
     "Edit",
     "Entry",
@@ -120,7 +122,6 @@ __all__ = [
     "Publish",
     "PublishValid",
     "Refused",
-    "Result",
     "Resume",
     "Secrets",
     "Span",
@@ -140,7 +141,6 @@ __all__ = [
     "SubscriptionActive",
     "SubscriptionExists",
     "SubscriptionPaused",
-    "Telling",
     "Token",
     "UnfitAccount",
     "UnfitSubscription",

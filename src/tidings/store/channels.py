@@ -1,7 +1,7 @@
-"""Channels: how the owner of a subscription is told of what it finds. A subscription without one is only read.
+"""Channels: how the owner of a subscription is notified. A subscription without one is only read.
 
-The service makes and changes them, the outbox uses them. What is changed here never makes a delivery due by itself:
-deliveries are held, and the outbox lets them go again (`spreading`), so that one process alone decides when to send.
+The service creates and changes channels, the outbox uses them. A change here never makes a delivery due: deliveries are
+held until the outbox releases them (`delivery_creation`), so that one process alone decides when to send.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ def set_channel(database: Database, new: StoredChannel, now: Instant) -> StoredC
     with database.writing("outbox") as connection:
         key = (channels.c.subscription == new.subscription) & (channels.c.owner == new.owner)
         old = connection.execute(select(channels).where(key)).first()
-        spread = connection.execute(select(outbox.c.cursor).with_for_update()).scalar_one()  # `retention` locks it too
+        created_to = connection.execute(
+            select(outbox.c.cursor).with_for_update()
+        ).scalar_one()  # `retention` locks it too
         values: dict[str, Any] = {
             "kind": new.kind,
             "settings": written(new.settings),
@@ -89,8 +91,8 @@ def set_channel(database: Database, new: StoredChannel, now: Instant) -> StoredC
             "problem": "",
             "changed": int(now),
         }
-        # One that ended is owed from now on; unless notifications from before its end are still to be spread.
-        if old is None or (old.until is not None and old.until <= spread):
+        # One that ended is owed from now on; unless notifications from before its end have yet to become deliveries.
+        if old is None or (old.until is not None and old.until <= created_to):
             values["since"] = _cursor(connection)
         if old is None:
             fresh = {"subscription": new.subscription, "owner": new.owner, "sequence": 0, "recent": "[]"}

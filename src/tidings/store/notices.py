@@ -1,7 +1,7 @@
 """Notices as their owner reads them: how many are new, how many of those still hold, a page with the newest
 first, one marked as read.
 
-The outbox writes them (`settling`); all up to a number are marked by `Store.see_notices`.
+The outbox writes them (`delivery_results`); all up to a number are marked by `Store.see_notices`.
 """
 
 from __future__ import annotations

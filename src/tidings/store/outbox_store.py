@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tidings.schema import Instant
-from tidings.store import channels, deliveries, lease, retention, settling, spreading, telling
+from tidings.store import channels, deliveries, delivery_creation, delivery_results, lease, notice_mails, retention
 from tidings.store.channels import ChannelState, Notice, Secrets, StoredChannel
 from tidings.store.clock import Clock
 from tidings.store.database import Database
@@ -18,10 +18,10 @@ from tidings.store.deliveries import (
     StoredAttempt,
     StoredDelivery,
 )
+from tidings.store.delivery_creation import Rhythms
+from tidings.store.delivery_results import AttemptResult, GivesUp
 from tidings.store.errors import NoSuchDelivery
-from tidings.store.settling import GivesUp, Result
-from tidings.store.spreading import Rhythms
-from tidings.store.telling import Telling
+from tidings.store.notice_mails import DueNotice
 
 
 class OutboxStore:
@@ -138,14 +138,14 @@ class OutboxStore:
         """Whether this outbox may send until then. A time not after now gives the lease back."""
         return lease.take_lease(self.database, holder, until, now)
 
-    def unspread(self, now: Instant) -> bool:
-        """Whether `spread` would find something to do."""
+    def has_deliveries_to_create(self, now: Instant) -> bool:
+        """Whether `create_deliveries` has something to do."""
         with self.database.reading() as connection:
-            return spreading.unspread(connection, self.database.dialect, now)
+            return delivery_creation.has_deliveries_to_create(connection, self.database.dialect, now)
 
-    def spread(self, holder: str, now: Instant, limit: int, rhythms: Rhythms) -> int:
+    def create_deliveries(self, holder: str, now: Instant, limit: int, rhythms: Rhythms) -> int:
         """Creates deliveries for up to `limit` notifications; returns 0 when caught up. Raises LeaseLost."""
-        return spreading.spread(self.database, holder, now, limit, rhythms)
+        return delivery_creation.create_deliveries(self.database, holder, now, limit, rhythms)
 
     def due(self, now: Instant, limit: int, after: tuple[int, int] = (0, 0)) -> list[DueDelivery]:
         """What is to be sent by now, by time and number, from after such a pair on."""
@@ -162,18 +162,18 @@ class OutboxStore:
         with self.database.reading() as connection:
             return deliveries.contents(connection, self.database.dialect, numbers)
 
-    def settle(self, holder: str, results: Sequence[Result], now: Instant, gives_up: GivesUp) -> None:
-        """Notes what came of attempts. Raises LeaseLost, and then nothing is changed."""
-        settling.settle(self.database, holder, results, now, gives_up)
+    def record_results(self, holder: str, results: Sequence[AttemptResult], now: Instant, gives_up: GivesUp) -> None:
+        """Records results of attempts. Raises LeaseLost and then changes nothing."""
+        delivery_results.record_results(self.database, holder, results, now, gives_up)
 
-    def due_tellings(self, now: Instant, limit: int) -> list[Telling]:
-        """Notices of which their owner is to be told by mail."""
+    def due_notices(self, now: Instant, limit: int) -> list[DueNotice]:
+        """Notices to mail to their owners."""
         with self.database.reading() as connection:
-            return telling.due_tellings(connection, now, limit)
+            return notice_mails.due_notices(connection, now, limit)
 
-    def tell(self, holder: str, number: int, due: Instant | None) -> None:
-        """The owner was told of a notice, or never will be; or it is tried again then. Raises LeaseLost."""
-        telling.tell(self.database, holder, number, due)
+    def notice_mailed(self, holder: str, number: int, due: Instant | None) -> None:
+        """The notice was mailed or is given up (`due` is None), or is retried at `due`. Raises LeaseLost."""
+        notice_mails.notice_mailed(self.database, holder, number, due)
 
     def owed_from(self) -> int | None:
         """The first position that is needed for what is owed; `trim` leaves all from there on."""

@@ -15,8 +15,8 @@ from sqlalchemy import Connection, delete, exists, func, literal_column, select,
 from tidings.schema import Instant
 from tidings.store.channels import DUE
 from tidings.store.database import Database, Dialect
+from tidings.store.held_deliveries import give_up_held
 from tidings.store.journal import position_at
-from tidings.store.lapsing import lapse
 from tidings.store.notifications import committed
 from tidings.store.tables import (
     about,
@@ -97,12 +97,12 @@ def sweep(database: Database, before: Instant, now: Instant, limit: int) -> int:
     stored before it, and channels that nothing uses any more; up to `limit` of each. Returns how many deliveries and
     notices."""
     with database.writing("outbox") as connection:
-        lapsed = lapse(connection, database.dialect, before, now, limit)
+        given_up = give_up_held(connection, database.dialect, before, now, limit)
         old = select(deliveries.c.number).where(deliveries.c.done < int(before))
         numbers = list(connection.execute(old.order_by(deliveries.c.done).limit(limit)).scalars())
         connection.execute(delete(attempts).where(attempts.c.delivery.in_(numbers)))
         connection.execute(delete(deliveries).where(deliveries.c.number.in_(numbers)))
-        removed = lapsed + len(numbers) + _sweep_notices(connection, before, limit)
+        removed = given_up + len(numbers) + _sweep_notices(connection, before, limit)
         cursor = connection.execute(select(outbox.c.cursor)).scalar_one()
         done, last = connection.execute(select(pipeline.c.committed, pipeline.c.cursor)).one()
         ended = channels.c.until <= cursor

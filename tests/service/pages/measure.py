@@ -13,7 +13,7 @@ from tests.service.conftest import SETTINGS, Service, car
 from tests.service.delivering import deliver
 from tests.service.pages.visitor import Visitor
 from tidings.schema import Instant
-from tidings.store import Publish, Result, StoredChannel, Subscribe
+from tidings.store import AttemptResult, Publish, StoredChannel, Subscribe
 from tidings.store.clock import now
 from tidings.store.tables import notices
 
@@ -102,8 +102,8 @@ def _fail(service: Service, id: str) -> None:
     moment = now()
     assert service.store.take_lease("test", Instant(moment + 60_000_000), moment)
     numbers = [one.number for one in service.store.deliveries_of(id, "ann", limit=100, newest=False)]
-    failed = [Result(number, 0, moment, 0.5, False, "POST", 503, "no", "503") for number in numbers]
-    service.store.settle("test", failed, moment, lambda *_: "")
+    failed = [AttemptResult(number, 0, moment, 0.5, False, "POST", 503, "no", "503") for number in numbers]
+    service.store.record_results("test", failed, moment, lambda *_: "")
     assert service.store.take_lease("test", moment, moment)
     with service.store.database.writing("outbox") as connection:
         rows = ((n + 1, "ann", f"s-{n:05}", "a channel was disabled", int(moment), n % 2) for n in range(SUBSCRIPTIONS))

@@ -24,7 +24,7 @@ from tidings.service.operations import Figuring
 from tidings.service.status import ChildStatus
 from tidings.service.supervising import Supervisor
 from tidings.settings import Settings
-from tidings.store import DeadLetter, Result, Store, overseeing
+from tidings.store import AttemptResult, DeadLetter, Store, overseeing
 
 OPERATOR = "/pages/operator"
 
@@ -171,7 +171,7 @@ def test_where_an_outbox_is_busy_reaches_its_status(tmp_path: Path) -> None:
     places = Places(Limits())
     for destination in ("webhook quick", "webhook slow", "webhook idle"):
         places.start(destination)
-    places.attempted("webhook slow", Result(1, 0, Instant(0), 60.0, False, "", problem="no answer"), 0.0)
+    places.attempted("webhook slow", AttemptResult(1, 0, Instant(0), 60.0, False, "", problem="no answer"), 0.0)
     places.end("webhook idle", object())
     said = places.busiest(10)
     assert said == [("webhook slow", 1, "slow"), ("webhook quick", 1, "unknown")]

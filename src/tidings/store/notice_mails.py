@@ -1,8 +1,8 @@
-"""Notices that their owner is to be told of by mail: owed with the notice, in one transaction, until one was sent.
+"""Notices to mail to their owner: queued in the transaction that stores the notice, kept until a mail was sent.
 
-    settling: a channel is disabled ──owe──> notice_mails ──due_tellings──> the outbox ──tell──> gone, or due again
+    a channel is disabled ──queue_mail──> notice_mails ──due_notices──> the outbox ──notice_mailed──> gone, or due again
 
-To whom is decided when it is sent: an address that its reader confirmed for this owner, and that did not fail itself.
+The address is chosen when the mail is sent: one that its reader confirmed for this owner and that does not fail.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from tidings.store.tables import channels, deliveries, notice_mails, notices, su
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
-    """A notice to be mailed. `address` is '' where there is none by now, and `channel` None where it is gone or active
-    again: then there is nothing to tell. `waiting` and `dead` are deliveries; `filter` is '' where it was withdrawn."""
+class DueNotice:
+    """A notice to mail. `address` is '' when there is none any more; `channel` is None when it was removed or resumed,
+    so no mail is needed. `waiting` and `dead` count deliveries; `filter` is '' when the subscription was withdrawn."""
 
     number: int
     owner: str
@@ -37,8 +37,8 @@ class Telling:
     filter: str = ""
 
 
-def owe(connection: Connection, number: int, owner: str, disabled: str, now: Instant) -> None:
-    """Where nobody could be told, nothing is owed: the notice stands by itself."""
+def queue_mail(connection: Connection, number: int, owner: str, disabled: str, now: Instant) -> None:
+    """Without a usable address only the notice remains."""
     if address_of(connection, owner, disabled):
         connection.execute(notice_mails.insert().values(notice=number, due=int(now), attempts=0))
 
@@ -60,14 +60,14 @@ def address_of(connection: Connection, owner: str, disabled: str) -> str:
     return min(usable, key=lambda one: one[0])[1] if usable else ""
 
 
-def due_tellings(connection: Connection, now: Instant, limit: int) -> list[Telling]:
+def due_notices(connection: Connection, now: Instant, limit: int) -> list[DueNotice]:
     query = select(notice_mails.c.attempts, notices).join(notices, notices.c.number == notice_mails.c.notice)
     query = query.where(notice_mails.c.due <= int(now)).order_by(notice_mails.c.due).limit(limit)
-    return [_telling(connection, row) for row in connection.execute(query).all()]
+    return [_due_notice(connection, row) for row in connection.execute(query).all()]
 
 
-def tell(database: Database, holder: str, number: int, due: Instant | None) -> None:
-    """It is to be tried again then, or is done with. Raises LeaseLost."""
+def notice_mailed(database: Database, holder: str, number: int, due: Instant | None) -> None:
+    """Retries at `due`; None removes it. Raises LeaseLost."""
     mine = notice_mails.c.notice == number
     with database.writing("outbox") as connection:
         check_lease(connection, holder)
@@ -78,7 +78,7 @@ def tell(database: Database, holder: str, number: int, due: Instant | None) -> N
             connection.execute(update(notice_mails).where(mine).values(again))
 
 
-def _telling(connection: Connection, row: Any) -> Telling:
+def _due_notice(connection: Connection, row: Any) -> DueNotice:
     attempts, number, owner, subscription, _, stored, _ = row
     mine = (channels.c.subscription == subscription) & (channels.c.owner == owner)
     found = connection.execute(select(channels).where(mine, channels.c.state == "disabled")).first()
@@ -91,4 +91,4 @@ def _telling(connection: Connection, row: Any) -> Telling:
     waiting, dead = counts.get("due", 0), counts.get("dead", 0)
     stands = (subscriptions.c.id == subscription) & (subscriptions.c.owner == owner)
     filter = connection.execute(select(subscriptions.c.filter).where(stands)).scalar() or ""
-    return Telling(number, owner, subscription, Instant(stored), attempts, address, channel, waiting, dead, filter)
+    return DueNotice(number, owner, subscription, Instant(stored), attempts, address, channel, waiting, dead, filter)

@@ -12,8 +12,8 @@ from tidings.schema import Instant
 from tidings.store.channels import hold
 from tidings.store.database import Database, Dialect
 from tidings.store.lease import check_lease
+from tidings.store.notice_mails import queue_mail
 from tidings.store.tables import attempts, channels, deliveries, delivery_totals, notices, outbox
-from tidings.store.telling import owe
 
 LONGEST_REQUEST = 8_192  # characters that are kept
 LONGEST_RESPONSE = 2_048
@@ -25,7 +25,7 @@ GivesUp = Callable[[Instant | None, int, Instant], str]  # failing since, dead l
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class AttemptResult:
     """One attempt. `attempts` is what the delivery had before; `due` is when to try again, None: never; `gone` disables
     the channel at once."""
 
@@ -54,7 +54,7 @@ class _Health:
         self._before = (self.failing_since, self.dead_in_a_row, self.problem)
         self._seconds_before = self.seconds
 
-    def take(self, result: Result, now: Instant, gives_up: GivesUp) -> None:
+    def take(self, result: AttemptResult, now: Instant, gives_up: GivesUp) -> None:
         self.seconds += _NEWEST_WEIGHS * (result.seconds - self.seconds) if self.seconds else result.seconds
         if result.ok:
             self.failing_since, self.dead_in_a_row, self.problem = None, 0, ""
@@ -76,7 +76,9 @@ class _Health:
         return after != self._before or abs(self.seconds - self._seconds_before) > _NOTED * self._seconds_before
 
 
-def settle(database: Database, holder: str, results: Sequence[Result], now: Instant, gives_up: GivesUp) -> None:
+def record_results(
+    database: Database, holder: str, results: Sequence[AttemptResult], now: Instant, gives_up: GivesUp
+) -> None:
     """Raises LeaseLost, and then nothing is changed."""
     with database.writing("outbox") as connection:
         check_lease(connection, holder)
@@ -109,7 +111,7 @@ def settle(database: Database, holder: str, results: Sequence[Result], now: Inst
                 _disable(connection, channel, now)
 
 
-def _apply(row: list[Any], result: Result, now: Instant) -> None:
+def _apply(row: list[Any], result: AttemptResult, now: Instant) -> None:
     if row[6] != "due" or row[7] != result.attempts:  # replayed meanwhile: it is sent again, and looked for from now on
         row[9] = max(row[9], int(now))
         return
@@ -122,7 +124,7 @@ def _apply(row: list[Any], result: Result, now: Instant) -> None:
         row[9] = max(int(result.due), int(now))  # what is due before now was looked for already
 
 
-def _attempt(result: Result, attempt: int) -> tuple[Any, ...]:
+def _attempt(result: AttemptResult, attempt: int) -> tuple[Any, ...]:
     texts = (
         _kept(result.request, LONGEST_REQUEST),
         _kept(result.response, LONGEST_RESPONSE),
@@ -140,7 +142,7 @@ def _kept(text: str, longest: int) -> str:
     )
 
 
-def _count(total: list[float], result: Result) -> None:
+def _count(total: list[float], result: AttemptResult) -> None:
     for place, more in enumerate((result.ok, not result.ok and result.due is None, 1, not result.ok, result.seconds)):
         total[place] += more
 
@@ -198,4 +200,4 @@ def _disable(connection: Connection, channel: _Health, now: Instant) -> None:
     )
     row = (number, owner, subscription, text, int(now), 0)
     connection.execute(notices.insert().values(row))
-    owe(connection, number, owner, subscription, now)
+    queue_mail(connection, number, owner, subscription, now)

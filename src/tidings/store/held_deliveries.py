@@ -1,5 +1,6 @@
-"""What is owed to a channel that nobody resumes is given up in the end: it would keep its events, and all later ones,
-for ever. It is then as what failed for good: listed, counted, and sent once more where its owner asks in time."""
+"""Gives up deliveries of a channel that nobody resumes: they would keep their events, and all later ones, for ever.
+
+They are then dead like failed ones: listed, counted, and sent again if the owner asks in time."""
 
 from __future__ import annotations
 
@@ -8,14 +9,14 @@ from sqlalchemy import Connection, exists, func, select, update
 from tidings.schema import Instant
 from tidings.store.channels import DUE
 from tidings.store.database import Dialect
-from tidings.store.settling import add_totals
+from tidings.store.delivery_results import add_totals
 from tidings.store.tables import attempts, channels, deliveries
 
 REASON = "its channel was not resumed in time, so it was given up"
 
 
-def lapse(connection: Connection, dialect: Dialect, before: Instant, now: Instant, limit: int) -> int:
-    """Gives up some of the deliveries that have been held since before a time. Answers how many."""
+def give_up_held(connection: Connection, dialect: Dialect, before: Instant, now: Instant, limit: int) -> int:
+    """Gives up at most `limit` deliveries held since before a time; returns how many."""
     mine = (channels.c.subscription == deliveries.c.subscription) & (channels.c.owner == deliveries.c.owner)
     asleep = exists().where(mine, channels.c.state != "active")  # an active one is about to let its own go
     held = select(deliveries.c.number, deliveries.c.tried).where(

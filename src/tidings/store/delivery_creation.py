@@ -1,9 +1,9 @@
-"""Notifications become deliveries, in one transaction with the cursor that says how far: nothing is owed twice or lost.
+"""Creates deliveries from notifications, in one transaction with the cursor: none is lost or doubled.
 
     notifications after the cursor  ──>  a delivery each, or items of an open digest  ──>  due by the channel's rhythm
 
-The outbox calls this; the rhythm comes as an argument. A delivery becomes due only here and in `settling`, so an outbox
-that has read everything due up to a time need not read that again.
+The outbox calls this; the rhythm comes as an argument. A delivery becomes due only here and in `delivery_results`, so
+an outbox that has read everything due up to a time need not read that again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HELD = (
     "SELECT number, open, attempts, due FROM deliveries WHERE state = 'due' AND held = 1 AND subscription = ? "
     "AND owner = ? ORDER BY number LIMIT ?"
 )
-_UNSPREAD = (
+_TO_CREATE = (
     "SELECT (SELECT cursor FROM pipeline) > (SELECT cursor FROM outbox), "
     "EXISTS (SELECT 1 FROM deliveries WHERE state = 'due' AND held = 0 AND open = 1 AND due <= ?), "
     "EXISTS (SELECT 1 FROM channels WHERE released = 0 AND state = 'active')"
@@ -86,18 +86,18 @@ class _Delivery:
         self.open, self.due = row[4], row[9]
 
 
-def unspread(connection: Connection, dialect: Dialect, now: Instant) -> bool:
-    """Whether there is something to spread, to close or to let go; asked many times a second."""
-    ((behind, closing, releasing),) = dialect.page(connection, _UNSPREAD, (int(now),))
+def has_deliveries_to_create(connection: Connection, dialect: Dialect, now: Instant) -> bool:
+    """Whether there is anything to create, close or release; called many times a second."""
+    ((behind, closing, releasing),) = dialect.page(connection, _TO_CREATE, (int(now),))
     return bool(behind or closing or releasing)
 
 
-def spread(database: Database, holder: str, now: Instant, limit: int, rhythms: Rhythms) -> int:
-    """How many cursors, digests and held deliveries it worked on; 0: there is nothing more to do now."""
+def create_deliveries(database: Database, holder: str, now: Instant, limit: int, rhythms: Rhythms) -> int:
+    """Returns how many cursors, digests and held deliveries it handled; 0 when caught up."""
     with database.writing("outbox") as connection:
         check_lease(connection, holder)
         work = _Work(connection, database.dialect, now, rhythms)
-        done = work.release(limit) + work.close(limit) + work.spread(limit)
+        done = work.release(limit) + work.close(limit) + work.create(limit)
         work.write()
         return done
 
@@ -148,7 +148,7 @@ class _Work:
             self._close(delivery, self._channels[delivery.key])
         return len(rows)
 
-    def spread(self, limit: int) -> int:
+    def create(self, limit: int) -> int:
         begin, end = self._cursor, self._connection.execute(select(pipeline.c.cursor)).scalar_one()
         if end - begin > limit:  # perhaps nobody wants what is between; an outbox may start years after the journal
             first = self._connection.execute(select(func.min(channels.c.since))).scalar()

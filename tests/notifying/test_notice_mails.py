@@ -15,20 +15,20 @@ from tidings.notifying.notice_text import notice_mail
 from tidings.notifying.outbox import Outbox
 from tidings.notifying.schedule import WAITS
 from tidings.schema import Instant
-from tidings.store import LeaseLost, Store, StoredChannel, Subscribe, Telling
+from tidings.store import DueNotice, LeaseLost, Store, StoredChannel, Subscribe
 
 REFUSED = Attempt(False, 0.1, "SMTP", 550, "5.1.1 no such user", "refused", gone=True)
 
 
 class Mailbox:
-    """Takes tellings, or answers as it is told to."""
+    """Takes notices and answers as set."""
 
     def __init__(self, answer: Callable[[], Attempt] = lambda: OK) -> None:
         self.answer = answer
-        self.told: list[Telling] = []
+        self.mailed: list[DueNotice] = []
 
-    async def tell(self, telling: Telling, now: Instant) -> Attempt:
-        self.told.append(telling)
+    async def mail_notice(self, notice: DueNotice, now: Instant) -> Attempt:
+        self.mailed.append(notice)
         return self.answer()
 
 
@@ -40,7 +40,7 @@ def with_mail(store: Store, id: str, address: str, state: str = "active") -> Non
 def turned(store: Store, channel: Recorder, clock: Clock, mailbox: Mailbox, holder: str = "one") -> None:
     """An outbox that looks for notices too, until nothing is left to do now."""
     kinds = {"record": channel, "email": replace(channel, kind="email")}
-    outbox = Outbox(store, kinds, clock, lambda: 0.5, holder=holder, tell=mailbox.tell)
+    outbox = Outbox(store, kinds, clock, lambda: 0.5, holder=holder, mail_notice=mailbox.mail_notice)
 
     async def tell() -> None:
         for _ in range(3):
@@ -64,14 +64,14 @@ def test_one_mail_tells_what_why_and_how_many(store: Store, clock: Clock) -> Non
     find(store, "s", many=3)
     mailbox = Mailbox()
     turned(store, channel, clock, mailbox)
-    (telling,) = mailbox.told
-    assert (telling.owner, telling.subscription, telling.address) == (OWNER, "s", "ann@example.org")
-    assert telling.channel is not None
-    assert (telling.channel.reason, telling.channel.failing_since) == ("it answered 410", START)
-    assert (telling.waiting, telling.dead, telling.attempts) == (4, 0, 0)
+    (notice,) = mailbox.mailed
+    assert (notice.owner, notice.subscription, notice.address) == (OWNER, "s", "ann@example.org")
+    assert notice.channel is not None
+    assert (notice.channel.reason, notice.channel.failing_since) == ("it answered 410", START)
+    assert (notice.waiting, notice.dead, notice.attempts) == (4, 0, 0)
     clock.tick(3_600)
     turned(store, channel, clock, mailbox)
-    assert len(mailbox.told) == 1
+    assert len(mailbox.mailed) == 1
     assert len(store.notices_of(OWNER)) == 1
 
 
@@ -83,7 +83,7 @@ def test_nobody_is_told_where_nobody_confirmed(store: Store, clock: Clock) -> No
     turned(store, channel, clock, mailbox)
     with_mail(store, "o", "late@example.org")
     turned(store, channel, clock, mailbox)
-    assert mailbox.told == []
+    assert mailbox.mailed == []
     assert len(store.notices_of(OWNER)) == 1  # it stands there
 
 
@@ -92,7 +92,7 @@ def test_others_addresses_are_none(store: Store, clock: Clock) -> None:
     store.set_channel(StoredChannel("m", "bob", "email", {"address": "bob@example.org"}))
     mailbox = Mailbox()
     turned(store, channel, clock, mailbox)
-    assert mailbox.told == []
+    assert mailbox.mailed == []
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_an_address_that_fails_is_not_told_of_itself(
     found = store.channel("s", OWNER)
     assert found is not None
     assert (found.kind, found.state) == ("email", "disabled")
-    assert [one.address for one in mailbox.told] == told
+    assert [one.address for one in mailbox.mailed] == told
 
 
 def test_one_that_was_resumed_meanwhile_is_not_told_of(store: Store, clock: Clock) -> None:
@@ -127,8 +127,8 @@ def test_one_that_was_resumed_meanwhile_is_not_told_of(store: Store, clock: Cloc
     channel.answer = lambda delivery: OK
     mailbox = Mailbox()
     turned(store, channel, clock, mailbox)
-    assert mailbox.told == []
-    assert store.due_tellings(clock.time, 10) == []
+    assert mailbox.mailed == []
+    assert store.due_notices(clock.time, 10) == []
 
 
 def test_a_mail_that_does_not_arrive_is_tried_by_the_schedule_and_disables_nothing(store: Store, clock: Clock) -> None:
@@ -137,11 +137,11 @@ def test_a_mail_that_does_not_arrive_is_tried_by_the_schedule_and_disables_nothi
     mailbox = Mailbox(lambda: REFUSED)
     turned(store, channel, clock, mailbox)
     for wait in WAITS:
-        assert len(store.due_tellings(Instant(clock.time + 10**12), 10)) == 1
+        assert len(store.due_notices(Instant(clock.time + 10**12), 10)) == 1
         clock.tick(wait)
         turned(store, channel, clock, mailbox)
-    assert [one.attempts for one in mailbox.told] == list(range(10))
-    assert store.due_tellings(Instant(clock.time + 10**12), 10) == []
+    assert [one.attempts for one in mailbox.mailed] == list(range(10))
+    assert store.due_notices(Instant(clock.time + 10**12), 10) == []
     confirmed = store.channel("m", OWNER)
     assert confirmed is not None
     assert confirmed.state == "active"
@@ -156,11 +156,11 @@ def test_what_was_sent_and_not_noted_is_sent_again_with_the_same_message_id(stor
 
     async def twice() -> None:
         async with channel_to(sink) as mail:
-            (telling,) = store.due_tellings(clock.time, 10)
-            assert (await mail.tell(telling, clock.time)).ok  # and killed
-            outbox = Outbox(store, {"record": channel}, clock, lambda: 0.5, tell=mail.tell)
+            (notice,) = store.due_notices(clock.time, 10)
+            assert (await mail.mail_notice(notice, clock.time)).ok  # and killed
+            outbox = Outbox(store, {"record": channel}, clock, lambda: 0.5, mail_notice=mail.mail_notice)
             await settled(outbox)
-            while store.due_tellings(clock.time, 10):
+            while store.due_notices(clock.time, 10):
                 await asyncio.sleep(0.01)
             await outbox.close()
 
@@ -182,18 +182,18 @@ def test_whoever_lost_the_lease_notes_nothing(store: Store, clock: Clock) -> Non
     channel = disabled(store, clock, "s")
     with_mail(store, "m", "ann@example.org")
     send_all(store, channel, clock)
-    (telling,) = store.due_tellings(clock.time, 10)
+    (notice,) = store.due_notices(clock.time, 10)
     assert store.take_lease("two", Instant(clock.time + 99), clock.time)
     with pytest.raises(LeaseLost):
-        store.tell("one", telling.number, None)
-    assert len(store.due_tellings(clock.time, 10)) == 1
+        store.notice_mailed("one", notice.number, None)
+    assert len(store.due_notices(clock.time, 10)) == 1
 
 
 def test_what_others_wrote_stays_in_its_line() -> None:
     evil = "x\r\nBcc: all@example.org\r\n\r\n<script>"
     channel = StoredChannel(evil, evil, "webhook", {"url": "https://hook.example/secret-path"}, "disabled", evil)
-    telling = Telling(1, evil, evil, NOW, 0, "a@example.org", channel, 2, 3, evil)
-    mail = notice_mail(telling, channel, "https://t.example")
+    notice = DueNotice(1, evil, evil, NOW, 0, "a@example.org", channel, 2, 3, evil)
+    mail = notice_mail(notice, channel, "https://t.example")
     assert "\n" not in mail.subject
     assert "\nBcc" not in mail.plain
     assert "<script>" not in mail.html

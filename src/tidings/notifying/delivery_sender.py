@@ -18,15 +18,15 @@ from tidings.notifying.errors import UnknownChannel
 from tidings.notifying.rhythm import Rhythm, read_rhythm
 from tidings.notifying.schedule import WAITS, next_due
 from tidings.schema import Instant
-from tidings.store import DeliveryContents, Result, StoredChannel, Telling
+from tidings.store import AttemptResult, DeliveryContents, DueNotice, StoredChannel
 
-Tell = Callable[[Telling, Instant], Awaitable[Attempt]]
+MailNotice = Callable[[DueNotice, Instant], Awaitable[Attempt]]
 _RHYTHMIC = frozenset({"digest", "rate", "quiet"})
 _PLAIN = Rhythm()
 _log = logging.getLogger(__name__)
 
 
-class Sending:
+class DeliverySender:
     def __init__(
         self,
         channels: Mapping[str, Channel],
@@ -38,20 +38,20 @@ class Sending:
         self._channels, self._clock, self._random, self._longest = channels, clock, random, longest
         self._waits = waits
 
-    async def attempt(self, contents: DeliveryContents) -> Result:
+    async def attempt(self, contents: DeliveryContents) -> AttemptResult:
         """Never raises for what a channel does."""
         number, tries = contents.delivery.number, contents.delivery.attempts
         started = self._clock()
         delivery = delivery_of(contents)
         if delivery is None:
             reason = "an event of it was removed, so there is nothing to send"
-            return Result(number, tries, started, 0.0, False, "", problem=reason)
+            return AttemptResult(number, tries, started, 0.0, False, "", problem=reason)
         attempt = await self._send(delivery, contents.channel, started)
         due = None
         if not attempt.ok:
             due = next_due(tries + 1, self._clock(), attempt.retry_after, self._random, self._waits)
             due = None if due is None else rhythm_of(contents.channel).awake(due)
-        return Result(
+        return AttemptResult(
             number,
             tries,
             started,
@@ -65,16 +65,16 @@ class Sending:
             attempt.gone,
         )
 
-    async def told(self, tell: Tell, telling: Telling) -> Instant | None:
+    async def mail(self, mail_notice: MailNotice, notice: DueNotice) -> Instant | None:
         """When to tell the owner again; None: it is done, or nobody is to be told any more, or it never arrives."""
-        if telling.channel is None or not telling.address:
+        if notice.channel is None or not notice.address:
             return None
-        attempt = await tell(telling, self._clock())
+        attempt = await mail_notice(notice, self._clock())
         if attempt.ok:
             return None
-        due = next_due(telling.attempts + 1, self._clock(), attempt.retry_after, self._random, self._waits)
+        due = next_due(notice.attempts + 1, self._clock(), attempt.retry_after, self._random, self._waits)
         again = "never" if due is None else f"again at {due}"
-        _log.warning("notice %s could not be mailed to its owner (%s): %s", telling.number, again, attempt.problem)
+        _log.warning("notice %s could not be mailed to its owner (%s): %s", notice.number, again, attempt.problem)
         return due
 
     async def _send(self, delivery: OutgoingDelivery, channel: StoredChannel, now: Instant) -> Attempt:

@@ -1,6 +1,6 @@
 """One mail on its way to the mail server, in a thread: its bytes in, what the server said of it out.
 
-EmailChannel ──> Mailing.run ──> MailConnection (kept for the next mails) ──> the mail server
+EmailChannel ──> MailTransfer.run ──> MailConnection (kept for the next mails) ──> the mail server
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class MailConnection:
 Outcome = tuple[int | None, str, str, bool]  # code, the server's words, the problem, gone
 
 
-class Mailing:
+class MailTransfer:
     """One mail on its way, in a thread. `cut` ends it from outside."""
 
     def __init__(self, settings: Settings, tls: ssl.SSLContext, idle: deque[MailConnection], deadline: float) -> None:
