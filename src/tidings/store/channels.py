@@ -114,7 +114,7 @@ def channels_of(
 ) -> dict[str, StoredChannel]:
     """Those of them that have one."""
     rows = dialect.find(connection, channels.c.subscription, subscriptions)
-    return {row[0]: read_channel(row) for row in rows if row[1] == owner and row[8] is None}
+    return {row.subscription: read_channel(row) for row in rows if row.owner == owner and row.until is None}
 
 
 def change_channel(
@@ -187,8 +187,7 @@ def notices_of(connection: Connection, owner: str, after: int, limit: int) -> li
     query = select(notices).where(notices.c.owner == owner, notices.c.number > after)
     rows = connection.execute(query.order_by(notices.c.number).limit(limit))
     return [
-        Notice(number, owner, subscription, text, Instant(stored), bool(seen))
-        for number, owner, subscription, text, stored, seen in rows
+        Notice(row.number, row.owner, row.subscription, row.text, Instant(row.stored), bool(row.seen)) for row in rows
     ]
 
 
@@ -199,27 +198,23 @@ def see_notices(database: Database, owner: str, upto: int) -> int:
 
 
 def read_channel(row: Any) -> StoredChannel:
-    """From a row of the table, whole and in its order."""
-    (subscription, owner, kind, settings, state, reason, secrets, since, _, sequence, _, _, _, failing, dead) = row[:15]
-    seconds, problem, changed = row[15:]
-    kept = tuple((secret, None if until is None else Instant(until)) for secret, until in msgspec.json.decode(secrets))
-    failing_since = None if failing is None else Instant(failing)
-    settings = msgspec.json.decode(settings)
+    """From a whole row of the table."""
+    secrets = msgspec.json.decode(row.secrets)
     return StoredChannel(
-        subscription,
-        owner,
-        kind,
-        settings,
-        state,
-        reason,
-        kept,
-        since,
-        sequence,
-        failing_since,
-        dead,
-        seconds,
-        problem,
-        Instant(changed),
+        row.subscription,
+        row.owner,
+        row.kind,
+        msgspec.json.decode(row.settings),
+        row.state,
+        row.reason,
+        tuple((secret, None if until is None else Instant(until)) for secret, until in secrets),
+        row.since,
+        row.sequence,
+        None if row.failing_since is None else Instant(row.failing_since),
+        row.dead_in_a_row,
+        row.seconds,
+        row.problem,
+        Instant(row.changed),
     )
 
 

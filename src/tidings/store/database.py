@@ -6,8 +6,10 @@ Everything else in this room speaks to the database through `reading` and `writi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -18,6 +20,7 @@ from tidings.errors import StoreError
 from tidings.store.errors import UnknownStore
 
 Row = Sequence[Any]
+NamedRow = Any  # a tuple whose values have the names of the columns: `row.position`
 # What has a writer of its own, where the database can tell them apart.
 Part = Literal["journal", "pipeline", "letters", "accounts", "responses", "outbox"]
 _POSTGRESQL = ("postgresql", "postgres", "postgresql+psycopg")
@@ -42,14 +45,14 @@ class Dialect(Protocol):
 
     def find(
         self, connection: Connection, column: Column[Any], keys: Sequence[Any], among: TextClause | None = None
-    ) -> Iterator[Row]:
+    ) -> Iterator[NamedRow]:
         """The rows of the column's table in which it has one of the values; `among` is the condition of an index."""
 
-    def page(self, connection: Connection, query: str, bounds: Row) -> list[Row]:
-        """All that a fixed query (with `?` for its bounds) selects."""
+    def page(self, connection: Connection, query: str, bounds: Row) -> list[NamedRow]:
+        """All rows of a fixed query (with `?` for its bounds)."""
 
     def stream(self, connection: Connection, query: str, bounds: Row, size: int) -> Iterator[list[Row]]:
-        """The same, so many rows at a time; for as long as the transaction lasts."""
+        """The same as plain tuples, `size` rows at a time, while the transaction lasts."""
 
     def explain(self, url: str, problem: BaseException) -> StoreError | None:
         """The failure in plain words; None where it is a defect of ours and must be seen as it is."""
@@ -95,6 +98,16 @@ class Database:
             if explained is None:
                 raise
             raise explained from problem
+
+
+@lru_cache(256)
+def row_maker(names: tuple[str, ...]) -> Callable[[Row], NamedRow]:
+    """Makes a driver's tuple a named one. Half the time of `_make`, which is a Python function."""
+    return partial(tuple.__new__, namedtuple("NamedRow", names, rename=True))
+
+
+def columns_of(table: Table) -> tuple[str, ...]:
+    return tuple(column.name for column in table.columns)
 
 
 def narrowed(among: TextClause | None) -> str:

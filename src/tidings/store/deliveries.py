@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Select, bindparam, func, select, update
 
 from tidings.schema import Instant
 from tidings.store.channels import DUE, StoredChannel, read_channel
-from tidings.store.database import Database, Dialect, Row
+from tidings.store.database import Database, Dialect, NamedRow
 from tidings.store.errors import NoSuchChannel
 from tidings.store.journal import events_at
 from tidings.store.retention import complete_from
@@ -133,8 +133,18 @@ def delivery(connection: Connection, number: int, owner: str) -> StoredDelivery 
 def attempts_of(connection: Connection, number: int) -> list[StoredAttempt]:
     query = select(attempts).where(attempts.c.delivery == number).order_by(attempts.c.attempt)
     return [
-        StoredAttempt(at, attempt, Instant(started), seconds, bool(ok), status, request, response, problem)
-        for at, attempt, started, seconds, ok, status, request, response, problem in connection.execute(query)
+        StoredAttempt(
+            row.delivery,
+            row.attempt,
+            Instant(row.started),
+            row.seconds,
+            bool(row.ok),
+            row.status,
+            row.request,
+            row.response,
+            row.problem,
+        )
+        for row in connection.execute(query)
     ]
 
 
@@ -191,8 +201,11 @@ def contents(connection: Connection, dialect: Dialect, numbers: Sequence[int]) -
     found = [read_delivery(row) for row in dialect.find(connection, deliveries.c.number, numbers)]
     found = [one for one in found if one.state == "due" and not one.held and not one.open]
     ids = sorted({one.subscription for one in found})
-    by_key = {(row[0], row[1]): row for row in dialect.find(connection, channels.c.subscription, ids)}
-    using = {key: read_channel(row) for key, row in by_key.items() if row[4] == "active"}
+    using = {
+        (row.subscription, row.owner): read_channel(row)
+        for row in dialect.find(connection, channels.c.subscription, ids)
+        if row.state == "active"
+    }
     events = events_at(connection, dialect, (item.position for one in found for item in one.items))
     filters = _filters(connection, dialect, found)
     full = []
@@ -211,17 +224,28 @@ def figures(connection: Connection) -> list[DeliveryFigures]:
     now_due: dict[str, int] = dict(connection.execute(waiting).all())
     ever = {row.kind: row for row in connection.execute(select(delivery_totals))}
     return [
-        DeliveryFigures(kind, now_due.get(kind, 0), *(tuple(ever[kind])[1:] if kind in ever else (0, 0, 0, 0, 0.0)))
+        DeliveryFigures(kind, now_due.get(kind, 0), row.delivered, row.dead, row.attempts, row.failures, row.seconds)
+        if (row := ever.get(kind)) is not None
+        else DeliveryFigures(kind, now_due[kind], 0, 0, 0, 0, 0.0)
         for kind in sorted(now_due.keys() | ever.keys())
     ]
 
 
-def read_delivery(row: Row) -> StoredDelivery:
-    number, subscription, owner, items, open, held, state, tries, tried, due, created, done, _ = row
-    inside = tuple(Item(sequence, at, Instant(stored)) for sequence, at, stored in msgspec.json.decode(items))
-    ended = None if done is None else Instant(done)
-    times = (Instant(due), Instant(created), ended)
-    return StoredDelivery(number, subscription, owner, inside, bool(open), bool(held), state, tries, tried, *times)
+def read_delivery(row: NamedRow) -> StoredDelivery:
+    return StoredDelivery(
+        row.number,
+        row.subscription,
+        row.owner,
+        tuple(Item(sequence, at, Instant(stored)) for sequence, at, stored in msgspec.json.decode(row.items)),
+        bool(row.open),
+        bool(row.held),
+        row.state,
+        row.attempts,
+        row.tried,
+        Instant(row.due),
+        Instant(row.created),
+        None if row.done is None else Instant(row.done),
+    )
 
 
 def _mine(subscription: str, owner: str) -> Select[Any]:
@@ -232,22 +256,21 @@ def _within(items: str, first: int, last: int) -> bool:
     return any(first <= sequence <= last for sequence, _, _ in msgspec.json.decode(items))
 
 
-def _due_delivery(row: Row) -> DueDelivery:
-    due, number, subscription, owner, tries = row
-    return DueDelivery(Instant(due), number, subscription, owner, tries)
+def _due_delivery(row: NamedRow) -> DueDelivery:
+    return DueDelivery(Instant(row.due), row.number, row.subscription, row.owner, row.attempts)
 
 
 def _filters(connection: Connection, dialect: Dialect, found: Sequence[StoredDelivery]) -> dict[int, str]:
     """By number: the filter under which the newest of its notifications was found."""
-    opened: dict[str, list[Row]] = {}
+    opened: dict[str, list[NamedRow]] = {}
     owned = sorted({one.subscription for one in found if one.owner})
     nobodys = sorted({one.subscription for one in found if not one.owner})
     for ids, among in ((owned, OWNED), (nobodys, None)):
         for row in dialect.find(connection, spans.c.subscription, ids, among) if ids else ():
-            opened.setdefault(row[2], []).append(row)
+            opened.setdefault(row.subscription, []).append(row)
     filters = {}
     for one in found:
         position = one.items[-1].position
-        known = [(start, filter) for start, _, _, filter, _ in opened.get(one.subscription, ()) if start <= position]
-        filters[one.number] = max(known)[1] if known else ""
+        known = [span for span in opened.get(one.subscription, ()) if span.start <= position]
+        filters[one.number] = max(known, key=lambda span: span.start).filter if known else ""
     return filters

@@ -9,13 +9,14 @@ an outbox that has read everything due up to a time need not read that again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import msgspec
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from tidings.schema import Instant
-from tidings.store.database import Database, Dialect, Row
+from tidings.store.database import Database, Dialect, NamedRow, Row
 from tidings.store.lease import check_lease
 from tidings.store.tables import UNRELEASED, channels, deliveries, outbox, pipeline
 
@@ -30,9 +31,9 @@ _HELD = (
     "AND owner = ? ORDER BY number LIMIT ?"
 )
 _TO_CREATE = (
-    "SELECT (SELECT cursor FROM pipeline) > (SELECT cursor FROM outbox), "
-    "EXISTS (SELECT 1 FROM deliveries WHERE state = 'due' AND held = 0 AND open = 1 AND due <= ?), "
-    "EXISTS (SELECT 1 FROM channels WHERE released = 0 AND state = 'active')"
+    "SELECT (SELECT cursor FROM pipeline) > (SELECT cursor FROM outbox) AS behind, "
+    "EXISTS (SELECT 1 FROM deliveries WHERE state = 'due' AND held = 0 AND open = 1 AND due <= ?) AS closing, "
+    "EXISTS (SELECT 1 FROM channels WHERE released = 0 AND state = 'active') AS releasing"
 )
 _CLOSING = "SELECT * FROM deliveries WHERE state = 'due' AND held = 0 AND open = 1 AND due <= ? ORDER BY due LIMIT ?"
 _MARK: Any = bindparam("mark")  # not a column's name, which an update of many rows may not use
@@ -56,18 +57,19 @@ class Rhythm(Protocol):
         """That time, or the end of the quiet hours it falls into."""
 
 
+Key = tuple[str, str]  # subscription and owner
 Rhythms = Callable[[str], Rhythm]  # from a channel's settings, as JSON
 
 
 class _Channel:
     """A row while it is worked on."""
 
-    def __init__(self, row: Row, rhythms: Rhythms) -> None:
-        self.key = (row[0], row[1])
-        self.active = row[4] == "active"
-        self.sequence, self.collecting, self.released = row[9], row[10], row[11]
-        self.recent: list[int] = msgspec.json.decode(row[12])
-        self.rhythm = rhythms(row[3])
+    def __init__(self, row: NamedRow, rhythms: Rhythms) -> None:
+        self.key: Key = (row.subscription, row.owner)
+        self.active = row.state == "active"
+        self.sequence, self.collecting, self.released = row.sequence, row.collecting, row.released
+        self.recent: list[int] = msgspec.json.decode(row.recent)
+        self.rhythm = rhythms(row.settings)
 
     @property
     def held(self) -> int:
@@ -79,17 +81,19 @@ class _Channel:
         return int(due)
 
 
-class _Delivery:
-    def __init__(self, row: Row) -> None:
-        self.number, self.key = row[0], (row[1], row[2])
-        self.items: list[list[int]] = msgspec.json.decode(row[3])
-        self.open, self.due = row[4], row[9]
+@dataclass(slots=True)
+class _Digest:
+    number: int
+    key: Key
+    items: list[list[int]]  # sequence, position, when it was stored
+    due: int
+    open: int = 1
 
 
 def has_deliveries_to_create(connection: Connection, dialect: Dialect, now: Instant) -> bool:
     """Whether there is anything to create, close or release; called many times a second."""
-    ((behind, closing, releasing),) = dialect.page(connection, _TO_CREATE, (int(now),))
-    return bool(behind or closing or releasing)
+    (found,) = dialect.page(connection, _TO_CREATE, (int(now),))
+    return bool(found.behind or found.closing or found.releasing)
 
 
 def create_deliveries(database: Database, holder: str, now: Instant, limit: int, rhythms: Rhythms) -> int:
@@ -110,8 +114,8 @@ class _Work:
         self._now, self._rhythms = now, rhythms
         row: Any = connection.execute(select(outbox.c.cursor, outbox.c.delivery)).one()
         self._cursor, self._number = row.cursor, row.delivery
-        self._channels: dict[tuple[str, str], _Channel] = {}
-        self._digests: dict[int, _Delivery] = {}
+        self._channels: dict[Key, _Channel] = {}
+        self._digests: dict[int, _Digest] = {}
         self._fresh: set[int] = set()
         self._new: list[Row] = []
 
@@ -126,12 +130,13 @@ class _Work:
             channel.recent = [time for time in channel.recent if time <= self._now]
             found = self._dialect.page(self._connection, _HELD, (subscription, owner, limit - done))
             changes = []
-            for number, open, attempts, due in found:
-                if attempts == 0 and not open:
+            for row in found:
+                due = row.due
+                if row.attempts == 0 and not row.open:
                     due = channel.due(self._now)
-                elif not open:
+                elif not row.open:
                     due = channel.rhythm.awake(Instant(max(due, self._now)))
-                changes.append({"mark": number, "due": int(due)})
+                changes.append({"mark": row.number, "due": int(due)})
             _many(self._connection, update(deliveries).where(deliveries.c.number == _MARK).values(held=0), changes)
             done += len(found)
             if done >= limit:
@@ -142,10 +147,10 @@ class _Work:
     def close(self, limit: int) -> int:
         """Digests whose time has come."""
         rows = self._dialect.page(self._connection, _CLOSING, (int(self._now), limit))
-        self._load({row[1] for row in rows})
+        self._load({row.subscription for row in rows})
         for row in rows:
-            delivery = self._digests[row[0]] = _Delivery(row)
-            self._close(delivery, self._channels[delivery.key])
+            digest = self._digests[row.number] = _read_digest(row)
+            self._close(digest, self._channels[digest.key])
         return len(rows)
 
     def create(self, limit: int) -> int:
@@ -156,12 +161,12 @@ class _Work:
         end = min(end, begin + limit)
         done, self._cursor = end - self._cursor, end
         rows = self._dialect.page(self._connection, _OWED, (begin, end))
-        self._load({row[2] for row in rows})
-        self._load_digests(self._channels[row[2], row[3]].collecting for row in rows)
-        for _, position, subscription, owner, stored in rows:
-            channel = self._channels[subscription, owner]
+        self._load({row.subscription for row in rows})
+        self._load_digests(self._channels[row.subscription, row.owner].collecting for row in rows)
+        for row in rows:
+            channel = self._channels[row.subscription, row.owner]
             channel.sequence += 1
-            self._add(channel, [channel.sequence, position, stored])
+            self._add(channel, [channel.sequence, row.position, row.stored])
         return int(done)
 
     def write(self) -> None:
@@ -201,13 +206,13 @@ class _Work:
             channel.collecting = self._number
             self._fresh.add(self._number)
             due = int(self._now) + channel.rhythm.longest
-            self._digests[self._number] = _Delivery((self._number, *channel.key, "[]", 1, 0, "", 0, 0, due))
+            self._digests[self._number] = _Digest(self._number, channel.key, [], due)
         digest = self._digests[channel.collecting]
         digest.items.append(item)
         if len(digest.items) >= channel.rhythm.most:
             self._close(digest, channel)
 
-    def _close(self, digest: _Delivery, channel: _Channel) -> None:
+    def _close(self, digest: _Digest, channel: _Channel) -> None:
         digest.open, digest.due = 0, channel.due(self._now)
         channel.collecting = None
 
@@ -215,11 +220,11 @@ class _Work:
         now, due = int(self._now), channel.due(self._now)
         return (self._number, *channel.key, _json([item]), 0, channel.held, "due", 0, 0, due, now, None, item[1])
 
-    def _row(self, one: _Delivery, channel: _Channel) -> Row:
+    def _row(self, one: _Digest, channel: _Channel) -> Row:
         state = (one.open, channel.held, "due", 0, 0, one.due, int(self._now), None)
         return (one.number, *one.key, _json(one.items), *state, one.items[0][1])
 
-    def _load(self, subscriptions: Iterable[str]) -> dict[tuple[str, str], _Channel]:
+    def _load(self, subscriptions: Iterable[str]) -> dict[Key, _Channel]:
         known = {subscription for subscription, _ in self._channels}
         missing = sorted(set(subscriptions) - known)
         for row in self._dialect.find(self._connection, channels.c.subscription, missing):
@@ -230,7 +235,11 @@ class _Work:
     def _load_digests(self, numbers: Iterable[int | None]) -> None:
         missing = {number for number in numbers if number is not None} - self._digests.keys()
         for row in self._dialect.find(self._connection, deliveries.c.number, sorted(missing)):
-            self._digests[row[0]] = _Delivery(row)
+            self._digests[row.number] = _read_digest(row)
+
+
+def _read_digest(row: NamedRow) -> _Digest:
+    return _Digest(row.number, (row.subscription, row.owner), msgspec.json.decode(row.items), row.due, row.open)
 
 
 def _to_release(limit: int) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from tidings.schema import Instant
 from tidings.store.channels import hold
-from tidings.store.database import Database, Dialect
+from tidings.store.database import Database, Dialect, NamedRow
 from tidings.store.lease import check_lease
 from tidings.store.notice_mails import queue_mail
 from tidings.store.tables import attempts, channels, deliveries, delivery_totals, notices, outbox
@@ -45,12 +45,12 @@ class AttemptResult:
 class _Health:
     """A channel while results come in."""
 
-    def __init__(self, row: Any) -> None:
-        self.key, self.kind = (row[0], row[1]), row[2]
-        self.was_active = self.active = row[4] == "active"
+    def __init__(self, row: NamedRow) -> None:
+        self.key, self.kind = (row.subscription, row.owner), row.kind
+        self.was_active = self.active = row.state == "active"
         self.reason = ""
-        self.failing_since = None if row[13] is None else Instant(row[13])
-        self.dead_in_a_row, self.seconds, self.problem = row[14], row[15], row[16]
+        self.failing_since = None if row.failing_since is None else Instant(row.failing_since)
+        self.dead_in_a_row, self.seconds, self.problem = row.dead_in_a_row, row.seconds, row.problem
         self._before = (self.failing_since, self.dead_in_a_row, self.problem)
         self._seconds_before = self.seconds
 
@@ -76,6 +76,28 @@ class _Health:
         return after != self._before or abs(self.seconds - self._seconds_before) > _NOTED * self._seconds_before
 
 
+class _Delivery:
+    """A delivery while results come in."""
+
+    __slots__ = ("attempts", "done", "due", "held", "key", "number", "state", "tried")
+
+    def __init__(self, row: NamedRow) -> None:
+        self.number, self.key = row.number, (row.subscription, row.owner)
+        self.held, self.state, self.attempts, self.tried = row.held, row.state, row.attempts, row.tried
+        self.due, self.done = row.due, row.done
+
+    def take(self, result: AttemptResult, now: Instant) -> None:
+        self.tried += 1
+        if self.state != "due" or self.attempts != result.attempts:  # replayed meanwhile: due again, from now on
+            self.due = max(self.due, int(now))
+            return
+        self.attempts += 1
+        if result.ok or result.due is None:
+            self.state, self.done = "delivered" if result.ok else "dead", int(now)
+        else:
+            self.due = max(int(result.due), int(now))  # the outbox has read everything due before now
+
+
 def record_results(
     database: Database, holder: str, results: Sequence[AttemptResult], now: Instant, gives_up: GivesUp
 ) -> None:
@@ -83,45 +105,30 @@ def record_results(
     with database.writing("outbox") as connection:
         check_lease(connection, holder)
         dialect = database.dialect
-        rows = {
-            row[0]: list(row) for row in dialect.find(connection, deliveries.c.number, [one.number for one in results])
-        }
-        ids = sorted({row[1] for row in rows.values()})
+        numbers = [one.number for one in results]
+        known = {row.number: _Delivery(row) for row in dialect.find(connection, deliveries.c.number, numbers)}
+        ids = sorted({one.key[0] for one in known.values()})
         health = {one.key: one for one in map(_Health, dialect.find(connection, channels.c.subscription, ids))}
         logged: list[tuple[Any, ...]] = []
         totals: dict[str, list[float]] = {}
         for result in results:
-            row = rows.get(result.number)
-            channel = None if row is None else health.get((row[1], row[2]))
-            if row is None or channel is None:  # removed by hand; there is nothing to note it at
+            delivery = known.get(result.number)
+            channel = None if delivery is None else health.get(delivery.key)
+            if delivery is None or channel is None:  # removed by hand: there is nothing to record
                 continue
-            row[8] += 1
-            logged.append(_attempt(result, row[8]))
+            delivery.take(result, now)
+            logged.append(_attempt(result, delivery.tried))
             channel.take(result, now, gives_up)
-            _apply(row, result, now)
             if not channel.active:
-                row[5] = 1
+                delivery.held = 1
             _count(totals.setdefault(channel.kind, [0, 0, 0, 0, 0.0]), result)
         dialect.insert(connection, attempts, logged)
-        _write_deliveries(connection, rows.values())
+        _write_deliveries(connection, known.values())
         _write_health(connection, [one for one in health.values() if one.has_changed])
         add_totals(connection, dialect, totals)
         for channel in health.values():
             if channel.was_disabled:
                 _disable(connection, channel, now)
-
-
-def _apply(row: list[Any], result: AttemptResult, now: Instant) -> None:
-    if row[6] != "due" or row[7] != result.attempts:  # replayed meanwhile: it is sent again, and looked for from now on
-        row[9] = max(row[9], int(now))
-        return
-    row[7] += 1
-    if result.ok:
-        row[6], row[11] = "delivered", int(now)
-    elif result.due is None:
-        row[6], row[11] = "dead", int(now)
-    else:
-        row[9] = max(int(result.due), int(now))  # what is due before now was looked for already
 
 
 def _attempt(result: AttemptResult, attempt: int) -> tuple[Any, ...]:
@@ -147,11 +154,18 @@ def _count(total: list[float], result: AttemptResult) -> None:
         total[place] += more
 
 
-def _write_deliveries(connection: Connection, rows: Any) -> None:
+def _write_deliveries(connection: Connection, changed: Iterable[_Delivery]) -> None:
     values = [
-        {"mark": row[0], "held": row[5], "state": row[6], "attempts": row[7], "tried": row[8], "due": row[9]}
-        | {"done": row[11]}
-        for row in rows
+        {
+            "mark": one.number,
+            "held": one.held,
+            "state": one.state,
+            "attempts": one.attempts,
+            "tried": one.tried,
+            "due": one.due,
+            "done": one.done,
+        }
+        for one in changed
     ]
     if values:
         connection.execute(update(deliveries).where(deliveries.c.number == bindparam("mark")), values)

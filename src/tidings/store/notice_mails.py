@@ -50,12 +50,12 @@ def address_of(connection: Connection, owner: str, disabled: str) -> str:
     query = select(channels.c.settings, channels.c.state, channels.c.subscription).where(mine)
     found: list[tuple[bool, str]] = []
     refused = set()
-    for settings, state, subscription in connection.execute(query.order_by(channels.c.changed.desc())):
-        address = str(msgspec.json.decode(settings).get("address") or "")
-        if state == "disabled" or subscription == disabled:
+    for row in connection.execute(query.order_by(channels.c.changed.desc())):
+        address = str(msgspec.json.decode(row.settings).get("address") or "")
+        if row.state == "disabled" or row.subscription == disabled:
             refused.add(address)
-        elif state in ("active", "paused"):
-            found.append((state != "active", address))
+        elif row.state in ("active", "paused"):
+            found.append((row.state != "active", address))
     usable = [one for one in found if one[1] and one[1] not in refused]
     return min(usable, key=lambda one: one[0])[1] if usable else ""
 
@@ -79,7 +79,7 @@ def notice_mailed(database: Database, holder: str, number: int, due: Instant | N
 
 
 def _due_notice(connection: Connection, row: Any) -> DueNotice:
-    attempts, number, owner, subscription, _, stored, _ = row
+    owner, subscription = row.owner, row.subscription
     mine = (channels.c.subscription == subscription) & (channels.c.owner == owner)
     found = connection.execute(select(channels).where(mine, channels.c.state == "disabled")).first()
     counted = select(deliveries.c.state, func.count()).where(
@@ -91,4 +91,5 @@ def _due_notice(connection: Connection, row: Any) -> DueNotice:
     waiting, dead = counts.get("due", 0), counts.get("dead", 0)
     stands = (subscriptions.c.id == subscription) & (subscriptions.c.owner == owner)
     filter = connection.execute(select(subscriptions.c.filter).where(stands)).scalar() or ""
-    return DueNotice(number, owner, subscription, Instant(stored), attempts, address, channel, waiting, dead, filter)
+    stored = Instant(row.stored)
+    return DueNotice(row.number, owner, subscription, stored, row.attempts, address, channel, waiting, dead, filter)

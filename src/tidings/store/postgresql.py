@@ -10,7 +10,7 @@ import psycopg
 from sqlalchemy import URL, Column, Connection, Engine, Table, TextClause, create_engine
 
 from tidings.errors import StoreError
-from tidings.store.database import Part, Row, narrowed
+from tidings.store.database import NamedRow, Part, Row, columns_of, narrowed, row_maker
 from tidings.store.errors import StoreFailed, StoreFull, StoreLocked, StoreReadOnly, StoreUnreachable
 
 _PATIENCE = 60  # seconds to wait for other writers
@@ -47,28 +47,33 @@ class Postgresql:
     def insert(self, connection: Connection, table: Table, rows: Iterable[Row]) -> None:
         rest = iter(rows)
         first = list(islice(rest, _FEW + 1))
+        names = columns_of(table)
+        into = f"{table.name} ({', '.join(names)})"
         with _cursor(connection) as cursor:
             if len(first) > _FEW:
-                with cursor.copy(f"COPY {table.name} FROM STDIN") as copy:
+                with cursor.copy(f"COPY {into} FROM STDIN") as copy:
                     for row in chain(first, rest):
                         copy.write_row(row)
             elif first:  # one round trip where COPY takes three
-                places = "(" + ", ".join(["%s"] * len(table.columns)) + ")"
+                places = "(" + ", ".join(["%s"] * len(names)) + ")"
                 values = ", ".join([places] * len(first))
-                cursor.execute(f"INSERT INTO {table.name} VALUES {values}", [value for row in first for value in row])
+                cursor.execute(f"INSERT INTO {into} VALUES {values}", [value for row in first for value in row])
 
     def find(
         self, connection: Connection, column: Column[Any], keys: Sequence[Any], among: TextClause | None = None
-    ) -> Iterator[Row]:
+    ) -> Iterator[NamedRow]:
         if not keys:
             return
+        names = columns_of(column.table)
+        where = f"{column.name} = ANY(%b){narrowed(among)}"
         with _cursor(connection) as cursor:
-            query = f"SELECT * FROM {column.table.name} WHERE {column.name} = ANY(%b){narrowed(among)}"
-            yield from cursor.execute(query, [list(keys)])
+            rows = cursor.execute(f"SELECT {', '.join(names)} FROM {column.table.name} WHERE {where}", [list(keys)])
+            yield from map(row_maker(names), rows)
 
-    def page(self, connection: Connection, query: str, bounds: Row) -> list[Row]:
+    def page(self, connection: Connection, query: str, bounds: Row) -> list[NamedRow]:
         with _cursor(connection, binary=True) as cursor:
-            return list(cursor.execute(query.replace("?", "%s"), bounds).fetchall())
+            cursor.execute(query.replace("?", "%s"), bounds)
+            return list(map(row_maker(tuple(one.name for one in cursor.description)), cursor.fetchall()))
 
     def stream(self, connection: Connection, query: str, bounds: Row, size: int) -> Iterator[list[Row]]:
         """Through a cursor in the server: only so many rows at a time come over and take memory."""

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import URL, Column, Connection, Engine, Table, TextClause, create_engine, event
 
 from tidings.errors import StoreError
-from tidings.store.database import Part, Row, narrowed
+from tidings.store.database import NamedRow, Part, Row, columns_of, narrowed, row_maker
 from tidings.store.errors import ForeignDatabase, StoreFailed, StoreFull, StoreLocked, StoreReadOnly, StoreUnreachable
 
 _PATIENCE = 60  # seconds to wait for other writers
@@ -40,9 +40,10 @@ class Sqlite:
 
     def insert(self, connection: Connection, table: Table, rows: Iterable[Row]) -> None:
         given = list(rows)
-        width = len(table.columns)
+        names = columns_of(table)
+        width = len(names)
         one = f"({', '.join('?' * width)})"
-        statement = f"INSERT INTO {table.name} VALUES {one}"
+        statement = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES {one}"
         whole = len(given) - len(given) % _ROWS_AT_ONCE
         values = chain.from_iterable(given[:whole])
         groups = zip(*[values] * (width * _ROWS_AT_ONCE), strict=True)  # each takes the next values of the one iterator
@@ -52,16 +53,21 @@ class Sqlite:
 
     def find(
         self, connection: Connection, column: Column[Any], keys: Sequence[Any], among: TextClause | None = None
-    ) -> Iterator[Row]:
+    ) -> Iterator[NamedRow]:
         cursor = _cursor(connection)
+        names = columns_of(column.table)
+        named = row_maker(names)
         rest = iter(keys)
         while some := list(islice(rest, _KEYS_AT_ONCE)):
             places = ", ".join("?" * len(some))
-            query = f"SELECT * FROM {column.table.name} WHERE {column.name} IN ({places}){narrowed(among)}"
-            yield from cursor.execute(query, some)
+            where = f"{column.name} IN ({places}){narrowed(among)}"
+            yield from map(
+                named, cursor.execute(f"SELECT {', '.join(names)} FROM {column.table.name} WHERE {where}", some)
+            )
 
-    def page(self, connection: Connection, query: str, bounds: Row) -> list[Row]:
-        return list(_cursor(connection).execute(query, bounds))
+    def page(self, connection: Connection, query: str, bounds: Row) -> list[NamedRow]:
+        cursor = _cursor(connection).execute(query, bounds)
+        return list(map(row_maker(tuple(one[0] for one in cursor.description)), cursor))
 
     def stream(self, connection: Connection, query: str, bounds: Row, size: int) -> Iterator[list[Row]]:
         cursor = _cursor(connection).execute(query, bounds)
