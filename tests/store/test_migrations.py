@@ -10,7 +10,8 @@ from alembic.config import Config
 
 from tests.store.samples import Clock, positions, projections, publish
 from tests.store.test_notifications import table
-from tidings.store import Duplicate, Store, Subscribe, migrating, rebuild
+from tidings.schema import Instant
+from tidings.store import DeliveryFigures, Duplicate, Item, Store, Subscribe, migrating, rebuild
 from tidings.store.database import Database
 from tidings.store.tables import metadata
 
@@ -107,3 +108,37 @@ def test_where_nobody_owned_anything(url: str, clock: Clock) -> None:
         before = projections(store)
         rebuild(store)
         assert projections(store) == before
+
+
+def test_parcels_become_deliveries(url: str, clock: Clock) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrating.__file__).parent / "migrations"))
+    database = Database(url)
+    channel = "'s', 'ann', 'webhook', '{}', 'active', '', '[]', 0, NULL, 2, NULL, 1, '[]', NULL, 0, 0.5, '', 3"
+    binary = "BLOB" if database.engine.dialect.name == "sqlite" else "bytea"
+    with database.writing() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0004")
+        for statement in (
+            f"INSERT INTO channels VALUES ({channel})",
+            "INSERT INTO parcels VALUES (7, 's', 'ann', '[[1,9,5]]', 0, 0, 'delivered', 1, 1, 5, 5, 6, 9)",
+            "INSERT INTO parcels VALUES (8, 's', 'ann', '[[2,10,5]]', 0, 0, 'due', 0, 0, 6, 5, NULL, 10)",
+            "INSERT INTO attempts VALUES (7, 1, 5, 0.5, 1, 200, 'POST', 'ok', '')",
+            "INSERT INTO deliveries VALUES ('webhook', 4, 1, 9, 5, 2.5)",
+            f"INSERT INTO answers VALUES (CAST('k' AS {binary}), CAST('r' AS {binary}), 201, '{{}}', 9000000000000000)",
+            "UPDATE outbox SET parcel = 8, cursor = 2",
+        ):
+            connection.exec_driver_sql(statement)
+    database.close()
+    with Store.open(url, clock) as store:
+        done, due = store.deliveries_of("s", "ann", newest=False)
+        assert (done.number, done.state, done.items) == (7, "delivered", (Item(1, 9, Instant(5)),))
+        assert (due.number, due.state, due.due) == (8, "due", Instant(6))
+        assert [(one.delivery, one.attempt, one.status) for one in store.attempts_of(7)] == [(7, 1, 200)]
+        assert store.delivery_figures() == [DeliveryFigures("webhook", 1, 4, 1, 9, 5, 2.5)]
+        assert [one.number for one in store.due(clock.time, 9)] == [8]
+        kept = store.kept_response(b"k")
+        assert kept is not None
+        assert (kept.request, kept.status) == (b"r", 201)
+        with store.database.reading() as connection:
+            assert connection.exec_driver_sql("SELECT cursor, delivery FROM outbox").one() == (2, 8)
