@@ -214,7 +214,7 @@ def test_a_repeat_under_the_same_key_is_told_the_same_secret(
     answers = [client.post("/subscriptions", json=body, headers={"Idempotency-Key": "k1"}) for _ in range(2)]
     assert answers[0].json() == answers[1].json()
     with service.store.database.writing() as connection:  # as after a crash before the answer was kept
-        connection.exec_driver_sql("DELETE FROM answers")
+        connection.exec_driver_sql("DELETE FROM kept_responses")
     repeated = client.post("/subscriptions", json=body, headers={"Idempotency-Key": "k1"}).json()
     assert repeated == answers[0].json()
     assert len(client.get("/subscriptions").json()["subscriptions"]) == 1
