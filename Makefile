@@ -16,7 +16,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || $(PYTHON) -m venv --clear .venv
 	@scripts/need java default-jre-headless "Java 17 or newer (for Spark)"
 	@echo "setting up .venv ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench,postgresql]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[service,postgresql,dev,bench]'
 	@echo "compiling kernels, once ..."
 	@$(BIN)/tidings match examples/subscriptions.jsonl examples/events.jsonl --schema examples/schema.json >/dev/null 2>&1
 	@touch $(READY)

@@ -25,6 +25,9 @@ from tidings.whole_file import whole_file
 INPUT_WAS_WRONG = 1
 USAGE = 2
 
+# The extra `service` of pyproject.toml: workers and the other commands do without.
+_OF_THE_SERVICE = ("apprise", "argon2", "fastapi", "httptools", "jinja2", "starlette", "uvicorn", "uvloop")
+
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -55,6 +58,11 @@ def plain_errors() -> Iterator[None]:
         fail(f"{where}{problem.strerror or problem}")
     except UnicodeEncodeError as problem:
         fail(f"{shown(problem.object)} cannot be written as {problem.encoding}")
+    except ModuleNotFoundError as problem:
+        missing = (problem.name or "").partition(".")[0]
+        if missing not in _OF_THE_SERVICE:
+            raise
+        fail(f"this command needs packages that are not installed ({missing}): pip install 'tidings[service]'")
 
 
 def fail(message: str, code: int = INPUT_WAS_WRONG) -> NoReturn:
