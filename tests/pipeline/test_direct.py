@@ -7,6 +7,7 @@ import pickle
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,7 +22,7 @@ from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.naive import matches
 from tidings.matching.plan.folder import save_plan
 from tidings.pipeline import found as lists
-from tidings.pipeline.direct import DirectStage, NewestPlan, found_rows, start_direct
+from tidings.pipeline.direct import DirectStage, NewestPlan, found_rows, plan_folders, start_direct
 from tidings.pipeline.folder_source import FolderSource
 from tidings.pipeline.letter_box import LettersInFolder
 from tidings.pipeline.match_sinks import KafkaSink, ParquetSink, SinkOfAnotherQuery, parse_sink
@@ -99,7 +100,7 @@ def test_files_to_parquet(spark: SparkSession, store: Store, folder: Path, tmp_p
     move_in(folder, "c.csv", [], "id;event_type")
     sink = ParquetSink(tmp_path / "out")
     start_direct(
-        spark, lambda: made, FolderSource(folder, most=1), sink, tmp_path / "checkpoint", once=True
+        spark, partial(plan_folders, made), FolderSource(folder, most=1), sink, tmp_path / "checkpoint", once=True
     ).awaitTermination()
     found = written(sink.folder)
     assert found == sorted(expected(raws, filters, store.catalog()))
@@ -122,7 +123,7 @@ def test_the_newest_plan_at_each_batch(spark: SparkSession, store: Store, folder
     plan(first, store.catalog(), plans.path(1, 0))
     plans.publish(Published(1, 0, 1, store.id))
     source, sink = FolderSource(folder), ParquetSink(tmp_path / "out")
-    query = start_direct(spark, NewestPlan(plans.folder), source, sink, tmp_path / "checkpoint", store_url=store.url)
+    query = start_direct(spark, NewestPlan(plans), source, sink, tmp_path / "checkpoint", store_url=store.url)
     try:
         move_in(folder, "a.jsonl", raws[:100], "no JSON")
         query.processAllAvailable()
@@ -152,8 +153,8 @@ class _First:
     folders: list[Path]
     newest: NewestPlan
 
-    def __call__(self) -> Path:
-        return self.folders.pop() if self.folders else self.newest()
+    def __call__(self) -> list[Path]:
+        return [self.folders.pop()] if self.folders else self.newest()
 
 
 def test_a_folder_of_another_query_is_refused(spark: SparkSession, store: Store, folder: Path, tmp_path: Path) -> None:
@@ -162,9 +163,11 @@ def test_a_folder_of_another_query_is_refused(spark: SparkSession, store: Store,
     source, sink = FolderSource(folder), ParquetSink(tmp_path / "out")
     move_in(folder, "a.jsonl", [{"id": "e1", "event_type": "sale", "attributes": {"price": 1}}])
     for _ in range(2):  # the second run goes on where the first ended
-        start_direct(spark, lambda: made, source, sink, tmp_path / "checkpoint", once=True).awaitTermination()
+        start_direct(
+            spark, partial(plan_folders, made), source, sink, tmp_path / "checkpoint", once=True
+        ).awaitTermination()
     with pytest.raises(SinkOfAnotherQuery, match="another checkpoint"):
-        start_direct(spark, lambda: made, source, sink, tmp_path / "other", once=True)
+        start_direct(spark, partial(plan_folders, made), source, sink, tmp_path / "other", once=True)
     assert written(sink.folder) == [("e1", "", "s")]
 
 
@@ -173,8 +176,8 @@ def test_a_plan_that_was_swept_away_meanwhile(store: Store, folder: Path, tmp_pa
     plan({"s": "price >= 0"}, store.catalog(), plans.path(2, 0))
     plans.publish(Published(2, 0, 1, store.id))
     move_in(folder, "a.jsonl", [{"id": "e1", "event_type": "sale", "attributes": {"price": 1}}])
-    letters, newest = LettersInFolder(tmp_path / "refused"), NewestPlan(plans.folder)
-    stage = DirectStage(_First([plans.path(1, 0).parent], newest), FolderSource(folder), letters, "run")
+    letters, newest = LettersInFolder(tmp_path / "refused"), NewestPlan(plans)
+    stage = DirectStage(_First([plans.path(1, 0)], newest), FolderSource(folder), letters, "run")
     rows = iter([pa.RecordBatch.from_pydict({"path": [f"file:{folder / 'a.jsonl'}"]})])
     found = [row for batch in pickle.loads(pickle.dumps(stage))(rows) for row in batch.to_pylist()]
     assert found == [{"event": "e1", "source": "", "subscriptions": ["s"]}]
@@ -183,7 +186,11 @@ def test_a_plan_that_was_swept_away_meanwhile(store: Store, folder: Path, tmp_pa
 def test_nothing_starts_without_a_plan(spark: SparkSession, folder: Path, tmp_path: Path) -> None:
     with pytest.raises(NoPlan):
         start_direct(
-            spark, NewestPlan(tmp_path), FolderSource(folder), ParquetSink(tmp_path / "out"), tmp_path / "checkpoint"
+            spark,
+            NewestPlan(Plans(tmp_path)),
+            FolderSource(folder),
+            ParquetSink(tmp_path / "out"),
+            tmp_path / "checkpoint",
         )
 
 

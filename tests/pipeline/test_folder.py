@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,22 @@ def test_what_is_not_ours_is_not_touched(tmp_path: Path, owner: str | None) -> N
 def test_set_aside(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     for number in (1, 2):
-        aside = folder.set_aside(folder.checkpoint("journal", "one"))
-        assert aside.name == f"journal.set-aside-{number}"
-        assert json.loads((aside / "tidings.json").read_text())["journal"] == "one"
+        folder.checkpoint("journal", "one")
+        aside = folder.set_aside("journal", "one")
+        assert aside == f"journal.set-aside-{number}"
+        assert json.loads((tmp_path / "checkpoints" / aside / "tidings.json").read_text())["journal"] == "one"
+
+
+def test_checkpoints_at_a_uri(tmp_path: Path) -> None:
+    """Only Spark can read them: each journal has names of its own, and one that is set aside is never used again."""
+    folder = DataFolder(tmp_path / "data", "s3a://bucket/checkpoints/")
+    assert folder.checkpoint("journal", "one") == "s3a://bucket/checkpoints/journal-one"
+    assert folder.checkpoint("journal", "two") == "s3a://bucket/checkpoints/journal-two"
+    assert folder.set_aside("journal", "one") == "s3a://bucket/checkpoints/journal-one"
+    second = folder.checkpoint("journal", "one")
+    assert second.startswith("s3a://bucket/checkpoints/journal-one-")
+    assert DataFolder(tmp_path / "data", "s3a://bucket/checkpoints").checkpoint("journal", "one") == second
+    assert folder.checkpoint("ingest-1", "one") == "s3a://bucket/checkpoints/ingest-1-one"
+    time.sleep(0.002)
+    assert folder.set_aside("journal", "one") == second
+    assert folder.checkpoint("journal", "one") not in (second, "s3a://bucket/checkpoints/journal-one")

@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pytest
@@ -18,7 +18,7 @@ from tidings.matching.naive import matches
 from tidings.pipeline import history_frames
 from tidings.pipeline.history import NOTIFIED, STORED, differences, matching, replayed
 from tidings.pipeline.job_failed import JobFailed
-from tidings.pipeline.pipeline import LocalStoreOnly
+from tidings.pipeline.session import LocalStoreOnly
 from tidings.schema import Attribute, AttributeUse, Domain, EventType, Instant, Kind
 from tidings.schema.growth import CreateAttribute, CreateDomain, CreateEventType
 from tidings.store import Accepted, Grow, Publish, Store
@@ -178,7 +178,7 @@ def test_a_store_that_workers_cannot_read(spark: SparkSession, tmp_path: Path) -
     with Store.open(tmp_path / "tidings.db") as store:
         store.append([*opening(), *Market(seed=1).drafts(30)])
         filter = Filter.parse("price > 1", store.catalog())
-        elsewhere = _Elsewhere(spark)
+        elsewhere = _Elsewhere()
         with pytest.raises(LocalStoreOnly, match="spark://host:7077"):
             list(matching(store, filter, 0, store.tail(), elsewhere))  # type: ignore[arg-type]
         store.url = "sqlite:////no/such/place/tidings.db"
@@ -189,6 +189,4 @@ def test_a_store_that_workers_cannot_read(spark: SparkSession, tmp_path: Path) -
 class _Elsewhere:
     """A session whose workers are on other machines, as far as its settings say."""
 
-    def __init__(self, spark: SparkSession) -> None:
-        self.sparkContext = spark.sparkContext
-        self.conf = {"spark.master": "spark://host:7077"}
+    conf: ClassVar = {"spark.master": "spark://host:7077"}

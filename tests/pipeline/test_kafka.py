@@ -132,7 +132,7 @@ def test_direct_from_topic_to_topic(with_kafka: SparkSession, broker: Broker, st
     source = parse_source(f"kafka://{broker.servers}/{come}?most=30")
     sink = parse_sink(f"kafka://{broker.servers}/{go}")
     start_direct(
-        with_kafka, lambda: tmp_path / "plan", source, sink, tmp_path / "checkpoint", once=True
+        with_kafka, lambda: [tmp_path / "plan"], source, sink, tmp_path / "checkpoint", once=True
     ).awaitTermination()
     reader = with_kafka.read.format("kafka").option("kafka.bootstrap.servers", broker.servers)
     written = reader.option("subscribe", go).load().select("key", "value").collect()

@@ -50,7 +50,7 @@ def test_a_broker_is_killed_and_no_match_is_lost(with_kafka: SparkSession, tmp_p
             parse_source(f"kafka://{broker.servers}/{come}?most=100"),
             parse_sink(f"kafka://{broker.servers}/{go}"),
         )
-        query = start_direct(with_kafka, lambda: tmp_path / "plan", source, sink, tmp_path / "checkpoint")
+        query = start_direct(with_kafka, lambda: [tmp_path / "plan"], source, sink, tmp_path / "checkpoint")
         try:
             while not query.recentProgress:
                 assert query.exception() is None

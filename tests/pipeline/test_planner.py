@@ -184,7 +184,7 @@ def test_a_plan_that_is_swept_while_it_is_opened(store: Store, plans: Plans, mon
         return opened(folder, most_kept)
 
     monkeypatch.setattr("tidings.pipeline.stage.opened", swept_then_opened)
-    stage = MatchStage(plans.folder)
+    stage = MatchStage(plans)
     assert plans.path(older.version, 0).is_dir()
     assert stage._folders(older.version, 0, 1, 2) == [plans.path(newer.version, 0)]
     assert [path.name for path in plans.folder.iterdir() if path.name.startswith("removed")] == []

@@ -1,10 +1,23 @@
-"""What is said where Spark cannot start."""
+"""Sessions that we make, sessions that others made, and what is said where Spark cannot start."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
-from tidings.pipeline.session import NoJava, OldJava, check_java
+from tidings.pipeline.session import (
+    NoJava,
+    OldJava,
+    check_java,
+    is_connect,
+    is_local,
+    master_of,
+    parallelism,
+    settings_for,
+)
 
 
 def java(folder: Path, says: str, code: int = 0) -> str:
@@ -42,3 +55,46 @@ def test_old_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, says: str, ve
 def test_java_that_will_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, says: str) -> None:
     monkeypatch.setenv("JAVA_HOME", java(tmp_path, says))
     check_java()
+
+
+def test_a_cluster_keeps_its_own_settings() -> None:
+    ours = settings_for("spark://host:7077")
+    for name in (
+        "spark.ui.enabled",
+        "spark.sql.shuffle.partitions",
+        "spark.driver.extraJavaOptions",
+        "spark.hadoop.fs.file.impl",
+    ):
+        assert name in settings_for("local[4]")
+        assert name not in ours
+    assert ours["spark.sql.session.timeZone"] == "UTC"
+
+
+@pytest.mark.parametrize(
+    ("master", "local"),
+    [("local", True), ("local[*]", True), ("local[2,3]", True), ("local-cluster[2,1,1024]", False), ("yarn", False)],
+)
+def test_local(master: str, local: bool) -> None:
+    assert is_local(master) is local
+
+
+def test_a_session_is_asked_without_a_context(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (master_of(spark), is_connect(spark), parallelism(spark)) == ("local[2]", False, 2)
+    monkeypatch.setattr("tidings.pipeline.session.master_of", lambda _: "yarn")
+    assert parallelism(spark) == 2, "by the partitions of a range"
+
+
+def test_the_python_that_workers_run_is_the_users_choice(tmp_path: Path) -> None:
+    """PYSPARK_PYTHON is a program that takes a note and goes on as the real one."""
+    chosen = tmp_path / "python"
+    chosen.write_text(f'#!/bin/sh\ntouch {tmp_path}/chosen\nexec {sys.executable} "$@"\n')
+    chosen.chmod(0o755)
+    program = """
+from tidings.pipeline.session import spark_session
+session = spark_session("local[1]")
+print(session.range(3).mapInArrow(lambda batches: batches, "id long").count())
+"""
+    environ = os.environ | {"PYSPARK_PYTHON": str(chosen)}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environ, check=False)
+    assert done.stdout.strip() == "3", done.stderr
+    assert (tmp_path / "chosen").exists()

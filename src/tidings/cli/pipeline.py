@@ -50,6 +50,16 @@ def pipeline(
             metavar="SIZE", help="What the plan may take in one worker, as 512MB; beyond it is split into shards."
         ),
     ] = "",
+    plans: Annotated[
+        str,
+        typer.Option(
+            metavar="URI",
+            help="Where workers on other machines find plans: s3a://BUCKET/PATH or a path they all mount.",
+        ),
+    ] = "",
+    checkpoints: Annotated[
+        str, typer.Option(metavar="URI", help="Where Spark keeps checkpoints, such as s3a://BUCKET/PATH or hdfs://….")
+    ] = "",
     spark: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A setting of Spark, as spark.executor.memory=2g. May be repeated."),
@@ -89,6 +99,8 @@ def pipeline(
             limit,
             _settings(spark or []),
             values_per_attribute,
+            plans,
+            checkpoints,
         )
         with Pipeline(settings, note) as running, _Screen(as_json) as screen:
 

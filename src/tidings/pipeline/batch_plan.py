@@ -6,6 +6,7 @@ import atexit
 import os
 import shutil
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,15 @@ from tidings.events.chunk import WrongHeader
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import open_plan, save_plan
 from tidings.matching.subscription_batch import SubscriptionBatch
-from tidings.pipeline.direct import plan_folders
+from tidings.pipeline.direct import Folders, NewestPlan, plan_folders
+from tidings.pipeline.location import is_uri, location_of
+from tidings.pipeline.plans import Plans, Published, WorkerPlans
+from tidings.pipeline.session import is_connect, is_local, master_of
+from tidings.pipeline.shared_plans import FetchedPlans, PlanUploads
 from tidings.schema import Catalog
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 _used: dict[Path, tuple[int, int]] = {}  # by folder the manifest that was there
 
@@ -42,7 +47,7 @@ class PlanOutOfReach(PipelineError):
     def __str__(self) -> str:
         return (
             f"the workers of {self.args[0]} may not see the temporary files of this machine; name a folder "
-            "that all of them reach"
+            "that all of them reach, or a URI such as s3a://BUCKET/PATH"
         )
 
 
@@ -55,6 +60,38 @@ class PlanReplaced(PipelineError):
             f"{self.args[0]} was used by this process already and is another plan now; workers may have the old one "
             "open, so give the new one another name"
         )
+
+
+def folders_of(
+    subscriptions: Any, catalog: Catalog, session: SparkSession, place: str | os.PathLike[str] | None
+) -> Folders:
+    """How workers find the plan. `place` is a folder that they share, or a URI from which they fetch it; subscriptions
+    may be a folder or URI, too, at which a plan was saved before."""
+    setting = partial(_setting, session)
+    if is_uri(subscriptions):
+        return _fetched(FetchedPlans(location_of(subscriptions, setting)), catalog)
+    if place is not None and is_uri(place):
+        with tempfile.TemporaryDirectory(prefix="tidings-") as made:
+            plans = Plans(Path(made), PlanUploads(location_of(str(place), setting)))
+            version = plans.next_version()
+            plan_of(subscriptions, catalog, "local", plans.path(version, 0))
+            plans.publish(Published(version, 0, 1, ""))
+        return _fetched(plans.for_workers(), catalog)
+    master = "Spark Connect" if is_connect(session) else master_of(session)
+    return partial(plan_folders, plan_of(subscriptions, catalog, master, None if place is None else Path(place)))
+
+
+def _setting(session: SparkSession, name: str) -> str | None:
+    value: str | None = session.conf.get(name, None)
+    return value
+
+
+def _fetched(plans: WorkerPlans, catalog: Catalog) -> Folders:
+    """The newest plan at a URI; what is wrong with it is better told by the driver than by a worker."""
+    folders = NewestPlan(plans)
+    if any(open_plan(folder).catalog != catalog for folder in folders()):
+        raise ForeignPlan(str(plans))
+    return folders
 
 
 def plan_of(subscriptions: Any, catalog: Catalog, master: str, folder: Path | None = None) -> Path:
@@ -76,7 +113,7 @@ def plan_of(subscriptions: Any, catalog: Catalog, master: str, folder: Path | No
 
 def _temporary_folder(master: str) -> Path:
     """Removed when the process ends."""
-    if not master.startswith("local"):
+    if not is_local(master):
         raise PlanOutOfReach(master)
     made = tempfile.mkdtemp(prefix="tidings-")
     atexit.register(shutil.rmtree, made, ignore_errors=True)

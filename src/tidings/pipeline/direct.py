@@ -22,14 +22,14 @@ from tidings.pipeline.found import found
 from tidings.pipeline.letter_box import LetterBox, LettersInFolder, LettersInStore
 from tidings.pipeline.match_sinks import MatchSink, ParquetSink
 from tidings.pipeline.opened import opened
-from tidings.pipeline.plans import NoPlan, Plans
+from tidings.pipeline.plans import NoPlan, WorkerPlans
 from tidings.pipeline.sources import Source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
-Newest = Callable[[], Path]
+Folders = Callable[[], list[Path]]  # of a plan's shards, on the machine where it is asked
 
 _NOW = FOREVER - 1  # a position that only what was withdrawn does not reach
 _FOUND_ROW = "event string, source string, subscriptions array<string>"
@@ -37,28 +37,29 @@ _FOUND_ROW = "event string, source string, subscriptions array<string>"
 
 @dataclass(frozen=True, slots=True)
 class NewestPlan:
-    """The folder of the version that a planner published last."""
+    """The folders of the version that a planner published last."""
 
-    plans: Path
+    plans: WorkerPlans
 
-    def __call__(self) -> Path:
-        published = Plans(self.plans).newest()
+    def __call__(self) -> list[Path]:
+        published = self.plans.newest()
         if published is None:
             raise NoPlan(str(self.plans), 0)
-        return Plans(self.plans).path(published.version, 0).parent
+        shards = published.shards
+        return [folder for shard in range(shards) for folder in self.plans.usable(published.version, shard, shards)]
 
 
 def start_direct(
     spark: SparkSession,
-    newest: Newest,
+    newest: Folders,
     source: Source,
     sink: MatchSink,
-    checkpoint: Path,
+    checkpoint: Path | str,
     once: bool = False,
     refused: Path | None = None,
     store_url: str | None = None,
 ) -> StreamingQuery:
-    """`newest` gives the folder of a plan, or of a version in shards; it is asked for each batch.
+    """`newest` gives the folders of a plan's shards; it is asked in each worker.
 
     Refused events go to the store, if there is one, else as JSON Lines to the folder `refused`: by default beside a
     Parquet sink's folder, else beside the checkpoint."""
@@ -66,7 +67,7 @@ def start_direct(
 
     newest()  # without a plan it need not start
     sink.prepare(spark, checkpoint)
-    beside = sink.folder if isinstance(sink, ParquetSink) else checkpoint
+    beside = sink.folder if isinstance(sink, ParquetSink) else Path(checkpoint)
     folder = refused or beside.with_name(f"{beside.name}.refused")
     letters = LettersInStore(store_url) if store_url is not None else LettersInFolder(folder.absolute())
     # Batch numbers restart with a checkpoint, names of files must not.
@@ -75,7 +76,7 @@ def start_direct(
     writer = (
         sink.writer(found.select("event", "source", explode("subscriptions").alias("subscription")))
         .queryName(f"direct {source} to {sink}")
-        .option("checkpointLocation", str(checkpoint.absolute()))
+        .option("checkpointLocation", str(checkpoint))
     )
     return (writer.trigger(availableNow=True) if once else writer.trigger(processingTime=source.trigger)).start()
 
@@ -85,7 +86,7 @@ class DirectStage:
     """Called in each worker with the rows of the source; `run` tells this query's files of refused events from those of
     others."""
 
-    newest: Newest
+    newest: Folders
     source: Source
     letters: LetterBox
     run: str
@@ -107,12 +108,11 @@ class DirectStage:
     def _matchers(self) -> list[BoxMatcher]:
         """Those of the newest plan; one that is swept away between the look and the opening has a successor."""
         while True:
-            plan = self.newest()
-            folders = plan_folders(plan)
+            folders = self.newest()
             try:
                 return [opened(folder, most_kept=max(2, len(folders))) for folder in folders]
             except UnusablePlan:
-                if plan.is_dir():
+                if all(folder.is_dir() for folder in folders):
                     raise
 
 

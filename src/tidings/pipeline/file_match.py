@@ -6,6 +6,7 @@ the lines of duplicates are cut out here. While workers are busy with some block
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from tidings.errors import TidingsError
 from tidings.events import Refused, Sieve
 from tidings.matching.subscription_batch import SubscriptionBatch
@@ -23,13 +26,14 @@ from tidings.pipeline.blocks import Block, read_blocks
 from tidings.pipeline.job_failed import plain_failures
 from tidings.pipeline.match_lines import MatchLines, MatchOutput, match_lines
 from tidings.pipeline.opened import opened
-from tidings.pipeline.session import spark_session
+from tidings.pipeline.session import is_local, parallelism, spark_session
 from tidings.schema import Catalog
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _BLOCKS_EACH = 4  # for each of the tasks that run at once
+_ANSWERS = "place long, found binary"
 
 
 def match_on_spark(
@@ -37,7 +41,7 @@ def match_on_spark(
     shared: Path | None = None,
 ) -> Iterator[MatchOutput]:  # fmt: skip
     """All of it: a plan for as long as it takes, in a folder that workers share, a session, the answers."""
-    if shared is None and not master.startswith("local"):
+    if shared is None and not is_local(master):
         raise PlanOutOfReach(master)
     with TemporaryDirectory(prefix="tidings-", dir=shared) as folder:
         plan = plan_of(subscriptions, catalog, master, Path(folder) / "plan")
@@ -48,13 +52,12 @@ def match_file(
     spark: SparkSession, path: Path, catalog: Catalog, plan: Path, form: str | None
 ) -> Iterator[MatchOutput]:
     """Raises EventError, after the answers to what stood before the damage, and JobFailed."""
-    context = spark.sparkContext
-    each = _BLOCKS_EACH * context.defaultParallelism
+    each = _BLOCKS_EACH * parallelism(spark)
     seen = _Seen()
     with ThreadPoolExecutor(1) as aside:
         waiting: Any = None
         for blocks, problem in _groups(read_blocks(path, catalog, form), each):
-            running = aside.submit(_answered, context, blocks, plan) if blocks else None
+            running = aside.submit(_answered, spark, blocks, plan) if blocks else None
             if waiting is not None:
                 yield from map(seen.without_duplicates, waiting.result())
             waiting = running
@@ -90,15 +93,23 @@ class _Found:
     refused: list[Refused]
 
 
-def _answered(context: Any, blocks: list[Block], plan: Path) -> list[_Found]:
-    tasks = min(len(blocks), 2 * context.defaultParallelism)
+def _answered(spark: SparkSession, blocks: list[Block], plan: Path) -> list[_Found]:
+    """Blocks and answers travel pickled, in rows: there are no RDDs under Spark Connect."""
+    rows = pa.table({"place": range(len(blocks)), "block": [pickle.dumps(block) for block in blocks]})
     with plain_failures():
-        found: list[_Found] = context.parallelize(blocks, tasks).map(partial(answer_block, plan)).collect()
-    return found
+        found = spark.createDataFrame(rows).mapInArrow(partial(_answer_rows, plan), _ANSWERS).toArrow()
+    return [pickle.loads(answer) for answer in found.sort_by("place").column("found").to_pylist()]
+
+
+def _answer_rows(plan: Path, batches: Iterator[Any]) -> Iterator[Any]:
+    """In a worker; one answer at a time, since a single one may be large."""
+    for batch in batches:
+        for place, block in zip(batch.column("place"), batch.column("block"), strict=True):
+            answer = pickle.dumps(answer_block(plan, pickle.loads(block.as_py())))
+            yield pa.RecordBatch.from_pydict({"place": [place.as_py()], "found": [answer]})
 
 
 def answer_block(plan: Path, block: Block) -> _Found:
-    """In a worker."""
     matcher = opened(plan)
     chunk = block.chunk(matcher.catalog)
     sifted = Sieve(matcher.catalog).sift(chunk.columns)

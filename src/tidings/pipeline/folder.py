@@ -2,7 +2,7 @@
 
 tidings.db          the store, unless another is named
 plans/              published plans (tidings.pipeline.plans)
-checkpoints/NAME/   Spark's checkpoint of each query, with the journal it belongs to
+checkpoints/NAME/   Spark's checkpoint of each query, with the journal it belongs to, unless they are at a URI
 pipeline.lock       held while a pipeline runs
 serve.lock          held while a service runs
 pipeline.log        what a service's pipeline wrote to its standard error"""
@@ -12,6 +12,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
@@ -45,8 +46,11 @@ class ForeignCheckpoint(PipelineError):
 
 
 class DataFolder:
-    def __init__(self, path: Path) -> None:
+    """`checkpoints` is where Spark keeps its own, on a cluster a URI; by default a folder in here."""
+
+    def __init__(self, path: Path, checkpoints: str = "") -> None:
         self.path = path
+        self.checkpoints = checkpoints.rstrip("/")
         self._lock: IO[str] | None = None
 
     @property
@@ -67,9 +71,12 @@ class DataFolder:
             self._lock.close()
             self._lock = None
 
-    def checkpoint(self, query: str, journal: str) -> Path:
-        """Where Spark keeps what it has done of a query; raises ForeignCheckpoint where it is another's."""
-        folder = self.path / "checkpoints" / query
+    def checkpoint(self, query: str, journal: str) -> str:
+        """Where Spark keeps what it has done of a query; raises ForeignCheckpoint where it is another's. At a URI,
+        which only Spark can read, the name says whose it is."""
+        if self.checkpoints:
+            return f"{self.checkpoints}/{query}-{journal}{self._number(query)}"
+        folder = self._checkpoint_folder(query)
         owner = folder / _OWNER
         wanted = {"journal": journal, "query": query}
         try:
@@ -86,15 +93,33 @@ class DataFolder:
             folder.mkdir(parents=True, exist_ok=True)
             with whole_file(owner, durable=False) as file:
                 file.write(json.dumps(wanted).encode())
-        return folder
+        return str(folder)
 
-    def set_aside(self, checkpoint: Path) -> Path:
-        """Moves a checkpoint away that no longer fits the store, for whoever wants to look at it."""
+    def set_aside(self, query: str, journal: str) -> str:
+        """Sets a checkpoint aside that no longer fits the store; says where it is now. At a URI it stays, and the next
+        one has another name: the time, so that it is new even where this folder was lost."""
+        if self.checkpoints:
+            before = self.checkpoint(query, journal)
+            (self.path / "checkpoints").mkdir(parents=True, exist_ok=True)
+            with whole_file(self._checkpoint_folder(query).with_suffix(".number")) as file:
+                file.write(f"-{time.time_ns() // 1_000_000}".encode())
+            return before
+        checkpoint = self._checkpoint_folder(query)
         number = 1
         while (aside := checkpoint.with_name(f"{checkpoint.name}.set-aside-{number}")).exists():
             number += 1
         checkpoint.rename(aside)
-        return aside
+        return aside.name
+
+    def _checkpoint_folder(self, query: str) -> Path:
+        return (self.path / "checkpoints" / query).absolute()
+
+    def _number(self, query: str) -> str:
+        """What the name of a checkpoint at a URI ends with since one was set aside."""
+        try:
+            return self._checkpoint_folder(query).with_suffix(".number").read_text()
+        except FileNotFoundError:
+            return ""
 
 
 def locked(path: Path, in_use: Callable[[str], Exception]) -> IO[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -23,7 +22,7 @@ from tidings.events.chunk import check_header
 from tidings.language import Filter, Subscription
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.pipeline.columns import condition
-from tidings.pipeline.direct import found_rows, plan_folders
+from tidings.pipeline.direct import Folders, found_rows
 from tidings.pipeline.opened import opened
 from tidings.schema import Catalog
 
@@ -37,7 +36,7 @@ _REFUSED = (
 _ERROR = pa.struct([(name, pa.string()) for name in ("rule", "attribute", "value", "message")])
 
 
-def matched(events: DataFrame, plan: Path) -> DataFrame:
+def matched(events: DataFrame, plan: Folders) -> DataFrame:
     """One row a match: event, source, subscription. From Python they come with one row an event and a list, which
     Spark opens."""
     found = events.mapInArrow(partial(_match, plan), _FOUND)
@@ -62,8 +61,8 @@ def check_columns(events: DataFrame, catalog: Catalog) -> None:
     check_header(events.columns, catalog, "the DataFrame")
 
 
-def _match(plan: Path, batches: Iterator[Any]) -> Iterator[Any]:
-    folders = plan_folders(plan)
+def _match(plan: Folders, batches: Iterator[Any]) -> Iterator[Any]:
+    folders = plan()
     matchers = [opened(folder, most_kept=max(2, len(folders))) for folder in folders]
     sieve = Sieve(matchers[0].catalog)
     for rows in batches:

@@ -25,7 +25,7 @@ from tidings.pipeline.columns import condition
 from tidings.pipeline.history import NOTIFIED, STORED, chosen, notified, single
 from tidings.pipeline.job_failed import plain_failures
 from tidings.pipeline.opened import opened
-from tidings.pipeline.pipeline import LocalStoreOnly
+from tidings.pipeline.session import check_reach, parallelism
 from tidings.pipeline.stage import read_payloads
 from tidings.schema import Catalog, Kind
 from tidings.schema.catalog import EVENT_TYPE
@@ -61,10 +61,8 @@ def notifications(spark: SparkSession, store: Store, plan: Path, after: int, upt
 
 def _stretches(spark: SparkSession, store: Store, after: int, upto: int) -> Iterator[DataFrame]:
     """DataFrames of some stretches (after, upto] each. Raises LocalStoreOnly."""
-    master = str(spark.conf.get("spark.master"))
-    if store.url.startswith("sqlite") and not master.startswith("local"):
-        raise LocalStoreOnly(master)
-    tasks = spark.sparkContext.defaultParallelism
+    check_reach(store.url, spark)
+    tasks = parallelism(spark)
     cuts = [*range(after, upto, _STRETCH), upto]
     for first in range(0, len(cuts) - 1, _STRETCHES_EACH * tasks):
         some = cuts[first : first + _STRETCHES_EACH * tasks + 1]

@@ -11,7 +11,7 @@ for good (spark.driver.maxResultSize)."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,14 +56,14 @@ class Ingest:
         self.total = Taken()
         self._stage = IntakeStage(store_url, source)
 
-    def start(self, spark: SparkSession, checkpoint: Path, once: bool = False) -> StreamingQuery:
+    def start(self, spark: SparkSession, checkpoint: Path | str, once: bool = False) -> StreamingQuery:
         """Goes on until it is stopped or, once, until all that is there now is taken."""
         writer = (
             self.source.stream(spark)
             .mapInArrow(self._stage, _TAKEN_ROW)
             .writeStream.foreachBatch(self)
             .queryName(f"ingest {self.source}")
-            .option("checkpointLocation", str(checkpoint.absolute()))
+            .option("checkpointLocation", str(checkpoint))
         )
         return (
             writer.trigger(availableNow=True) if once else writer.trigger(processingTime=self.source.trigger)
@@ -75,7 +75,7 @@ class Ingest:
 
 
 def start_ingest(
-    spark: SparkSession, store_url: str, source: Source, checkpoint: Path, once: bool = False
+    spark: SparkSession, store_url: str, source: Source, checkpoint: Path | str, once: bool = False
 ) -> StreamingQuery:
     return Ingest(store_url, source).start(spark, checkpoint, once)
 
@@ -84,7 +84,7 @@ def start_ingest(
 class IntakeStage:
     """Called in each worker with the rows of the source; gives one row of counts."""
 
-    store_url: str
+    store_url: str = field(repr=False)
     source: Source
 
     def __call__(self, rows: Iterator[Any]) -> Iterator[Any]:

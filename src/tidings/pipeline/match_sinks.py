@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tidings.errors import Explained, PipelineError
 from tidings.pipeline.kafka_source import KafkaTopic, bring_connector
+from tidings.pipeline.location import is_uri
 from tidings.pipeline.sources import KAFKA, UnknownPlace, options_of, properties_of
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class SinkOfAnotherQuery(Explained, PipelineError):
 class KafkaSink(KafkaTopic):
     """One message a match: the event's id is the key, `{"event", "source", "subscription"}` the value."""
 
-    def prepare(self, spark: SparkSession, checkpoint: Path) -> None:
+    def prepare(self, spark: SparkSession, checkpoint: Path | str) -> None:
         bring_connector(spark)
 
     def writer(self, matches: DataFrame) -> DataStreamWriter:
@@ -57,8 +58,9 @@ class ParquetSink:
     def __str__(self) -> str:
         return f"parquet:{self.folder}"
 
-    def prepare(self, spark: SparkSession, checkpoint: Path) -> None:
-        if (self.folder / "_spark_metadata").is_dir() and not (checkpoint / "metadata").exists():
+    def prepare(self, spark: SparkSession, checkpoint: Path | str) -> None:
+        known = is_uri(checkpoint) or (Path(checkpoint) / "metadata").exists()
+        if (self.folder / "_spark_metadata").is_dir() and not known:
             raise SinkOfAnotherQuery(str(self.folder))
 
     def writer(self, matches: DataFrame) -> DataStreamWriter:

@@ -1,4 +1,5 @@
-"""What Spark's workers keep from task to task: plans by their folder, decoders of events by their catalog.
+"""What Spark's workers keep from task to task: plans by their folder, decoders of events by their catalog, stores by
+their URL.
 
 Workers are reused, so only the first batch pays for opening a plan. The last few are kept; of a plan in shards only
 one, since a worker has no room for all of them."""
@@ -6,12 +7,14 @@ one, since a worker has no room for all of them."""
 from __future__ import annotations
 
 from collections import OrderedDict
+from functools import cache
 from pathlib import Path
 
 from tidings.events.decoder import EventDecoder
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import open_plan
 from tidings.schema import Catalog
+from tidings.store import Store
 
 _MOST_DECODERS = 2
 _decoders: list[EventDecoder] = []  # those used last, the last one first
@@ -37,3 +40,9 @@ def decoder_of(catalog: Catalog) -> EventDecoder:
     _decoders.insert(0, EventDecoder(catalog))
     del _decoders[_MOST_DECODERS:]
     return _decoders[0]
+
+
+@cache
+def opened_store(url: str) -> Store:
+    """Opened once in each worker: to open it takes longer than to read a batch."""
+    return Store.open(url)

@@ -25,11 +25,13 @@ from tidings.pipeline.direct import NewestPlan, start_direct
 from tidings.pipeline.folder import DataFolder
 from tidings.pipeline.ingest import packages_for, parse_source, start_ingest
 from tidings.pipeline.java_ended import java_watched
+from tidings.pipeline.location import location_of
 from tidings.pipeline.match_sinks import MatchSink, parse_sink
 from tidings.pipeline.planner import Planner
 from tidings.pipeline.plans import Plans
-from tidings.pipeline.queries import JOURNAL, failed, reason, rows_per_second, start_matching
-from tidings.pipeline.session import spark_session
+from tidings.pipeline.queries import JOURNAL, failed, is_gap, reason, rows_per_second, start_matching
+from tidings.pipeline.session import LocalStoreOnly, check_reach, is_local, spark_session
+from tidings.pipeline.shared_plans import PlanUploads
 from tidings.pipeline.sink import Batch, Sink
 from tidings.store import Gap, Store
 
@@ -39,17 +41,6 @@ if TYPE_CHECKING:
 
 _LOOK = 0.25  # seconds between two looks at the queries
 _PATIENCE = 15.0  # seconds that a stop waits for the batch that is under way
-
-
-class LocalStoreOnly(PipelineError):
-    def __init__(self, master: str) -> None:
-        super().__init__(master)
-
-    def __str__(self) -> str:
-        return (
-            f"a store in SQLite can be read on this machine alone, and the workers of {self.args[0]} may be elsewhere; "
-            "give a PostgreSQL by --store, or the master 'local[*]'"
-        )
 
 
 class QueryFailed(PipelineError):
@@ -74,6 +65,8 @@ class PipelineSettings:
     plan_limit: int | None = None  # bytes of the plan that one worker may hold
     spark: tuple[tuple[str, str], ...] = ()  # settings of Spark itself
     values_per_attribute: int = MOST_VALUES  # different ones in one event of a source
+    plans: str = ""  # a URI or shared path for workers on other machines; empty: they read the data folder
+    checkpoints: str = ""  # a URI that Spark knows; empty: in the data folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +88,7 @@ class Progress:
 class Pipeline:
     def __init__(self, settings: PipelineSettings, tell: Callable[[str], None] = lambda _: None) -> None:
         self.settings = settings
-        self.folder = DataFolder(settings.data)
+        self.folder = DataFolder(settings.data, settings.checkpoints)
         self._sources = [parse_source(text, settings.values_per_attribute) for text in settings.sources]
         self._direct_to = parse_sink(settings.direct_to) if settings.direct_to else None
         self._tell = tell
@@ -106,7 +99,7 @@ class Pipeline:
         self.folder.lock()
         try:
             self.store = Store.open(self.settings.store or self.folder.database)
-            if self.store.url.startswith("sqlite") and not self.settings.master.startswith("local"):
+            if self.store.url.startswith("sqlite") and not is_local(self.settings.master):
                 raise LocalStoreOnly(self.settings.master)
             self.plans = Plans(self.folder.plans.absolute())
             self.planner = Planner(self.store, self.plans, self.settings.plan_limit, self._tell)
@@ -130,11 +123,17 @@ class Pipeline:
         self, stopped: threading.Event, once: bool = False, watch: Callable[[Progress], None] = lambda _: None,
         spark: SparkSession | None = None,
     ) -> None:  # fmt: skip
-        """Until told to stop or, once, until all that is there now is done."""
+        """Until told to stop or, once, until all that is there now is done. `spark` is a session of the caller's, also
+        one of Spark Connect; the pipeline leaves it running. Raises LocalStoreOnly."""
         places = [*self._sources, *([self._direct_to] if self._direct_to else [])]
         packages = dict.fromkeys(name for place in places for name in packages_for(place))
         own = {"spark.jars.packages": ",".join(packages)} if packages else {}
         session = spark or self._session(own | dict(self.settings.spark))
+        check_reach(self.store.url, session)
+        if self.settings.plans:
+            self.plans.uploads = PlanUploads(
+                location_of(self.settings.plans, lambda name: session.conf.get(name, None))
+            )
         planner = threading.Thread(target=self._plan, name="planner", daemon=True)
         with java_watched(session):
             try:
@@ -166,7 +165,7 @@ class Pipeline:
         ]
 
     def _direct(self, session: SparkSession, sink: MatchSink, once: bool) -> list[StreamingQuery]:
-        newest = NewestPlan(self.plans.folder)
+        newest = NewestPlan(self.plans.for_workers())
         return [
             start_direct(session, newest, source, sink, self._checkpoint(name), once, store_url=self.store.url)
             for source, name in zip(self._sources, self._direct_names(), strict=True)
@@ -191,9 +190,11 @@ class Pipeline:
             query = start_matching(session, self.store.url, self.plans, self.sink, checkpoint, most, once)
             try:
                 return self._watch([query, *others], stopped, watch)
-            except Gap as problem:
+            except (Gap, QueryFailed) as problem:
+                if isinstance(problem, QueryFailed) and not is_gap(query):
+                    raise
                 names = [JOURNAL, *(_named("ingest", text) for text in self.settings.sources)]
-                aside = [self.folder.set_aside(self._checkpoint(name)).name for name in names]
+                aside = [self.folder.set_aside(name, self.store.id) for name in names]
                 self._tell(f"{problem}. Checkpoints are ahead of the store and were set aside: {', '.join(aside)}")
                 self.planner.begin_anew()
                 self.sink.problem = None
@@ -229,15 +230,15 @@ class Pipeline:
     def _stop(self, query: StreamingQuery) -> None:
         """Lets the batch under way finish, if it does not take too long; what is cut off is run again at the next
         start."""
-        batches, deadline = self.sink.total.batches, time.monotonic() + _PATIENCE
+        committed, deadline = self.store.committed(), time.monotonic() + _PATIENCE
         while query.isActive and query.status["isTriggerActive"] and time.monotonic() < deadline:
-            if self.sink.total.batches > batches:
+            if self.store.committed() > committed:
                 break
             time.sleep(0.02)
         query.stop()
 
-    def _checkpoint(self, query: str) -> Path:
-        return self.folder.checkpoint(query, self.store.id).absolute()
+    def _checkpoint(self, query: str) -> str:
+        return self.folder.checkpoint(query, self.store.id)
 
 
 def _named(what: str, text: str) -> str:

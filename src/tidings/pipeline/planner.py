@@ -17,6 +17,7 @@ from tidings.language import Filter, Subscription
 from tidings.language.normal_form import NO_LIMIT
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import PlanNotSaved, UnusablePlan, open_plan, save_plan
+from tidings.pipeline.location import LocationUnusable
 from tidings.pipeline.plans import Plans, Published, shard_of
 from tidings.store import Entry, Store
 
@@ -94,9 +95,8 @@ class Planner:
             before = self._published
             try:
                 rest = _RHYTHM - (time.monotonic() - begun) if self.catch_up() is not before else _POLL
-            except (
-                PlanNotSaved
-            ) as problem:  # a full disk may be given room; until then no event is passed over, all wait
+            except (PlanNotSaved, LocationUnusable) as problem:
+                # A full disk may be given room, a network come back; until then no event is passed over, all wait.
                 self._tell(str(problem))
                 rest = _UNTIL_NEXT_TRY
             stopped.wait(max(rest, 0.001))

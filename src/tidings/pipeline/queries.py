@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidings.pipeline.plans import Plans
-from tidings.pipeline.sink import Sink
+from tidings.pipeline.session import is_connect, parallelism
+from tidings.pipeline.sink import RemoteSink, Sink
+from tidings.store import Gap
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -16,24 +17,21 @@ JOURNAL = "journal"
 
 
 def start_matching(
-    session: SparkSession, store_url: str, plans: Plans, sink: Sink, checkpoint: Path, most_rows: int, once: bool
+    session: SparkSession, store_url: str, plans: Plans, sink: Sink, checkpoint: str, most_rows: int, once: bool
 ) -> StreamingQuery:
     """From the journal to the notifications; on and on or, once, through all that is there now."""
-    from tidings.pipeline.source import FORMAT, JournalSource
+    from tidings.pipeline.source import FORMAT, journal_source
     from tidings.pipeline.stage import MATCHED_ROW, MatchStage
 
-    session.dataSource.register(JournalSource)
-    rows = (
-        session.readStream.format(FORMAT)
-        .options(store=store_url, plans=str(plans.folder))
-        .options(most=str(most_rows), stretches=str(session.sparkContext.defaultParallelism))
-        .load()
-    )
+    shared = plans.for_workers()
+    session.dataSource.register(journal_source(store_url, shared, most_rows, parallelism(session)))
     writer = (
-        rows.mapInArrow(MatchStage(plans.folder), MATCHED_ROW)
-        .writeStream.foreachBatch(sink)
+        session.readStream.format(FORMAT)
+        .load()
+        .mapInArrow(MatchStage(shared), MATCHED_ROW)
+        .writeStream.foreachBatch(RemoteSink(store_url) if is_connect(session) else sink)
         .queryName(JOURNAL)
-        .option("checkpointLocation", str(checkpoint))
+        .option("checkpointLocation", checkpoint)
     )
     return (writer.trigger(availableNow=True) if once else writer.trigger(processingTime="0 seconds")).start()
 
@@ -47,6 +45,12 @@ def reason(query: StreamingQuery) -> str:
     lines = [line.strip() for line in str(query.exception()).splitlines() if line.strip()]
     ours = [line for line in lines if line.startswith("tidings.")]
     return ours[-1].partition(": ")[2] if ours else lines[0] if lines else "no reason was given"
+
+
+def is_gap(query: StreamingQuery) -> bool:
+    """Whether the sink refused a batch since positions before it are missing; for Spark Connect, where all that comes
+    back of an error is its text."""
+    return f"{Gap.__module__}.{Gap.__qualname__}: " in str(query.exception())
 
 
 def rows_per_second(queries: list[StreamingQuery]) -> float:

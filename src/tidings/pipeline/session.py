@@ -14,7 +14,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidings.errors import PipelineError
+import pyarrow.compute as pc
+
+from tidings.errors import Explained, PipelineError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,13 +40,30 @@ _PLAIN_FILES = {
 # to rest at 500 MB (docs/images/demo-memory.svg), and batches are as quick as before.
 _SMALL_JAVA = ("-XX:+UseSerialGC", "-Xms128m", "-XX:MinHeapFreeRatio=20", "-XX:MetaspaceSize=192m")
 
-# What Spark remembers of jobs that are done, for a page that we do not serve.
+# On one machine there is no page; so what Spark remembers of jobs that are done is not needed either.
 _SHORT_MEMORY = {
+    "spark.ui.enabled": "false",
     "spark.ui.retainedJobs": "50",
     "spark.ui.retainedStages": "50",
     "spark.ui.retainedTasks": "500",
     "spark.sql.ui.retainedExecutions": "20",
 }
+
+_ON_LOOPBACK = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "2",
+}
+
+_OURS = {
+    "spark.driver.maxResultSize": "0",  # a batch with very many matches must not end the query for good
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_BATCH),
+}
+
+_LOCAL = re.compile(r"local\[(\d+|\*)\]")
+_PROBES = 4_096  # numbers to count partitions by: more than any cluster has cores for one query
 
 
 class NoJava(PipelineError):
@@ -56,6 +75,16 @@ class NoJava(PipelineError):
             f"Spark needs Java {OLDEST_JAVA} or newer and there is none ({self.args[0]}); "
             "on Debian: apt-get install default-jre-headless, elsewhere set JAVA_HOME"
         )
+
+
+class LocalStoreOnly(Explained, PipelineError):
+    """SQLite, and workers that may be elsewhere: their master."""
+
+    master: str
+    template = (
+        "a store in SQLite can be read on this machine alone, and the workers of {master} may be elsewhere; "
+        "give a PostgreSQL by --store, or the master 'local[*]'"
+    )
 
 
 class OldJava(PipelineError):
@@ -91,29 +120,63 @@ def check_java() -> None:
 def spark_session(
     master: str = "local[2]", name: str = "tidings", settings: dict[str, str] | None = None
 ) -> SparkSession:
-    """A session on this master; `settings` are Spark's own and win over ours."""
+    """A session on this master; `settings` are Spark's own and win over ours. A cluster keeps its own settings of what
+    concerns neither answers nor memory: its pages, logs, partitions."""
     check_java()
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    wanted = settings or {}
+    # Spark's own default, python3, seldom has Tidings; on machines of one image the driver's path is right.
+    os.environ.setdefault("PYSPARK_PYTHON", wanted.get("spark.pyspark.python", sys.executable))
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
 
-    ours = {
-        "spark.ui.enabled": "false",
-        "spark.driver.maxResultSize": "0",  # a batch with very many matches must not end the query for good
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_BATCH),
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.adaptive.enabled": "true",
-    } | _SHORT_MEMORY
-    java = [f"-Dlog4j2.configurationFile=file:{_log_settings()}"]
-    if master.startswith("local"):
-        java += _SMALL_JAVA
-        ours |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"} | _PLAIN_FILES
-    ours["spark.driver.extraJavaOptions"] = " ".join(java)
     builder = SparkSession.builder.master(master).appName(name)
-    for key, value in (ours | (settings or {})).items():
+    for key, value in (settings_for(master) | wanted).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def is_local(master: str) -> bool:
+    """Whether the workers of this master run on this machine."""
+    return master == "local" or master.startswith("local[")
+
+
+def is_connect(session: SparkSession) -> bool:
+    """Whether the session is a client of Spark Connect, whose server may be another machine."""
+    return type(session).__module__.startswith("pyspark.sql.connect")
+
+
+def master_of(session: SparkSession) -> str:
+    """The master of a session, however it was made."""
+    return str(session.conf.get("spark.master", "a server of Spark Connect"))
+
+
+def check_reach(store_url: str, session: SparkSession) -> None:
+    """Whether the session's workers can open the store. Raises LocalStoreOnly."""
+    master = master_of(session)
+    if store_url.startswith("sqlite") and (is_connect(session) or not is_local(master)):
+        raise LocalStoreOnly("Spark Connect" if is_connect(session) else master)
+
+
+def parallelism(session: SparkSession) -> int:
+    """How many tasks the session runs at once. There is no SparkContext to ask under Spark Connect, so this counts the
+    partitions that Spark gives to a range of numbers."""
+    from pyspark.sql.functions import spark_partition_id
+
+    set_by_user = session.conf.get("spark.default.parallelism", None)
+    if set_by_user is not None:
+        return int(set_by_user)
+    if found := _LOCAL.fullmatch(master_of(session)):  # saves a job
+        return (os.cpu_count() or 1) if found[1] == "*" else int(found[1])
+    partitions = session.range(_PROBES).select(spark_partition_id().alias("partition")).toArrow()
+    return len(pc.unique(partitions.column("partition")))
+
+
+def settings_for(master: str) -> dict[str, str]:
+    """What Spark is told of ours."""
+    if not is_local(master):
+        return _OURS
+    java = [f"-Dlog4j2.configurationFile=file:{_log_settings()}", *_SMALL_JAVA]
+    return _OURS | _SHORT_MEMORY | _PLAIN_FILES | _ON_LOOPBACK | {"spark.driver.extraJavaOptions": " ".join(java)}
 
 
 def _log_settings() -> str:

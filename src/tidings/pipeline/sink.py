@@ -7,7 +7,7 @@ begins anew with the checkpoint."""
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from tidings.errors import PipelineError
 from tidings.events import BrokenRule
+from tidings.pipeline.opened import opened_store
 from tidings.store import DeadLetter, Store
 
 if TYPE_CHECKING:
@@ -102,6 +103,17 @@ class Sink:
         ]
         if letters:
             self._store.bury(letters)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSink:
+    """The sink under Spark Connect, which calls it in a process of the server's: it opens the store there. What it has
+    done is known by the store alone."""
+
+    store_url: str = field(repr=False)
+
+    def __call__(self, frame: DataFrame, batch_id: int) -> None:
+        Sink(opened_store(self.store_url))(frame, batch_id)
 
 
 def stretch_of(rows: pa.Table) -> tuple[int, int, int]:

@@ -3,14 +3,15 @@
 An offset is a position and the version of the plan to match with, so that a batch that is run again finds both in
 Spark's checkpoint. Each partition is a stretch of positions for one shard of the plan and ends with a row without a
 payload, which says which stretch it was: by these rows the sink knows that a batch is whole, and how far it
-reaches."""
+reaches.
+
+The store's URL may hold a password. Spark shows the options of a source in plans, pages and logs, so the source takes
+none: `journal_source` makes a class that carries the URL, and Spark ships that class to the workers pickled."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +19,8 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from tidings.pipeline.plans import Plans
+from tidings.pipeline.opened import opened_store
+from tidings.pipeline.plans import WorkerPlans
 from tidings.store import Store
 
 FORMAT = "tidings_journal"
@@ -51,11 +53,11 @@ class Stretch(InputPartition):
 
 
 class JournalReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    def __init__(self, options: dict[str, str]) -> None:
-        self._url = options["store"]
-        self._plans = Plans(Path(options["plans"]))
-        self._most = int(options["most"])
-        self._stretches = int(options["stretches"])
+    def __init__(self, store_url: str, plans: WorkerPlans, most: int, stretches: int) -> None:
+        self._url = store_url
+        self._plans = plans
+        self._most = most
+        self._stretches = stretches
         self._target: int | None = None  # of a run that ends
         self._opened: Store | None = None
 
@@ -114,7 +116,7 @@ class JournalReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         ]
 
     def read(self, partition: Stretch) -> Iterator[pa.RecordBatch]:
-        for rows in _store(self._url).event_rows(partition.first - 1, partition.last):
+        for rows in opened_store(self._url).event_rows(partition.first - 1, partition.last):
             yield _fixed(rows, partition)
         yield _end(partition)
 
@@ -126,26 +128,25 @@ class JournalReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._opened.close()
 
 
-class JournalSource(DataSource):
-    @classmethod
-    def name(cls) -> str:
-        return FORMAT
+def journal_source(store_url: str, plans: WorkerPlans, most: int, stretches: int) -> type[DataSource]:
+    """The journal as a data source for Spark to register: batches of at most `most` positions, each cut into
+    `stretches` at most."""
 
-    def schema(self) -> str:
-        return (
-            "first long, position long, accepted long, schema_version long, payload string, "
-            "plan long, shard int, shards int"
-        )
+    class JournalSource(DataSource):
+        @classmethod
+        def name(cls) -> str:
+            return FORMAT
 
-    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
-        return JournalReader(self.options)
+        def schema(self) -> str:
+            return (
+                "first long, position long, accepted long, schema_version long, payload string, "
+                "plan long, shard int, shards int"
+            )
 
+        def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+            return JournalReader(store_url, plans, most, stretches)
 
-@cache
-def _store(url: str) -> Store:
-    """Opened once in each worker: workers are used again for the next batch, and to open it takes longer than to read
-    it."""
-    return Store.open(url)
+    return JournalSource
 
 
 def _fixed(rows: Any, partition: Stretch) -> Any:

@@ -17,7 +17,7 @@ from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.saved_files import UnusablePlan
 from tidings.pipeline.found import found
 from tidings.pipeline.opened import decoder_of, opened
-from tidings.pipeline.plans import Plans
+from tidings.pipeline.plans import WorkerPlans
 from tidings.schema import Catalog
 
 MATCHED_ROW = "first long, position long, subscriptions array<string>, problem string, events long, shards int"
@@ -35,9 +35,9 @@ _MATCHED = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class MatchStage:
-    """Called in each worker for each partition; `plans` is a folder that all workers reach."""
+    """Called in each worker for each partition."""
 
-    plans: Path
+    plans: WorkerPlans
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         seen = 0
@@ -66,12 +66,13 @@ class MatchStage:
         """Where the plan is, the first folder opened: it may be swept away between the look and the opening, and then
         a later one does."""
         while True:
-            folders = Plans(self.plans).usable(plan, shard, shards)
+            folders = self.plans.usable(plan, shard, shards)
             try:
                 for folder in folders[:1]:
                     opened(folder, most_kept)
             except UnusablePlan:
                 if folders[0].is_dir():
+                    self.plans.drop(folders[0])
                     raise
             else:
                 return folders

@@ -210,7 +210,7 @@ def _check_master(settings: Settings) -> None:
     """Before anything is made; raises LocalStoreOnly."""
     in_file = "://" not in settings.store or settings.store.startswith("sqlite:")
     if settings.pipeline and in_file and not settings.spark_master.startswith("local"):
-        from tidings.pipeline.pipeline import LocalStoreOnly  # with Spark and numba, which start slowly
+        from tidings.pipeline.session import LocalStoreOnly
 
         raise LocalStoreOnly(settings.spark_master)
 
