@@ -62,6 +62,8 @@ class Settings:
     allow_loopback_webhooks: bool = False  # for development: also http, but only to this machine
     retry_seconds: tuple[float, ...] = ()  # between attempts to deliver; none: 5 s, 5 min, … 24 h, as is documented
     keep_events_days: int = 0  # then those that are matched and not owed go, with their notifications; 0: they stay
+    keep_keys_days: int = 0  # of removed events, by which duplicates are known; 0: they stay
+    keep_dead_letters_days: int = 90  # events of files and streams that were refused; 0: they stay
     # Then what was delivered or given up is forgotten, with its log, and notices; and what is owed to a channel that
     # was not resumed all that time is given up.
     keep_deliveries_days: int = 30
@@ -75,6 +77,13 @@ class Settings:
     # What subscribers may name in an Apprise URL. Of these none speaks plain HTTP to any host, none runs a command,
     # and none writes to this machine's desktop or log.
     apprise_schemes: tuple[str, ...] = ("ntfys", "slack", "discord", "tgram", "matrixs", "pover", "workflows")
+
+    @property
+    def duplicate_window_days(self) -> int | None:
+        """For how long a second event of one source and id is known as a duplicate; None: for ever."""
+        if not (self.keep_events_days and self.keep_keys_days):
+            return None
+        return max(self.keep_events_days, self.keep_keys_days)
 
     @property
     def on_loopback(self) -> bool:

@@ -18,7 +18,8 @@ from tests.pipeline.market import Market, opening
 from tests.pipeline.oracle import notifications_of, stored
 from tidings.pipeline.pipeline import Pipeline, PipelineSettings
 from tidings.schema import Instant
-from tidings.store import Accepted, Publish, Store, Subscribe
+from tidings.store import Accepted, Publish, RetentionDays, Store, Subscribe
+from tidings.store.clock import now
 
 
 @pytest.fixture
@@ -78,6 +79,19 @@ def test_all_is_stored_whatever_changed_in_between(store: Store, spark: SparkSes
         assert store.committed() == store.tail()
     assert stored(store) == notifications_of(store)
     assert len(stored(store)) > 1_000
+
+
+def test_old_events_go_where_no_outbox_runs(store: Store, spark: SparkSession, tmp_path: Path) -> None:
+    long_ago = Instant(now() - 10 * 86_400_000_000)
+    with Store.open(tmp_path / "tidings.db", lambda: long_ago) as past, past.database.writing() as connection:
+        connection.exec_driver_sql(f"UPDATE journal SET accepted = {int(long_ago)}")
+        connection.exec_driver_sql(f"UPDATE about SET accepted = {int(long_ago)}")
+    with Store.open(tmp_path / "tidings.db", lambda: long_ago) as past:
+        past.append(list(Market(seed=7).drafts(50)))
+    store.append(list(Market(seed=8).drafts(1)))
+    with running(store, spark, keep=RetentionDays(events=3)):
+        until(lambda: store.figures().events == 1)
+    assert store.complete_from() <= store.committed()
 
 
 def test_changes_while_it_runs(store: Store, spark: SparkSession) -> None:

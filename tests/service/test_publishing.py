@@ -33,6 +33,19 @@ def test_one_event(client: httpx.Client, service: Service) -> None:
     assert stored(service, answer.json()["position"])["attributes"] == {"brand": "mini", "year": 1990}
 
 
+def test_publishers_are_told_how_long_duplicates_are_known(client: httpx.Client, service: Service) -> None:
+    window = "Tidings-Duplicate-Window"
+    assert window not in client.post("/events", json=car("e1")).headers
+    service.gateway.settings = replace(service.settings, keep_events_days=7)
+    assert window not in client.post("/events", json=car("e1")).headers  # the keys stay
+    service.gateway.settings = replace(service.settings, keep_events_days=7, keep_keys_days=30)
+    for body, headers in ((json.dumps(car("e1")), JSON), (json.dumps([car("e2")]), JSON), (lines(car("e3")), NDJSON)):
+        answer = client.post("/events", content=body, headers=headers)
+        assert (answer.status_code, answer.headers[window]) == (202, str(30 * 86_400))
+    service.gateway.settings = replace(service.settings, keep_events_days=60, keep_keys_days=30)
+    assert client.post("/events", json=car("e1")).headers[window] == str(60 * 86_400)
+
+
 def test_an_event_without_an_id_gets_one(client: httpx.Client, service: Service) -> None:
     first, second = (client.post("/events", json=car(None)).json() for _ in range(2))
     assert len(first["id"]) == 32

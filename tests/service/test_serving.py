@@ -16,11 +16,13 @@ import pytest
 
 from tests.service.numbers import register
 from tests.service.served import Served
+from tests.store.test_retention import wait_until
 from tests.test_import import loaded_by
 from tidings.pipeline.folder import locked
+from tidings.schema import Instant
 from tidings.service.callers import digest_of
 from tidings.service.serving import AlreadyServed, CannotListen, PortTaken
-from tidings.store import Store
+from tidings.store import DeadLetter, Store
 
 
 def refused(data: Path, *options: str, **environment: str) -> str:
@@ -46,6 +48,13 @@ def test_it_starts_answers_and_stops(tmp_path: Path) -> None:
     assert stat.S_IMODE(data.stat().st_mode) == 0o700
     with Store.open(data / "tidings.db") as store:
         assert store.tail() == 0
+
+
+def test_without_a_pipeline_retention_runs_here(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "tidings.db", lambda: Instant(0)) as store:
+        store.bury([DeadLetter("file", "1", None, "{", ())])
+    with Served(tmp_path, "--no-pipeline"), Store.open(tmp_path / "tidings.db") as store:
+        wait_until(lambda: store.dead_letters() == [])
 
 
 def test_ctrl_c_stops_it_too(tmp_path: Path) -> None:

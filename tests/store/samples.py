@@ -61,7 +61,7 @@ def projections(store: Store) -> dict[str, object]:
     spans: list[Span] = list(store.spans())
     with store.database.reading() as connection:
         keys = connection.exec_driver_sql("SELECT key, position FROM event_keys ORDER BY position").all()
-        size = connection.exec_driver_sql("SELECT events, event_bytes, tail, accepted FROM about").one()
+        size = connection.exec_driver_sql("SELECT events, event_bytes, tail, accepted, active, paused FROM about").one()
     catalog = store.catalog()
     return {
         "catalog": catalog,

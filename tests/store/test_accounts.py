@@ -230,14 +230,3 @@ def test_the_journal_knows_nothing_of_them(store: Store) -> None:
     rebuild(store)
     assert store.account("ann") == ANN
     assert store.token(digest("t")) == token("t")
-
-
-def test_a_token_is_one_read_by_key(store: Store) -> None:
-    statement = "SELECT * FROM tokens WHERE digest = " + ("x'00'" if store.url.startswith("sqlite") else "'\\x00'")
-    with store.database.reading() as connection:
-        if store.url.startswith("sqlite"):
-            (row,) = connection.exec_driver_sql("EXPLAIN QUERY PLAN " + statement).all()
-            assert row[3].startswith("SEARCH tokens USING INDEX sqlite_autoindex_tokens_1 (digest=?)")
-        else:
-            connection.exec_driver_sql("SET LOCAL enable_seqscan = off")  # a table this small it would read whole
-            assert "Index Scan using tokens_pkey" in str(connection.exec_driver_sql("EXPLAIN " + statement).all())

@@ -67,22 +67,6 @@ def test_the_newest_migration_is_the_one_the_store_asks_for() -> None:
     assert ScriptDirectory.from_config(config).get_current_head() == NEWEST_REVISION
 
 
-def test_the_planner_of_the_database_uses_the_index_of_changes(store: Store) -> None:
-    with_schema(store).append([publish(f"e{number}") for number in range(2_000)])
-    statement = (
-        "SELECT position FROM journal WHERE position > 6 AND kind NOT IN ('event', 'tick') ORDER BY position LIMIT 1"
-    )
-    with store.database.writing() as connection:
-        if store.url.startswith("sqlite"):
-            statement = statement.replace("FROM journal", "FROM journal INDEXED BY journal_changes")
-            rows = connection.exec_driver_sql("EXPLAIN QUERY PLAN " + statement).all()
-        else:
-            rows = connection.exec_driver_sql("EXPLAIN " + statement).all()
-            connection.exec_driver_sql("ANALYZE journal")
-            assert "journal_changes" in str(connection.exec_driver_sql("EXPLAIN " + statement).all())
-    assert "journal_changes" in str(rows)
-
-
 def test_sqlite_is_durable(tmp_path: Path) -> None:
     with Store.open(tmp_path / "tidings.db") as store, store.database.reading() as connection:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"

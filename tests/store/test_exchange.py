@@ -128,15 +128,48 @@ def test_an_empty_journal(store: Store, empty: Store, tmp_path: Path) -> None:
 
 
 def test_removed_events_leave_their_keys(filled: Store, empty: Store, clock: Clock, tmp_path: Path) -> None:
+    accepted = list(filled.entries())
     filled.commit_batch(1, 10, NONE)
     assert filled.trim(most_bytes=0) == 2
     path = tmp_path / "journal.jsonl"
     assert export_journal(filled, path) == 12
-    assert json.loads(path.read_text().splitlines()[8]) == {"position": 8, "removed": "1:üe8"}
+    (eight,) = [entry for entry in accepted if entry.position == 8]
+    told = {"position": 8, "accepted": str(eight.accepted), "removed": "1:üe8"}
+    assert json.loads(path.read_text().splitlines()[8]) == told
     import_journal(path, empty)
     assert projections(empty) == projections(filled)
     assert empty.complete_from() == 11
     assert empty.append([publish("e8", source="ü"), publish("e10", brand="audi")]) == [Duplicate(8), Duplicate(10)]
+
+
+def test_removed_events_whose_keys_went_leave_a_gap(filled: Store, empty: Store, clock: Clock, tmp_path: Path) -> None:
+    filled.commit_batch(1, 12, NONE)
+    filled.trim(most_bytes=0)
+    assert filled.forget_keys(Instant(2**60), 1) == 1
+    path = tmp_path / "journal.jsonl"
+    export_journal(filled, path)
+    lines = path.read_text().splitlines()
+    assert json.loads(lines[8]) == {"position": 8, "forgotten": 8}
+    import_journal(path, empty)
+    assert projections(empty) == projections(filled)
+    again = tmp_path / "again.jsonl"
+    export_journal(empty, again)
+    assert again.read_text().splitlines()[1:] == lines[1:]
+    assert not isinstance(empty.append([publish("e8", source="ü")])[0], Duplicate)
+
+
+@pytest.mark.parametrize("upto", [7, 10, 99])
+def test_a_gap_that_is_not_believed(filled: Store, empty: Store, tmp_path: Path, upto: int) -> None:
+    filled.commit_batch(1, 12, NONE)
+    filled.trim(most_bytes=0, needed_from=10)
+    path = tmp_path / "journal.jsonl"
+    export_journal(filled, path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[8] = json.dumps({"position": 8, "forgotten": upto}).encode() + b"\n"
+    path.write_bytes(b"".join(lines))
+    with pytest.raises(JournalFile, match="line 9: an event is missing, though the header says complete from 9"):
+        import_journal(path, empty)
+    assert empty.tail() == 0
 
 
 def test_a_store_that_is_not_empty(filled: Store, exported: Path) -> None:

@@ -170,6 +170,8 @@ def check(store: Store, clock: Clock, groups: list[tuple[int, list[Draft]]]) -> 
     assert store.tail() == model.tail
     assert list(store.spans()) == [Span(*span) for span in model.spans]  # type: ignore[arg-type]
     assert {one.id: one.filter for one in store.subscriptions()} == model.filters
+    active = sum(span[2] is None for span in model.spans)
+    assert (store.figures().active, store.figures().paused) == (active, len(model.filters) - active)
     assert {one.id: one.expiry for one in store.subscriptions() if one.expiry is not None} == model.expiries
     before = projections(store)
     assert [position for _, position in before["keys"]] == list(model.events.values())  # type: ignore[attr-defined]

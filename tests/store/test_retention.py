@@ -1,136 +1,124 @@
-"""Old events go; the keys, the changes and everything after them stay."""
+"""The runner: what is kept how long, in small pieces, and when nothing may go."""
 
-import pyarrow as pa
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
 import pytest
 
-from tests.store.samples import START, Clock, projections, publish, with_schema
+from tests.services.sqlite import new_store
+from tests.store.samples import Clock, publish, with_schema
 from tests.store.test_notifications import table
-from tidings.schema import Instant
-from tidings.store import Duplicate, Pause, Store, Subscribe, rebuild, retention
+from tests.store.test_removal import NONE, events, letter
+from tidings.store import Duplicate, Retention, RetentionDays, Store, Subscribe, Withdraw, retention
 
-NONE = pa.table({"position": pa.array([], pa.int64()), "subscriptions": pa.array([], pa.list_(pa.string()))})
+DAY = 86_400
 
 
 @pytest.fixture
 def filled(store: Store, clock: Clock) -> Store:
-    """Schema 1-5, a subscription 6, then events 7 to 16, one each second; all committed."""
-    with_schema(store).append([Subscribe("s", "price < 3")])
-    for number in range(7, 17):
-        clock.tick()
-        store.append([publish(f"e{number:02}")])
-    store.commit_batch(1, 16, NONE)
+    """Days 0 to 9: an event each, matched, and a dead letter; a subscription that is withdrawn on day 3."""
+    with_schema(store).append([Subscribe("s", "price < 100", "ann")])
+    for day in range(10):
+        store.append([publish(f"e{day}")] + ([Withdraw("s")] if day == 3 else []))
+        store.bury([letter(day)])
+        clock.tick(DAY)
+    matched = [entry.position for entry in store.entries() if entry.kind == "event"][:4]
+    store.commit_batch(1, store.tail(), table(*((position, ["s"]) for position in matched)))
     return store
 
 
-def at(seconds: int) -> Instant:
-    return Instant(START + seconds * 1_000_000)
+def test_without_a_limit_everything_stays(filled: Store) -> None:
+    assert Retention(filled, RetentionDays()).round() == 0
+    assert len(events(filled)) == 10
 
 
-def events(store: Store) -> list[int]:
-    return [entry.position for entry in store.entries() if entry.kind == "event"]
+def test_each_kind_by_its_own_age(filled: Store) -> None:
+    days = RetentionDays(events=5, keys=7, dead_letters=2)
+    assert Retention(filled, days).round() == 5 + 4 + 1 + 3 + 8
+    assert len(events(filled)) == 5
+    assert filled.notifications() == []
+    assert list(filled.spans()) == []
+    assert [one.number for one in filled.dead_letters()] == [9, 10]
+    again = filled.append([publish(f"e{day}") for day in range(10)])
+    assert [isinstance(outcome, Duplicate) for outcome in again] == [False] * 3 + [True] * 7
+    assert Retention(filled, days).round() == 0
 
 
-def size(store: Store) -> int:
-    return sum(len(entry.body.encode()) for entry in store.entries() if entry.kind == "event")
+def test_in_small_pieces(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retention, "_AT_ONCE", 2)
+    assert Retention(filled, RetentionDays(events=5)).round() == 5 + 4 + 1
 
 
-def test_nothing_asked_nothing_removed(filled: Store) -> None:
-    assert filled.trim() == 0
-    assert filled.trim(before=at(1)) == 0
-    assert filled.trim(most_bytes=10**9) == 0
-    assert (filled.complete_from(), events(filled)) == (1, list(range(7, 17)))
+def test_a_round_ends_in_time(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retention, "_ROUND", -1.0)
+    assert Retention(filled, RetentionDays(events=5)).round() == 0
 
 
-def test_by_age(filled: Store) -> None:
-    assert filled.trim(before=at(4)) == 3  # accepted in seconds 1, 2, 3
-    assert (filled.complete_from(), events(filled)) == (10, list(range(10, 17)))
-    assert filled.trim(before=at(4)) == 0
-    assert [entry.position for entry in filled.entries()][:6] == [1, 2, 3, 4, 5, 6]
+def test_nothing_goes_while_it_may_not(filled: Store) -> None:
+    answers = iter([True, False, False, False, False, False])
+    assert Retention(filled, RetentionDays(events=5), lambda: next(answers)).round() == 5  # events, and no more
+    assert len(filled.notifications()) == 4
 
 
-def test_by_size(filled: Store) -> None:
-    one = size(filled) // 10
-    assert filled.trim(most_bytes=one * 4) == 6
-    assert size(filled) == one * 4
-    assert filled.trim(most_bytes=one * 4 - 1) == 1
-    assert (filled.complete_from(), events(filled)) == (14, [14, 15, 16])
+def test_two_at_once_remove_what_one_would(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retention, "_AT_ONCE", 1)
+    with Store.open(filled.url, filled.now) as other:
+        removed: list[int] = []
+        runners = [
+            threading.Thread(target=lambda store=store: removed.append(Retention(store, RetentionDays(5)).round()))
+            for store in (filled, other)
+        ]
+        for runner in runners:
+            runner.start()
+        for runner in runners:
+            runner.join()
+    assert sum(removed) == 5 + 4 + 1
+    assert filled.complete_from() == events(filled)[0]
 
 
-def test_by_age_and_size_whichever_asks_for_more(filled: Store) -> None:
-    one = size(filled) // 10
-    assert filled.trim(before=at(6), most_bytes=one * 9) == 5
-    assert filled.trim(before=at(2), most_bytes=one * 2) == 3
+def test_it_goes_on_until_it_is_stopped(filled: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retention, "_EVERY", 0.01)
+    with running(Retention(filled, RetentionDays(events=5))):
+        wait_until(lambda: len(events(filled)) == 5)
+        clock.tick(DAY)
+        wait_until(lambda: len(events(filled)) == 4)
 
 
-def test_only_what_is_committed(store: Store, clock: Clock) -> None:
-    with_schema(store)
-    store.append([publish("e6"), publish("e7"), publish("e8")])
-    clock.tick()
-    assert store.trim(before=clock.time, most_bytes=0) == 0
-    store.commit_batch(1, 7, NONE)
-    assert store.trim(before=clock.time) == 2
-    assert events(store) == [8]
+def test_a_store_that_fails_is_tried_again(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(retention, "_EVERY", 0.01)
+    path = new_store(tmp_path / "tidings.db")
+    with Store.open(f"sqlite:///{path}?timeout=0.01", clock) as store, closing(sqlite3.connect(path)) as other:
+        with_schema(store).append([publish("old")])
+        store.commit_batch(1, 6, NONE)
+        clock.tick(2 * DAY)
+        other.execute("BEGIN IMMEDIATE")
+        with running(Retention(store, RetentionDays(events=1))):
+            wait_until(lambda: "retention waits for the store" in caplog.text)
+            assert events(store) == [6]
+            other.rollback()
+            wait_until(lambda: not events(store))
 
 
-def test_not_more_than_was_asked_for(filled: Store) -> None:
-    assert [filled.trim(before=at(8), limit=3) for _ in range(4)] == [3, 3, 1, 0]
+@contextmanager
+def running(runner: Retention) -> Iterator[None]:
+    stopped = threading.Event()
+    thread = threading.Thread(target=runner.run, args=(stopped,))
+    thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        thread.join()
 
 
-def test_notifications_follow_their_events(store: Store, clock: Clock) -> None:
-    with_schema(store).append([Subscribe("s", "price < 3"), Subscribe("t", "price < 3")])
-    for number in range(8, 12):
-        clock.tick()
-        store.append([publish(f"e{number}")])
-    store.commit_batch(1, 11, table((8, ["s", "t"]), (9, ["t"]), (10, ["s"]), (11, ["s"])))
-    assert store.forget() == 0
-    assert store.trim(before=at(3)) == 2
-    assert len(store.notifications(0, 10)) == 5
-    assert [store.forget(2) for _ in range(3)] == [2, 1, 0]
-    assert [(one.cursor, one.position) for one in store.notifications(0, 10)] == [(4, 10), (5, 11)]
-    assert store.figures().notifications == 5  # ever made
-
-
-def test_only_what_nobody_needs(filled: Store) -> None:
-    assert filled.trim(most_bytes=0, needed_from=9) == 2
-    assert filled.trim(before=at(99), needed_from=10) == 1
-    assert filled.complete_from() == 10
-
-
-def test_all_of_them_and_positions_go_on(filled: Store) -> None:
-    assert filled.trim(before=at(99)) == 10
-    assert (filled.tail(), filled.complete_from(), events(filled)) == (16, 17, [])
-    assert filled.position_at(at(3)) == 17
-    filled.append([publish("new")])
-    assert events(filled) == [17]
-    assert filled.position_at(at(3)) == 17
-    assert filled.position_at(at(0)) == 1
-
-
-def test_duplicates_of_removed_events_are_known(filled: Store) -> None:
-    filled.trim(before=at(99))
-    assert filled.append([publish("e07"), publish("e16")]) == [Duplicate(7), Duplicate(16)]
-
-
-def test_in_pieces(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention, "_EVENTS_AT_ONCE", 3)
-    assert filled.trim(before=at(9)) == 8
-    one = size(filled) // 2
-    assert filled.trim(most_bytes=one) == 1
-    assert events(filled) == [16]
-
-
-def test_the_readers_skip_what_is_gone(filled: Store) -> None:
-    filled.trim(before=at(9))
-    (batch,) = filled.event_rows(0, 16)
-    assert batch.column("position").to_pylist() == [15, 16]
-    assert filled.next_change(6) is None
-    assert filled.position_at(at(2)) == 15
-
-
-def test_rebuilding_after_a_trim_gives_the_same(filled: Store) -> None:
-    filled.append([Pause("s"), publish("e18")])
-    filled.trim(before=at(5))
-    before = projections(filled)
-    assert len(before["keys"]) == 11  # type: ignore[arg-type]
-    rebuild(filled)
-    assert projections(filled) == before
+def wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)

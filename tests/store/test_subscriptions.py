@@ -7,7 +7,20 @@ import pytest
 
 from tests.store.samples import START, positions, publish, refusal, with_schema
 from tests.store.test_expiry import in_seconds
-from tidings.store import KEEP, Edit, NoSuchSubscription, Pause, Resume, Span, Standing, Store, Subscribe, Withdraw
+from tidings.store import (
+    KEEP,
+    Draft,
+    Edit,
+    NoSuchSubscription,
+    Pause,
+    Resume,
+    Span,
+    Standing,
+    Store,
+    Subscribe,
+    Withdraw,
+    subscriptions,
+)
 
 
 def test_posting_and_resuming_open_a_span_withdrawing_and_pausing_close_it(store: Store) -> None:
@@ -139,3 +152,53 @@ def test_spans_opened_in_a_stretch_of_the_journal(store: Store) -> None:
     assert [span.start for span in store.spans_opened(0, 99)] == [6, 7, 10]
     assert list(store.spans_opened(6, 9)) == [Span("b", 7, 9, "price < 3")]
     assert list(store.spans_opened(10, 99)) == []
+
+
+def changing(store: Store, monkeypatch: pytest.MonkeyPatch, steps: list[list[Draft]]) -> list[Span]:
+    """The spans, read one a page, with something appended before each page."""
+    monkeypatch.setattr(subscriptions, "_SPANS_AT_ONCE", 1)
+    found = []
+    given = iter(steps)
+    for span in store.spans():
+        found.append(span)
+        store.append(next(given, []))
+    return found
+
+
+def test_spans_are_those_of_one_moment_though_read_in_pages(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = "abcdef"
+    with_schema(store).append([Subscribe(id, "price < 3") for id in ids])  # 6 to 11
+    store.append([Edit("b", "price < 4"), Withdraw("d"), Pause("e")])  # 12, 13, 14
+    before = list(store.spans())
+    assert [(span.subscription, span.start, span.stop) for span in before] == [
+        ("a", 6, None), ("b", 7, 12), ("c", 8, None), ("d", 9, 13), ("e", 10, 14), ("f", 11, None), ("b", 12, None)
+    ]  # fmt: skip
+    steps: list[list[Draft]] = [
+        [Withdraw("a"), Withdraw("c")],  # one that was given already, and one that is still to come
+        [Subscribe("c", "price < 5"), Resume("e"), Edit("f", "price < 6")],
+        [Withdraw("b"), Subscribe("new", "price < 7")],
+    ]
+    assert changing(store, monkeypatch, steps) == before
+    assert {span.subscription for span in store.spans() if span.stop is None} == {"c", "e", "f", "new"}
+
+
+def test_opened_spans_in_pages(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subscriptions, "_SPANS_AT_ONCE", 2)
+    with_schema(store).append([Subscribe(f"s{number}", "price < 3") for number in range(6, 12)])
+    assert [span.start for span in store.spans_opened(6, 10)] == [7, 8, 9, 10]
+    assert [span.start for span in store.spans_opened(5, 99)] == [6, 7, 8, 9, 10, 11]
+
+
+def test_they_are_counted(store: Store) -> None:
+    def counted() -> tuple[int, int]:
+        found = store.figures()
+        return found.active, found.paused
+
+    with_schema(store).append([Subscribe(id, "price < 3") for id in "abcd"])
+    assert counted() == (4, 0)
+    store.append([Pause("a"), Pause("b"), Resume("b"), Withdraw("c"), Edit("d", "price < 4")])
+    assert counted() == (2, 1)
+    store.append([Subscribe("x", "price < 3"), Withdraw("x"), Subscribe("c", "price < 3"), Pause("c"), Withdraw("a")])
+    assert counted() == (2, 1)
+    store.append([Withdraw(id) for id in "bcd"])
+    assert counted() == (0, 0)

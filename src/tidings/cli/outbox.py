@@ -84,10 +84,7 @@ async def _run(settings: Settings, store: Store, holder: str, stopped: threading
         sending = Outbox(
             store,
             kinds.by_name,
-            limits=Limits(
-                keep=settings.keep_deliveries_days * DAY,
-                keep_events=settings.keep_events_days * DAY or None,
-            ),
+            limits=Limits(keep=settings.keep_deliveries_days * DAY),
             holder=holder or None,
             waits=settings.retry_seconds or WAITS,
             mail_notice=kinds.email.mail_notice if settings.smtp_host else None,

@@ -66,10 +66,36 @@ def pipeline(
     ] = None,
     metrics: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Keep figures in this file, in Prometheus's text form.", dir_okay=False),
+        typer.Option(
+            metavar="FILE", help="RetentionDays figures in this file, in Prometheus's text form.", dir_okay=False
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each look at the progress.")] = False,
     values_per_attribute: ValuesPerAttribute = MOST_VALUES,
+    keep_events_days: Annotated[
+        int,
+        typer.Option(
+            help="Days after which events that are matched and owed to nobody are removed; 0: never.",
+            envvar="TIDINGS_KEEP_EVENTS_DAYS",
+            min=0,
+        ),
+    ] = 0,
+    keep_keys_days: Annotated[
+        int,
+        typer.Option(
+            help="Days for which duplicates of removed events are known; 0: for ever.",
+            envvar="TIDINGS_KEEP_KEYS_DAYS",
+            min=0,
+        ),
+    ] = 0,
+    keep_dead_letters_days: Annotated[
+        int,
+        typer.Option(
+            help="Days after which refused events are removed; 0: never.",
+            envvar="TIDINGS_KEEP_DEAD_LETTERS_DAYS",
+            min=0,
+        ),
+    ] = 90,
     while_stdin: Annotated[
         bool, typer.Option("--while-stdin", help="Stop when standard input ends: for a program that starts it.")
     ] = False,
@@ -85,6 +111,7 @@ def pipeline(
         stop_with_parent(stopped)
     from tidings.pipeline.metrics import write_metrics
     from tidings.pipeline.pipeline import Pipeline, PipelineSettings
+    from tidings.store import RetentionDays
 
     _check_sink(sink, direct, source or [])
     with plain_errors():
@@ -101,6 +128,7 @@ def pipeline(
             values_per_attribute,
             plans,
             checkpoints,
+            RetentionDays(keep_events_days, keep_keys_days, keep_dead_letters_days),
         )
         with Pipeline(settings, note) as running, _Screen(as_json) as screen:
 

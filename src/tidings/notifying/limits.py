@@ -24,4 +24,3 @@ class Limits:
     lease: float = 15.0
     renew: float = 5.0
     keep: float = 30 * 86_400.0  # seconds after which a delivery is forgotten
-    keep_events: float | None = None  # seconds after which an event goes that is owed to nobody; None: never

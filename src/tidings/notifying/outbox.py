@@ -23,7 +23,6 @@ from tidings.errors import StoreError
 from tidings.notifying.delivery import Channel
 from tidings.notifying.delivery_sender import DeliverySender, MailNotice, rhythm_of_text
 from tidings.notifying.limits import Limits
-from tidings.notifying.retention import sweep
 from tidings.notifying.schedule import MICROSECONDS, WAITS, gives_up
 from tidings.notifying.term import Term
 from tidings.schema import Instant
@@ -38,6 +37,7 @@ _GRACE = 5.0  # seconds that attempts under way have at the end
 _TIDY = 60 * MICROSECONDS
 _MAIL = MICROSECONDS  # between looks for notices to mail
 _MAILED_AT_ONCE = 10
+_SWEPT_AT_ONCE = 500  # deliveries, notices and channels, so that sending need not wait long
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -220,7 +220,8 @@ class Outbox:
             return
         term.lanes.tidy(now)
         term.lanes.places.tidy(time.monotonic())
-        if not await self._in_thread(sweep, self._store, self._limits, now):
+        before = Instant(max(0, now - int(self._limits.keep * MICROSECONDS)))
+        if await self._in_thread(self._store.sweep, before, _SWEPT_AT_ONCE) < _SWEPT_AT_ONCE:
             term.tidied = now
 
     async def _pause(self, stopping: asyncio.Future[Any]) -> None:

@@ -13,7 +13,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ from tidings.pipeline.queries import JOURNAL, failed, is_gap, reason, rows_per_s
 from tidings.pipeline.session import LocalStoreOnly, check_reach, is_local, spark_session
 from tidings.pipeline.shared_plans import PlanUploads
 from tidings.pipeline.sink import Batch, Sink
-from tidings.store import Gap, Store
+from tidings.store import Gap, Retention, RetentionDays, Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,6 +67,7 @@ class PipelineSettings:
     values_per_attribute: int = MOST_VALUES  # different ones in one event of a source
     plans: str = ""  # a URI or shared path for workers on other machines; empty: they read the data folder
     checkpoints: str = ""  # a URI that Spark knows; empty: in the data folder
+    keep: RetentionDays = field(default_factory=RetentionDays)  # for how long events and the like are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,18 +136,22 @@ class Pipeline:
                 location_of(self.settings.plans, lambda name: session.conf.get(name, None))
             )
         planner = threading.Thread(target=self._plan, name="planner", daemon=True)
+        retention = threading.Thread(target=self._retain, name="retention", daemon=True)
         with java_watched(session):
             try:
                 self.planner.catch_up()
                 planner.start()
+                if not once:
+                    retention.start()
                 if self._direct_to:
                     self._watch(self._direct(session, self._direct_to, once), stopped, watch)
                 else:
                     self._match(session, stopped, once, watch)
             finally:
                 self._stopped.set()
-                if planner.is_alive():
-                    planner.join()
+                for thread in (planner, retention):
+                    if thread.is_alive():
+                        thread.join()
                 if spark is None:
                     session.stop()
 
@@ -204,6 +209,10 @@ class Pipeline:
             self.planner.follow(self._stopped)
         except Exception as problem:
             self._planner_problem = problem
+
+    def _retain(self) -> None:
+        """Beside the matching, since whatever is removed was matched first."""
+        Retention(self.store, self.settings.keep).run(self._stopped)
 
     def _watch(
         self, queries: list[StreamingQuery], stopped: threading.Event, watch: Callable[[Progress], None]

@@ -16,6 +16,13 @@ from tidings.pipeline.session import check_java
 from tidings.settings import Settings, written_settings
 from tidings.store import Store
 
+_FOR_PIPELINE = {  # settings that it reads from the environment; it needs no passwords but the store's
+    "TIDINGS_STORE",
+    "TIDINGS_KEEP_EVENTS_DAYS",
+    "TIDINGS_KEEP_KEYS_DAYS",
+    "TIDINGS_KEEP_DEAD_LETTERS_DAYS",
+}
+
 
 def _nothing() -> None:
     """There is nothing to look for."""
@@ -60,7 +67,7 @@ def pipeline_child(settings: Settings, store: Store, command: Sequence[str] | No
     return Child(
         "pipeline",
         command or pipeline_command(settings),
-        os.environ | {"TIDINGS_STORE": settings.store},
+        os.environ | {name: text for name, text in written_settings(settings).items() if name in _FOR_PIPELINE},
         settings.data / "pipeline.log",
         store.committed,
         "on one batch",

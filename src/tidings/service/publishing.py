@@ -30,6 +30,7 @@ router = APIRouter(tags=["events"])
 _JSON = "application/json"
 ACCEPTED = (_JSON, cloud_events.STRUCTURED, cloud_events.BATCH, *STREAMED)
 _AT_ONCE = 5_000  # events of one request in one transaction
+_DAY = 86_400  # seconds
 
 _TEXT = {"type": "string"}
 _NULLABLE = {"type": ["string", "null"]}
@@ -99,9 +100,20 @@ _ANSWERS[202]["content"][_JSON]["schema"] = {
 
 @router.post("/events", status_code=202, openapi_extra=_body(), responses=_ANSWERS)
 async def publish(request: Request) -> Response:
-    """Publish. One event is answered by its place in the journal; of many, those that were refused are named."""
+    """Publish. One event is answered by its place in the journal; of many, those that were refused are named.
+
+    `Tidings-Duplicate-Window` says for how many seconds a second event of one source and id is known as a duplicate;
+    without it, for ever.
+    """
     caller_of(request).need("publish")
     gateway: Gateway = request.app.state.gateway
+    answer = await _published(request, gateway)
+    if (days := gateway.settings.duplicate_window_days) is not None:
+        answer.headers["Tidings-Duplicate-Window"] = str(days * _DAY)
+    return answer
+
+
+async def _published(request: Request, gateway: Gateway) -> Response:
     kind = media_type(request)
     check_unpacked(request, ACCEPTED)
     if kind in STREAMED:

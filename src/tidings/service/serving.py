@@ -12,6 +12,7 @@ import os
 import resource
 import signal
 import socket
+import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
@@ -31,7 +32,7 @@ from tidings.service.status import ChildStatus
 from tidings.service.supervising import Supervisor
 from tidings.service.xml_daemon import XmlDaemon
 from tidings.settings import PREFIX, Settings
-from tidings.store import Store
+from tidings.store import Retention, RetentionDays, Store
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -114,6 +115,8 @@ async def _serve(
     stopped = _stopped_by_signal(supervisors)
     async with AsyncExitStack() as closing:
         closing.push_async_callback(gateway.close)
+        if not settings.pipeline:  # which would run it
+            closing.enter_context(_retaining(settings, store))
         with _explained(settings.host, settings.xml_port, "--xml-port"):
             await daemon.start(settings.host, settings.xml_port)
         token = new_token()
@@ -138,6 +141,20 @@ async def _serve(
     for problem in ended:
         if isinstance(problem, BaseException):
             raise problem
+
+
+@contextmanager
+def _retaining(settings: Settings, store: Store) -> Iterator[None]:
+    """Retention in a thread of its own."""
+    keep = RetentionDays(settings.keep_events_days, settings.keep_keys_days, settings.keep_dead_letters_days)
+    stopped = threading.Event()
+    thread = threading.Thread(target=Retention(store, keep).run, args=(stopped,), name="retention", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        thread.join()
 
 
 async def _first_of(serving: asyncio.Task[None], event: Coroutine[Any, Any, object]) -> None:

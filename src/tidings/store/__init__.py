@@ -2,9 +2,10 @@
 
 `Store` is the door; drafts go in, outcomes come out (`entries`), many at once through an `Appender`. `appending`
 decides, `projections` says what follows from an entry; `journal`, `subscriptions`, `notifications`, `dead_letters`
-and `retention` each know some tables, `sqlite` and `postgresql` what the two databases do differently. `accounts`
-and `kept_responses` serve the service beside the journal; `channels`, `deliveries`, `delivery_creation`,
-`delivery_results`, `notice_mails` and `lease` serve the outbox, all behind `outbox_store`.
+and `removal` each know some tables, `sqlite` and `postgresql` what the two databases do differently. `retention`
+removes what is old, all the time. `accounts` and `kept_responses` serve the service beside the journal; `channels`,
+`deliveries`, `delivery_creation`, `delivery_results`, `notice_mails` and `lease` serve the outbox, all behind
+`outbox_store`.
 """
 
 from tidings.store.accounts import SCOPES, Account, Token
@@ -76,6 +77,7 @@ from tidings.store.figures import Figures
 from tidings.store.kept_responses import KeptResponse
 from tidings.store.notice_mails import DueNotice
 from tidings.store.rebuilding import rebuild
+from tidings.store.retention import Retention, RetentionDays
 from tidings.store.store import Store
 
 __all__ = [
@@ -123,6 +125,8 @@ __all__ = [
     "PublishValid",
     "Refused",
     "Resume",
+    "Retention",
+    "RetentionDays",
     "Secrets",
     "Span",
     "Standing",

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Integer, Select, bindparam, func, select
 from tidings.schema import Instant
 from tidings.store.entries import Notification, Standing
 from tidings.store.journal import events_at
-from tidings.store.notifications import last_cursor
+from tidings.store.notifications import first_cursor, last_cursor
 from tidings.store.store import Store
 from tidings.store.tables import OWNED, deliveries, notifications, spans, subscriptions
 
@@ -136,15 +136,15 @@ def sparks(store: Store, owner: str, ids: Sequence[str], now: Instant) -> dict[s
         return {}
     width = PERIOD // BINS
     with store.database.reading() as connection:
-        last = last_cursor(connection)
-        edges = _edges(connection, [int(now) - PERIOD + width * place for place in range(BINS)], last)
+        first, last = first_cursor(connection), last_cursor(connection)
+        edges = _edges(connection, [int(now) - PERIOD + width * place for place in range(BINS)], first, last)
         return {id: _binned(connection, id, owner, edges) for id in ids}
 
 
-def _edges(connection: Connection, times: Sequence[int], last: int) -> list[int]:
+def _edges(connection: Connection, times: Sequence[int], first: int, last: int) -> list[int]:
     """For each time the first cursor stored at or after it. Times grow with cursors: all are looked for together, in
     ever smaller stretches, each cut into so many pieces by one question."""
-    lows, highs = [1] * len(times), [last + 1] * len(times)
+    lows, highs = [first] * len(times), [last + 1] * len(times)
     while any(low < high for low, high in zip(lows, highs, strict=True)):
         cuts = [_cuts(low, high) for low, high in zip(lows, highs, strict=True)]
         query = select(_TABLE.c.cursor, _TABLE.c.stored).where(_TABLE.c.cursor.in_(sorted(set().union(*cuts))))

@@ -16,11 +16,10 @@ from sqlalchemy import Connection, literal_column, select, update
 from tidings.schema import Instant
 from tidings.store.database import Database, Dialect
 from tidings.store.errors import NoSuchChannel
-from tidings.store.tables import channels, deliveries, notices, outbox, pipeline
+from tidings.store.tables import TROUBLED, UNREAD, channels, deliveries, notices, outbox, pipeline
 
 ChannelState = Literal["active", "paused", "disabled", "unconfirmed"]
 Secrets = tuple[tuple[str, Instant | None], ...]
-SLOW = 2.0  # seconds an attempt takes, on the average, for the operator to be told
 
 DUE: Any = literal_column("'due'")  # written out: neither database takes a partial index for a bound value
 NEVER = Instant(0)
@@ -74,9 +73,8 @@ def set_channel(database: Database, new: StoredChannel, now: Instant) -> StoredC
     with database.writing("outbox") as connection:
         key = (channels.c.subscription == new.subscription) & (channels.c.owner == new.owner)
         old = connection.execute(select(channels).where(key)).first()
-        created_to = connection.execute(
-            select(outbox.c.cursor).with_for_update()
-        ).scalar_one()  # `retention` locks it too
+        # `removal` locks it too.
+        created_to = connection.execute(select(outbox.c.cursor).with_for_update()).scalar_one()
         values: dict[str, Any] = {
             "kind": new.kind,
             "settings": written(new.settings),
@@ -177,8 +175,8 @@ def hold(connection: Connection, subscription: str, owner: str, active: bool, no
 
 def troubled(connection: Connection, limit: int) -> list[StoredChannel]:
     """Those that fail, were disabled or are slow, whoever's they are; the longest failing first."""
-    bad = channels.c.failing_since.is_not(None) | (channels.c.state == "disabled") | (channels.c.seconds >= SLOW)
-    query = select(channels).where(bad, channels.c.until.is_(None))
+    query = select(channels).where(TROUBLED, channels.c.until.is_(None))
+    query = query.with_hint(channels, "INDEXED BY channels_troubled", "sqlite")
     order = (channels.c.failing_since.is_(None), channels.c.failing_since, channels.c.seconds.desc())
     return [read_channel(row) for row in connection.execute(query.order_by(*order).limit(limit))]
 
@@ -192,9 +190,9 @@ def notices_of(connection: Connection, owner: str, after: int, limit: int) -> li
 
 
 def see_notices(database: Database, owner: str, upto: int) -> int:
-    unseen = (notices.c.owner == owner) & (notices.c.number <= upto) & (notices.c.seen == 0)
+    unread = update(notices).where(notices.c.owner == owner, notices.c.number <= upto, UNREAD)
     with database.writing("outbox") as connection:
-        return connection.execute(update(notices).where(unseen).values(seen=1)).rowcount
+        return connection.execute(unread.values(seen=1)).rowcount
 
 
 def read_channel(row: Any) -> StoredChannel:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select, update
 
 from tidings.events import BrokenRule
 from tidings.schema import Instant
 from tidings.store.database import Database
 from tidings.store.entries import DeadLetter, StoredLetter
 from tidings.store.projections import event_key
-from tidings.store.tables import dead_letters
+from tidings.store.tables import about, dead_letters
 
 
 def bury(database: Database, letters: Sequence[DeadLetter], now: Instant) -> int:
@@ -23,17 +24,32 @@ def bury(database: Database, letters: Sequence[DeadLetter], now: Instant) -> int
     with database.writing("letters") as connection:
         for row in database.dialect.find(connection, dead_letters.c.key, list(by_key)):
             del by_key[bytes(row[1])]
-        last = connection.execute(select(func.max(dead_letters.c.number))).scalar() or 0
-        rows = ((number, key, int(now), _body(letter)) for number, (key, letter) in enumerate(by_key.items(), last + 1))
-        database.dialect.insert(connection, dead_letters, rows)
+        if by_key:
+            # Numbers are not used again when old letters were removed.
+            more = update(about).values(letters=about.c.letters + len(by_key)).returning(about.c.letters)
+            first = connection.execute(more).scalar_one() - len(by_key) + 1
+            rows = [
+                (number, key, int(now), _body(letter)) for number, (key, letter) in enumerate(by_key.items(), first)
+            ]
+            database.dialect.insert(connection, dead_letters, rows)
     return len(by_key)
 
 
 def after_number(connection: Connection, after: int, limit: int) -> list[StoredLetter]:
-    table = dead_letters
-    query = select(table.c.number, table.c.stored, table.c.body).where(table.c.number > after)
-    rows = connection.execute(query.order_by(table.c.number).limit(limit))
-    return [StoredLetter(number, Instant(stored), _letter(body)) for number, stored, body in rows]
+    query = select(dead_letters).where(dead_letters.c.number > after).order_by(dead_letters.c.number)
+    return [_stored(row) for row in connection.execute(query.limit(limit))]
+
+
+def newest(connection: Connection, before: int | None, limit: int) -> list[StoredLetter]:
+    """Below this number, where one is given, the newest first."""
+    query = select(dead_letters).order_by(dead_letters.c.number.desc())
+    if before is not None:
+        query = query.where(dead_letters.c.number < before)
+    return [_stored(row) for row in connection.execute(query.limit(limit))]
+
+
+def _stored(row: Any) -> StoredLetter:
+    return StoredLetter(row.number, Instant(row.stored), _letter(row.body))
 
 
 def _key(letter: DeadLetter) -> bytes:

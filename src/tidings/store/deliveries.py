@@ -14,7 +14,7 @@ from tidings.store.channels import DUE, StoredChannel, read_channel
 from tidings.store.database import Database, Dialect, NamedRow
 from tidings.store.errors import NoSuchChannel
 from tidings.store.journal import events_at
-from tidings.store.retention import complete_from
+from tidings.store.removal import complete_from
 from tidings.store.tables import OWNED, attempts, channels, deliveries, delivery_totals, outbox, spans
 
 DeliveryState = Literal["due", "delivered", "dead"]

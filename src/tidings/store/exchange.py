@@ -3,7 +3,8 @@
     {"form": "tidings journal", "format": 1, "journal": "…uuid…", "tail": 2, "complete_from": 1}
     {"position": 1, "accepted": "2026-05-01T10:00:00Z", "kind": "schema", "schema_version": 2, "body": {…}}
 
-An event that was removed leaves `{"position": 7, "removed": "…"}`: the key by which its duplicates are known.
+An event that was removed leaves `{"position": 7, "accepted": "…", "removed": "…"}`, the key by which its duplicates are
+known; once the keys of positions 7 to 9 have gone too, `{"position": 7, "forgotten": 9}` is all that is left of them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from sqlalchemy import select
 from tidings.schema import Instant
 from tidings.store.entries import Entry
 from tidings.store.errors import BrokenJournal, JournalFile, StoreNotEmpty
-from tidings.store.importing import Import, Removed
+from tidings.store.importing import Forgotten, Import, Removed
 from tidings.store.store import Store
 from tidings.store.tables import about
 from tidings.whole_file import whole_file
@@ -30,7 +31,7 @@ FORMAT = 1
 _LONGEST_HEADER = 10_000
 _ROWS_AT_ONCE = 10_000
 _ENTRIES = "SELECT position, accepted, kind, schema_version, body FROM journal WHERE position > ? ORDER BY position"
-_REMOVED = "SELECT position, key FROM event_keys WHERE position < ? ORDER BY position"
+_REMOVED = "SELECT position, accepted, key FROM removed_keys WHERE position < ? ORDER BY position"
 
 
 class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,7 +43,7 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """An entry, or a removed event with nothing but its position and key."""
+    """An entry; a removed event with its key; or events up to the position `forgotten`, whose keys are gone too."""
 
     position: int
     accepted: str = ""
@@ -50,6 +51,7 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     schema_version: int = 0
     body: msgspec.Raw = msgspec.Raw()
     removed: str = ""
+    forgotten: int = 0
 
 
 _encoder = msgspec.json.Encoder()
@@ -68,8 +70,17 @@ def export_journal(store: Store, path: str | os.PathLike[str]) -> int:
         stream = store.database.dialect.stream
         entries = (one for rows in stream(connection, _ENTRIES, (0,), _ROWS_AT_ONCE) for one in rows)
         removed = (one for rows in stream(connection, _REMOVED, (row.complete_from,), _ROWS_AT_ONCE) for one in rows)
+        last = 0
         for one in merge(entries, removed, key=_position):
+            position = _position(one)
+            if position > last + 1 and last + 1 < row.complete_from:
+                file.write(_encoder.encode(Line(last + 1, forgotten=position - 1)) + b"\n")
+                lines += 1
             file.write(_encoder.encode(_line(one)) + b"\n")
+            last = position
+            lines += 1
+        if last < row.tail and row.complete_from > row.tail:
+            file.write(_encoder.encode(Line(last + 1, forgotten=row.tail)) + b"\n")
             lines += 1
     return lines
 
@@ -100,9 +111,8 @@ def _import(file: IO[bytes], path: str, store: Store) -> int:
                 importing.take(_read(line, number, path))
             importing.finish(header.journal, header.tail)
         except BrokenJournal as problem:
-            # Entries are applied by the thousand; each has a line of its own, the first the second.
             position, reason = problem.args
-            raise JournalFile(path, position + 1 if position else number, str(reason)) from None
+            raise JournalFile(path, importing.line_of(position) if position else number, str(reason)) from None
     store.id = header.journal
     return header.tail
 
@@ -124,11 +134,14 @@ def _header(file: IO[bytes], path: str) -> Header:
     return header
 
 
-def _read(line: bytes, number: int, path: str) -> Entry | Removed:
+def _read(line: bytes, number: int, path: str) -> Entry | Removed | Forgotten:
     try:
         read = _decode_line(line)
+        if read.forgotten:
+            return Forgotten(read.position, read.forgotten)
         if read.removed:
-            return Removed(read.position, read.removed.encode())
+            accepted = Instant.parse(read.accepted) if read.accepted else None
+            return Removed(read.position, read.removed.encode(), accepted)
         body = bytes(read.body).decode()
         return Entry(read.position, Instant.parse(read.accepted), read.kind, read.schema_version, body)
     except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
@@ -137,8 +150,9 @@ def _read(line: bytes, number: int, path: str) -> Entry | Removed:
 
 
 def _line(row: Any) -> Line:
-    if len(row) == 2:
-        return Line(row[0], removed=bytes(row[1]).decode())
+    if len(row) == len(("position", "accepted", "key")):
+        position, accepted, key = row
+        return Line(position, str(Instant(accepted)), removed=bytes(key).decode())
     position, accepted, kind, version, body = row
     return Line(position, str(Instant(accepted)), kind, version, msgspec.Raw(body.encode()))
 

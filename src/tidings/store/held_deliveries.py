@@ -22,11 +22,12 @@ def give_up_held(connection: Connection, dialect: Dialect, before: Instant, now:
     held = select(deliveries.c.number, deliveries.c.tried).where(
         deliveries.c.state == DUE,
         deliveries.c.held == 1,
+        deliveries.c.open.in_((0, 1)),  # any: so that the index by time can be used
         deliveries.c.due < int(before),
         deliveries.c.created < int(before),
         asleep,
     )
-    found = connection.execute(held.order_by(deliveries.c.number).limit(limit)).all()
+    found = connection.execute(held.order_by(deliveries.c.due).limit(limit)).all()
     if not found:
         return 0
     numbers = [row.number for row in found]

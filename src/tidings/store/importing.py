@@ -18,13 +18,25 @@ from tidings.store.fitness import check_edit, check_filter, check_members
 from tidings.store.projections import Projections
 from tidings.store.rebuilding import ENTRIES_AT_ONCE, replay
 
+_UNKNOWN = -1
+
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """The place of an event that was removed, and the key by which its duplicates are known."""
+    """The place of an event that was removed, and the key by which its duplicates are known. Files of older releases do
+    not say when it was accepted."""
 
     position: int
     key: bytes
+    accepted: Instant | None
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """The places of events, from one position to another, that were removed with their keys."""
+
+    position: int
+    upto: int
 
 
 class Import:
@@ -37,17 +49,21 @@ class Import:
         self._state = Projections(Catalog())
         self._page: list[Entry] = []
         self._removed: list[Removed] = []
+        self._forgotten: list[Forgotten] = []
         self._tail = self._accepted = self._events = self._event_bytes = 0
 
-    def take(self, one: Entry | Removed) -> None:
+    def take(self, one: Entry | Removed | Forgotten) -> None:
         if one.position != self._tail + 1:
             raise BrokenJournal(self._tail + 1, f"position {one.position} stands where {self._tail + 1} is due")
-        self._tail += 1
-        if isinstance(one, Removed):
-            if one.position >= self._complete_from:
+        self._tail = one.upto if isinstance(one, Forgotten) else one.position
+        if isinstance(one, Removed | Forgotten):
+            if not one.position <= self._tail < self._complete_from:
                 reason = f"an event is missing, though the header says complete from {self._complete_from}"
                 raise BrokenJournal(one.position, reason)
-            self._removed.append(one)
+            if isinstance(one, Removed):
+                self._removed.append(one)
+            else:
+                self._forgotten.append(one)
         else:
             if one.accepted < self._accepted:
                 raise BrokenJournal(one.position, f"it was accepted at {one.accepted}, before the entry above it")
@@ -59,6 +75,10 @@ class Import:
         if len(self._page) + len(self._removed) >= ENTRIES_AT_ONCE:
             self._flush()
 
+    def line_of(self, position: int) -> int:
+        """In the file: the header stands before the first, and forgotten events share a line."""
+        return position + 1 - sum(one.upto - one.position for one in self._forgotten if one.position < position)
+
     def finish(self, journal_id: str, tail: int) -> None:
         if self._tail != tail:
             raise BrokenJournal(0, f"the file has {self._tail:,} entries, its header says {tail:,}")
@@ -66,6 +86,9 @@ class Import:
         values = {"journal_id": journal_id, "tail": tail, "accepted": self._accepted}
         values |= {"events": self._events, "event_bytes": self._event_bytes, "complete_from": self._complete_from}
         self._connection.execute(update(tables.about).values(**values))
+        # Of those whose time is not known, the newest entry's is surely not too early.
+        late = update(tables.removed_keys).where(tables.removed_keys.c.accepted == _UNKNOWN)
+        self._connection.execute(late.values(accepted=self._accepted))
 
     def _flush(self) -> None:
         self._keep_keys()
@@ -86,6 +109,10 @@ class Import:
         for key, position in self._dialect.find(self._connection, tables.event_keys.c.key, list(at)):
             raise BrokenJournal(at[bytes(key)], f"position {position} has the same key")
         self._dialect.insert(self._connection, tables.event_keys, at.items())
+        rows = [
+            (one.position, _UNKNOWN if one.accepted is None else int(one.accepted), one.key) for one in self._removed
+        ]
+        self._dialect.insert(self._connection, tables.removed_keys, rows)
         self._removed = []
 
 

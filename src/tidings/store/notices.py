@@ -11,11 +11,11 @@ from sqlalchemy import func, select, update
 from tidings.schema import Instant
 from tidings.store.channels import Notice
 from tidings.store.store import Store
-from tidings.store.tables import channels, notices, subscriptions
+from tidings.store.tables import UNREAD, channels, notices, subscriptions
 
 
 def unread(store: Store, owner: str) -> int:
-    query = select(func.count()).select_from(notices).where(notices.c.owner == owner, notices.c.seen == 0)
+    query = select(func.count()).select_from(notices).where(notices.c.owner == owner, UNREAD)
     with store.database.reading() as connection:
         return int(connection.execute(query).scalar_one())
 
@@ -24,7 +24,7 @@ def stopped(store: Store, owner: str, most: int) -> int:
     """Of how many subscriptions the channel is disabled now and the owner has not read why; `most` are counted."""
     same = (channels.c.subscription == notices.c.subscription) & (channels.c.owner == notices.c.owner)
     query = select(notices.c.subscription).distinct().join(channels, same)
-    query = query.where(notices.c.owner == owner, notices.c.seen == 0, channels.c.state == "disabled").limit(most)
+    query = query.where(notices.c.owner == owner, UNREAD, channels.c.state == "disabled").limit(most)
     with store.database.reading() as connection:
         return len(connection.execute(query).all())
 

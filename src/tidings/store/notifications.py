@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import repeat
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, func, select, update
 
 from tidings.schema import Instant
 from tidings.store import journal
@@ -106,6 +106,12 @@ def owned_after(connection: Connection, after: int, limit: int) -> tuple[int, li
     rows = connection.execute(query).all()
     found = [(owner, Notification(cursor, at, id, Instant(stored))) for owner, cursor, at, id, stored in rows]
     return (found[-1][1].cursor if len(found) == limit else upto), found
+
+
+def first_cursor(connection: Connection) -> int:
+    """Of the oldest notification that is kept; the next one to be given where there is none."""
+    found = connection.execute(select(func.min(notifications.c.cursor))).scalar()
+    return last_cursor(connection) + 1 if found is None else int(found)
 
 
 def last_cursor(connection: Connection) -> int:

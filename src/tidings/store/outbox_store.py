@@ -6,7 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tidings.schema import Instant
-from tidings.store import channels, deliveries, delivery_creation, delivery_results, lease, notice_mails, retention
+from tidings.store import (
+    channels,
+    deliveries,
+    delivery_creation,
+    delivery_results,
+    delivery_retention,
+    lease,
+    notice_mails,
+    removal,
+)
 from tidings.store.channels import ChannelState, Notice, Secrets, StoredChannel
 from tidings.store.clock import Clock
 from tidings.store.database import Database
@@ -29,6 +38,7 @@ class OutboxStore:
 
     database: Database
     _clock: Clock
+    _swept_to: delivery_retention.ChannelKey = delivery_retention.FIRST  # the channel that was looked at last
 
     # For owners
 
@@ -130,7 +140,8 @@ class OutboxStore:
     def sweep(self, before: Instant, limit: int = 500) -> int:
         """Removes up to `limit` deliveries done before a time, with their attempts, and as many older notices;
         gives up deliveries held since then. Returns how many; fewer than `limit` when none are left."""
-        return retention.sweep(self.database, before, self._clock(), limit)
+        removed, self._swept_to = delivery_retention.sweep(self.database, before, self._clock(), limit, self._swept_to)
+        return removed
 
     # For the outbox
 
@@ -178,4 +189,4 @@ class OutboxStore:
     def owed_from(self) -> int | None:
         """The first position that is needed for what is owed; `trim` leaves all from there on."""
         with self.database.reading() as connection:
-            return retention.owed_from(connection, self.database.dialect)
+            return removal.owed_from(connection, self.database.dialect)

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from sqlalchemy import func, select
 
+from tidings.store import dead_letters
 from tidings.store.channels import DUE
 from tidings.store.entries import StoredLetter
 from tidings.store.store import Store
-from tidings.store.tables import dead_letters, deliveries
+from tidings.store.tables import deliveries
 
 
 def waiting(store: Store, subscription: str, owner: str) -> int:
@@ -29,9 +30,6 @@ def disk_bytes(store: Store) -> int:
 
 
 def newest_letters(store: Store, limit: int, before: int | None = None) -> list[StoredLetter]:
-    """Dead letters below this number, the last one first; their numbers are dense."""
+    """Dead letters below this number, the last one first."""
     with store.database.reading() as connection:
-        last = connection.execute(select(func.max(dead_letters.c.number))).scalar() or 0
-    last = last if before is None else max(0, min(last, before - 1))
-    limit = min(limit, last)
-    return [] if not limit else store.dead_letters(max(0, last - limit), limit)[::-1]
+        return dead_letters.newest(connection, before, limit)

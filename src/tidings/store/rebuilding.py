@@ -33,6 +33,7 @@ def rebuild(store: Store) -> None:
         connection.execute(delete(tables.spans))
         connection.execute(delete(tables.event_keys).where(tables.event_keys.c.position >= first))
         connection.execute(update(tables.catalog).values(version=1, body="{}"))
+        connection.execute(update(tables.about).values(active=0, paused=0))  # replaying counts them again
         state = Projections(Catalog())
         seen = first - 1  # below it, events were removed
         for rows in database.dialect.stream(connection, _ENTRIES, (0,), ENTRIES_AT_ONCE):

@@ -16,7 +16,7 @@ from tidings.store import (
     journal,
     kept_responses,
     notifications,
-    retention,
+    removal,
     subscriptions,
     tables,
 )
@@ -74,6 +74,10 @@ class Store(OutboxStore):
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def now(self) -> Instant:
+        """By the clock that gives the times of acceptance."""
+        return self._clock()
 
     # The journal
 
@@ -232,16 +236,29 @@ class Store(OutboxStore):
 
         Only up to the committed position, below `needed_from` and below all that is still owed. Answers how many.
         """
-        return retention.trim(self.database, before, most_bytes, needed_from, limit)
+        return removal.trim(self.database, before, most_bytes, needed_from, limit)
 
     def forget(self, limit: int = 10_000) -> int:
         """Removes notifications whose events were removed. Answers how many; less than the limit: there are no more."""
-        return retention.forget(self.database, limit)
+        return removal.forget(self.database, limit)
+
+    def forget_keys(self, before: Instant, limit: int = 1_000) -> int:
+        """Removes keys of removed events that were accepted before a time: published again, such an event is new.
+        Returns how many; less than the limit: there are no more."""
+        return removal.forget_keys(self.database, before, limit)
+
+    def forget_spans(self, limit: int = 1_000) -> int:
+        """Removes spans that closed before the oldest event that is kept. Returns how many, as `forget_keys` does."""
+        return removal.forget_spans(self.database, limit)
+
+    def forget_letters(self, before: Instant, limit: int = 1_000) -> int:
+        """Removes dead letters stored before a time. Returns how many, as `forget_keys` does."""
+        return removal.forget_letters(self.database, before, limit)
 
     def complete_from(self) -> int:
         """The first position from which on no event was removed."""
         with self.database.reading() as connection:
-            return retention.complete_from(connection)
+            return removal.complete_from(connection)
 
     # Accounts, tokens and answers, which are no part of the journal
 

@@ -1,9 +1,10 @@
 """The tables, as the newest migration leaves them (a test compares both).
 
 `journal` is the truth. `event_keys`, `catalog`, `subscriptions` and `spans` are projections of it and can be
-rebuilt; `notifications` and `pipeline` are what the matching has made of it; `dead_letters` is what never got in.
-`accounts`, `tokens` and `kept_responses` are the service's; `channels`, `deliveries`, `attempts`, `outbox`, `notices`
-and `delivery_totals` are about what is owed to subscribers. These are no part of the journal.
+rebuilt, all but the keys of events that were removed (`removed_keys`); `notifications` and `pipeline` are what the
+matching has made of it; `dead_letters` is what never got in. `accounts`, `tokens` and `kept_responses` are the
+service's; `channels`, `deliveries`, `attempts`, `outbox`, `notices` and `delivery_totals` are about what is owed to
+subscribers. These are no part of the journal.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-NEWEST_REVISION = "0005"
+NEWEST_REVISION = "0006"
 
 # SQLite: only INTEGER can be the row's own number. PostgreSQL: ids are ordered by code point in every locale.
 Number = BigInteger().with_variant(Integer, "sqlite")
@@ -44,6 +45,8 @@ journal = Table(
 # What is neither an event nor a tick; the planner asks for the next of them all the time.
 A_CHANGE = text("kind NOT IN ('event', 'tick')")
 Index("journal_changes", journal.c.position, sqlite_where=A_CHANGE, postgresql_where=A_CHANGE)
+A_GROWTH = text("kind = 'schema'")
+Index("journal_growth", journal.c.position, sqlite_where=A_GROWTH, postgresql_where=A_GROWTH)
 
 event_keys = Table(
     "event_keys",
@@ -51,6 +54,15 @@ event_keys = Table(
     Column("key", LargeBinary, primary_key=True),
     Column("position", Number, nullable=False),
     sqlite_with_rowid=False,
+)
+
+# The keys of events that were removed, by position: an index of `event_keys` by position would cost every publisher.
+removed_keys = Table(
+    "removed_keys",
+    metadata,
+    Column("position", Number, primary_key=True, autoincrement=False),
+    Column("accepted", Number, nullable=False),
+    Column("key", LargeBinary, nullable=False),
 )
 
 catalog = Table(
@@ -89,6 +101,10 @@ spans = Table(
 # What belongs to somebody. Where nobody owns anything, as with a journal alone, indices of this cost nothing.
 OWNED = text("owner <> ''")
 Index("spans_of_subscription", spans.c.subscription, sqlite_where=OWNED, postgresql_where=OWNED)
+OPEN = text("stop IS NULL")
+CLOSED = text("stop IS NOT NULL")
+Index("spans_open", spans.c.start, sqlite_where=OPEN, postgresql_where=OPEN)
+Index("spans_by_stop", spans.c.stop, spans.c.start, sqlite_where=CLOSED, postgresql_where=CLOSED)
 
 # No index by subscription for what nobody owns: its pages would be written all over, which took the sink from 400,000
 # rows/s to 80,000 at five million notifications of a million subscriptions.
@@ -134,8 +150,9 @@ dead_letters = Table(
     Column("body", Text, nullable=False),
 )
 
-# One row. The tail is kept because the last events may have been removed; events and their bytes are those still
-# there, since to count ten million takes seconds.
+# One row. The tail is kept because the last events may have been removed. `events` and `event_bytes` count the events
+# still there, `active` and `paused` the subscriptions: counting ten million rows takes seconds. `letters` is the last
+# number given to a dead letter, `trimmed` the position up to which retention has left no event.
 about = Table(
     "about",
     metadata,
@@ -146,6 +163,10 @@ about = Table(
     Column("events", Number, nullable=False),
     Column("event_bytes", Number, nullable=False),
     Column("complete_from", Number, nullable=False),
+    Column("active", Number, nullable=False, server_default="0"),
+    Column("paused", Number, nullable=False, server_default="0"),
+    Column("letters", Number, nullable=False, server_default="0"),
+    Column("trimmed", Number, nullable=False, server_default="0"),
 )
 
 # `scopes` is a JSON array, sorted.
@@ -210,6 +231,10 @@ channels = Table(
 )
 UNRELEASED = text("released = 0")
 Index("channels_to_release", channels.c.subscription, sqlite_where=UNRELEASED, postgresql_where=UNRELEASED)
+Index("channels_since", channels.c.since)
+# Those that an operator is shown: they fail, were disabled, or an attempt takes two seconds on average.
+TROUBLED = text("(failing_since IS NOT NULL OR state = 'disabled' OR seconds >= 2.0)")
+Index("channels_troubled", channels.c.failing_since, sqlite_where=TROUBLED, postgresql_where=TROUBLED)
 
 # `attempts` counts from the last replay on, `tried` all of them. `held`: not to be sent until its channel is active
 # and the outbox has let it go; `open`: a digest that still collects.
@@ -231,6 +256,7 @@ deliveries = Table(
     Column("first_position", Number, nullable=False),
 )
 _DUE = text("state = 'due'")
+_DEAD = text("state = 'dead'")
 _DONE = text("done IS NOT NULL")
 Index("deliveries_of_subscription", deliveries.c.subscription, deliveries.c.number)
 Index(
@@ -244,6 +270,8 @@ Index(
 )
 Index("deliveries_waiting", deliveries.c.subscription, deliveries.c.number, sqlite_where=_DUE, postgresql_where=_DUE)
 Index("deliveries_done", deliveries.c.done, sqlite_where=_DONE, postgresql_where=_DONE)  # delivered or dead
+Index("deliveries_dead", deliveries.c.subscription, deliveries.c.number, sqlite_where=_DEAD, postgresql_where=_DEAD)
+Index("deliveries_owed", deliveries.c.first_position, sqlite_where=_DUE, postgresql_where=_DUE)
 
 attempts = Table(
     "attempts",
@@ -282,6 +310,8 @@ notices = Table(
     Column("seen", SmallInteger, nullable=False),
 )
 Index("notices_of_owner", notices.c.owner, notices.c.number)
+UNREAD = text("seen = 0")
+Index("notices_unread", notices.c.owner, notices.c.number, sqlite_where=UNREAD, postgresql_where=UNREAD)
 
 # Notices of which their owner is to be told by mail; `attempts` were made in vain. A row goes when one arrived.
 notice_mails = Table(
@@ -291,6 +321,7 @@ notice_mails = Table(
     Column("due", Number, nullable=False),
     Column("attempts", Integer, nullable=False),
 )
+Index("notice_mails_due", notice_mails.c.due)
 
 # Totals by kind of channel: deliveries are removed after a month, their count stays.
 delivery_totals = Table(
