@@ -7,7 +7,7 @@ from itertools import chain, count, islice
 from typing import Any
 
 import psycopg
-from sqlalchemy import URL, Column, Connection, Engine, Table, TextClause, create_engine
+from sqlalchemy import URL, Column, Connection, Engine, Table, TextClause, create_engine, event
 
 from tidings.errors import StoreError
 from tidings.store.database import NamedRow, Part, Row, columns_of, narrowed, row_maker
@@ -33,7 +33,9 @@ class Postgresql:
 
     def engine(self, url: URL) -> Engine:
         # A connection that the server has dropped meanwhile is replaced, not handed out.
-        return create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=-1)
+        engine = create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=-1)
+        event.listen(engine, "connect", _prepare)
+        return engine
 
     def begin_reading(self, connection: Connection) -> None:
         connection.execution_options(isolation_level="REPEATABLE READ")
@@ -97,6 +99,13 @@ class Postgresql:
         ):
             return StoreUnreachable(url, said)
         return StoreFailed(url, said) if isinstance(problem, psycopg.OperationalError) or state == "42501" else None
+
+
+def _prepare(connection: Any, _: object) -> None:
+    """Every statement here has an index that leads to a few rows. Without statistics, as in a new or restored database,
+    PostgreSQL would rather read the table whole, or sort all rows of a range to take the first twenty."""
+    connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+    connection.commit()
 
 
 def _cursor(connection: Connection, **options: Any) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Column, Connection, Engine, Table, TextClause, create_engine, event
+from sqlalchemy.dialects.sqlite.base import SQLiteCompiler
 
 from tidings.errors import StoreError
 from tidings.store.database import NamedRow, Part, Row, columns_of, narrowed, row_maker
@@ -20,6 +21,13 @@ _KEYS_AT_ONCE = 1_000
 _ROWS_AT_ONCE = 50  # a statement; one row each took the sink twice the time
 
 
+class _Compiler(SQLiteCompiler):
+    """Writes hints such as INDEXED BY, which SQLAlchemy leaves out for SQLite."""
+
+    def get_from_hint_text(self, table: Any, text: str | None) -> str | None:
+        return text
+
+
 class Sqlite:
     failures: tuple[type[Exception], ...] = (sqlite3.Error,)
     body_bytes = "length(CAST(body AS BLOB))"
@@ -27,6 +35,7 @@ class Sqlite:
     def engine(self, url: URL) -> Engine:
         patience = {} if "timeout" in url.query else {"timeout": _PATIENCE}
         engine = create_engine(url, connect_args=patience, pool_size=8, max_overflow=-1)
+        engine.dialect.statement_compiler = _Compiler
         event.listen(engine, "connect", _prepare)
         event.listen(engine, "begin", _begin)
         return engine

@@ -73,8 +73,8 @@ def _open_spans(database: Database, tail: int) -> Iterator[Span]:
         with database.reading() as connection:
             rows = [*connection.execute(still)]
             last = rows[-1].start if len(rows) == _SPANS_AT_ONCE else tail
-            since = _SPAN.where(CLOSED, spans.c.stop > tail, spans.c.start > after, spans.c.start <= last)
-            rows += connection.execute(since.with_hint(spans, "INDEXED BY spans_by_stop", "sqlite")).all()
+            since = _SPAN.where(CLOSED, spans.c.stop > tail).with_hint(spans, "INDEXED BY spans_by_stop", "sqlite")
+            rows += [row for row in connection.execute(since) if after < row.start <= last]
         for row in sorted(rows, key=attrgetter("start")):
             yield Span(row.subscription, row.start, None, row.filter, row.owner)
         if last == tail:
