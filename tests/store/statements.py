@@ -34,13 +34,14 @@ SMALL = {
 _EVERY = 10  # steps of SQLite's machine between two counts
 _SET = (
     "LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_analyze = on; "
-    "SET auto_explain.log_timing = off; SET auto_explain.log_format = json; SET auto_explain.log_level = notice"
+    "SET auto_explain.log_timing = off; SET auto_explain.log_format = json; "
+    "SET auto_explain.log_buffers = on; SET auto_explain.log_level = notice"
 )
 
 
 @dataclass(slots=True)
 class Statement:
-    """`work` is rows looked at (PostgreSQL) or steps of the machine (SQLite)."""
+    """`work` is rows and blocks looked at (PostgreSQL) or steps of the machine (SQLite)."""
 
     sql: str
     paths: list[str]
@@ -81,7 +82,8 @@ def _on_postgresql(store: Store, statements: Statements) -> Iterator[None]:
             plan = json.loads(told.partition("plan:")[2])
             nodes = list(_nodes(plan["Plan"]))
             paths = [path for node in nodes if node.get("Actual Loops", 1) and (path := _path(node))]
-            statements.seen.append(Statement(plan["Query Text"], paths, sum(map(_rows, nodes))))
+            blocks = sum(plan["Plan"].get(f"Shared {how} Blocks", 0) for how in ("Hit", "Read"))
+            statements.seen.append(Statement(plan["Query Text"], paths, sum(map(_rows, nodes)) + blocks))
 
     def prepare(connection: Any, _: object) -> None:
         connection.execute(_SET)

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import Connection, literal_column, select, update
+from sqlalchemy import Connection, func, literal_column, select, update
 
 from tidings.schema import Instant
 from tidings.store.database import Database, Dialect
+from tidings.store.delivery_totals import Totals, add_totals
 from tidings.store.errors import NoSuchChannel
 from tidings.store.tables import TROUBLED, UNREAD, channels, deliveries, notices, outbox, pipeline
 
@@ -88,6 +89,7 @@ def set_channel(database: Database, new: StoredChannel, now: Instant) -> StoredC
             "seconds": 0.0,
             "problem": "",
             "changed": int(now),
+            "address": _mail_address(new.kind, new.settings),
         }
         # One that ended is owed from now on; unless notifications from before its end have yet to become deliveries.
         if old is None or (old.until is not None and old.until <= created_to):
@@ -97,6 +99,8 @@ def set_channel(database: Database, new: StoredChannel, now: Instant) -> StoredC
             connection.execute(channels.insert().values(values | fresh | {"released": _RELEASED}))
         else:
             connection.execute(update(channels).where(key).values(values))
+            if old.kind != new.kind:
+                _move_due(connection, old, new.kind)
             hold(connection, new.subscription, new.owner, new.state == "active", now)
         return read_channel(connection.execute(select(channels).where(key)).one())
 
@@ -135,7 +139,7 @@ def change_channel(
         if reason is not None:
             values["reason"] = reason
         if settings is not None:
-            values["settings"] = written(settings)
+            values |= {"settings": written(settings), "address": _mail_address(row.kind, settings)}
         if state is not None and state != row.state:
             values |= {"state": state, "reason": reason or ""}
             if state == "active":  # a new beginning: it is not disabled again for what was before
@@ -226,6 +230,19 @@ def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{value!r} cannot be written as JSON")
+
+
+def _mail_address(kind: str, settings: Mapping[str, Any]) -> str:
+    return str(settings.get("address") or "") if kind == "email" else ""
+
+
+def _move_due(connection: Connection, old: Any, kind: str) -> None:
+    """What it owes is counted under the kind by which it goes out."""
+    mine = (deliveries.c.subscription == old.subscription) & (deliveries.c.owner == old.owner)
+    counted = select(func.count()).select_from(deliveries).where(mine, deliveries.c.state == DUE)
+    if due := connection.execute(counted).scalar_one():
+        add_totals(connection, old.kind, Totals(due=-due))
+        add_totals(connection, kind, Totals(due=due))
 
 
 def _row(connection: Connection, subscription: str, owner: str | None) -> Any:

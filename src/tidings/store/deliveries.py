@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
-from sqlalchemy import Connection, Select, bindparam, func, select, update
+from sqlalchemy import Connection, Select, bindparam, literal_column, select, update
 
 from tidings.schema import Instant
-from tidings.store.channels import DUE, StoredChannel, read_channel
+from tidings.store.channels import StoredChannel, read_channel
 from tidings.store.database import Database, Dialect, NamedRow
+from tidings.store.delivery_totals import Totals, add_totals
 from tidings.store.errors import NoSuchChannel
 from tidings.store.journal import events_at
 from tidings.store.removal import complete_from
-from tidings.store.tables import OWNED, attempts, channels, deliveries, delivery_totals, outbox, spans
+from tidings.store.tables import OWNED, attempts, channels, deliveries, delivery_totals, outbox, spans, subscriptions
 
 DeliveryState = Literal["due", "delivered", "dead"]
+# Written out: neither database takes a partial index for a bound value.
+IN_STATE = {state: deliveries.c.state == literal_column(f"'{state}'") for state in get_args(DeliveryState)}
 
 _TAKEN = (
     "SELECT due, number, subscription, owner, attempts FROM deliveries WHERE state = 'due' AND held = 0 AND open = 0 "
@@ -118,7 +121,7 @@ def deliveries_of(
     if after:
         query = query.where(deliveries.c.number < after if newest else deliveries.c.number > after)
     if state is not None:
-        query = query.where(deliveries.c.state == state)
+        query = query.where(IN_STATE[state])
     query = query.order_by(deliveries.c.number.desc() if newest else deliveries.c.number).limit(limit)
     return [read_delivery(row) for row in connection.execute(query)]
 
@@ -160,23 +163,28 @@ def replay(
     """Due again, as if never tried; the outbox finds their time. Without its events there is nothing to send."""
     with database.writing("outbox") as connection:
         mine = (channels.c.subscription == subscription) & (channels.c.owner == owner)
-        if connection.execute(select(channels.c.kind).where(mine)).first() is None:
+        kind = connection.execute(select(channels.c.kind).where(mine)).scalar()
+        if kind is None:
             raise NoSuchChannel(subscription)
         connection.execute(select(outbox.c.cursor).with_for_update())  # no event is removed meanwhile
         whole = deliveries.c.first_position >= complete_from(connection)
         query = _mine(subscription, owner).where(deliveries.c.open == 0, whole)
         if failed:
-            query = query.where(deliveries.c.state == "dead")
+            query = query.where(IN_STATE["dead"])
         if numbers is not None:
             query = query.where(deliveries.c.number.between(min(numbers, default=1), max(numbers, default=0)))
         chosen = [
-            {"mark": row.number}
+            row
             for row in connection.execute(query)
             if (numbers is None or row.number in numbers) and (sequences is None or _within(row.items, *sequences))
         ]
         if chosen:
+            add_totals(connection, kind, Totals(due=sum(row.state != "due" for row in chosen)))
             fresh = {"state": "due", "held": 1, "attempts": 0, "due": int(now), "done": None}
-            connection.execute(update(deliveries).where(deliveries.c.number == bindparam("mark")).values(fresh), chosen)
+            connection.execute(
+                update(deliveries).where(deliveries.c.number == bindparam("mark")).values(fresh),
+                [{"mark": row.number} for row in chosen],
+            )
             connection.execute(update(channels).where(mine, channels.c.state == "active").values(released=0))
         return len(chosen)
 
@@ -218,16 +226,10 @@ def contents(connection: Connection, dialect: Dialect, numbers: Sequence[int]) -
 
 
 def figures(connection: Connection) -> list[DeliveryFigures]:
-    by_kind = select(channels.c.kind, func.count()).select_from(deliveries)
-    of_channel = (channels.c.subscription == deliveries.c.subscription) & (channels.c.owner == deliveries.c.owner)
-    waiting = by_kind.join(channels, of_channel).where(deliveries.c.state == DUE).group_by(channels.c.kind)
-    now_due: dict[str, int] = dict(connection.execute(waiting).all())
-    ever = {row.kind: row for row in connection.execute(select(delivery_totals))}
     return [
-        DeliveryFigures(kind, now_due.get(kind, 0), row.delivered, row.dead, row.attempts, row.failures, row.seconds)
-        if (row := ever.get(kind)) is not None
-        else DeliveryFigures(kind, now_due[kind], 0, 0, 0, 0, 0.0)
-        for kind in sorted(now_due.keys() | ever.keys())
+        DeliveryFigures(row.kind, row.due, row.delivered, row.dead, row.attempts, row.failures, row.seconds)
+        for row in connection.execute(select(delivery_totals).order_by(delivery_totals.c.kind))
+        if row.due or row.attempts or row.dead
     ]
 
 
@@ -261,16 +263,25 @@ def _due_delivery(row: NamedRow) -> DueDelivery:
 
 
 def _filters(connection: Connection, dialect: Dialect, found: Sequence[StoredDelivery]) -> dict[int, str]:
-    """By number: the filter under which the newest of its notifications was found."""
-    opened: dict[str, list[NamedRow]] = {}
-    owned = sorted({one.subscription for one in found if one.owner})
-    nobodys = sorted({one.subscription for one in found if not one.owner})
-    for ids, among in ((owned, OWNED), (nobodys, None)):
-        for row in dialect.find(connection, spans.c.subscription, ids, among) if ids else ():
-            opened.setdefault(row.subscription, []).append(row)
+    """By number: the filter under which the newest of its notifications was found. Nearly always that is the one that
+    the subscription has now; a subscription may have had thousands."""
+    ids = sorted({one.subscription for one in found})
+    now = {(row.id, row.owner): row for row in dialect.find(connection, subscriptions.c.id, ids)}
     filters = {}
     for one in found:
         position = one.items[-1].position
-        known = [span for span in opened.get(one.subscription, ()) if span.start <= position]
-        filters[one.number] = max(known, key=lambda span: span.start).filter if known else ""
+        row = now.get((one.subscription, one.owner))
+        if row is not None and row.span is not None and row.span <= position:
+            filters[one.number] = row.filter
+        else:
+            filters[one.number] = _past_filter(connection, one.subscription, one.owner, position)
     return filters
+
+
+def _past_filter(connection: Connection, subscription: str, owner: str, position: int) -> str:
+    """What nobody owns is in no index, and the spans are read back to the right one."""
+    mine = (spans.c.subscription == subscription) & (spans.c.owner == owner) & (spans.c.start <= position)
+    query = select(spans.c.filter).where(mine).order_by(spans.c.start.desc()).limit(1)
+    if owner:
+        query = query.where(OWNED).with_hint(spans, "INDEXED BY spans_of_subscription", "sqlite")
+    return connection.execute(query).scalar() or ""

@@ -8,6 +8,7 @@ an outbox that has read everything due up to a time need not read that again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -17,6 +18,7 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from tidings.schema import Instant
 from tidings.store.database import Database, Dialect, NamedRow, Row
+from tidings.store.delivery_totals import Totals, add_totals
 from tidings.store.lease import check_lease
 from tidings.store.tables import UNRELEASED, channels, deliveries, outbox, pipeline
 
@@ -66,6 +68,7 @@ class _Channel:
 
     def __init__(self, row: NamedRow, rhythms: Rhythms) -> None:
         self.key: Key = (row.subscription, row.owner)
+        self.kind = row.kind
         self.active = row.state == "active"
         self.sequence, self.collecting, self.released = row.sequence, row.collecting, row.released
         self.recent: list[int] = msgspec.json.decode(row.recent)
@@ -118,6 +121,7 @@ class _Work:
         self._digests: dict[int, _Digest] = {}
         self._fresh: set[int] = set()
         self._new: list[Row] = []
+        self._created: Counter[str] = Counter()  # by kind of channel
 
     def release(self, limit: int) -> int:
         """Lets go what was held of channels that are active again, oldest first, by the rhythm they have now."""
@@ -194,6 +198,8 @@ class _Work:
             for one in self._channels.values()
         ]
         _many(connection, statement, changed)
+        for kind, count in self._created.items():
+            add_totals(connection, kind, Totals(due=count))
         connection.execute(update(outbox).values(cursor=self._cursor, delivery=self._number))
 
     def _add(self, channel: _Channel, item: list[int]) -> None:
@@ -218,9 +224,11 @@ class _Work:
 
     def _single(self, channel: _Channel, item: list[int]) -> Row:
         now, due = int(self._now), channel.due(self._now)
+        self._created[channel.kind] += 1
         return (self._number, *channel.key, _json([item]), 0, channel.held, "due", 0, 0, due, now, None, item[1])
 
     def _row(self, one: _Digest, channel: _Channel) -> Row:
+        self._created[channel.kind] += 1
         state = (one.open, channel.held, "due", 0, 0, one.due, int(self._now), None)
         return (one.number, *one.key, _json(one.items), *state, one.items[0][1])
 

@@ -10,10 +10,11 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from tidings.schema import Instant
 from tidings.store.channels import hold
-from tidings.store.database import Database, Dialect, NamedRow
+from tidings.store.database import Database, NamedRow
+from tidings.store.delivery_totals import Totals, add_totals
 from tidings.store.lease import check_lease
 from tidings.store.notice_mails import queue_mail
-from tidings.store.tables import attempts, channels, deliveries, delivery_totals, notices, outbox
+from tidings.store.tables import attempts, channels, deliveries, notices, outbox
 
 LONGEST_REQUEST = 8_192  # characters that are kept
 LONGEST_RESPONSE = 2_048
@@ -110,22 +111,26 @@ def record_results(
         ids = sorted({one.key[0] for one in known.values()})
         health = {one.key: one for one in map(_Health, dialect.find(connection, channels.c.subscription, ids))}
         logged: list[tuple[Any, ...]] = []
-        totals: dict[str, list[float]] = {}
+        totals: dict[str, Totals] = {}
         for result in results:
             delivery = known.get(result.number)
             channel = None if delivery is None else health.get(delivery.key)
             if delivery is None or channel is None:  # removed by hand: there is nothing to record
                 continue
+            was_due = delivery.state == "due"
             delivery.take(result, now)
             logged.append(_attempt(result, delivery.tried))
             channel.take(result, now, gives_up)
             if not channel.active:
                 delivery.held = 1
-            _count(totals.setdefault(channel.kind, [0, 0, 0, 0, 0.0]), result)
+            total = totals.setdefault(channel.kind, Totals())
+            total.due -= was_due and delivery.state != "due"
+            _count(total, result)
         dialect.insert(connection, attempts, logged)
         _write_deliveries(connection, known.values())
         _write_health(connection, [one for one in health.values() if one.has_changed])
-        add_totals(connection, dialect, totals)
+        for kind, total in totals.items():
+            add_totals(connection, kind, total)
         for channel in health.values():
             if channel.was_disabled:
                 _disable(connection, channel, now)
@@ -149,9 +154,12 @@ def _kept(text: str, longest: int) -> str:
     )
 
 
-def _count(total: list[float], result: AttemptResult) -> None:
-    for place, more in enumerate((result.ok, not result.ok and result.due is None, 1, not result.ok, result.seconds)):
-        total[place] += more
+def _count(total: Totals, result: AttemptResult) -> None:
+    total.delivered += result.ok
+    total.dead += not result.ok and result.due is None
+    total.attempts += 1
+    total.failures += not result.ok
+    total.seconds += result.seconds
 
 
 def _write_deliveries(connection: Connection, changed: Iterable[_Delivery]) -> None:
@@ -187,15 +195,6 @@ def _write_health(connection: Connection, changed: Sequence[_Health]) -> None:
     ]
     mine = (channels.c.subscription == bindparam("mark")) & (channels.c.owner == bindparam("whose"))
     connection.execute(update(channels).where(mine), values)
-
-
-def add_totals(connection: Connection, dialect: Dialect, totals: dict[str, list[float]]) -> None:
-    """By kind of channel: delivered, dead, attempts, failures, seconds."""
-    names = ("delivered", "dead", "attempts", "failures", "seconds")
-    for kind, total in totals.items():
-        more = {name: delivery_totals.c[name] + value for name, value in zip(names, total, strict=True)}
-        if not connection.execute(update(delivery_totals).where(delivery_totals.c.kind == kind).values(more)).rowcount:
-            dialect.insert(connection, delivery_totals, [(kind, *map(int, total[:4]), total[4])])
 
 
 def _disable(connection: Connection, channel: _Health, now: Instant) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, exists, func, select, update
 from tidings.schema import Instant
 from tidings.store.channels import DUE
 from tidings.store.database import Dialect
-from tidings.store.delivery_results import add_totals
+from tidings.store.delivery_totals import Totals, add_totals
 from tidings.store.tables import attempts, channels, deliveries
 
 REASON = "its channel was not resumed in time, so it was given up"
@@ -19,7 +19,7 @@ def give_up_held(connection: Connection, dialect: Dialect, before: Instant, now:
     """Gives up at most `limit` deliveries held since before a time; returns how many."""
     mine = (channels.c.subscription == deliveries.c.subscription) & (channels.c.owner == deliveries.c.owner)
     asleep = exists().where(mine, channels.c.state != "active")  # an active one is about to let its own go
-    held = select(deliveries.c.number, deliveries.c.tried).where(
+    held = select(deliveries.c.number, deliveries.c.tried, deliveries.c.subscription).where(
         deliveries.c.state == DUE,
         deliveries.c.held == 1,
         deliveries.c.open.in_((0, 1)),  # any: so that the index by time can be used
@@ -32,12 +32,14 @@ def give_up_held(connection: Connection, dialect: Dialect, before: Instant, now:
         return 0
     numbers = [row.number for row in found]
     given_up = {"state": "dead", "open": 0, "done": int(now), "tried": deliveries.c.tried + 1}
-    connection.execute(update(channels).where(channels.c.collecting.in_(numbers)).values(collecting=None))
+    collecting = channels.c.subscription.in_({row.subscription for row in found}) & channels.c.collecting.in_(numbers)
+    connection.execute(update(channels).where(collecting).values(collecting=None))
     connection.execute(update(deliveries).where(deliveries.c.number.in_(numbers)).values(given_up))
     logged = [(row.number, row.tried + 1, int(now), 0.0, 0, None, "", "", REASON) for row in found]
     dialect.insert(connection, attempts, logged)
     kinds = (
         select(channels.c.kind, func.count()).where(mine, deliveries.c.number.in_(numbers)).group_by(channels.c.kind)
     )
-    add_totals(connection, dialect, {kind: [0, many, 0, 0, 0.0] for kind, many in connection.execute(kinds).all()})
+    for kind, many in connection.execute(kinds).all():
+        add_totals(connection, kind, Totals(due=-many, dead=many))
     return len(numbers)

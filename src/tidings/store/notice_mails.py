@@ -7,17 +7,20 @@ The address is chosen when the mail is sent: one that its reader confirmed for t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from sqlalchemy import Connection, delete, func, select, update
 
 from tidings.schema import Instant
 from tidings.store.channels import StoredChannel, read_channel
 from tidings.store.database import Database
+from tidings.store.deliveries import IN_STATE
 from tidings.store.lease import check_lease
-from tidings.store.tables import channels, deliveries, notice_mails, notices, subscriptions
+from tidings.store.tables import MAILED, channels, deliveries, notice_mails, notices, subscriptions
+
+_MOST_ADDRESSES = 100  # of one owner that are tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +49,37 @@ def queue_mail(connection: Connection, number: int, owner: str, disabled: str, n
 def address_of(connection: Connection, owner: str, disabled: str) -> str:
     """A confirmed one: of an email channel that is active, or that its owner paused. None to which mails fail, or whose
     reader wants no more: a mail about mails that fail would be another of them."""
-    mine = (channels.c.owner == owner) & (channels.c.kind == "email") & channels.c.until.is_(None)
-    query = select(channels.c.settings, channels.c.state, channels.c.subscription).where(mine)
-    found: list[tuple[bool, str]] = []
-    refused = set()
-    for row in connection.execute(query.order_by(channels.c.changed.desc())):
-        address = str(msgspec.json.decode(row.settings).get("address") or "")
-        if row.state == "disabled" or row.subscription == disabled:
-            refused.add(address)
-        elif row.state in ("active", "paused"):
-            found.append((row.state != "active", address))
-    usable = [one for one in found if one[1] and one[1] not in refused]
-    return min(usable, key=lambda one: one[0])[1] if usable else ""
+    own = select(channels.c.address).where(channels.c.owner == owner, channels.c.subscription == disabled, MAILED)
+    refused = connection.execute(own).scalar()
+    found: list[tuple[bool, int, str]] = []
+    for address in _addresses(connection, owner):
+        changed = {state: _changed(connection, owner, address, state) for state in ("disabled", "active", "paused")}
+        if address == refused or changed["disabled"]:
+            continue
+        state = "active" if changed["active"] else "paused"
+        if changed[state]:
+            found.append((state == "active", changed[state], address))
+    return max(found)[2] if found else ""
+
+
+def _addresses(connection: Connection, owner: str) -> Iterator[str]:
+    """The different ones of an owner, from each to the next in the index: a thousand channels may have the same."""
+    address: str | None = ""
+    for _ in range(_MOST_ADDRESSES):
+        following = select(channels.c.address).where(channels.c.owner == owner, channels.c.address > address, MAILED)
+        following = following.with_hint(channels, "INDEXED BY channels_mailed", "sqlite")
+        address = connection.execute(following.order_by(channels.c.address).limit(1)).scalar()
+        if address is None:
+            return
+        yield address
+
+
+def _changed(connection: Connection, owner: str, address: str, state: str) -> int:
+    """When the last email channel to this address came into this state; 0 where there is none."""
+    mine = (channels.c.owner == owner) & (channels.c.address == address) & (channels.c.state == state)
+    newest = select(func.max(channels.c.changed)).where(mine, MAILED)
+    found = connection.execute(newest.with_hint(channels, "INDEXED BY channels_mailed", "sqlite")).scalar()
+    return int(found or 0)
 
 
 def due_notices(connection: Connection, now: Instant, limit: int) -> list[DueNotice]:
@@ -82,13 +104,13 @@ def _due_notice(connection: Connection, row: Any) -> DueNotice:
     owner, subscription = row.owner, row.subscription
     mine = (channels.c.subscription == subscription) & (channels.c.owner == owner)
     found = connection.execute(select(channels).where(mine, channels.c.state == "disabled")).first()
-    counted = select(deliveries.c.state, func.count()).where(
-        deliveries.c.subscription == subscription, deliveries.c.owner == owner, deliveries.c.state.in_(("due", "dead"))
+    counted = select(func.count()).select_from(deliveries)
+    counted = counted.where(deliveries.c.subscription == subscription, deliveries.c.owner == owner)
+    waiting, dead = (
+        connection.execute(counted.where(state)).scalar_one() for state in (IN_STATE["due"], IN_STATE["dead"])
     )
-    counts: dict[str, int] = dict(connection.execute(counted.group_by(deliveries.c.state)).all())
     address = address_of(connection, owner, subscription)
     channel = None if found is None else read_channel(found)
-    waiting, dead = counts.get("due", 0), counts.get("dead", 0)
     stands = (subscriptions.c.id == subscription) & (subscriptions.c.owner == owner)
     filter = connection.execute(select(subscriptions.c.filter).where(stands)).scalar() or ""
     stored = Instant(row.stored)

@@ -24,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-NEWEST_REVISION = "0006"
+NEWEST_REVISION = "0007"
 
 # SQLite: only INTEGER can be the row's own number. PostgreSQL: ids are ordered by code point in every locale.
 Number = BigInteger().with_variant(Integer, "sqlite")
@@ -86,6 +86,7 @@ subscriptions = Table(
     Column("span", Number),
 )
 Index("subscriptions_of_owner", subscriptions.c.owner, subscriptions.c.id)
+Index("subscriptions_by_age", subscriptions.c.owner, subscriptions.c.since)
 _EXPIRES = text("expiry IS NOT NULL")
 Index("subscriptions_by_expiry", subscriptions.c.expiry, sqlite_where=_EXPIRES, postgresql_where=_EXPIRES)
 
@@ -100,7 +101,7 @@ spans = Table(
 )
 # What belongs to somebody. Where nobody owns anything, as with a journal alone, indices of this cost nothing.
 OWNED = text("owner <> ''")
-Index("spans_of_subscription", spans.c.subscription, sqlite_where=OWNED, postgresql_where=OWNED)
+Index("spans_of_subscription", spans.c.subscription, spans.c.start, sqlite_where=OWNED, postgresql_where=OWNED)
 OPEN = text("stop IS NULL")
 CLOSED = text("stop IS NOT NULL")
 Index("spans_open", spans.c.start, sqlite_where=OPEN, postgresql_where=OPEN)
@@ -206,7 +207,8 @@ Index("kept_responses_by_age", kept_responses.c.stored)
 # How a subscription's owner is told. The owner is in the key: a withdrawn id may be used again by somebody else, and
 # what is still owed to the one must never go to the other. `settings`, `secrets` and `recent` are JSON; `since` and
 # `until` are the cursors between which it is owed; `collecting` is the digest that is open; `released` is 0 while
-# the channel is active and deliveries that were held wait for the outbox to let them go.
+# the channel is active and deliveries that were held wait for the outbox to let them go; `address` is that of an email
+# channel.
 channels = Table(
     "channels",
     metadata,
@@ -228,10 +230,21 @@ channels = Table(
     Column("seconds", Double, nullable=False),
     Column("problem", Text, nullable=False),
     Column("changed", Number, nullable=False),
+    Column("address", Id, nullable=False, server_default=""),
 )
 UNRELEASED = text("released = 0")
 Index("channels_to_release", channels.c.subscription, sqlite_where=UNRELEASED, postgresql_where=UNRELEASED)
 Index("channels_since", channels.c.since)
+MAILED = text("kind = 'email' AND until IS NULL")
+Index(
+    "channels_mailed",
+    channels.c.owner,
+    channels.c.address,
+    channels.c.state,
+    channels.c.changed,
+    sqlite_where=MAILED,
+    postgresql_where=MAILED,
+)
 # Those that an operator is shown: they fail, were disabled, or an attempt takes two seconds on average.
 TROUBLED = text("(failing_since IS NOT NULL OR state = 'disabled' OR seconds >= 2.0)")
 Index("channels_troubled", channels.c.failing_since, sqlite_where=TROUBLED, postgresql_where=TROUBLED)
@@ -323,7 +336,7 @@ notice_mails = Table(
 )
 Index("notice_mails_due", notice_mails.c.due)
 
-# Totals by kind of channel: deliveries are removed after a month, their count stays.
+# Totals by kind of channel: `due` now, the others ever. Deliveries are removed after a month, their count stays.
 delivery_totals = Table(
     "delivery_totals",
     metadata,
@@ -333,4 +346,5 @@ delivery_totals = Table(
     Column("attempts", Number, nullable=False),
     Column("failures", Number, nullable=False),
     Column("seconds", Double, nullable=False),
+    Column("due", Number, nullable=False, server_default="0"),
 )
