@@ -44,12 +44,20 @@ class Dialect(Protocol):
         """Many rows, with a value for every column of the table, in its order."""
 
     def find(
-        self, connection: Connection, column: Column[Any], keys: Sequence[Any], among: TextClause | None = None
+        self,
+        connection: Connection,
+        column: Column[Any],
+        keys: Sequence[Any],
+        among: TextClause | None = None,
+        names: tuple[str, ...] = (),
     ) -> Iterator[NamedRow]:
-        """The rows of the column's table in which it has one of the values; `among` is the condition of an index."""
+        """The rows of the column's table in which it has one of the values, with these columns or all; `among` is the
+        condition of an index."""
 
-    def page(self, connection: Connection, query: str, bounds: Row) -> list[NamedRow]:
-        """All rows of a fixed query (with `?` for its bounds)."""
+    def page(
+        self, connection: Connection, query: str, bounds: Row, into: type[tuple[Any, ...]] | None = None
+    ) -> list[NamedRow]:
+        """All rows of a fixed query (with `?` for its bounds), each made `into` a named tuple of its columns."""
 
     def stream(self, connection: Connection, query: str, bounds: Row, size: int) -> Iterator[list[Row]]:
         """The same as plain tuples, `size` rows at a time, while the transaction lasts."""
@@ -101,9 +109,9 @@ class Database:
 
 
 @lru_cache(256)
-def row_maker(names: tuple[str, ...]) -> Callable[[Row], NamedRow]:
+def row_maker(names: tuple[str, ...], into: type[tuple[Any, ...]] | None = None) -> Callable[[Row], NamedRow]:
     """Makes a driver's tuple a named one. Half the time of `_make`, which is a Python function."""
-    return partial(tuple.__new__, namedtuple("NamedRow", names, rename=True))
+    return partial(tuple.__new__, into or namedtuple("NamedRow", names, rename=True))
 
 
 def columns_of(table: Table) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 from sqlalchemy import Connection, Select, bindparam, literal_column, select, update
@@ -22,7 +22,7 @@ DeliveryState = Literal["due", "delivered", "dead"]
 # Written out: neither database takes a partial index for a bound value.
 IN_STATE = {state: deliveries.c.state == literal_column(f"'{state}'") for state in get_args(DeliveryState)}
 
-_TAKEN = (
+_TAKEN = (  # the members of DueDelivery, as below
     "SELECT due, number, subscription, owner, attempts FROM deliveries WHERE state = 'due' AND held = 0 AND open = 0 "
     "AND due <= ? AND due >= ? AND (due > ? OR number > ?) ORDER BY due, number LIMIT ?"
 )
@@ -33,8 +33,7 @@ _WAITING = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One notification in a delivery; `matched_at` is when it was stored."""
 
     sequence: int
@@ -73,11 +72,10 @@ class StoredAttempt:
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class DueDelivery:
+class DueDelivery(NamedTuple):
     """What the outbox must know to choose; `attempts` of 0 is a first one, which keeps its turn."""
 
-    due: Instant
+    due: int  # microseconds; a row as the database gives it
     number: int
     subscription: str
     owner: str
@@ -194,14 +192,14 @@ def due(
 ) -> list[DueDelivery]:
     """Those of active channels, by time and number, from after this pair on; (time, 0) begins with that time."""
     bounds = (int(now), after[0], after[0], after[1], limit)
-    return [_due_delivery(row) for row in dialect.page(connection, _TAKEN, bounds)]
+    return dialect.page(connection, _TAKEN, bounds, DueDelivery)
 
 
 def due_of(
     connection: Connection, dialect: Dialect, subscription: str, owner: str, first: bool, now: Instant, limit: int
 ) -> list[DueDelivery]:
     bounds = (subscription, owner, int(now), 0 if first else 1, limit)
-    return [_due_delivery(row) for row in dialect.page(connection, _WAITING, bounds)]
+    return dialect.page(connection, _WAITING, bounds, DueDelivery)
 
 
 def contents(connection: Connection, dialect: Dialect, numbers: Sequence[int]) -> list[DeliveryContents]:
@@ -256,10 +254,6 @@ def _mine(subscription: str, owner: str) -> Select[Any]:
 
 def _within(items: str, first: int, last: int) -> bool:
     return any(first <= sequence <= last for sequence, _, _ in msgspec.json.decode(items))
-
-
-def _due_delivery(row: NamedRow) -> DueDelivery:
-    return DueDelivery(Instant(row.due), row.number, row.subscription, row.owner, row.attempts)
 
 
 def _filters(connection: Connection, dialect: Dialect, found: Sequence[StoredDelivery]) -> dict[int, str]:

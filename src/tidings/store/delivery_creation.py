@@ -24,7 +24,7 @@ from tidings.store.tables import UNRELEASED, channels, deliveries, outbox, pipel
 
 # CROSS JOIN keeps SQLite from walking over the channels and, for each, over all notifications.
 _OWED = (
-    "SELECT n.cursor, n.position, n.subscription, n.owner, n.stored FROM notifications n CROSS JOIN channels c "
+    "SELECT n.position, n.subscription, n.owner, n.stored FROM notifications n CROSS JOIN channels c "
     "WHERE n.cursor > ? AND n.cursor <= ? AND c.subscription = n.subscription AND c.owner = n.owner "
     "AND n.cursor > c.since AND (c.until IS NULL OR n.cursor <= c.until) ORDER BY n.cursor"
 )
@@ -38,6 +38,7 @@ _TO_CREATE = (
     "EXISTS (SELECT 1 FROM channels WHERE released = 0 AND state = 'active') AS releasing"
 )
 _CLOSING = "SELECT * FROM deliveries WHERE state = 'due' AND held = 0 AND open = 1 AND due <= ? ORDER BY due LIMIT ?"
+_CHANNEL = ("subscription", "owner", "settings", "state", "sequence", "collecting", "released", "recent")
 _MARK: Any = bindparam("mark")  # not a column's name, which an update of many rows may not use
 
 
@@ -166,11 +167,11 @@ class _Work:
         done, self._cursor = end - self._cursor, end
         rows = self._dialect.page(self._connection, _OWED, (begin, end))
         self._load({row.subscription for row in rows})
-        self._load_digests(self._channels[row.subscription, row.owner].collecting for row in rows)
-        for row in rows:
-            channel = self._channels[row.subscription, row.owner]
+        found = [(self._channels[row.subscription, row.owner], row.position, row.stored) for row in rows]
+        self._load_digests(channel.collecting for channel, _, _ in found)
+        for channel, position, stored in found:
             channel.sequence += 1
-            self._add(channel, [channel.sequence, row.position, row.stored])
+            self._add(channel, [channel.sequence, position, stored])
         return int(done)
 
     def write(self) -> None:
@@ -235,7 +236,7 @@ class _Work:
     def _load(self, subscriptions: Iterable[str]) -> dict[Key, _Channel]:
         known = {subscription for subscription, _ in self._channels}
         missing = sorted(set(subscriptions) - known)
-        for row in self._dialect.find(self._connection, channels.c.subscription, missing):
+        for row in self._dialect.find(self._connection, channels.c.subscription, missing, None, _CHANNEL):
             channel = _Channel(row, self._rhythms)
             self._channels[channel.key] = channel
         return self._channels

@@ -19,6 +19,8 @@ from tidings.store.tables import attempts, channels, deliveries, notices, outbox
 LONGEST_REQUEST = 8_192  # characters that are kept
 LONGEST_RESPONSE = 2_048
 LONGEST_PROBLEM = 1_000
+_DELIVERY = ("number", "subscription", "owner", "held", "state", "attempts", "tried", "due", "done")
+_HEALTH = ("subscription", "owner", "kind", "state", "failing_since", "dead_in_a_row", "seconds", "problem")
 _NEWEST_WEIGHS = 0.2  # in the average of a channel's seconds
 _NOTED = 0.2  # a change of that average by less is not written
 
@@ -107,9 +109,14 @@ def record_results(
         check_lease(connection, holder)
         dialect = database.dialect
         numbers = [one.number for one in results]
-        known = {row.number: _Delivery(row) for row in dialect.find(connection, deliveries.c.number, numbers)}
+        known = {
+            row.number: _Delivery(row)
+            for row in dialect.find(connection, deliveries.c.number, numbers, None, _DELIVERY)
+        }
         ids = sorted({one.key[0] for one in known.values()})
-        health = {one.key: one for one in map(_Health, dialect.find(connection, channels.c.subscription, ids))}
+        health = {
+            one.key: one for one in map(_Health, dialect.find(connection, channels.c.subscription, ids, None, _HEALTH))
+        }
         logged: list[tuple[Any, ...]] = []
         totals: dict[str, Totals] = {}
         for result in results:

@@ -62,20 +62,27 @@ class Postgresql:
                 cursor.execute(f"INSERT INTO {into} VALUES {values}", [value for row in first for value in row])
 
     def find(
-        self, connection: Connection, column: Column[Any], keys: Sequence[Any], among: TextClause | None = None
+        self,
+        connection: Connection,
+        column: Column[Any],
+        keys: Sequence[Any],
+        among: TextClause | None = None,
+        names: tuple[str, ...] = (),
     ) -> Iterator[NamedRow]:
         if not keys:
             return
-        names = columns_of(column.table)
+        names = names or columns_of(column.table)
         where = f"{column.name} = ANY(%b){narrowed(among)}"
         with _cursor(connection) as cursor:
             rows = cursor.execute(f"SELECT {', '.join(names)} FROM {column.table.name} WHERE {where}", [list(keys)])
             yield from map(row_maker(names), rows)
 
-    def page(self, connection: Connection, query: str, bounds: Row) -> list[NamedRow]:
+    def page(
+        self, connection: Connection, query: str, bounds: Row, into: type[tuple[Any, ...]] | None = None
+    ) -> list[NamedRow]:
         with _cursor(connection, binary=True) as cursor:
             cursor.execute(query.replace("?", "%s"), bounds)
-            return list(map(row_maker(tuple(one.name for one in cursor.description)), cursor.fetchall()))
+            return list(map(row_maker(tuple(one.name for one in cursor.description), into), cursor.fetchall()))
 
     def stream(self, connection: Connection, query: str, bounds: Row, size: int) -> Iterator[list[Row]]:
         """Through a cursor in the server: only so many rows at a time come over and take memory."""

@@ -61,10 +61,15 @@ class Sqlite:
         cursor.executemany(statement, given[whole:])
 
     def find(
-        self, connection: Connection, column: Column[Any], keys: Sequence[Any], among: TextClause | None = None
+        self,
+        connection: Connection,
+        column: Column[Any],
+        keys: Sequence[Any],
+        among: TextClause | None = None,
+        names: tuple[str, ...] = (),
     ) -> Iterator[NamedRow]:
         cursor = _cursor(connection)
-        names = columns_of(column.table)
+        names = names or columns_of(column.table)
         named = row_maker(names)
         rest = iter(keys)
         while some := list(islice(rest, _KEYS_AT_ONCE)):
@@ -74,9 +79,11 @@ class Sqlite:
                 named, cursor.execute(f"SELECT {', '.join(names)} FROM {column.table.name} WHERE {where}", some)
             )
 
-    def page(self, connection: Connection, query: str, bounds: Row) -> list[NamedRow]:
+    def page(
+        self, connection: Connection, query: str, bounds: Row, into: type[tuple[Any, ...]] | None = None
+    ) -> list[NamedRow]:
         cursor = _cursor(connection).execute(query, bounds)
-        return list(map(row_maker(tuple(one[0] for one in cursor.description)), cursor))
+        return list(map(row_maker(tuple(one[0] for one in cursor.description), into), cursor))
 
     def stream(self, connection: Connection, query: str, bounds: Row, size: int) -> Iterator[list[Row]]:
         cursor = _cursor(connection).execute(query, bounds)
