@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 from tidings.errors import TidingsError, shown, suggestion
 
 PREFIX = "TIDINGS_"
-ELSEWHERE = ("TIDINGS_CACHE", "TIDINGS_KAFKA_JARS", "TIDINGS_SERVER", "TIDINGS_TOKEN")  # read where they are needed
+# Read where they are needed.
+ELSEWHERE = ("TIDINGS_CACHE", "TIDINGS_CLOCK_OFFSET_FILE", "TIDINGS_KAFKA_JARS", "TIDINGS_SERVER", "TIDINGS_TOKEN")
 SCOPES = ("publish", "subscribe", "schema", "operate")
 SMTP_SECURITY = ("none", "starttls", "tls")
 HANDSHAKES = ("ask", "none")

@@ -21,7 +21,7 @@ from tidings.notifying.delivery import Attempt
 from tidings.notifying.limits import Limits
 from tidings.notifying.schedule import WAITS
 from tidings.schema import Instant
-from tidings.store import Store
+from tidings.store import Store, notification_id
 
 
 def test_what_is_found_is_sent_with_all_that_belongs_to_it(store: Store, clock: Clock) -> None:
@@ -33,9 +33,10 @@ def test_what_is_found_is_sent_with_all_that_belongs_to_it(store: Store, clock: 
     send_all(store, channel, clock)
     (delivery,) = channel.sent
     (owed,) = delivery.owed
-    assert (delivery.id, delivery.subscription, delivery.owner) == (f"{position}.s", "s", OWNER)
+    id = notification_id("s", "", f"e{position}")
+    assert (delivery.id, delivery.subscription, delivery.owner) == (id, "s", OWNER)
     assert delivery.filter == "price < 100"
-    assert (owed.id, owed.sequence, owed.matched_at) == (f"{position}.s", 1, matched)
+    assert (owed.id, owed.sequence, owed.matched_at) == (id, 1, matched)
     assert owed.event["attributes"] == {"price": 10}
     assert channel.settings == [{"address": "s", "kind": "record"}]
     (kept,) = deliveries(store)

@@ -16,6 +16,7 @@ from tests.store.samples import START, Clock
 from tidings.notifying.delivery_sender import rhythm_of_text
 from tidings.schema import Instant
 from tidings.store import Store
+from tidings.store.notification_id import digest_id, notification_id
 
 
 def test_a_digest_by_count_and_by_time(store: Store, clock: Clock) -> None:
@@ -26,7 +27,8 @@ def test_a_digest_by_count_and_by_time(store: Store, clock: Clock) -> None:
     (full,) = channel.sent
     assert [owed.sequence for owed in full.owed] == [1, 2, 3]
     assert full.is_digest
-    assert (full.id, [owed.id for owed in full.owed]) == ("digest.1.s", [f"{at}.s" for at in positions[:3]])
+    ids = [notification_id("s", "", f"e{at}") for at in positions[:3]]
+    assert (full.id, [owed.id for owed in full.owed]) == (digest_id(ids), ids)
     clock.tick(30)
     find(store, "s")
     send_all(store, channel, clock)
@@ -47,7 +49,7 @@ def test_a_digest_of_one_is_a_plain_notification(store: Store, clock: Clock) -> 
     send_all(store, channel, clock)
     clock.tick(60)
     send_all(store, channel, clock)
-    assert [delivery.id for delivery in channel.sent] == [f"{position}.s"]
+    assert [delivery.id for delivery in channel.sent] == [notification_id("s", "", f"e{position}")]
 
 
 def test_a_digest_goes_on_collecting_while_paused(store: Store, clock: Clock) -> None:
@@ -126,7 +128,7 @@ def test_quiet_hours_count_where_the_outbox_comes_late(store: Store, clock: Cloc
     with_channels(store, "s", quiet={"from": "11:00", "to": "12:00", "zone": "UTC"})
     find(store, "s")
     channel = Recorder()
-    store.take_lease("other", Instant(clock.time + 1), clock.time)
+    store.take_lease("other", 0.000001)
     store.create_deliveries("other", clock.time, 100, rhythm_of_text)
     clock.tick(3_601)
     outbox = outbox_of(store, channel, clock)

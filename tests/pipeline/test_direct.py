@@ -121,7 +121,7 @@ def test_the_newest_plan_at_each_batch(spark: SparkSession, store: Store, folder
     filters, raws = filters_of(market, 60), raw_events(market, 200)
     first, all_of_them = dict(list(filters.items())[:20]), filters
     plan(first, store.catalog(), plans.path(1, 0))
-    plans.publish(Published(1, 0, 1, store.id))
+    plans.publish(Published(1, 0, 1, store.incarnation()))
     source, sink = FolderSource(folder), ParquetSink(tmp_path / "out")
     query = start_direct(spark, NewestPlan(plans), source, sink, tmp_path / "checkpoint", store_url=store.url)
     try:
@@ -130,7 +130,7 @@ def test_the_newest_plan_at_each_batch(spark: SparkSession, store: Store, folder
         halves = [dict(list(filters.items())[:30]), dict(list(filters.items())[30:])]
         for shard, half in enumerate(halves):
             plan(half, store.catalog(), plans.path(2, shard))
-        plans.publish(Published(2, 0, 2, store.id))
+        plans.publish(Published(2, 0, 2, store.incarnation()))
         shutil.rmtree(plans.path(1, 0).parent)
         move_in(folder, "b.jsonl", raws[100:])
         query.processAllAvailable()
@@ -174,7 +174,7 @@ def test_a_folder_of_another_query_is_refused(spark: SparkSession, store: Store,
 def test_a_plan_that_was_swept_away_meanwhile(store: Store, folder: Path, tmp_path: Path) -> None:
     plans = Plans(tmp_path / "plans")
     plan({"s": "price >= 0"}, store.catalog(), plans.path(2, 0))
-    plans.publish(Published(2, 0, 1, store.id))
+    plans.publish(Published(2, 0, 1, store.incarnation()))
     move_in(folder, "a.jsonl", [{"id": "e1", "event_type": "sale", "attributes": {"price": 1}}])
     letters, newest = LettersInFolder(tmp_path / "refused"), NewestPlan(plans)
     stage = DirectStage(_First([plans.path(1, 0)], newest), FolderSource(folder), letters, "run")

@@ -103,7 +103,7 @@ def test_a_plan_of_another_journal_is_not_used(store: Store, plans: Plans, tmp_p
         Planner(other, plans).catch_up()
     store.append(list(Market(5).drafts(100, changes=0.3)))
     published = Planner(store, plans).catch_up()
-    assert published.journal == store.id
+    assert published.incarnation == store.incarnation()
     assert answers(store, plans, published) == notifications_of(store)
 
 

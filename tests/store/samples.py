@@ -3,6 +3,7 @@
 from tidings.schema import Attribute, AttributeUse, Domain, EventType, Instant, Kind
 from tidings.schema.growth import AppendValue, CreateAttribute, CreateDomain, CreateEventType
 from tidings.store import Accepted, Draft, Grow, Outcome, Publish, Refused, Store
+from tidings.store.clock import Steady
 from tidings.store.entries import Span, Standing
 
 START = Instant.parse("2026-05-01T10:00:00Z")
@@ -28,6 +29,29 @@ class Clock:
     def tick(self, seconds: float = 1) -> Instant:
         self.time = Instant(self.time + int(seconds * SECOND))
         return self.time
+
+
+class SteadyClock(Clock):
+    """A host's clock. Time passes by `tick`; `jump` sets the time of day alone, as somebody at the keyboard does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.boot, self.elapsed = "boot 1", 0
+
+    def steady(self) -> Steady:
+        return Steady(self.boot, self.elapsed)
+
+    def tick(self, seconds: float = 1) -> Instant:
+        self.elapsed += int(seconds * SECOND)
+        return super().tick(seconds)
+
+    def jump(self, seconds: float) -> None:
+        self.time = Instant(self.time + int(seconds * SECOND))
+
+    def reboot(self, boot: str, seconds: float) -> None:
+        """The host was off for a while."""
+        self.boot, self.elapsed = boot, 0
+        self.jump(seconds)
 
 
 def raw(id: str, price: object = 10, **members: object) -> dict[str, object]:

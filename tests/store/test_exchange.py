@@ -52,10 +52,11 @@ def test_the_form_of_the_file(filled: Store, exported: Path) -> None:
     header, first, *rest = map(json.loads, exported.read_text().splitlines())
     assert header == {
         "form": "tidings journal",
-        "format": 1,
+        "format": 2,
         "journal": filled.id,
         "tail": 12,
         "complete_from": 1,
+        "watermark": str(filled.watermark_at(12)),
     }
     assert first == {
         "position": 1,
@@ -198,7 +199,7 @@ DAMAGE: dict[str, tuple[Callable[[list[bytes]], object], str]] = {
     "foreign": (lambda lines: lines.insert(0, b'{"id": "s1", "filter": "x"}\n'), "line 1: this is no journal"),
     "binary": (lambda lines: lines.insert(0, b"\x89PNG\r\n\xff\xfe"), "line 1: this is no journal"),
     "other form": (line(1, lambda header: header.update(form="poem")), "line 1: this is no journal but 'poem'"),
-    "newer": (line(1, lambda header: header.update(format=2)), "line 1: it has format 2, this release knows 1"),
+    "newer": (line(1, lambda header: header.update(format=3)), "line 1: it has format 3, this release knows 2"),
     "id": (line(1, lambda header: header.update(journal="x")), "line 1: the journal's id is no UUID"),
     "missing line": (lambda lines: lines.pop(4), "line 5: position 5 stands where 4 is due"),
     "repeated line": (lambda lines: lines.insert(4, lines[4]), "line 6: position 4 stands where 5 is due"),

@@ -159,3 +159,27 @@ def test_the_keys_of_events_that_were_removed_can_be_exported(url: str, clock: C
         assert [line["position"] for line in lines if "removed" in line] == [row[0] for row in removed]
         assert store.forget_keys(Instant(about[3])) == 0  # the newest entry's time stands for theirs
         assert store.forget_keys(Instant(about[3] + 1)) == len(removed) > 1
+
+
+def test_watermarks_are_filled_in(url: str, clock: Clock) -> None:
+    """As if the events had been appended now: an event without a time counts by its acceptance."""
+    rows = [list(row) for row in RECORDED["journal"]]
+    times = ("1999-01-01T00:00:00Z", "1998-01-01T00:00:00Z", None, "2999-01-01T00:00:00Z")
+    for row, time in zip([row for row in rows if row[2] == "event"], times, strict=False):
+        if time is not None:
+            row[4] = json.dumps(json.loads(row[4]) | {"time": time})
+    make_0001(url, RECORDED | {"journal": rows})
+    with Store.open(url, clock) as store:
+        watermark, expected = None, []
+        for row in rows:
+            if row[2] == "event":
+                time = json.loads(row[4]).get("time")
+                occurred = row[1] if time is None else int(Instant.parse(time))
+                watermark = occurred if watermark is None else max(watermark, occurred)
+            expected.append(watermark)
+        assert [store.watermark_at(row[0]) for row in rows] == expected
+        assert len({mark for mark in expected if mark}) == 3
+        assert store.incarnation()
+        before = expected[-1]
+        store.append([publish("later", time="1970-01-02T00:00:00Z")])
+        assert store.watermark_at(store.tail()) == before

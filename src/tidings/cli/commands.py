@@ -36,6 +36,7 @@ HOMES = {
     "schema": "schema:app",
     "workload": "workload:workload",
     "journal": "journal:app",
+    "clock": "clock:clock",
     "bench": "bench:app",
     "torture": "torture:torture",
 }

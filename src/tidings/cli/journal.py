@@ -187,10 +187,8 @@ def trim(
     age = _microseconds(older_than, "'--older-than'") if older_than else None
     size = bytes_of(at_most, "'--at-most'") if at_most else None
     with opened_store(data, store) as journal, progress() as bar:
-        from tidings.store.clock import now
-
         bar.add_task("removing old events", total=None)
-        removed = journal.trim(None if age is None else Instant(now() - age), size)
+        removed = journal.trim(None if age is None else Instant(journal.clock.now() - age), size)
         while journal.forget() > 0:
             pass  # as much at once as lets others write in between
         complete_from = journal.complete_from()

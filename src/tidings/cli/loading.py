@@ -26,7 +26,6 @@ from tidings.store import (
     Subscribe,
     SubscriptionExists,
 )
-from tidings.store.clock import now
 
 _SUBSCRIPTIONS_AT_ONCE = 5_000
 _REASONS_SHOWN = 5
@@ -120,7 +119,7 @@ class Loading:
         """Wrong events never stop the others; `most_values` as in `validate`."""
         catalog = self._store.catalog()
         for chunk in raw_chunks(path, catalog, form):
-            self._publish(arrived(str(path.absolute()), chunk, catalog, now, most_values))
+            self._publish(arrived(str(path.absolute()), chunk, catalog, self._store.clock.now, most_values))
             self._tell(self.loaded)
 
     def _publish(self, come: Arrived) -> None:

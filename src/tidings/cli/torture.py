@@ -37,10 +37,10 @@ def torture(
 ) -> None:
     """Start a service, use it from several clients while its processes are killed at random, and check every promise.
 
-    Gateway, pipeline and outbox are killed with SIGKILL, the disk is full now and then (for root, who can mount a small
-    one), and the webhooks go to a receiver that is slow, fails, resets and lies. What must have arrived is computed
-    from what the clients were told. Exits with 1 when anything was lost, doubled or made up. All of it stays on this
-    machine, and nothing is left running. Linux only.
+    Gateway, pipeline and outbox are killed with SIGKILL, now and then their clock is wrong by up to a year or the disk
+    is full (for root, who can mount a small one), and the webhooks go to a receiver that is slow, fails, resets and
+    lies. What must have arrived is computed from what the clients were told. Exits with 1 when anything was lost,
+    doubled or made up. All of it stays on this machine, and nothing is left running. Linux only.
 
     Example: tidings torture --seconds 60
     """

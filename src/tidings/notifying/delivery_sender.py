@@ -19,6 +19,7 @@ from tidings.notifying.rhythm import Rhythm, read_rhythm
 from tidings.notifying.schedule import WAITS, next_due
 from tidings.schema import Instant
 from tidings.store import AttemptResult, DeliveryContents, DueNotice, StoredChannel
+from tidings.store.notification_id import digest_id, notification_id_of
 
 MailNotice = Callable[[DueNotice, Instant], Awaitable[Attempt]]
 _RHYTHMIC = frozenset({"digest", "rate", "quiet"})
@@ -101,9 +102,9 @@ def delivery_of(contents: DeliveryContents) -> OutgoingDelivery | None:
     for item, event in zip(stored.items, contents.events, strict=True):
         if event is None:
             return None
-        id = f"{item.position}.{stored.subscription}"
+        id = notification_id_of(stored.subscription, event)
         owed.append(Owed(id, item.sequence, msgspec.json.decode(event), item.matched_at))
-    id = owed[0].id if len(owed) == 1 else f"digest.{stored.number}.{stored.subscription}"
+    id = owed[0].id if len(owed) == 1 else digest_id(one.id for one in owed)
     return OutgoingDelivery(id, stored.subscription, stored.owner, contents.filter, tuple(owed))
 
 

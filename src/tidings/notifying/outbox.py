@@ -26,14 +26,14 @@ from tidings.notifying.limits import Limits
 from tidings.notifying.schedule import MICROSECONDS, WAITS, gives_up
 from tidings.notifying.term import Term
 from tidings.schema import Instant
-from tidings.store import DueNotice, LeaseLost, Store
-from tidings.store.clock import now as time_now
+from tidings.store import ClockJumped, DueNotice, LeaseLost, Store
 
 _POLL = 0.05  # seconds between looks for new notifications
 _GROUP = 0.02  # seconds in which results gather to be settled together
 _ENOUGH = 500  # results that are settled at once
 _STANDBY = 1.0  # seconds between tries to take the lease
 _GRACE = 5.0  # seconds that attempts under way have at the end
+_SET_BACK = 60 * MICROSECONDS
 _TIDY = 60 * MICROSECONDS
 _MAIL = MICROSECONDS  # between looks for notices to mail
 _MAILED_AT_ONCE = 10
@@ -43,13 +43,14 @@ T = TypeVar("T")
 
 
 class Outbox:
-    """`random` gives numbers from 0 up to 1. Everything that is late is so by `clock`."""
+    """`random` gives numbers from 0 up to 1. `clock` says when something is due: the store's time unless set, which
+    goes on evenly even while the host's clock is wrong."""
 
     def __init__(
         self,
         store: Store,
         channels: Mapping[str, Channel],
-        clock: Callable[[], Instant] = time_now,
+        clock: Callable[[], Instant] | None = None,
         random: Callable[[], float] = random.random,
         limits: Limits | None = None,
         holder: str | None = None,
@@ -61,7 +62,7 @@ class Outbox:
         self._limits = limits or Limits()
         self._sending = DeliverySender(channels, self._now, random, self._limits.longest_attempt, waits)
         self._mail_notice = mail_notice
-        self._clock = clock
+        self._clock = clock or store.clock.now
         self._latest = Instant(0)
         self._term: Term | None = None
         self._renew_at = 0
@@ -100,6 +101,9 @@ class Outbox:
 
     async def turn(self) -> bool:
         """One round of all that is to be done now; whether there is more. Raises StoreError."""
+        if self._clock() < self._latest - _SET_BACK:  # an operator confirmed it: what was due is looked for again
+            self._stand_by()
+            self._latest = self._clock()
         now = self._now()
         if not await self._hold_lease(now):
             return False
@@ -129,7 +133,7 @@ class Outbox:
                 if term.tasks:
                     await asyncio.wait(term.tasks, timeout=_GRACE)
                 await self._settle(term)
-                await self._in_thread(self._store.take_lease, self.holder, self._now(), self._now())
+                await self._in_thread(self._store.take_lease, self.holder, 0)
         except StoreError as problem:
             _log.warning("the outbox could not settle its last results: %s", problem)
         finally:
@@ -139,8 +143,7 @@ class Outbox:
     async def _hold_lease(self, now: Instant) -> bool:
         if self._term is not None and now < self._renew_at:
             return True
-        until = Instant(now + int(self._limits.lease * MICROSECONDS))
-        if not await self._in_thread(self._store.take_lease, self.holder, until, now):
+        if not await self._in_thread(self._store.take_lease, self.holder, self._limits.lease):
             self._stand_by()
             return False
         self._renew_at = now + int(self._limits.renew * MICROSECONDS)
@@ -221,7 +224,11 @@ class Outbox:
         term.lanes.tidy(now)
         term.lanes.places.tidy(time.monotonic())
         before = Instant(max(0, now - int(self._limits.keep * MICROSECONDS)))
-        if await self._in_thread(self._store.sweep, before, _SWEPT_AT_ONCE) < _SWEPT_AT_ONCE:
+        try:
+            removed = await self._in_thread(self._store.sweep, before, _SWEPT_AT_ONCE)
+        except ClockJumped:  # nothing is removed or given up until it is right, but sending goes on
+            removed = 0
+        if removed < _SWEPT_AT_ONCE:
             term.tidied = now
 
     async def _pause(self, stopping: asyncio.Future[Any]) -> None:

@@ -6,6 +6,7 @@ import atexit
 import os
 import shutil
 import tempfile
+import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,7 +74,7 @@ def folders_of(
     if place is not None and is_uri(place):
         with tempfile.TemporaryDirectory(prefix="tidings-") as made:
             plans = Plans(Path(made), PlanUploads(location_of(str(place), setting)))
-            version = plans.next_version()
+            version = plans.next_version(time.time_ns() // 1_000_000)
             plan_of(subscriptions, catalog, "local", plans.path(version, 0))
             plans.publish(Published(version, 0, 1, ""))
         return _fetched(plans.for_workers(), catalog)

@@ -1,8 +1,9 @@
 """Direct matching: events of a folder or a Kafka topic in, matches out, past the journal, for rates beyond it.
 
 Each task of a micro-batch takes the newest plan when it begins; every subscription of that plan counts that was not
-withdrawn. Matches are written by Spark's own sinks: exactly once to Parquet, at least once to Kafka. There are no
-positions and no notifications, and repeated events are not noticed."""
+withdrawn. The pipeline takes out what has expired, four times a second. Matches are written by Spark's own sinks:
+exactly once to Parquet, at least once to Kafka. There are no positions and no notifications, and repeated events are
+not noticed."""
 
 from __future__ import annotations
 

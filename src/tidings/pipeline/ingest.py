@@ -10,6 +10,8 @@ for good (spark.driver.maxResultSize)."""
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,12 +20,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidings.events import Event, RefusedEvent, write_event
+from tidings.events import BrokenRule, Event, RefusedEvent, write_event
 from tidings.pipeline.arrivals import Arrived, written
 from tidings.pipeline.kafka_source import packages_for
 from tidings.pipeline.sources import Source, parse_source
-from tidings.store import DeadLetter, Duplicate, PublishValid, Refused, Store
-from tidings.store.clock import now
+from tidings.store import ClockJumped, DeadLetter, Duplicate, Outcome, PublishValid, Refused, Store
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Ingest", "Source", "Taken", "packages_for", "parse_source", "start_ingest"]
 
+_UNTIL_NEXT_TRY = 1.0  # seconds
+_log = logging.getLogger(__name__)
 _MOST = 10_000  # events, or letters, in one transaction
 _TAKEN_ROW = "events long, duplicates long, refused long"
 _COUNTS = ("events", "duplicates", "refused")
@@ -90,7 +93,7 @@ class IntakeStage:
     def __call__(self, rows: Iterator[Any]) -> Iterator[Any]:
         with Store.open(self.store_url) as store:
             intake = Intake(store)
-            for arrived in self.source.arrivals(rows, store.catalog, now):
+            for arrived in self.source.arrivals(rows, store.catalog, store.clock.now):
                 intake.take(arrived)
             intake.finish()
         yield pa.RecordBatch.from_pylist([{name: getattr(intake.taken, name) for name in _COUNTS}])
@@ -112,9 +115,19 @@ class Intake:
         if max(len(self._events), len(self._letters)) >= _MOST:
             self.finish()
 
+    def _append(self, drafts: list[PublishValid]) -> list[Outcome]:
+        """Waits while the clock is wrong: the source keeps what has not arrived yet, and a task that fails may not be
+        tried again often enough."""
+        while True:
+            try:
+                return self._store.append(drafts)
+            except ClockJumped as problem:
+                _log.warning("ingest waits: %s", problem)
+                time.sleep(_UNTIL_NEXT_TRY)
+
     def finish(self) -> None:
         """Appends and buries what waits."""
-        outcomes = self._store.append([PublishValid(event) for event, _, _ in self._events]) if self._events else []
+        outcomes = self._append([PublishValid(event) for event, _, _ in self._events]) if self._events else []
         duplicates = 0
         for (event, origin, place), outcome in zip(self._events, outcomes, strict=True):
             match outcome:
@@ -124,7 +137,9 @@ class Intake:
                     text = written(write_event(event))
                     self._letters.append(DeadLetter(origin, str(place), event.id, text, refusal.errors))
                 case Refused(problem):
-                    raise problem
+                    broken = BrokenRule("form", None, None, str(problem))
+                    text = written(write_event(event))
+                    self._letters.append(DeadLetter(origin, str(place), event.id, text, (broken,)))
         if self._letters:
             self._store.bury(self._letters)
         refused = sum(isinstance(outcome, Refused) for outcome in outcomes)

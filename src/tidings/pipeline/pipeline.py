@@ -30,10 +30,11 @@ from tidings.pipeline.match_sinks import MatchSink, parse_sink
 from tidings.pipeline.planner import Planner
 from tidings.pipeline.plans import Plans
 from tidings.pipeline.queries import JOURNAL, failed, is_gap, reason, rows_per_second, start_matching
+from tidings.pipeline.restoring import was_put_back
 from tidings.pipeline.session import LocalStoreOnly, check_reach, is_local, spark_session
 from tidings.pipeline.shared_plans import PlanUploads
 from tidings.pipeline.sink import Batch, Sink
-from tidings.store import Gap, Retention, RetentionDays, Store
+from tidings.store import ClockJumped, Gap, Retention, RetentionDays, Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -95,6 +96,7 @@ class Pipeline:
         self._tell = tell
         self._stopped = threading.Event()  # of the planner
         self._planner_problem: Exception | None = None
+        self._is_clock_wrong = False
 
     def __enter__(self) -> Pipeline:
         self.folder.lock()
@@ -103,11 +105,16 @@ class Pipeline:
             if self.store.url.startswith("sqlite") and not is_local(self.settings.master):
                 raise LocalStoreOnly(self.settings.master)
             self.plans = Plans(self.folder.plans.absolute())
+            was_older = was_put_back(self.store, self.plans)
+            if was_older:
+                self.store.renew_incarnation()
             self.planner = Planner(self.store, self.plans, self.settings.plan_limit, self._tell)
             self.sink = Sink(self.store)
             own = [JOURNAL, *(_named("ingest", text) for text in self.settings.sources)]
             for query in self._direct_names() if self._direct_to else own:
                 self._checkpoint(query)
+            if was_older and not self._direct_to:
+                self._set_aside("the store was put back from an older copy")
         except BaseException:
             self.folder.unlock()
             raise
@@ -139,6 +146,8 @@ class Pipeline:
         retention = threading.Thread(target=self._retain, name="retention", daemon=True)
         with java_watched(session):
             try:
+                if self._direct_to:
+                    self._expire()
                 self.planner.catch_up()
                 planner.start()
                 if not once:
@@ -198,11 +207,25 @@ class Pipeline:
             except (Gap, QueryFailed) as problem:
                 if isinstance(problem, QueryFailed) and not is_gap(query):
                     raise
-                names = [JOURNAL, *(_named("ingest", text) for text in self.settings.sources)]
-                aside = [self.folder.set_aside(name, self.store.id) for name in names]
-                self._tell(f"{problem}. Checkpoints are ahead of the store and were set aside: {', '.join(aside)}")
+                self.store.renew_incarnation()
+                self._set_aside(str(problem))
                 self.planner.begin_anew()
                 self.sink.problem = None
+
+    def _set_aside(self, why: str) -> None:
+        names = [JOURNAL, *(_named("ingest", text) for text in self.settings.sources)]
+        aside = [self.folder.set_aside(name, self.store.id) for name in names]
+        self._tell(f"{why}. Checkpoints are ahead of the store and were set aside: {', '.join(aside)}")
+
+    def _expire(self) -> None:
+        """For direct matching, which appends nothing else: what has expired by now leaves the plan."""
+        try:
+            self.store.append([])
+            self._is_clock_wrong = False
+        except ClockJumped as problem:
+            if not self._is_clock_wrong:
+                self._tell(str(problem))
+            self._is_clock_wrong = True
 
     def _plan(self) -> None:
         try:
@@ -221,6 +244,8 @@ class Pipeline:
         looked = time.monotonic()
         while any(query.isActive for query in queries) and not failed(queries):
             ended = stopped.wait(_LOOK)
+            if self._direct_to:
+                self._expire()
             now = time.monotonic()
             rows = rows_per_second(queries)
             watch(Progress(self.store.tail(), self.store.committed(), self.sink.taken(), now - looked, rows))

@@ -104,7 +104,7 @@ class Planner:
     def _open(self) -> None:
         """Goes on with the newest version, if there is one of this journal that can be used."""
         newest = self._plans.newest()
-        if newest is None or newest.journal != self._store.id or newest.covers > self._store.tail():
+        if newest is None or newest.incarnation != self._store.incarnation() or newest.covers > self._store.tail():
             return self._build(1)
         paths = [self._plans.path(newest.version, shard) for shard in range(newest.shards)]
         try:
@@ -184,7 +184,7 @@ class Planner:
         return self._matchers[shard_of(id, len(self._matchers))]
 
     def _publish(self) -> None:
-        version = self._plans.next_version()
+        version = self._plans.next_version(self._store.clock.now() // 1_000)
         committed = self._store.committed()
         paths = []
         for shard, matcher in enumerate(self._matchers):
@@ -195,7 +195,13 @@ class Planner:
         if self._most_bytes is not None and max(map(_bytes, paths)) > self._most_bytes:
             self._plans.remove(version)
             return self._split()
-        self._published = Published(version, self._covers, len(self._matchers), self._store.id)
+        self._published = Published(
+            version,
+            self._covers,
+            len(self._matchers),
+            self._store.incarnation(),
+            self._store.fingerprint(self._covers),
+        )
         self._plans.publish(self._published)
         self._unpublished = False
         self._plans.sweep(version - _KEPT)

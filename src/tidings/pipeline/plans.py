@@ -48,7 +48,8 @@ class Published:
     version: int
     covers: int
     shards: int
-    journal: str
+    incarnation: str  # of the journal
+    fingerprint: str = ""  # of its entry at `covers`, if it is there: by it a journal that was put back is noticed
 
 
 def shard_of(subscription: str, shards: int) -> int:
@@ -107,10 +108,10 @@ class Plans:
             self.uploads is None or self.uploads.newest() == published
         )
 
-    def next_version(self) -> int:
-        """Greater than all before it."""
+    def next_version(self, now: int) -> int:
+        """Greater than all before it; `now` in milliseconds."""
         known = (self.newest(), self.uploads.newest() if self.uploads else None)
-        return max(time.time_ns() // 1_000_000, *(one.version + 1 if one else 1 for one in known))
+        return max(now, *(one.version + 1 if one else 1 for one in known))
 
     def publish(self, published: Published) -> None:
         """Readers see the old version or this one, never half."""

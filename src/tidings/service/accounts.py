@@ -23,7 +23,6 @@ from tidings.service.gateway import Gateway
 from tidings.service.throttling import Throttle
 from tidings.settings import SCOPES
 from tidings.store.accounts import OPERATOR, Account, Token
-from tidings.store.clock import now
 from tidings.store.errors import AccountExists
 
 T = TypeVar("T")
@@ -137,7 +136,7 @@ class Accounts:
         if await self._gateway.read(self._store.account, username) is not None:
             raise AccountExists(username)
         hashed = await self._hashing(self.hasher.hash, password)
-        account = Account(username, hashed, self._gateway.settings.first_scopes, now())
+        account = Account(username, hashed, self._gateway.settings.first_scopes, self._store.clock.now())
         await self._gateway.write(self._store.add_account, account)
         return await self._give(account, account.scopes, "registration", None)
 
@@ -221,7 +220,7 @@ class Accounts:
     ) -> tuple[str, Token]:
         """Raises WrongPassword where the account was changed since it was proved."""
         secret = new_token()
-        token = Token(digest_of(secret), account.username, "token", name, scopes, now(), expires)
+        token = Token(digest_of(secret), account.username, "token", name, scopes, self._store.clock.now(), expires)
         if not await self._gateway.write(self._store.add_token, token, account, MOST_TOKENS):
             raise WrongPassword
         return secret, token

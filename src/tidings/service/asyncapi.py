@@ -68,7 +68,10 @@ _NOTIFICATION = {
     "type": "object",
     "required": ["id", "subscription", "event", "matched_at"],
     "properties": {
-        "id": {"type": "string", "description": "The event's position in the journal, a dot, the subscription."},
+        "id": {
+            "type": "string",
+            "description": "Made of the subscription and the event's source and id; drop repeated ids.",
+        },
         "subscription": {"type": "string"},
         "event": {
             "description": "Null when the event was removed meanwhile.",

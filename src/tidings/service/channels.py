@@ -28,7 +28,6 @@ from tidings.service.channel_shapes import KINDS, STORED, Channel
 from tidings.service.gateway import Gateway
 from tidings.service.throttling import Throttle
 from tidings.store import ChannelState, NoSuchChannel, StoredChannel
-from tidings.store.clock import now
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -177,7 +176,9 @@ class Channels:
         if channel.kind != "email" or channel.state != "unconfirmed" or channel.reason != _NOT_ASKED:
             return kept
         address = str(channel.settings["address"])
-        sent = await self.kinds.email.ask_to_confirm(channel.subscription, channel.owner, address, now())
+        sent = await self.kinds.email.ask_to_confirm(
+            channel.subscription, channel.owner, address, self._gateway.store.clock.now()
+        )
         reason = (
             "a mail asks for consent" if sent.ok else f"the mail that asks for consent was not sent: {sent.problem}"
         )
@@ -213,7 +214,7 @@ class Channels:
         channel = await self.of(subscription, owner)
         if not channel.secrets:
             raise NoSecret(channel.kind)
-        moment, secret = now(), new_secret()
+        moment, secret = self._gateway.store.clock.now(), new_secret()
         until = Instant(moment + BOTH_SIGN)
         old = [(one, until if end is None else end) for one, end in channel.secrets if end is None or end > moment]
         secrets = ((secret, None), *old[: MOST_SECRETS - 1])
@@ -225,7 +226,7 @@ class Channels:
         if channel.state == "unconfirmed" or channel.kind == "email":
             self.check_sendable(channel)  # else anybody could be written to
         self._tests.take(channel.owner)
-        moment = now()
+        moment = self._gateway.store.clock.now()
         return await self.kinds.by_name[channel.kind].send(delivery, settings_of(channel, moment), moment)
 
     def check_sendable(self, channel: StoredChannel) -> None:

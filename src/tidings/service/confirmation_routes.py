@@ -18,7 +18,6 @@ from tidings.service import problems
 from tidings.service.gateway import Gateway
 from tidings.service.requests import GatewayOf
 from tidings.store import StoredChannel
-from tidings.store.clock import now
 
 router = APIRouter(tags=["channels"])
 
@@ -92,7 +91,7 @@ def _read(gateway: Gateway, token: str, purpose: Purpose) -> Link:
     data = gateway.settings.data
     if not (data / KEY_FILE).exists():
         raise ForgedLink
-    return Confirmations(kept_key(data)).read(token, purpose, now())
+    return Confirmations(kept_key(data)).read(token, purpose, gateway.store.clock.now())
 
 
 def _pending(gateway: Gateway, token: str) -> tuple[Link, StoredChannel]:

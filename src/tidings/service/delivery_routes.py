@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -17,8 +18,8 @@ from tidings.service.channel_routes import channels_of, owned_channel
 from tidings.service.gateway import Gateway
 from tidings.service.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.requests import After, GatewayOf, Limit, Subscriber, answered, read_cursor
-from tidings.store import DeliveryState, NoSuchDelivery, NoSuchSubscription, StoredAttempt, StoredDelivery
-from tidings.store.clock import now
+from tidings.store import DeliveryState, Item, NoSuchDelivery, NoSuchSubscription, StoredAttempt, StoredDelivery
+from tidings.store.notification_id import id_without_event, notification_id_of
 
 router = APIRouter(tags=["deliveries"], route_class=IdempotentRoute)
 
@@ -87,7 +88,8 @@ async def deliveries(
     await gateway.read(owned_channel, gateway, id, caller.owner)
     found = await gateway.read(gateway.store.deliveries_of, id, caller.owner, start, limit + 1, state)
     next = str(found[limit - 1].number) if len(found) > limit else None
-    return answered({"deliveries": [_seen(one) for one in found[:limit]], "next": next})
+    seen = await gateway.read(_seen, gateway, found[:limit])
+    return answered({"deliveries": seen, "next": next})
 
 
 @router.get("/subscriptions/{id}/deliveries/{number}", responses=says(DeliveryTold, "With every attempt"))
@@ -100,7 +102,8 @@ async def delivery(id: str, number: str, gateway: GatewayOf, caller: Subscriber)
     if found.subscription != id:
         raise NoSuchDelivery(int(number))
     tried = await gateway.read(gateway.store.attempts_of, int(number))
-    return answered(_seen(found) | {"tried": [_tried(one) for one in tried]})
+    (seen,) = await gateway.read(_seen, gateway, [found])
+    return answered(seen | {"tried": [_tried(one) for one in tried]})
 
 
 @router.post(
@@ -128,7 +131,12 @@ async def send_test(
     return answered(_attempt(await channels.send_test(channel, delivery)))
 
 
-def _seen(one: StoredDelivery) -> dict[str, Any]:
+def _seen(gateway: Gateway, found: Sequence[StoredDelivery]) -> list[dict[str, Any]]:
+    events = gateway.store.events_at(item.position for one in found for item in one.items)
+    return [_delivery_seen(one, events) for one in found]
+
+
+def _delivery_seen(one: StoredDelivery, events: Mapping[int, str]) -> dict[str, Any]:
     return {
         "number": one.number,
         "state": one.state,
@@ -139,8 +147,14 @@ def _seen(one: StoredDelivery) -> dict[str, Any]:
         "created": str(one.created),
         "done": None if one.done is None else str(one.done),
         "sequences": [item.sequence for item in one.items],
-        "notifications": [f"{item.position}.{one.subscription}" for item in one.items],
+        "notifications": [_id(one.subscription, item, events.get(item.position)) for item in one.items],
     }
+
+
+def _id(subscription: str, item: Item, event: str | None) -> str:
+    if event is None:
+        return id_without_event(subscription, item.position, item.matched_at)
+    return notification_id_of(subscription, event)
 
 
 def _tried(one: StoredAttempt) -> dict[str, Any]:
@@ -184,7 +198,7 @@ def _test_delivery(gateway: Gateway, id: str, owner: str) -> OutgoingDelivery:
     newest = store.newest_notification(id, owner)
     text = None if newest is None else store.events_at([newest.position]).get(newest.position)
     event = _made_up(store.catalog()) if text is None else msgspec.json.decode(text)
-    matched_at = now() if newest is None else newest.stored
+    matched_at = store.clock.now() if newest is None else newest.stored
     name = f"test.{secrets.token_hex(8)}"
     return OutgoingDelivery(name, id, owner, filter, (Owed(name, 0, event, matched_at),), test=True)
 

@@ -19,7 +19,6 @@ from tidings.service.evident import Evident
 from tidings.service.status import OFF, ChildStatus
 from tidings.settings import Settings
 from tidings.store import Accepted, Draft, Duplicate, Outcome, PublishValid, Refused, Store
-from tidings.store.clock import now
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -85,7 +84,7 @@ class Gateway:
         """The time of acceptance is the journal's to give; here it only completes what is told of a refused event."""
         catalog = self.store.catalog()
         valid = self._valid(raw, catalog)
-        return valid or validate(raw, catalog, now(), most_values=self.settings.values_per_attribute)
+        return valid or validate(raw, catalog, self.store.clock.now(), most_values=self.settings.values_per_attribute)
 
     def _valid(self, raw: object, catalog: Catalog) -> Event | None:
         try:

@@ -18,7 +18,6 @@ from starlette.responses import Response
 from tidings.errors import ServiceError
 from tidings.service.gateway import Gateway
 from tidings.service.requests import caller_of
-from tidings.store.clock import now
 from tidings.store.kept_responses import KeptResponse
 
 HEADER = "idempotency-key"
@@ -67,7 +66,7 @@ class IdempotentRoute(APIRoute):
                 answer = await handle(request)
                 if 200 <= answer.status_code < 300:
                     body = bytes(answer.body).decode()
-                    kept = KeptResponse(kept_under, asked, answer.status_code, body, now())
+                    kept = KeptResponse(kept_under, asked, answer.status_code, body, gateway.store.clock.now())
                     await gateway.write(gateway.store.keep_response, kept)
                 return answer
             finally:

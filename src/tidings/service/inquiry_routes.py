@@ -38,7 +38,6 @@ from tidings.service.moments import moment
 from tidings.service.problems import PROBLEM
 from tidings.service.questions import StoredEvent
 from tidings.service.requests import After, Calling, GatewayOf, Limit, Subscriber, answered, read_cursor
-from tidings.store.clock import now
 
 router = APIRouter(tags=["inquiries"])
 
@@ -63,7 +62,7 @@ async def jobs_of(request: Request) -> Jobs:
     if not hasattr(state, "jobs"):
         gateway: Gateway = state.gateway
         settings = gateway.settings
-        state.jobs = Jobs(settings.data / "queries", gateway.store.url, settings.spark_master)
+        state.jobs = Jobs(settings.data / "queries", gateway.store.url, settings.spark_master, gateway.store.clock.now)
         state.closing.push_async_callback(asyncio.to_thread, state.jobs.close)
     found: Jobs = state.jobs
     return found
@@ -116,7 +115,7 @@ async def test(request: Request, gateway: GatewayOf, caller: Subscriber, inquiri
     Of a long period only the newest events are looked at; `of_newest` says how many positions of the journal.
     """
     body = await read_body(request, FilterToTest)
-    end = now()
+    end = gateway.store.clock.now()
     begin = moment("since", body.since, end)
     tried = await inquiries.ask(caller.owner, questions.test, caller.owner, body.filter, begin, end, body.limit)
     return answered(
@@ -158,7 +157,7 @@ async def events(
     """
     caller.owner  # noqa: B018  raises NoToken
     start = read_cursor(after)
-    asked = now()
+    asked = gateway.store.clock.now()
     begin = moment("since", since, asked) if since else None
     end = moment("until", until, asked) if until else None
     first, upto = await gateway.read(questions.scope, gateway.store, begin, end)

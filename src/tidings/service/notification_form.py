@@ -7,14 +7,19 @@ from collections.abc import Iterable
 import msgspec
 
 from tidings.store import Notification, Store
+from tidings.store.notification_id import id_without_event, notification_id_of
 
 _encode = msgspec.json.Encoder().encode
 
 
 def notification_json(one: Notification, event: msgspec.Raw | None) -> dict[str, object]:
     """As every route shows it."""
+    if event is None:
+        id = id_without_event(one.subscription, one.position, one.stored)
+    else:
+        id = notification_id_of(one.subscription, event)
     return {
-        "id": f"{one.position}.{one.subscription}",
+        "id": id,
         "subscription": one.subscription,
         "event": event,
         "matched_at": str(one.stored),

@@ -29,6 +29,7 @@ _PATIENCE = 5.0  # seconds for the store to answer
 _FRESH = 1.0  # seconds that figures are shown again: counting subscriptions takes a while when there are many
 _STATES = ("elsewhere", "starting", "running", "waiting", "failed", "stopped")
 _LONGEST_REASON = 500
+_JUMP = "By how much the clock is wrong; unless it is 0, nothing is accepted."
 
 
 class NotReady(ServiceError):
@@ -142,7 +143,8 @@ async def healthz() -> Response:
 
 @router.get("/readyz", responses=says(Ready, "The service can do its work"))
 async def readyz(request: Request, gateway: GatewayOf) -> Response:
-    """Whether the store can be read and neither pipeline nor outbox has failed, and how far matching is behind."""
+    """Whether the store can be read, its clock is right and neither pipeline nor outbox has failed; and how far
+    matching is behind."""
     seen: dict[str, Any] = {}
     reasons = []
     for name, child in _children(gateway):
@@ -150,6 +152,9 @@ async def readyz(request: Request, gateway: GatewayOf) -> Response:
         if child.state == "failed":
             reasons.append(_why(name, child, request, gateway))
     try:
+        clock = await asyncio.wait_for(gateway.read(gateway.store.clock.look), _PATIENCE)
+        if not clock.is_right:
+            reasons.append(str(clock.problem))
         figures = await request.app.state.figuring.figures()
         seen |= {"journal": figures.tail, "committed": figures.committed, "lag": figures.lag}
     except (StoreError, TimeoutError):
@@ -169,6 +174,8 @@ async def metrics(request: Request, gateway: GatewayOf) -> Response:
     try:
         lines += _figure_lines(await request.app.state.figuring.figures())
         lines += _delivery_lines(await request.app.state.figuring.deliveries())
+        clock = await asyncio.wait_for(gateway.read(gateway.store.clock.look), _PATIENCE)
+        lines += _family("clock_jump_seconds", "gauge", _JUMP, [("", clock.jump / 1e6)])
         readable = 1
     except (StoreError, TimeoutError):
         readable = 0

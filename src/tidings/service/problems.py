@@ -24,6 +24,8 @@ from tidings.schema.hierarchy import RepeatedNode
 from tidings.service.callers import NoToken, OutOfScope, UnknownToken
 from tidings.service.committing import Overloaded
 from tidings.store import (
+    ClockJumped,
+    DraftFailed,
     ForeignDatabase,
     NewerStore,
     NoSuchChannel,
@@ -60,6 +62,8 @@ _STATUSES: dict[type[BaseException], int] = {
     SubscriptionPaused: 409,
     SubscriptionActive: 409,
     Overloaded: 503,
+    ClockJumped: 503,
+    DraftFailed: 500,
     StoreUnreachable: 503,
     StoreLocked: 503,
     StoreFull: 503,
@@ -164,7 +168,7 @@ def _problem(name: str, status: int, detail: str) -> dict[str, Any]:
 def _detail(error: TidingsError, status: int) -> str:
     if isinstance(error, LanguageError):
         return f"line {error.line}, column {error.column}: {error.problem()}"
-    if status == 503 and _STATUSES.get(type(error)) == 503 and not isinstance(error, Overloaded):
+    if status == 503 and _STATUSES.get(type(error)) == 503 and not isinstance(error, Overloaded | ClockJumped):
         return _UNAVAILABLE
     return str(error)
 

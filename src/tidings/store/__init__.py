@@ -11,6 +11,7 @@ removes what is old, all the time. `accounts` and `kept_responses` serve the ser
 from tidings.store.accounts import SCOPES, Account, Token
 from tidings.store.appender import Appender
 from tidings.store.channels import ChannelState, Notice, Secrets, StoredChannel
+from tidings.store.clock_guard import ClockReading
 from tidings.store.deliveries import (
     DeliveryContents,
     DeliveryFigures,
@@ -48,6 +49,8 @@ from tidings.store.errors import (
     AccountExists,
     AppenderClosed,
     BrokenJournal,
+    ClockJumped,
+    DraftFailed,
     ExpiryPassed,
     ForeignDatabase,
     Gap,
@@ -76,6 +79,7 @@ from tidings.store.exchange import export_journal, import_journal
 from tidings.store.figures import Figures
 from tidings.store.kept_responses import KeptResponse
 from tidings.store.notice_mails import DueNotice
+from tidings.store.notification_id import notification_id
 from tidings.store.rebuilding import rebuild
 from tidings.store.retention import Retention, RetentionDays
 from tidings.store.store import Store
@@ -91,11 +95,14 @@ __all__ = [
     "AttemptResult",
     "BrokenJournal",
     "ChannelState",
+    "ClockJumped",
+    "ClockReading",
     "DeadLetter",
     "DeliveryContents",
     "DeliveryFigures",
     "DeliveryState",
     "Draft",
+    "DraftFailed",
     "DueDelivery",
     "DueNotice",
     "Duplicate",
@@ -152,5 +159,6 @@ __all__ = [
     "Withdraw",
     "export_journal",
     "import_journal",
+    "notification_id",
     "rebuild",
 ]

@@ -6,6 +6,7 @@ position sees all below it, and every answer is the same for all processes.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from tidings.events.validation import FARTHEST_AHEAD
 from tidings.language import Filter
 from tidings.schema import Catalog, Instant, json_form
 from tidings.store import tables
-from tidings.store.clock import Clock
+from tidings.store.clock_guard import ClockGuard
 from tidings.store.database import Dialect
 from tidings.store.entries import (
     Accepted,
@@ -38,6 +39,7 @@ from tidings.store.entries import (
     Withdraw,
 )
 from tidings.store.errors import (
+    DraftFailed,
     ExpiryPassed,
     NoSuchSubscription,
     SubscriptionActive,
@@ -47,19 +49,22 @@ from tidings.store.errors import (
 from tidings.store.fitness import check_edit, check_filter, check_members, is_id
 from tidings.store.projections import Projections, event_key
 
+_log = logging.getLogger(__name__)
 _encode = msgspec.json.Encoder().encode
 
 
 class Group:
     """Decides on drafts one after another at one time of acceptance; `write` stores what came of it."""
 
-    def __init__(self, state: Projections, tail: int, accepted: Instant) -> None:
+    def __init__(self, state: Projections, tail: int, watermark: int | None, accepted: Instant) -> None:
         self._state = state
         self._tail = tail
+        self._watermark = watermark
         self._accepted = accepted
         self._now = int(accepted)  # drivers are quicker with plain integers
-        self._rows: list[tuple[int, int, str, int, str]] = []
+        self._rows: list[tuple[int, int, str, int, str, int | None]] = []
         self._events = self._event_bytes = 0
+        self._is_entering = False
 
     def expire(self, ids: Iterable[str]) -> None:
         for id in ids:
@@ -91,6 +96,11 @@ class Group:
                     return self._enter("resume", {"id": id})
         except TidingsError as problem:
             return Refused(problem)
+        except Exception as problem:
+            if self._is_entering:  # what was half applied cannot be taken back: nothing of the group is written
+                raise
+            _log.exception("a draft could not be decided on: %s", type(draft).__name__)
+            return Refused(DraftFailed(type(draft).__name__, type(problem).__name__))
 
     def write(self, connection: Connection, dialect: Dialect) -> None:
         if not self._rows:
@@ -100,6 +110,7 @@ class Group:
         statement = update(tables.about).values(
             tail=self._tail,
             accepted=self._now,
+            watermark=self._watermark,
             events=tables.about.c.events + self._events,
             event_bytes=tables.about.c.event_bytes + self._event_bytes,
         )
@@ -116,11 +127,15 @@ class Group:
         if before is not None:
             return Duplicate(before)
         body = _encode(write_event(event))
+        text = body.decode()
         self._events += 1
         self._event_bytes += len(body)
         self._tail += 1
         self._state.apply_event(key, self._tail)
-        self._rows.append((self._tail, self._now, "event", self._state.catalog.version, body.decode()))
+        occurred = self._now if event.time is None else int(event.time)
+        self._watermark = occurred if self._watermark is None else max(self._watermark, occurred)
+        version = self._state.catalog.version
+        self._rows.append((self._tail, self._now, "event", version, text, self._watermark))
         return Accepted(self._tail, self._accepted)
 
     def _subscribe(self, draft: Subscribe) -> Outcome:
@@ -166,9 +181,12 @@ class Group:
 
     def _enter(self, kind: str, body: dict[str, Any]) -> Accepted:
         """Whatever is no event: the next position, and what follows from it."""
+        text = _encode(body).decode()
+        self._is_entering = kind != "schema"  # which replaces the catalog at once, or not at all
         self._state.apply(kind, self._tail + 1, body)
+        self._is_entering = False
         self._tail += 1
-        self._rows.append((self._tail, self._now, kind, self._state.catalog.version, _encode(body).decode()))
+        self._rows.append((self._tail, self._now, kind, self._state.catalog.version, text, None))
         return Accepted(self._tail, self._accepted)
 
 
@@ -177,18 +195,22 @@ def append(
     dialect: Dialect,
     catalog: Callable[[Connection, int], Catalog],
     drafts: Sequence[Draft],
-    clock: Clock,
+    clock: ClockGuard,
 ) -> list[Outcome]:
-    """Inside a writing transaction. `catalog` gives the newest one, which has this version."""
-    query = select(tables.about.c.tail, tables.about.c.accepted, tables.catalog.c.version)
-    tail, last, version = connection.execute(query.where(tables.about.c.one == tables.catalog.c.one)).one()
-    accepted = Instant(max(clock(), last))  # read under the lock, lest a later group gets an earlier time
-    state = Projections(catalog(connection, version))
-    group = Group(state, tail, accepted)
+    """Inside a writing transaction. `catalog` gives the newest one, which has this version. Raises ClockJumped."""
+    about = tables.about.c
+    query = select(about.tail, about.accepted, about.watermark, tables.catalog.c.version)
+    row: Any = connection.execute(query.where(about.one == tables.catalog.c.one)).one()
+    reading = clock.read(connection)  # under the lock, lest a later group gets an earlier time
+    reading.check()
+    accepted = Instant(max(reading.now, row.accepted))
+    state = Projections(catalog(connection, row.version))
+    group = Group(state, row.tail, row.watermark, accepted)
     group.expire(state.load_expired(connection, accepted))
     state.load(connection, dialect, _ids(drafts), _keys(drafts))
     outcomes = [group.decide(draft) for draft in drafts]
     group.write(connection, dialect)
+    clock.keep(connection, reading)
     return outcomes
 
 

@@ -31,6 +31,7 @@ class Dialect(Protocol):
 
     failures: tuple[type[Exception], ...]  # the driver's errors, which raw cursors raise unwrapped
     body_bytes: str  # SQL for the size of a journal entry's body
+    clock_query: str | None  # SQL for what its own clock says, in microseconds; None: it has none but this host's
 
     def engine(self, url: URL) -> Engine: ...
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tidings.errors import StoreError, shown
+from datetime import timedelta
+from typing import ClassVar
+
+from tidings.errors import Explained, StoreError, shown
 
 
 class NoSuchSubscription(StoreError):
@@ -46,6 +49,17 @@ class ExpiryPassed(StoreError):
     def __str__(self) -> str:
         id, expiry, accepted = self.args
         return f"subscription {shown(id)} would have expired already: {expiry} is not after {accepted}, the time now"
+
+
+class DraftFailed(Explained, StoreError):
+    """A defect of ours, met while one draft was decided on; the others of its group are not affected."""
+
+    draft: str
+    defect: str
+    template: ClassVar[str] = (
+        "this {draft} could not be checked because of a defect in Tidings ({defect}); nothing was changed. "
+        "Please report it"
+    )
 
 
 class UnfitSubscription(StoreError):
@@ -143,6 +157,26 @@ class LeaseLost(StoreError):
     def __str__(self) -> str:
         holder, found = self.args
         return f"the outbox {holder} may not send any more: {found or 'nobody'} holds the lease; nothing was changed"
+
+
+class ClockJumped(Explained, StoreError):
+    """The store's clock does not say what it should by the time that has passed; `jump` is in microseconds."""
+
+    said: str
+    expected: str
+    jump: int
+    template: ClassVar[str] = (
+        "the clock jumped {way} by {size}: it says {said}, but should say about {expected}. Nothing is accepted, "
+        "expired or deleted until it is right again or an operator confirms the new time: tidings clock confirm"
+    )
+
+    @property
+    def way(self) -> str:
+        return "forward" if self.jump > 0 else "back"
+
+    @property
+    def size(self) -> str:
+        return str(timedelta(seconds=abs(self.jump) // 1_000_000))
 
 
 class StoreUnreachable(StoreError):

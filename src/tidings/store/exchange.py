@@ -1,6 +1,6 @@
 """A journal as a file and back: JSON Lines, a header, then one line an entry.
 
-    {"form": "tidings journal", "format": 1, "journal": "…uuid…", "tail": 2, "complete_from": 1}
+    {"form": "tidings journal", "format": 2, "journal": "…uuid…", "tail": 2, "complete_from": 1, "watermark": null}
     {"position": 1, "accepted": "2026-05-01T10:00:00Z", "kind": "schema", "schema_version": 2, "body": {…}}
 
 An event that was removed leaves `{"position": 7, "accepted": "…", "removed": "…"}`, the key by which its duplicates are
@@ -24,10 +24,11 @@ from tidings.store.errors import BrokenJournal, JournalFile, StoreNotEmpty
 from tidings.store.importing import Forgotten, Import, Removed
 from tidings.store.store import Store
 from tidings.store.tables import about
+from tidings.store.watermark import before_first_event
 from tidings.whole_file import whole_file
 
 FORM = "tidings journal"
-FORMAT = 1
+FORMAT = 2
 _LONGEST_HEADER = 10_000
 _ROWS_AT_ONCE = 10_000
 _ENTRIES = "SELECT position, accepted, kind, schema_version, body FROM journal WHERE position > ? ORDER BY position"
@@ -40,6 +41,7 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     journal: str
     tail: int
     complete_from: int
+    watermark: str | None = None  # before the first event; format 1 does not have it
 
 
 class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -65,7 +67,9 @@ def export_journal(store: Store, path: str | os.PathLike[str]) -> int:
     lines = 0
     with whole_file(path, durable=True) as file, store.database.reading() as connection:
         row = connection.execute(select(about.c.tail, about.c.complete_from)).one()
-        header = Header(FORM, FORMAT, store.id, row.tail, row.complete_from)
+        mark = before_first_event(connection)
+        said = None if mark is None else str(Instant(mark))
+        header = Header(FORM, FORMAT, store.id, row.tail, row.complete_from, said)
         file.write(_encoder.encode(header) + b"\n")
         stream = store.database.dialect.stream
         entries = (one for rows in stream(connection, _ENTRIES, (0,), _ROWS_AT_ONCE) for one in rows)
@@ -104,12 +108,14 @@ def _import(file: IO[bytes], path: str, store: Store) -> int:
         tail = connection.execute(select(about.c.tail)).scalar_one()
         if tail:
             raise StoreNotEmpty(store.database.shown_url, tail)
-        importing = Import(connection, store.database.dialect, header.complete_from)
+        mark = None if header.watermark is None else int(Instant.parse(header.watermark))
+        importing = Import(connection, store.database.dialect, header.complete_from, mark)
         number = 1
         try:
             for number, line in enumerate(file, 2):
                 importing.take(_read(line, number, path))
             importing.finish(header.journal, header.tail)
+            store.clock.confirm(connection)  # the journal may be old; whoever imports it knows
         except BrokenJournal as problem:
             position, reason = problem.args
             raise JournalFile(path, importing.line_of(position) if position else number, str(reason)) from None
@@ -127,6 +133,11 @@ def _header(file: IO[bytes], path: str) -> Header:
         raise JournalFile(path, 1, f"this is no journal but {header.form[:60]!r}")
     if header.format > FORMAT:
         raise JournalFile(path, 1, f"it has format {header.format}, this release knows {FORMAT}; install a newer one")
+    try:
+        if header.watermark is not None:
+            Instant.parse(header.watermark)
+    except ValueError as problem:
+        raise JournalFile(path, 1, f"the watermark {problem}") from None
     try:
         UUID(header.journal)
     except ValueError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 from sqlalchemy import Connection, update
 
@@ -17,6 +18,7 @@ from tidings.store.errors import BrokenJournal
 from tidings.store.fitness import check_edit, check_filter, check_members
 from tidings.store.projections import Projections
 from tidings.store.rebuilding import ENTRIES_AT_ONCE, replay
+from tidings.store.watermark import raised
 
 _UNKNOWN = -1
 
@@ -42,10 +44,11 @@ class Forgotten:
 class Import:
     """`take` every line in order, then `finish`. Both raise BrokenJournal with the position."""
 
-    def __init__(self, connection: Connection, dialect: Dialect, complete_from: int) -> None:
+    def __init__(self, connection: Connection, dialect: Dialect, complete_from: int, watermark: int | None) -> None:
         self._connection = connection
         self._dialect = dialect
         self._complete_from = complete_from
+        self._watermark = watermark
         self._state = Projections(Catalog())
         self._page: list[Entry] = []
         self._removed: list[Removed] = []
@@ -83,7 +86,8 @@ class Import:
         if self._tail != tail:
             raise BrokenJournal(0, f"the file has {self._tail:,} entries, its header says {tail:,}")
         self._flush()
-        values = {"journal_id": journal_id, "tail": tail, "accepted": self._accepted}
+        values: dict[str, Any] = {"journal_id": journal_id, "tail": tail, "accepted": self._accepted}
+        values |= {"watermark": self._watermark, "incarnation": uuid4().hex}
         values |= {"events": self._events, "event_bytes": self._event_bytes, "complete_from": self._complete_from}
         self._connection.execute(update(tables.about).values(**values))
         # Of those whose time is not known, the newest entry's is surely not too early.
@@ -92,13 +96,19 @@ class Import:
 
     def _flush(self) -> None:
         self._keep_keys()
-        rows = [(one.position, int(one.accepted), one.kind, one.schema_version, one.body) for one in self._page]
         replay(self._connection, self._dialect, self._state, self._page, check)
-        self._dialect.insert(self._connection, tables.journal, rows)
+        self._dialect.insert(self._connection, tables.journal, map(self._row, self._page))
         sizes = [len(one.body.encode()) for one in self._page if one.kind == "event"]
         self._events += len(sizes)
         self._event_bytes += sum(sizes)
         self._page = []
+
+    def _row(self, one: Entry) -> tuple[int, int, str, int, str, int | None]:
+        """Of an entry that was found right."""
+        if one.kind == "event":
+            self._watermark = raised(self._watermark, one.body, int(one.accepted))
+        watermark = self._watermark if one.kind == "event" else None
+        return one.position, int(one.accepted), one.kind, one.schema_version, one.body, watermark
 
     def _keep_keys(self) -> None:
         """Of removed events; those of the others are kept by the replay."""

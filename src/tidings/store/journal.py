@@ -7,6 +7,7 @@ works with what it gave.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from typing import Any
 
 from sqlalchemy import Connection, Select, select
@@ -33,6 +34,12 @@ def tail(connection: Connection) -> int:
 def position_of(connection: Connection, source: str, id: str) -> int | None:
     query = select(event_keys.c.position).where(event_keys.c.key == event_key(source, id))
     return connection.execute(query).scalar()
+
+
+def fingerprint(connection: Connection, position: int) -> str:
+    query = select(journal.c.accepted, journal.c.body).where(journal.c.position == position)
+    row: Any = connection.execute(query).first()
+    return "" if row is None else blake2b(f"{row.accepted} {row.body}".encode(), digest_size=16).hexdigest()
 
 
 def next_change(connection: Connection, after: int) -> int | None:
@@ -74,7 +81,7 @@ def before_newest(connection: Connection, count: int) -> int:
 
 def events_at(connection: Connection, dialect: Dialect, positions: Iterable[int]) -> dict[int, str]:
     rows = dialect.find(connection, journal.c.position, sorted(set(positions)))
-    return {position: body for position, _, kind, _, body in rows if kind == "event"}
+    return {position: body for position, _, kind, _, body, *_ in rows if kind == "event"}
 
 
 def position_at(connection: Connection, time: Instant) -> int:

@@ -6,19 +6,29 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from tidings.schema import Instant
+from tidings.store.clock_guard import ClockGuard
 from tidings.store.database import Database
 from tidings.store.errors import LeaseLost
 from tidings.store.tables import outbox
 
+LONGEST = 300.0  # seconds
 
-def take_lease(database: Database, holder: str, until: Instant, now: Instant) -> bool:
-    """Takes it where it has run out, or renews one's own; a time that has passed gives it back."""
+
+def take_lease(database: Database, clock: ClockGuard, holder: str, seconds: float) -> bool:
+    """Takes a lease that has run out, or renews one's own, by the store's time; for 0 seconds, gives it back.
+
+    One that runs longer than any lease may was taken while the clock was wrong, and does not count.
+    """
     with database.writing("outbox") as connection:
+        reading = clock.read(connection)
         row: Any = connection.execute(select(outbox.c.holder, outbox.c.until)).one()
-        if row.holder != holder and row.until > now:
+        left = row.until - reading.now
+        is_possible = left <= _microseconds(LONGEST) or not reading.is_right
+        if row.holder != holder and left > 0 and is_possible:
             return False
-        connection.execute(update(outbox).values(holder=holder, until=int(until)))
+        until = reading.now + _microseconds(min(seconds, LONGEST))
+        connection.execute(update(outbox).values(holder=holder, until=until))
+        clock.keep(connection, reading)
         return True
 
 
@@ -28,3 +38,7 @@ def check_lease(connection: Connection, holder: str) -> None:
     found = connection.execute(select(outbox.c.holder)).scalar_one()
     if found != holder:
         raise LeaseLost(holder, found)
+
+
+def _microseconds(seconds: float) -> int:
+    return int(seconds * 1_000_000)

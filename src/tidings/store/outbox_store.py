@@ -17,7 +17,7 @@ from tidings.store import (
     removal,
 )
 from tidings.store.channels import ChannelState, Notice, Secrets, StoredChannel
-from tidings.store.clock import Clock
+from tidings.store.clock_guard import ClockGuard
 from tidings.store.database import Database
 from tidings.store.deliveries import (
     DeliveryContents,
@@ -37,7 +37,7 @@ class OutboxStore:
     """Every method is one short transaction. The owner is part of a channel's name: see `tables`."""
 
     database: Database
-    _clock: Clock
+    clock: ClockGuard
     _swept_to: delivery_retention.ChannelKey = delivery_retention.FIRST  # the channel that was looked at last
 
     # For owners
@@ -45,7 +45,7 @@ class OutboxStore:
     def set_channel(self, channel: StoredChannel) -> StoredChannel:
         """Makes or replaces it; what is found from now on is owed. One that is replaced goes on counting, and what it
         owes goes out by the new settings. Call it before the subscription is posted, and nothing is missed."""
-        return channels.set_channel(self.database, channel, self._clock())
+        return channels.set_channel(self.database, channel, self.clock.now())
 
     def channel(self, subscription: str, owner: str | None = None) -> StoredChannel | None:
         """None: what is found is only stored. Without an owner, the newest under this id, whoever's it is."""
@@ -68,13 +68,13 @@ class OutboxStore:
         secrets: Secrets | None = None,
     ) -> StoredChannel:
         """What is given. Raises NoSuchChannel."""
-        now = self._clock()
+        now = self.clock.now()
         return channels.change_channel(self.database, subscription, owner, state, reason, settings, secrets, now)
 
     def remove_channel(self, subscription: str, owner: str | None = None) -> bool:
         """What is found from now on is only stored; what was found before is still sent. Not for one that is
         withdrawn: its last events may not be matched yet."""
-        return channels.remove_channel(self.database, subscription, owner, self._clock())
+        return channels.remove_channel(self.database, subscription, owner, self.clock.now())
 
     def deliveries_of(
         self,
@@ -114,7 +114,7 @@ class OutboxStore:
         """Sends deliveries again, also those that arrived: by number, all dead ones, or those with a sequence number in
         the range (inclusive); conditions are combined. Returns how many; deliveries whose events were removed are
         skipped. Raises NoSuchChannel."""
-        now = self._clock()
+        now = self.clock.now()
         return deliveries.replay(self.database, subscription, owner, numbers, failed, sequences, now)
 
     def notices_of(self, owner: str, after: int = 0, limit: int = 100) -> list[Notice]:
@@ -140,14 +140,16 @@ class OutboxStore:
     def sweep(self, before: Instant, limit: int = 500) -> int:
         """Removes up to `limit` deliveries done before a time, with their attempts, and as many older notices;
         gives up deliveries held since then. Returns how many; fewer than `limit` when none are left."""
-        removed, self._swept_to = delivery_retention.sweep(self.database, before, self._clock(), limit, self._swept_to)
+        self.clock.look().check()
+        now = self.clock.now()
+        removed, self._swept_to = delivery_retention.sweep(self.database, before, now, limit, self._swept_to)
         return removed
 
     # For the outbox
 
-    def take_lease(self, holder: str, until: Instant, now: Instant) -> bool:
-        """Whether this outbox may send until then. A time not after now gives the lease back."""
-        return lease.take_lease(self.database, holder, until, now)
+    def take_lease(self, holder: str, seconds: float) -> bool:
+        """Whether this outbox may send for so long from now on; 0 gives the lease back."""
+        return lease.take_lease(self.database, self.clock, holder, seconds)
 
     def has_deliveries_to_create(self, now: Instant) -> bool:
         """Whether `create_deliveries` has something to do."""

@@ -30,6 +30,8 @@ _cursor_names = count(1)
 class Postgresql:
     failures: tuple[type[Exception], ...] = (psycopg.Error,)
     body_bytes = "octet_length(body)"
+    # now() would be the transaction's beginning
+    clock_query: str | None = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint"
 
     def engine(self, url: URL) -> Engine:
         # A connection that the server has dropped meanwhile is replaced, not handed out.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from tidings.errors import TidingsError
 from tidings.schema import Catalog, Instant
@@ -17,6 +17,7 @@ from tidings.store.errors import BrokenJournal
 from tidings.store.fitness import is_id
 from tidings.store.projections import Projections, event_key
 from tidings.store.store import Store
+from tidings.store.watermark import before_first_event, raised
 
 Check = Callable[[Catalog, Entry, dict[str, Any]], None]
 
@@ -36,6 +37,7 @@ def rebuild(store: Store) -> None:
         connection.execute(update(tables.about).values(active=0, paused=0))  # replaying counts them again
         state = Projections(Catalog())
         seen = first - 1  # below it, events were removed
+        watermark = before_first_event(connection) if first > 1 else None
         for rows in database.dialect.stream(connection, _ENTRIES, (0,), ENTRIES_AT_ONCE):
             page = [Entry(at, Instant(time), kind, version, body) for at, time, kind, version, body in rows]
             for entry in page:
@@ -43,8 +45,23 @@ def rebuild(store: Store) -> None:
                     raise BrokenJournal(seen + 1, "its entry is missing")
                 seen = max(seen, entry.position)
             replay(connection, database.dialect, state, page)
+            watermark = _write_watermarks(connection, page, watermark)
         if seen < tail:
             raise BrokenJournal(seen + 1, "its entry is missing")
+        connection.execute(update(tables.about).values(watermark=watermark))
+
+
+def _write_watermarks(connection: Connection, page: Sequence[Entry], watermark: int | None) -> int | None:
+    filled = []
+    for entry in page:
+        if entry.kind == "event":
+            watermark = raised(watermark, entry.body, int(entry.accepted))
+            filled.append({"at": entry.position, "raised": watermark})
+    if filled:
+        journal = tables.journal
+        statement = update(journal).where(journal.c.position == bindparam("at"))
+        connection.execute(statement.values(watermark=bindparam("raised")), filled)
+    return watermark
 
 
 def replay(

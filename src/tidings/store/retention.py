@@ -32,17 +32,12 @@ class RetentionDays:
     dead_letters: int = 0
 
 
-def always() -> bool:
-    return True
-
-
 class Retention:
-    """`may_remove` is asked before every piece: what it answers no to stays for now."""
+    """Before every piece it looks at the clock: while that is wrong, nothing is removed."""
 
-    def __init__(self, store: Store, keep: RetentionDays, may_remove: Callable[[], bool] = always) -> None:
+    def __init__(self, store: Store, keep: RetentionDays) -> None:
         self._store = store
         self._keep = keep
-        self._may_remove = may_remove
 
     def run(self, stopped: threading.Event) -> None:
         """Until stopped. What fails in the store is logged and tried again in the next round."""
@@ -60,7 +55,7 @@ class Retention:
         end = time.monotonic() + _ROUND
         removed = 0
         for remove in self._kinds():
-            while self._may_remove() and time.monotonic() < end and not stopped.is_set():
+            while self._store.clock.look().is_right and time.monotonic() < end and not stopped.is_set():
                 begun = time.monotonic()
                 count = remove()
                 removed += count

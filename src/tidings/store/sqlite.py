@@ -31,6 +31,7 @@ class _Compiler(SQLiteCompiler):
 class Sqlite:
     failures: tuple[type[Exception], ...] = (sqlite3.Error,)
     body_bytes = "length(CAST(body AS BLOB))"
+    clock_query: str | None = None
 
     def engine(self, url: URL) -> Engine:
         patience = {} if "timeout" in url.query else {"timeout": _PATIENCE}

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, get_args
+from uuid import uuid4
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, update
 
 from tidings.schema import Catalog, Instant, json_form
 from tidings.store import (
@@ -19,10 +20,12 @@ from tidings.store import (
     removal,
     subscriptions,
     tables,
+    watermark,
 )
 from tidings.store.accounts import Account, Token, TokenKind
 from tidings.store.appending import append
-from tidings.store.clock import Clock, now
+from tidings.store.clock import Clock
+from tidings.store.clock_guard import ClockGuard, ClockReading
 from tidings.store.database import Database
 from tidings.store.entries import DeadLetter, Draft, Entry, Notification, Outcome, Span, Standing, StoredLetter
 from tidings.store.errors import NoSuchSubscription
@@ -44,25 +47,30 @@ def check_drafts(drafts: Sequence[Draft]) -> None:
 class Store(OutboxStore):
     """Use it from any thread. Every method is one short transaction, except where it gives an iterator."""
 
-    def __init__(self, database: Database, clock: Clock, id: str) -> None:
+    def __init__(self, database: Database, clock: ClockGuard, id: str) -> None:
         self.database = database
-        self._clock = clock
+        self.clock = clock
         self._catalog = Catalog()
         self.url = database.url
         self.id = id
 
     @classmethod
-    def open(cls, url: str | Path, clock: Clock = now) -> Store:
-        """A path, sqlite:///… or postgresql://…; makes the tables or brings them up to date. Raises StoreError."""
+    def open(cls, url: str | Path, clock: Clock | None = None) -> Store:
+        """A path, sqlite:///… or postgresql://…; makes the tables or brings them up to date. Raises StoreError.
+
+        Unless another clock is given, the time is that of the PostgreSQL server, or with SQLite that of this host.
+        """
         database = Database(url)
         try:
             bring_up_to_date(database)
             with database.reading() as connection:
                 id = connection.execute(select(tables.about.c.journal_id)).scalar_one()
+                guard = ClockGuard(database, clock)
+                guard.read(connection, fresh=True)
         except BaseException:
             database.close()
             raise
-        return cls(database, clock, id)
+        return cls(database, guard, id)
 
     def close(self) -> None:
         self.database.close()
@@ -76,19 +84,41 @@ class Store(OutboxStore):
         self.close()
 
     def now(self) -> Instant:
-        """By the clock that gives the times of acceptance."""
-        return self._clock()
+        """By the clock that gives the times of acceptance; where it is wrong, what it should say."""
+        return self.clock.now()
+
+    def confirm_clock(self) -> ClockReading:
+        """An operator says that the clock is right; answers how it was before."""
+        with self.database.writing("outbox") as connection:
+            return self.clock.confirm(connection)
 
     # The journal
+
+    def incarnation(self) -> str:
+        """Of this journal; another one after it was imported or put back from an older copy. What is kept outside of
+        the store, by position, belongs to one of them."""
+        with self.database.reading() as connection:
+            return str(connection.execute(select(tables.about.c.incarnation)).scalar_one())
+
+    def renew_incarnation(self) -> str:
+        with self.database.writing() as connection:
+            new = uuid4().hex
+            connection.execute(update(tables.about).values(incarnation=new))
+            return new
+
+    def fingerprint(self, position: int) -> str:
+        """Of the entry at this position; empty where there is none, or it was removed."""
+        with self.database.reading() as connection:
+            return journal.fingerprint(connection, position)
 
     def append(self, drafts: Sequence[Draft]) -> list[Outcome]:
         """Decides on the drafts in order, in one transaction; an outcome for each.
 
-        First, and even when there are no drafts, the subscriptions that are due expire.
+        First, and even when there are no drafts, the subscriptions that are due expire. Raises ClockJumped.
         """
         check_drafts(drafts)
         with self.database.writing() as connection:
-            return append(connection, self.database.dialect, self._catalog_of, drafts, self._clock)
+            return append(connection, self.database.dialect, self._catalog_of, drafts, self.clock)
 
     def catalog(self) -> Catalog:
         """The newest; read only when it has changed."""
@@ -137,6 +167,11 @@ class Store(OutboxStore):
         with self.database.reading() as connection:
             return journal.position_at(connection, time)
 
+    def watermark_at(self, position: int) -> Instant | None:
+        """The latest occurrence time of the events up to this position; None before the first event that is kept."""
+        with self.database.reading() as connection:
+            return watermark.watermark_at(connection, position)
+
     # Subscriptions
 
     def spans(self, living_after: int = 0) -> Iterator[Span]:
@@ -179,7 +214,7 @@ class Store(OutboxStore):
         batch may be given again. A notification belongs to whoever owns the span that holds its position.
         Answers how many were added; raises Gap or OutsideBatch.
         """
-        return notifications.commit_batch(self.database, first, last, matches, self._clock() if now is None else now)
+        return notifications.commit_batch(self.database, first, last, matches, self.clock.now() if now is None else now)
 
     def notifications(
         self, after: int = 0, limit: int = 1000, subscription: str | None = None, owner: str | None = None
@@ -218,7 +253,7 @@ class Store(OutboxStore):
 
     def bury(self, letters: Sequence[DeadLetter]) -> int:
         """Keeps refused events; one of the same origin and place is kept once. Answers how many were new."""
-        return dead_letters.bury(self.database, letters, self._clock())
+        return dead_letters.bury(self.database, letters, self.clock.now())
 
     def dead_letters(self, after: int = 0, limit: int = 1000) -> list[StoredLetter]:
         """By number, from after this one on."""
@@ -235,7 +270,10 @@ class Store(OutboxStore):
         """Removes the oldest events: those accepted before a time, and so many that the rest fits into `most_bytes`.
 
         Only up to the committed position, below `needed_from` and below all that is still owed. Answers how many.
+        Raises ClockJumped where a time is given and the clock is wrong.
         """
+        if before is not None:
+            self.clock.look().check()
         return removal.trim(self.database, before, most_bytes, needed_from, limit)
 
     def forget(self, limit: int = 10_000) -> int:
@@ -245,6 +283,7 @@ class Store(OutboxStore):
     def forget_keys(self, before: Instant, limit: int = 1_000) -> int:
         """Removes keys of removed events that were accepted before a time: published again, such an event is new.
         Returns how many; less than the limit: there are no more."""
+        self.clock.look().check()
         return removal.forget_keys(self.database, before, limit)
 
     def forget_spans(self, limit: int = 1_000) -> int:
@@ -253,6 +292,7 @@ class Store(OutboxStore):
 
     def forget_letters(self, before: Instant, limit: int = 1_000) -> int:
         """Removes dead letters stored before a time. Returns how many, as `forget_keys` does."""
+        self.clock.look().check()
         return removal.forget_letters(self.database, before, limit)
 
     def complete_from(self) -> int:
@@ -287,24 +327,24 @@ class Store(OutboxStore):
 
     def add_operator(self, token_digest: bytes) -> bool:
         """An operator where none is, and a token: False when an account may operate already."""
-        return accounts.add_operator(self.database, token_digest, self._clock())
+        return accounts.add_operator(self.database, token_digest, self.clock.now())
 
     def add_token(self, token: Token, proved: Account | None = None, most: int | None = None) -> bool:
         """Those of its account that have expired are removed, and the oldest where there would be more than `most`.
 
         False, and nothing is done, when the account is not any more as it was `proved`.
         """
-        return accounts.add_token(self.database, token, self._clock(), proved, most)
+        return accounts.add_token(self.database, token, self.clock.now(), proved, most)
 
     def token(self, digest: bytes) -> Token | None:
         """None when it has expired, too."""
         with self.database.reading() as connection:
-            return accounts.token(connection, digest, self._clock())
+            return accounts.token(connection, digest, self.clock.now())
 
     def tokens_of(self, username: str) -> list[Token]:
         """Those that have not expired, oldest first."""
         with self.database.reading() as connection:
-            return accounts.tokens_of(connection, username, self._clock())
+            return accounts.tokens_of(connection, username, self.clock.now())
 
     def remove_token(self, digest: bytes, username: str | None = None) -> bool:
         """Whoever's it is, or only if it is this account's; whether there was one."""
@@ -317,11 +357,11 @@ class Store(OutboxStore):
     def kept_response(self, key: bytes) -> KeptResponse | None:
         """What was answered to a request under this key, for 24 hours."""
         with self.database.reading() as connection:
-            return kept_responses.one(connection, key, self._clock())
+            return kept_responses.one(connection, key, self.clock.now())
 
     def keep_response(self, response: KeptResponse) -> bool:
         """False when one is kept under its key already; that one stays."""
-        return kept_responses.keep(self.database, response, self._clock())
+        return kept_responses.keep(self.database, response, self.clock.now())
 
     def _catalog_of(self, connection: Connection, version: int) -> Catalog:
         """The newest catalog, which has this version."""

@@ -24,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-NEWEST_REVISION = "0007"
+NEWEST_REVISION = "0009"
 
 # SQLite: only INTEGER can be the row's own number. PostgreSQL: ids are ordered by code point in every locale.
 Number = BigInteger().with_variant(Integer, "sqlite")
@@ -32,6 +32,7 @@ Id = Text().with_variant(Text(collation="C"), "postgresql")
 
 metadata = MetaData()
 
+# `watermark`, of an event: the latest occurrence time up to it, where an event without one counts by its acceptance.
 journal = Table(
     "journal",
     metadata,
@@ -40,6 +41,7 @@ journal = Table(
     Column("kind", Text, nullable=False),
     Column("schema_version", Integer, nullable=False),
     Column("body", Text, nullable=False),
+    Column("watermark", Number),
 )
 
 # What is neither an event nor a tick; the planner asks for the next of them all the time.
@@ -153,7 +155,8 @@ dead_letters = Table(
 
 # One row. The tail is kept because the last events may have been removed. `events` and `event_bytes` count the events
 # still there, `active` and `paused` the subscriptions: counting ten million rows takes seconds. `letters` is the last
-# number given to a dead letter, `trimmed` the position up to which retention has left no event.
+# number given to a dead letter, `trimmed` the position up to which retention has left no event. The incarnation changes
+# when the journal goes on from an older copy.
 about = Table(
     "about",
     metadata,
@@ -168,6 +171,17 @@ about = Table(
     Column("paused", Number, nullable=False, server_default="0"),
     Column("letters", Number, nullable=False, server_default="0"),
     Column("trimmed", Number, nullable=False, server_default="0"),
+    Column("watermark", Number),
+    Column("incarnation", Text, nullable=False, server_default=""),
+)
+
+# For each boot of each host, a time of day that was believed and the microseconds since boot that belong to it.
+clock_anchors = Table(
+    "clock_anchors",
+    metadata,
+    Column("boot", Text, primary_key=True),
+    Column("elapsed", Number, nullable=False),
+    Column("time", Number, nullable=False),
 )
 
 # `scopes` is a JSON array, sorted.

@@ -28,6 +28,7 @@ from tidings.torture.receiver import Receiver
 from tidings.torture.record import Record, Seen
 from tidings.torture.server import Server
 from tidings.torture.subscriber import Subscriber, seen
+from tidings.torture.wrong_clock import WrongClock
 
 _PUBLISHERS = 2  # of each client
 _START = 120.0  # seconds for Spark to come up the first time
@@ -64,15 +65,18 @@ def torture(plan: Plan, folder: Path, tell: Tell) -> Verdict:
     if folder.exists() and any(folder.iterdir()):
         raise FolderNotEmpty(str(folder))
     disk = SmallDisk(folder)
-    server = Server(folder, {f"{PREFIX}STORE": plan.store} if plan.store else None)
+    clock = WrongClock(random.Random(f"{plan.seed} clock"))
+    server = Server(folder, clock.environment | ({f"{PREFIX}STORE": plan.store} if plan.store else {}))
+    troubles: dict[str, Trouble] = {"clock": clock} | ({"disk": disk} if disk.usable else {})
     verdict = None
     try:
-        verdict = asyncio.run(_Torture(plan, server, tell, {"disk": disk} if disk.usable else {}).run())
+        verdict = asyncio.run(_Torture(plan, server, tell, troubles).run())
         return verdict
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
     finally:
         server.end()
+        clock.close()
         if verdict is None or verdict.holds:  # else somebody wants to look at it
             disk.close()
 

@@ -18,7 +18,6 @@ from tidings.service.problems import status_of
 from tidings.service.requests import accounts_of, address_of
 from tidings.settings import SCOPES
 from tidings.store import browsing
-from tidings.store.clock import now
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 ACCOUNT = "/pages/account"
@@ -109,7 +108,7 @@ async def _page(
     after: str = "",
     status: int = 200,
 ) -> Response:
-    caller, gateway, moment = member(request), gateway_of(request), now()
+    caller, gateway, moment = member(request), gateway_of(request), gateway_of(request).store.clock.now()
     signed = await gateway.read(browsing.signed, gateway.store, caller.owner, after, _WEBHOOKS + 1)
     shown = signed[:_WEBHOOKS]
     channels = await gateway.read(gateway.store.channels_of, caller.owner, [id for id, _ in shown])

@@ -149,7 +149,7 @@ async def deliveries_page(
         channel=channel,
         filter=filter,
         confirm="" if channel is None else how_to_confirm(channel, _ASK_AGAIN),
-        old_secret_until=None if channel is None else channel.old_secret_until(now()),
+        old_secret_until=None if channel is None else channel.old_secret_until(gateway.store.clock.now()),
         deliveries=list(zip(shown, tried, strict=True)),
         states=_STATES,
         chosen=chosen,

@@ -21,7 +21,6 @@ from tidings.service.questions import NoSuchEvent, explain_stored, stored
 from tidings.service.requests import After, check_id, read_cursor
 from tidings.service.subscription_routes import read_filter
 from tidings.store import NoSuchSubscription, Standing, StoredChannel, browsing
-from tidings.store.clock import now
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _PAGE = 25
@@ -89,7 +88,7 @@ async def lately(id: str, request: Request) -> Response:
     owner = member(request, "subscribe").owner
     gateway = gateway_of(request)
     await gateway.read(check_owned, gateway, id, owner)
-    found = await gateway.read(browsing.sparks, gateway.store, owner, [id], now())
+    found = await gateway.read(browsing.sparks, gateway.store, owner, [id], gateway.store.clock.now())
     return render(request, "lately.html", chart=spark(found[id], "hour"))
 
 
@@ -139,4 +138,4 @@ def _look(gateway: Gateway, id: str, owner: str, before: int | None) -> Looked:
     found = browsing.matches(store, owner, id, before, _PAGE + 1)
     last = max(last, found[0].notification.cursor) if found and before is None else last
     channel = None if standing is None else store.channel(id, owner)
-    return Looked(standing, channel, warnings, browsing.sparks(store, owner, [id], now())[id], found, last)
+    return Looked(standing, channel, warnings, browsing.sparks(store, owner, [id], store.clock.now())[id], found, last)

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import StoreError
 from tidings.notifying.delivery_sender import destination_of
 from tidings.service.gateway import Gateway
+from tidings.service.pages.form import read_form
 from tidings.service.pages.page_route import NoSuchPage, PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import gateway_of, member
@@ -78,6 +79,15 @@ async def now(request: Request) -> Response:
     return render(request, "operator_now.html", **await _now(request))
 
 
+@router.post("/pages/operator/clock")
+async def confirm_clock(request: Request) -> Response:
+    _check(request)
+    await read_form(request)
+    gateway = gateway_of(request)
+    await gateway.write(gateway.store.confirm_clock)
+    return RedirectResponse("/pages/operator", 303)
+
+
 def _check(request: Request) -> None:
     if "operate" not in member(request).scopes:
         raise NoSuchPage
@@ -107,6 +117,7 @@ async def _now(request: Request) -> dict[str, Any]:
         ),
     }
     try:
+        clock = await gateway.read(gateway.store.clock.look)
         figures = await state.figuring.figures()
     except (StoreError, TimeoutError):
         return children
@@ -114,6 +125,7 @@ async def _now(request: Request) -> dict[str, Any]:
     change = None if plan is None else await gateway.read(gateway.store.next_change, plan.covers)
     return children | {
         "figures": figures,
+        "clock": clock,
         "plan": plan,
         "plan_lacks": change is not None,
         "streams": state.streams.count,

@@ -36,7 +36,6 @@ from tidings.store import (
     Withdraw,
     browsing,
 )
-from tidings.store.clock import now
 from tidings.store.entries import KEEP, Draft
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -57,7 +56,7 @@ async def mine(request: Request, before: After = "", state: str = "", q: str = "
     found = await gateway.read(browsing.owned, gateway.store, owner, start, _PAGE + 1, state, text)
     shown, more = found[:_PAGE], len(found) > _PAGE
     ids = [one.id for one in shown]
-    counts = await gateway.read(browsing.sparks, gateway.store, owner, ids, now())
+    counts = await gateway.read(browsing.sparks, gateway.store, owner, ids, gateway.store.clock.now())
     kept = {name: value for name, value in (("state", state), ("q", text)) if value}
     return render(
         request,

@@ -20,7 +20,6 @@ from tidings.service.callers import Caller, UnknownToken, digest_of, new_token
 from tidings.service.gateway import Gateway
 from tidings.service.requests import CALLER, SESSION
 from tidings.store.accounts import Account, Token
-from tidings.store.clock import now
 
 GUEST = "tidings_guest"  # the cookie that stands for a session while there is none
 DAYS = 7  # that a session lasts
@@ -105,7 +104,7 @@ async def begin_session(request: Request, answer: Response, account: Account, by
     gateway = gateway_of(request)
     await end_session(request)
     secret = new_token()
-    made = now()
+    made = gateway.store.clock.now()
     expires = Instant(made + DAYS * _DAY)
     token = Token(digest_of(secret), account.username, "session", "browser", account.scopes, made, expires)
     if by is not None:
