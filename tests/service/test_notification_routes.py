@@ -8,6 +8,7 @@ import pytest
 
 from tests.service.conftest import Service, car, on_sqlite
 from tidings.service import notification_routes
+from tidings.store import notification_id
 
 
 def _subscribe(client: httpx.Client) -> str:
@@ -30,7 +31,7 @@ def test_what_matched_in_pages(client: httpx.Client, service: Service) -> None:
         found += page["notifications"]
         after = page["next"]
     assert page["next"] == after  # to go on from, later
-    ids = [f"{position}.{id}" for position in positions for id in sorted((one, two))]
+    ids = [notification_id(id, "", f"e{n}") for n in range(5) for id in sorted((one, two))]
     assert [notification["id"] for notification in found] == ids
     assert found[0]["event"] == {
         "id": "e0",
@@ -39,7 +40,7 @@ def test_what_matched_in_pages(client: httpx.Client, service: Service) -> None:
     }
     assert found[0]["matched_at"].endswith("Z")
     mine = client.get(f"/subscriptions/{one}/notifications").json()["notifications"]
-    assert [notification["id"] for notification in mine] == [f"{position}.{one}" for position in positions]
+    assert [notification["id"] for notification in mine] == [notification_id(one, "", f"e{n}") for n in range(5)]
 
 
 def test_what_a_withdrawn_subscription_found_stays(client: httpx.Client, service: Service) -> None:
@@ -78,7 +79,7 @@ def test_waiting_ends_when_something_comes(client: httpx.Client, service: Servic
     timer.start()
     page = client.get("/notifications", params={"wait": 30}).json()
     timer.join()
-    assert [notification["id"] for notification in page["notifications"]] == [f"{position}.{id}"]
+    assert [notification["id"] for notification in page["notifications"]] == [notification_id(id, "", "e1")]
 
 
 def test_waiting_goes_on_while_only_others_get_something(client: httpx.Client, service: Service) -> None:
