@@ -8,10 +8,9 @@ import pytest
 from tests.notifying.owing import FAILED, Recorder, deliveries, find, play, send_all, settled, states, with_channels
 from tests.store.samples import START, SteadyClock, positions, publish, with_schema
 from tests.store.test_notifications import table
-from tidings.notifying.limits import Limits
 from tidings.notifying.outbox import Outbox
 from tidings.schema import Instant
-from tidings.store import ClockJumped, Edit, Store, Subscribe, import_journal
+from tidings.store import ClockJumped, Edit, Retention, RetentionDays, Store, Subscribe, import_journal
 from tidings.store import export_journal as export
 from tidings.store.clock import OFFSET_FILE, now
 
@@ -169,7 +168,8 @@ def test_an_outbox_sends_on_and_gives_nothing_up(store: Store, clock: SteadyCloc
     find(store, "awake", "asleep", many=2)
     clock.jump(jump)
     channel = Recorder()
-    play(outbox := Outbox(store, {"record": channel}, limits=Limits(keep_events=30 * DAY)), settled(outbox))
+    play(outbox := Outbox(store, {"record": channel}), settled(outbox))
+    assert Retention(store, RetentionDays(events=30, keys=30, dead_letters=30)).round() == 0
     assert channel.sequences("awake") == [1, 2]
     clock.tick(3)
     clock.jump(-jump)
