@@ -58,9 +58,20 @@ def test_a_round_ends_in_time(filled: Store, monkeypatch: pytest.MonkeyPatch) ->
     assert Retention(filled, RetentionDays(events=5)).round() == 0
 
 
-def test_nothing_goes_while_it_may_not(filled: Store) -> None:
-    answers = iter([True, False, False, False, False, False])
-    assert Retention(filled, RetentionDays(events=5), lambda: next(answers)).round() == 5  # events, and no more
+def test_nothing_goes_while_the_clock_is_wrong(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    readings = iter([True, False, False, False, False, False])
+
+    class Reading:
+        def __init__(self) -> None:
+            self.is_right = next(readings)
+
+        def check(self) -> None:
+            """For the removal itself."""
+
+    looks = iter([Reading(), *[Reading() for _ in range(5)]])
+    first = next(looks)
+    monkeypatch.setattr(filled.clock, "look", lambda: first if not filled.complete_from() > 1 else next(looks))
+    assert Retention(filled, RetentionDays(events=5)).round() == 5  # events, and no more
     assert len(filled.notifications()) == 4
 
 
