@@ -38,7 +38,7 @@ _TO_CREATE = (
     "EXISTS (SELECT 1 FROM channels WHERE released = 0 AND state = 'active') AS releasing"
 )
 _CLOSING = "SELECT * FROM deliveries WHERE state = 'due' AND held = 0 AND open = 1 AND due <= ? ORDER BY due LIMIT ?"
-_CHANNEL = ("subscription", "owner", "settings", "state", "sequence", "collecting", "released", "recent")
+_CHANNEL = ("subscription", "owner", "kind", "settings", "state", "sequence", "collecting", "released", "recent")
 _MARK: Any = bindparam("mark")  # not a column's name, which an update of many rows may not use
 
 
