@@ -2,8 +2,8 @@
 
     url ──> Place (read, nothing looked up) ──> addresses ──> Target, or UnsafeAddress
 
-Whoever sends connects to an address of the Target and to no other: the name is not looked up again, so a name that
-changes its mind between check and connect gains nothing. Called when a channel is made and at every delivery.
+Senders connect to an address of the Target and to no other. The name is not resolved again, so DNS rebinding between
+check and connect gains nothing. Called when a channel is created and at every delivery.
 """
 
 from __future__ import annotations

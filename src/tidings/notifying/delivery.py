@@ -1,4 +1,4 @@
-"""What is sent and what came of it: the values that the outbox hands to a channel and gets back.
+"""What the outbox hands to a channel, and what it gets back.
 
 owed notifications ──> OutgoingDelivery ──> Channel.send ──> Attempt
 """
@@ -14,7 +14,7 @@ from tidings.schema import Instant
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """One notification as its owner is told of it. `sequence` counts a subscription's notifications from 1."""
+    """One notification to send. `sequence` counts a subscription's notifications from 1."""
 
     id: str
     sequence: int
@@ -50,7 +50,7 @@ class OutgoingDelivery:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What came of sending: success, or why not. `gone`: the receiver wants nothing any more."""
+    """The outcome of one attempt. `gone`: the receiver wants nothing more."""
 
     ok: bool
     seconds: float
@@ -63,8 +63,8 @@ class Attempt:
 
 
 class Channel(Protocol):
-    """One kind of channel. `settings` is the channel's JSON with what is secret; sending never raises for what the
-    other side does."""
+    """One kind of channel. `settings` is the channel's JSON with its secrets; `send` never raises for what the receiver
+    does."""
 
     kind: str
 

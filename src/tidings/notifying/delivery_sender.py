@@ -1,4 +1,4 @@
-"""One attempt: a delivery's contents are handed to its channel, and what came of it becomes a result for the store."""
+"""One attempt: hands a delivery's contents to its channel and turns the outcome into a result for the store."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class DeliverySender:
         )
 
     async def mail(self, mail_notice: MailNotice, notice: DueNotice) -> Instant | None:
-        """When to tell the owner again; None: it is done, or nobody is to be told any more, or it never arrives."""
+        """When to mail the notice again; None when it was mailed, is no longer needed or is given up."""
         if notice.channel is None or not notice.address:
             return None
         attempt = await mail_notice(notice, self._clock())
@@ -96,7 +96,7 @@ class DeliverySender:
 
 
 def delivery_of(contents: DeliveryContents) -> OutgoingDelivery | None:
-    """None where an event is missing."""
+    """None when an event was removed."""
     stored = contents.delivery
     owed = []
     for item, event in zip(stored.items, contents.events, strict=True):
@@ -109,13 +109,13 @@ def delivery_of(contents: DeliveryContents) -> OutgoingDelivery | None:
 
 
 def settings_of(channel: StoredChannel, now: Instant) -> dict[str, Any]:
-    """As a channel takes them, with the secrets that sign now."""
+    """A channel's settings with the secrets that sign now."""
     secrets = {"secrets": channel.secrets_at(now)} if channel.secrets else {}
     return {**channel.settings, "kind": channel.kind, **secrets}
 
 
 def rhythm_of(channel: StoredChannel) -> Rhythm:
-    """What cannot be read delays nothing: it was checked when it was made, and what is owed must go out."""
+    """Unreadable settings delay nothing: they were checked when saved, and deliveries must go out."""
     if channel.settings.keys().isdisjoint(_RHYTHMIC):
         return _PLAIN
     try:
@@ -127,7 +127,7 @@ def rhythm_of(channel: StoredChannel) -> Rhythm:
 
 @lru_cache(10_000)
 def rhythm_of_text(settings: str) -> Rhythm:
-    """The same, of settings as the store keeps them."""
+    """The same for settings as the store keeps them."""
     try:
         return read_rhythm(msgspec.json.decode(settings))
     except ChannelError as problem:
@@ -136,7 +136,7 @@ def rhythm_of_text(settings: str) -> Rhythm:
 
 
 def destination_of(channel: StoredChannel) -> str:
-    """What must not be overrun: a host, or the address of a mailbox."""
+    """The host or mailbox whose attempts are limited together."""
     url = channel.settings.get("url")
     if isinstance(url, str):
         try:

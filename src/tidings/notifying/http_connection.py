@@ -1,4 +1,4 @@
-"""One connection to a receiver, kept open for the next request: a request's bytes in, an HttpResponse out."""
+"""A connection to a receiver, kept open for the next request: request bytes in, an HttpResponse out."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""One HTTP/1.1 answer as it comes in, read no further than it is of use: bytes in, an HttpResponse out.
+"""Parses one HTTP/1.1 response as it arrives: bytes in, an HttpResponse out.
 
-`http_connection` feeds it. What the other side sends without end is cut here.
+`http_connection` feeds it. Overlong responses are cut here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class HttpResponse:
 
 
 class Reading:
-    """One answer as it comes in; httptools calls the methods that begin with `on_`."""
+    """One response as it arrives; httptools calls the methods that begin with `on_`."""
 
     def __init__(self) -> None:
         self.received = 0  # bytes
@@ -42,7 +42,7 @@ class Reading:
         self._body_bytes = 0
 
     def feed(self, data: bytes) -> str | None:
-        """What is wrong with it, once that is known."""
+        """What is wrong with it, as soon as that is known."""
         if (parser := self._parser) is None:
             return None
         self.received += len(data)

@@ -1,4 +1,4 @@
-"""A small HTTP/1.1 client that does not trust whom it talks to: a vetted Target and a request in, an HttpResponse out.
+"""A small HTTP/1.1 client for untrusted receivers: a vetted Target and a request in, an HttpResponse out.
 
     WebhookChannel ──> HttpSender.send ──> Connection (kept open, by scheme, host, port and address) ──> receiver
 

@@ -1,4 +1,4 @@
-"""One channel's way out: the numbers of what it is owed now, and what is under way of it."""
+"""One channel's queue: the numbers of its due deliveries, and those under way."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ Loaded = tuple[float, DeliveryContents]  # when it was read, by the event loop's
 
 @dataclass(slots=True, eq=False)
 class Lane:
-    """`run` is how many first attempts are read in one go; it grows where they are sent quicker than read."""
+    """`run` is how many first attempts are read at once; it grows when they are sent faster than read."""
 
     key: Key
     run: int
     firsts: list[int] = field(default_factory=list)  # a heap: by number is in order
     retries: deque[int] = field(default_factory=deque)
-    more_firsts: bool = False  # others are due but not remembered here
+    more_firsts: bool = False  # more are due, but only in the store
     more_retries: bool = False
-    known: int = 0  # numbers here, under way, or sent and not settled
+    known: int = 0  # numbers here, under way, or sent and not recorded
     busy: bool = False  # first attempts are under way, or about to be
     going: Pick | None = None  # those first attempts, once they were started
     loading: bool = False  # more are being read for it
     queued: bool = False  # it is in the queue, or parked at a destination
-    asleep: bool = False  # nothing of it is to be sent before it is woken
+    asleep: bool = False  # nothing is sent until it is woken
     destination: str | None = None  # where it went the last time
     recent: list[int] = field(default_factory=list)  # times of first attempts, where there is a rate
     recent_until: int = 0  # until when they matter
 
     @property
     def is_hungry(self) -> bool:
-        """Whether more first attempts are to be read: there are none, or those under way come to their end."""
+        """Whether to read more first attempts: none are under way, or half of them are sent."""
         if self.going is None:
             return not self.busy
         return not self.loading and len(self.going.left) <= self.run // 2
@@ -49,8 +49,8 @@ class Lane:
 
 @dataclass(slots=True, eq=False)
 class Pick:
-    """Deliveries of one lane to be sent one after the other: first attempts, or one retry. What is left of the former
-    may be added to while they are under way."""
+    """Deliveries of one lane, sent one after the other: first attempts, or one retry. First attempts may be added while
+    it is under way."""
 
     lane: Lane
     first: bool

@@ -1,9 +1,9 @@
-"""What is to be sent next: a lane for each channel, and for each destination what waits there.
+"""Chooses what to send next: a lane for each channel, and for each destination a queue.
 
     due deliveries ──> lanes ──> picks (with their contents) ──> destinations ──> started, where `places` has room
 
-First attempts of a lane go one after the other, retries beside them. A destination that hangs holds what goes there,
-and nobody else. Nothing here waits or sends; the outbox does.
+First attempts of a lane go one after the other, retries beside them. A destination that hangs delays only deliveries to
+itself. Nothing here waits or sends; the outbox does.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ class Lanes:
         self._limits = limits
         self.places = Places(limits)
         self._lanes: dict[Key, Lane] = {}
-        self._known: dict[int, Lane] = {}  # in a lane, under way, or sent and not settled
+        self._known: dict[int, Lane] = {}  # in a lane, under way, or sent and not recorded
         self._queue: deque[Lane] = deque()
         self._destinations: dict[str, Destination] = {}
         self._sleepers: list[tuple[int, int, Lane]] = []
         self._slept = 0  # tells apart lanes that wake at the same time
 
     def add(self, deliveries: Iterable[DueDelivery]) -> int:
-        """How many were new. Once a lane is full, none is added until `refill`: those that are due before must not be
-        passed."""
+        """Returns how many were new. A full lane takes nothing until `refill`, so that no delivery overtakes one that is
+        due before it."""
         new = 0
         for delivery in deliveries:
             if delivery.number in self._known:
@@ -63,8 +63,8 @@ class Lanes:
         return new
 
     def short(self) -> list[tuple[Lane, bool, int]]:
-        """Lanes that have no first attempt left that they remember, or no retry, and know that there are more; and how
-        many of those that are due must be read, from the first on, to find as many new ones as a lane remembers."""
+        """Lanes without remembered first attempts, or retries, while more are due; with how many due deliveries to read,
+        from the first on, to fill the lane again."""
         found = []
         for lane in self._lanes.values():
             if lane.more_firsts and not lane.firsts and lane.is_hungry:
@@ -74,7 +74,7 @@ class Lanes:
         return found
 
     def refill(self, lane: Lane, first: bool, deliveries: Iterable[DueDelivery], more: bool) -> None:
-        """With the lane's next ones; whether there are more after them."""
+        """Adds the lane's next deliveries; `more` says whether others follow."""
         if first:
             lane.more_firsts = False
         else:
@@ -91,13 +91,13 @@ class Lanes:
             self._queue.append(lane)
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """They were settled, or are not to be sent now; those that come due again are found again."""
+        """Their results were recorded, or they are not to be sent now. Those due again are found again."""
         for number in numbers:
             if (lane := self._known.pop(number, None)) is not None:
                 lane.known -= 1
 
     def sleep(self, lane: Lane, until: int) -> None:
-        """Nothing of it is to be sent before this time."""
+        """Sends nothing of it before this time."""
         lane.asleep = True
         self._slept += 1
         heappush(self._sleepers, (until, self._slept, lane))
@@ -109,7 +109,7 @@ class Lanes:
             self.queue(lane)
 
     def choose(self, most: int) -> Iterator[tuple[Lane, list[int], list[int]]]:
-        """Lanes, each with the first attempts and retries to read now: about so many deliveries in all."""
+        """Yields lanes, each with the first attempts and retries to read now: about `most` deliveries in all."""
         while self._queue and most > 0:
             lane = self._queue.popleft()
             if lane.destination is not None and self._free(lane.destination) <= 0:
@@ -131,8 +131,8 @@ class Lanes:
                 yield lane, firsts, retries
 
     def wait(self, pick: Pick, destination: str) -> None:
-        """It is ready to be started there. First attempts join those that are under way to the same place; where
-        others have come before them, or the lane sleeps, they are put back."""
+        """Queues the pick at its destination. First attempts join those under way to the same destination; when earlier
+        ones have come in meanwhile, or the lane sleeps, they are put back."""
         lane = pick.lane
         passed = pick.first and lane.going is None and lane.firsts and lane.firsts[0] < pick.numbers[0]
         if lane.asleep or passed:
@@ -149,7 +149,7 @@ class Lanes:
             self._remember(lane, True, pick.numbers)
 
     def startable(self, now: float, destination: str | None = None) -> list[tuple[str, Pick]]:
-        """What may be started, there or anywhere; it counts as running. What was read too long ago is put back."""
+        """Picks that may start, there or anywhere; they count as running. Picks read too long ago are put back."""
         found = []
         for name in list(self._destinations) if destination is None else [destination]:
             if (there := self._destinations.get(name)) is None:
@@ -172,26 +172,26 @@ class Lanes:
         return found
 
     def ended(self, pick: Pick, destination: str) -> None:
-        """It has run; some of it perhaps not."""
+        """The pick has ended; part of it may be left."""
         self.places.end(destination, pick)
         lane = pick.lane
         if pick.first:
             lane.going = None
-            if pick.left:  # it grew old: so much need not be read in one go
+            if pick.left:  # it grew stale: read fewer at once
                 lane.run = self._limits.run
             elif lane.firsts or lane.more_firsts:  # it waited for more to be read
                 lane.run = min(2 * lane.run, self._limits.longest_run)
         self.put_back(pick)
 
     def put_back(self, pick: Pick) -> None:
-        """What is left of it, to be read again."""
+        """Returns what is left to its lane, to be read again."""
         lane = pick.lane
         if pick.first:
             lane.busy, lane.loading = lane.going is not None, False
         self._remember(lane, pick.first, pick.numbers)
 
     def tidy(self, now: Instant) -> None:
-        """Lets go of lanes that nothing is to be remembered of."""
+        """Drops lanes with nothing to remember."""
         for key in [key for key, lane in self._lanes.items() if lane.is_idle and lane.recent_until <= now]:
             del self._lanes[key]
 

@@ -1,4 +1,4 @@
-"""How much the outbox does at once, and for how long: one frozen value that its parts share."""
+"""How much the outbox does at once, and for how long."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`run` is how many of one channel are read in one go, up to `longest_run` where they are sent quicker than read;
-    and `fresh` how many seconds they serve before a channel's settings are read again. `at_once` is passed by half at
-    most, by those that answer: see `places`."""
+    """`run` is how many deliveries of one channel are read at once, up to `longest_run` when they are sent faster than
+    read; `fresh` is how many seconds they may be sent before the channel's settings are read again. Destinations that
+    answer may exceed `at_once` by half: see `places`."""
 
     at_once: int = 500
     per_destination: int = 20
-    ahead: int = 200  # read for one destination before it has room
+    ahead: int = 200  # read for one destination before it has places
     run: int = 50
     longest_run: int = 400
-    lane: int = 200  # due deliveries of one channel that are remembered; of more, it is remembered that there are
-    page: int = 2_000  # notifications made into deliveries, or due deliveries looked at, in one go
+    lane: int = 200  # due deliveries of one channel that are kept in memory
+    page: int = 2_000  # notifications turned into deliveries, or due deliveries read, at once
     fresh: float = 1.0
-    hanging: float = 2.0  # seconds after which an attempt that is not over makes its destination a slow one
+    hanging: float = 2.0  # seconds after which an unfinished attempt makes its destination slow
     longest_attempt: float = 60.0  # seconds; a channel has a shorter limit of its own
     lease: float = 15.0
     renew: float = 5.0
-    keep: float = 30 * 86_400.0  # seconds after which a delivery is forgotten
+    keep: float = 30 * 86_400.0  # seconds that done deliveries are kept

@@ -1,4 +1,4 @@
-"""The mail that tells an owner of a channel that was disabled: DueNotice in, Mail out.
+"""The mail to the owner of a disabled channel: DueNotice in, Mail out.
 
 It says what, of which filter, why and since when, what is waiting, and how to go on. Reasons quote what a receiver
 answered, and ids are anybody's text: each piece is made one harmless line first, as in `mail_text`.

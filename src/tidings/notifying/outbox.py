@@ -1,9 +1,9 @@
-"""The outbox sends what is owed, for as long as it holds the lease; a second one waits to take over.
+"""The outbox sends deliveries while it holds the lease; a second one waits to take over.
 
     notifications ──create──> deliveries ──due──> lanes ──contents──> Channel.send ──results──> the store
 
-One task does all that concerns the store, in turns; the sending goes on beside it. Whatever is killed where, a delivery
-whose result was not settled is sent again, under the same id.
+One task makes all calls to the store, in turns; sending goes on beside it. Whatever is killed and wherever, a delivery
+whose result was not recorded is sent again under the same id.
 """
 
 from __future__ import annotations
@@ -23,20 +23,19 @@ from tidings.errors import StoreError
 from tidings.notifying.delivery import Channel
 from tidings.notifying.delivery_sender import DeliverySender, MailNotice, rhythm_of_text
 from tidings.notifying.limits import Limits
+from tidings.notifying.notice_mailer import NoticeMailer
 from tidings.notifying.schedule import MICROSECONDS, WAITS, gives_up
 from tidings.notifying.term import Term
 from tidings.schema import Instant
-from tidings.store import ClockJumped, DueNotice, LeaseLost, Store
+from tidings.store import ClockJumped, LeaseLost, Store
 
 _POLL = 0.05  # seconds between looks for new notifications
-_GROUP = 0.02  # seconds in which results gather to be settled together
-_ENOUGH = 500  # results that are settled at once
+_GROUP = 0.02  # seconds in which results gather to be recorded together
+_ENOUGH = 500  # results that are recorded at once
 _STANDBY = 1.0  # seconds between tries to take the lease
 _GRACE = 5.0  # seconds that attempts under way have at the end
 _SET_BACK = 60 * MICROSECONDS
 _TIDY = 60 * MICROSECONDS
-_MAIL = MICROSECONDS  # between looks for notices to mail
-_MAILED_AT_ONCE = 10
 _SWEPT_AT_ONCE = 500  # deliveries, notices and channels, so that sending need not wait long
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -60,8 +59,8 @@ class Outbox:
         self.holder = holder or f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._store = store
         self._limits = limits or Limits()
-        self._sending = DeliverySender(channels, self._now, random, self._limits.longest_attempt, waits)
-        self._mail_notice = mail_notice
+        self._sender = DeliverySender(channels, self._now, random, self._limits.longest_attempt, waits)
+        self._mailer = NoticeMailer(store, self.holder, self._sender, mail_notice, self._in_thread)
         self._clock = clock or store.clock.now
         self._latest = Instant(0)
         self._term: Term | None = None
@@ -79,11 +78,11 @@ class Outbox:
 
     @property
     def under_way(self) -> int:
-        """Attempts that have begun, and results that are not settled."""
+        """Attempts that have begun, and results that are not recorded."""
         return 0 if self._term is None else self._term.under_way
 
     async def run(self, stopped: asyncio.Event) -> None:
-        """Until stopped. What fails in the store is logged and tried again."""
+        """Runs until stopped. Failures of the store are logged, and the turn is tried again."""
         stopping = asyncio.ensure_future(stopped.wait())
         try:
             while not stopped.is_set():
@@ -100,7 +99,7 @@ class Outbox:
             await self.close()
 
     async def turn(self) -> bool:
-        """One round of all that is to be done now; whether there is more. Raises StoreError."""
+        """One round of everything to do now; returns whether there is more. Raises StoreError."""
         if self._clock() < self._latest - _SET_BACK:  # an operator confirmed it: what was due is looked for again
             self._stand_by()
             self._latest = self._clock()
@@ -110,13 +109,13 @@ class Outbox:
         assert self._term is not None
         term = self._term
         try:
-            await self._settle(term)
+            await self._record(term)
             created = await self._create(now)
             found = await self._look(term, now)
             term.lanes.wake(now)
             term.lanes.places.look(time.monotonic())
             await self._load(term, now)
-            await self._mail_notices(term, now)
+            await self._mailer.look(now)
             await self._tidy(term, now)
         except LeaseLost as lost:
             _log.warning("%s", lost)
@@ -125,17 +124,15 @@ class Outbox:
         return created or found or term.lanes.can_choose or len(term.results) >= _ENOUGH
 
     async def close(self) -> None:
-        """Lets attempts that are under way end, for some seconds, and gives the lease back."""
+        """Waits some seconds for attempts under way, then gives the lease back."""
         try:
             if self._term is not None:
                 term = self._term
-                term.is_ending = True
-                if term.tasks:
-                    await asyncio.wait(term.tasks, timeout=_GRACE)
-                await self._settle(term)
+                await asyncio.gather(term.finish(_GRACE), self._mailer.finish(_GRACE))
+                await self._record(term)
                 await self._in_thread(self._store.take_lease, self.holder, 0)
         except StoreError as problem:
-            _log.warning("the outbox could not settle its last results: %s", problem)
+            _log.warning("the outbox could not record its last results: %s", problem)
         finally:
             self._stand_by()
             self._thread.shutdown(wait=False)
@@ -149,21 +146,22 @@ class Outbox:
         self._renew_at = now + int(self._limits.renew * MICROSECONDS)
         if self._term is None:
             _log.info("the outbox %s sends", self.holder)
-            self._term = Term(self._limits, self._sending, self._now, self._woken)
+            self._term = Term(self._limits, self._sender, self._now, self._woken)
         return True
 
     def _stand_by(self) -> None:
-        """Whoever sends now begins with what was not settled."""
+        """The next leader begins with what was not recorded."""
         if self._term is not None:
             self._term.end()
+            self._mailer.end()
         self._term = None
 
-    async def _settle(self, term: Term) -> None:
-        """What has gathered, once that is worth a transaction or nothing else is under way."""
+    async def _record(self, term: Term) -> None:
+        """Records the results gathered, once they are worth a transaction or nothing else is under way."""
         results, gone = term.results[:], term.gone[:]
-        if results and (term.is_worth_settling(_ENOUGH) or term.is_ending):
+        if results and (term.is_worth_recording(_ENOUGH) or term.is_ending):
             await self._in_thread(self._store.record_results, self.holder, results, self._now(), gives_up)
-            term.settled(len(results))
+            term.recorded(len(results))
             term.lanes.forget(one.number for one in results)
             del term.gone[: len(gone)]
             for lane in gone:
@@ -173,14 +171,12 @@ class Outbox:
     async def _create(self, now: Instant) -> bool:
         if not await self._in_thread(self._store.has_deliveries_to_create, now):
             return False
-        return (
-            await self._in_thread(self._store.create_deliveries, self.holder, now, self._limits.page, rhythm_of_text)
-            > 0
-        )
+        page = self._limits.page
+        return await self._in_thread(self._store.create_deliveries, self.holder, now, page, rhythm_of_text) > 0
 
     async def _look(self, term: Term, now: Instant) -> bool:
-        """Puts what has become due into the lanes; whether there is more. What is due at the time of the last look is
-        looked at again: it may have come after it."""
+        """Adds what has become due to the lanes; returns whether there is more. Deliveries due at the time of the last
+        look are read again: some may have come after it."""
         page = self._limits.page
         new = 0
         while not new:
@@ -202,22 +198,6 @@ class Outbox:
             term.load(chosen, await self._in_thread(self._store.contents, numbers), now)
         term.start()
 
-    async def _mail_notices(self, term: Term, now: Instant) -> None:
-        """Mails owners of disabled channels, one after the other, beside all else."""
-        if self._mail_notice is None or now < term.mails_at or term.is_mailing:
-            return
-        term.mails_at = now + _MAIL
-        if found := await self._in_thread(self._store.due_notices, now, _MAILED_AT_ONCE):
-            term.beside(self._mail_each(self._mail_notice, found))
-
-    async def _mail_each(self, mail_notice: MailNotice, found: Sequence[DueNotice]) -> None:
-        try:
-            for notice in found:
-                due = await self._sending.mail(mail_notice, notice)
-                await self._in_thread(self._store.notice_mailed, self.holder, notice.number, due)
-        except StoreError as problem:  # also LeaseLost: the new leader mails it
-            _log.warning("a mailed notice could not be recorded: %s", problem)
-
     async def _tidy(self, term: Term, now: Instant) -> None:
         if now - term.tidied < _TIDY:
             return
@@ -232,7 +212,7 @@ class Outbox:
             term.tidied = now
 
     async def _pause(self, stopping: asyncio.Future[Any]) -> None:
-        """Until something was sent, or it is time to look for new notifications."""
+        """Waits until something was sent, or it is time to look for new notifications."""
         if self._term is None:
             await asyncio.wait([stopping], timeout=_STANDBY)
             return

@@ -1,10 +1,10 @@
-"""Who may take a place: destinations that hang must not fill all of them, so that who answers always has room.
+"""Limits attempts under way by destination, so that destinations that hang leave room for those that answer.
 
     may_start ──> begin ──> (hangs?) ──> attempted: how it went ──> end
 
-A destination has one place at first, one more for each answer up to `per_destination`, and one again when no answer
-came. Those that were slow the last time, or are now, have half of all places at most. Those that answer have half for
-themselves, beyond `at_once` if need be: it may be by their own that the others were filled, before they began to hang.
+A destination has one place at first, one more for each answer up to `per_destination`, and one again after an attempt
+without an answer. Slow destinations share half of all places. Those that answer have half to themselves, beyond
+`at_once` if need be: others may have taken their places before they began to hang.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Standing:
 
 
 class Places:
-    """Times are those of one clock that never goes back, in seconds."""
+    """Times are seconds of one monotonic clock."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -44,7 +44,7 @@ class Places:
 
     @property
     def has_any(self) -> bool:
-        """Whether somebody may start: one that answers, at the least."""
+        """Whether at least a destination that answers may start."""
         return self._is_free("quick")
 
     def may_start(self, destination: str) -> bool:
@@ -52,7 +52,7 @@ class Places:
         return there.running < there.room and self._is_free(there.trust)
 
     def free(self, destination: str, waiting: int) -> int:
-        """How many more may be read for it. For one that is slow none is read ahead: it would be in vain."""
+        """How many more may be read for it. Nothing is read ahead for a slow one: it would be stale when sent."""
         there = self.standing(destination)
         ahead = 0 if there.trust == "slow" else self._limits.ahead
         return there.room + ahead - there.running - waiting
@@ -69,12 +69,12 @@ class Places:
         self._begun.pop(who, None)
 
     def begin(self, destination: str, who: object, now: float) -> None:
-        """An attempt; whoever makes it has been started, and makes one after the other."""
+        """An attempt begins; `who` was started and makes one attempt after the other."""
         self._begun.pop(who, None)
         self._begun[who] = (destination, now)
 
     def look(self, now: float) -> None:
-        """For those that hang."""
+        """Marks destinations that hang as slow."""
         for destination, since in self._begun.values():
             if now - since < self._limits.hanging:
                 break
@@ -94,12 +94,12 @@ class Places:
             self._trust(there, "quick")
 
     def busiest(self, most: int) -> list[tuple[str, int, Trust]]:
-        """Where attempts are under way: what is slow first, then by how many places it takes."""
+        """Destinations with attempts under way: slow ones first, then by the places they take."""
         taken = [(name, one.running, one.trust) for name, one in self._standings.items() if one.running]
         return sorted(taken, key=lambda one: (one[2] != "slow", -one[1], one[0]))[:most]
 
     def tidy(self, now: float) -> None:
-        """Forgets those that nothing was sent to for long."""
+        """Forgets destinations without an attempt for some time."""
         old = [name for name, one in self._standings.items() if not one.running and now - one.used > _REMEMBERED]
         for name in old:
             del self._standings[name]

@@ -22,7 +22,7 @@ from tidings.schema import Instant
 
 MOST_IN_A_DIGEST = 1_000
 LONGEST_DIGEST = 7 * 86_400  # seconds
-# Where only a count is given, nothing waits for ever: the last ones before a subscription ends would.
+# When only a count is given: the last notifications before a subscription ends must not wait for ever.
 UNSAID_DIGEST = 86_400
 MOST_IN_A_RATE = 1_000  # that many times are remembered
 LONGEST_RATE = 86_400
@@ -33,7 +33,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """Sent when it holds so many, or so long after its first, whichever comes first."""
+    """Sent when it holds `count` notifications, or `seconds` after the first."""
 
     count: int
     seconds: int
@@ -41,7 +41,7 @@ class Digest:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """At most so many deliveries begin in any so many seconds."""
+    """At most `count` deliveries begin within any `seconds`."""
 
     count: int
     seconds: int
@@ -49,7 +49,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """Quiet is whenever the clocks of the zone show a time from `begin` up to `end`, maybe over midnight."""
+    """Quiet while clocks in the zone show a time from `begin` up to `end`, possibly over midnight."""
 
     begin: time
     end: time
@@ -62,7 +62,7 @@ class QuietHours:
         return shown >= self.begin or shown < self.end
 
     def over(self, now: Instant) -> Instant:
-        """Now, or the first moment after it that is not quiet."""
+        """`now`, or the first moment after it that is not quiet."""
         if not self.hold(now):
             return now
         today = _local(now, self.zone).date()
@@ -77,7 +77,7 @@ class QuietHours:
         return Instant.of(first), Instant.of(second)
 
     def _first_not_quiet(self, quiet: Instant, loud: Instant) -> Instant:
-        """Where clocks skip the end, quiet ends with the skip, which only halving finds."""
+        """When clocks skip the end, quiet ends with the skip, found by bisection."""
         if _local(loud, self.zone).time() == self.end:
             return loud
         while loud - quiet > 1:
@@ -103,7 +103,7 @@ class Rhythm:
         return 0 if self.digest is None else self.digest.seconds * _MICROSECONDS
 
     def due(self, now: Instant, recent: Sequence[int]) -> tuple[Instant, list[int]]:
-        """When the next delivery may be sent, after those at the recent times, and these times with it."""
+        """When the next delivery may be sent after the recent ones, and the recent times including it."""
         earliest = self.allowed(now, recent)
         if self.rate is None:
             return earliest, []
@@ -122,12 +122,12 @@ class Rhythm:
 
 
 def read_rhythm(settings: Mapping[str, Any]) -> Rhythm:
-    """Of a channel's settings; other members are not looked at. Raises InvalidRhythm or UnknownTimeZone."""
+    """Reads it from a channel's settings; ignores other members. Raises InvalidRhythm or UnknownTimeZone."""
     return Rhythm(_digest(settings.get("digest")), _rate(settings.get("rate")), _quiet(settings.get("quiet")))
 
 
 def rhythm_json(rhythm: Rhythm) -> dict[str, Any]:
-    """The canonical form, to be kept among a channel's settings."""
+    """The canonical form, kept in a channel's settings."""
     made: dict[str, Any] = {}
     if rhythm.digest is not None:
         made["digest"] = {"count": rhythm.digest.count, "seconds": rhythm.digest.seconds}

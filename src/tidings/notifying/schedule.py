@@ -1,4 +1,4 @@
-"""When to try again, and when to give up: pure functions of time and chance."""
+"""When to retry and when to give up: pure functions of time and chance."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tidings.schema import Instant
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 # Seconds after the first failure, the second, and so on. The first attempt is made at once: ten in all.
 WAITS = (5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR)
-JITTER = 0.1  # either way, so that those who failed together do not come back together
+JITTER = 0.1  # either way, so that deliveries that failed together are not retried together
 LONGEST_WAIT = DAY  # that a receiver may ask for
-FAILING = 5 * DAY  # nothing arrived for so long: the channel is disabled
+FAILING = 5 * DAY  # without a success for this long the channel is disabled
 DEAD_IN_A_ROW = 20
 MICROSECONDS = 1_000_000
 
@@ -23,7 +23,7 @@ def next_due(
     random: Callable[[], float],
     waits: Sequence[float] = WAITS,
 ) -> Instant | None:
-    """After so many failed attempts; None: it is dead. What the receiver asked for counts where it is longer.
+    """The time of the next attempt after `attempts` failures; None when it is dead. A longer Retry-After counts.
 
     `random` gives numbers from 0 up to 1.
     """
@@ -38,7 +38,7 @@ def next_due(
 
 
 def gives_up(failing_since: Instant | None, dead_in_a_row: int, now: Instant) -> str:
-    """Why a channel that has just failed is disabled; '': it is not."""
+    """Why to disable a channel that has just failed; '' to keep it."""
     if dead_in_a_row >= DEAD_IN_A_ROW:
         return f"{dead_in_a_row} deliveries in a row were given up"
     if failing_since is not None and now - failing_since >= FAILING * MICROSECONDS:

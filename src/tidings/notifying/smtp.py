@@ -1,4 +1,4 @@
-"""One mail on its way to the mail server, in a thread: its bytes in, what the server said of it out.
+"""Hands one mail to the mail server, in a thread: its bytes in, the server's reply out.
 
 EmailChannel ──> MailTransfer.run ──> MailConnection (kept for the next mails) ──> the mail server
 """

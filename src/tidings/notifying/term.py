@@ -1,8 +1,8 @@
-"""One time of holding the lease: what is to be sent is started, one after the other, and what came of it gathers.
+"""One term of leading: starts attempts, one after the other for each channel, and gathers their results.
 
-    numbers chosen, contents read ──load──> lanes ──start──> attempts ──> results, which the outbox settles
+    numbers chosen, contents read ──load──> lanes ──start──> attempts ──> results, which the outbox records
 
-The next time begins with nothing: whoever sends then begins with what was not settled. Nothing here asks the store.
+The next term starts from the store, with whatever was not recorded. Nothing here calls the store.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from tidings.notifying.delivery_sender import DeliverySender, destination_of, rhythm_of
 from tidings.notifying.lane import Lane, Pick
@@ -21,44 +21,42 @@ from tidings.schema import Instant
 from tidings.store import AttemptResult, DeliveryContents
 
 _ASKED_AGAIN = 60 * MICROSECONDS  # the owner may have changed the settings
-_LONGEST_GATHERING = 0.1  # seconds that a result waits for others, to be settled with them
+_LONGEST_GATHERING = 0.1  # seconds that a result waits for others, to be recorded with them
 
 Chosen = tuple[Lane, list[int], list[int]]
 
 
 class Term:
-    """`woken` is set when there is something to do for whoever asks the store."""
+    """`woken` is set when the outbox has something to do."""
 
     def __init__(
-        self, limits: Limits, sending: DeliverySender, clock: Callable[[], Instant], woken: asyncio.Event
+        self, limits: Limits, sender: DeliverySender, clock: Callable[[], Instant], woken: asyncio.Event
     ) -> None:
         self.lanes = Lanes(limits)
         self.results: list[AttemptResult] = []
-        self.gone: list[Lane] = []  # whose receiver wants nothing any more, which is not settled yet
+        self.gone: list[Lane] = []  # their receiver wants nothing more (410), which is not recorded yet
         self.tasks: set[asyncio.Task[None]] = set()
         self.looked = (0, 0)  # all that is due up to this time and number is in the lanes
         self.tidied = 0
-        self.mails_at = 0  # when notices are next looked for
         self.is_ending = False  # nothing is begun any more
-        self._limits, self._sending, self._clock, self._woken = limits, sending, clock, woken
+        self._limits, self._sender, self._clock, self._woken = limits, sender, clock, woken
         self._gathering_since = 0.0
-        self._mailing: asyncio.Task[None] | None = None
 
     @property
     def under_way(self) -> int:
-        """Attempts that have begun, and results that are not settled."""
+        """Attempts that have begun, and results that are not recorded."""
         return self.lanes.places.running + len(self.results)
 
-    def is_worth_settling(self, enough: int) -> bool:
+    def is_worth_recording(self, enough: int) -> bool:
         waited = time.monotonic() - self._gathering_since
         return len(self.results) >= enough or waited >= _LONGEST_GATHERING or not self.lanes.places.running
 
-    def settled(self, count: int) -> None:
+    def recorded(self, count: int) -> None:
         del self.results[:count]
         self._gathering_since = time.monotonic()
 
     def load(self, chosen: Iterable[Chosen], found: Iterable[DeliveryContents], now: Instant) -> None:
-        """What was chosen has been read, as far as it is still to be sent."""
+        """`found` are the contents of those chosen that are still to be sent."""
         by_number = {one.delivery.number: one for one in found}
         read = time.monotonic()
         for lane, firsts, retries in chosen:
@@ -75,24 +73,20 @@ class Term:
             self.tasks.add(task)
             task.add_done_callback(self.tasks.discard)
 
-    @property
-    def is_mailing(self) -> bool:
-        return self._mailing is not None and not self._mailing.done()
-
-    def beside(self, mailing: Coroutine[None, None, None]) -> None:
-        """It goes on while deliveries are sent."""
-        self._mailing = asyncio.create_task(mailing)
-        self.tasks.add(self._mailing)
-        self._mailing.add_done_callback(self.tasks.discard)
+    async def finish(self, seconds: float) -> None:
+        """Begins nothing new and waits for attempts under way."""
+        self.is_ending = True
+        if self.tasks:
+            await asyncio.wait(self.tasks, timeout=seconds)
 
     def end(self) -> None:
-        """What is in the air is of no more use."""
+        """Cancels what is under way."""
         self.is_ending = True
         for task in self.tasks:
             task.cancel()
 
     def _ready(self, lane: Lane, first: bool, contents: Sequence[DeliveryContents], read: float, now: Instant) -> None:
-        """It waits at its destination; or, while the channel is quiet or over its rate, in its lane."""
+        """The pick waits at its destination or, during quiet hours and above the rate, in its lane."""
         pick = Pick(lane, first, deque((read, one) for one in contents))
         if not contents:
             self.lanes.put_back(pick)
@@ -107,12 +101,12 @@ class Term:
         self.lanes.wait(pick, destination_of(channel))
 
     async def _run(self, destination: str, pick: Pick) -> None:
-        """One after the other, until something changes that must be looked at first."""
+        """Sends one after the other, until the channel must be read again or wait."""
         places, lane, left = self.lanes.places, pick.lane, pick.left
         try:
             while left and not self.is_ending and self._may_go_on(pick):
                 places.begin(destination, pick, time.monotonic())
-                result = await self._sending.attempt(left[0][1])
+                result = await self._sender.attempt(left[0][1])
                 places.attempted(destination, result, time.monotonic())
                 left.popleft()
                 if not self.results:
