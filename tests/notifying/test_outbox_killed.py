@@ -13,7 +13,7 @@ import pytest
 from tests.notifying.owing import OWNER, find, with_channels
 from tests.notifying.sender_process import fast_clock
 from tests.store.test_notifications import table
-from tidings.store import Store
+from tidings.store import Store, notification_id
 
 IDS = [f"s{number}" for number in range(12)]
 EVENTS = 40
@@ -54,7 +54,7 @@ def check_all_arrived(store: Store, file: Path, positions: list[int]) -> int:
     for subscription in IDS:
         assert firsts[subscription] == list(range(1, len(positions) + 1))  # none is missing, all in order
         for sequence, position in enumerate(positions, 1):
-            assert ids[subscription, sequence] == {f"{position}.{subscription}"}
+            assert ids[subscription, sequence] == {notification_id(subscription, "", f"e{position}")}
         states = {one.state for one in store.deliveries_of(subscription, OWNER, limit=10_000)}
         assert states == {"delivered"}
     return len(lines) - len(ids)

@@ -28,6 +28,7 @@ from tidings.notifying.outbox import Outbox
 from tidings.notifying.schedule import WAITS
 from tidings.schema import Instant
 from tidings.store import LeaseLost, Store
+from tidings.store.retention import Retention, RetentionDays
 
 
 def test_one_that_hangs_delays_nobody_else(store: Store, clock: Clock) -> None:
@@ -240,17 +241,16 @@ def test_old_things_go_in_small_portions(store: Store, clock: Clock) -> None:
     assert deliveries(store) == []
 
 
-def test_events_go_when_they_are_old_where_that_is_wanted(store: Store, clock: Clock) -> None:
+def test_old_events_go_once_they_are_delivered(store: Store, clock: Clock) -> None:
     with_channels(store, "s")
     find(store, "s", many=600)
-    send_all(store, Recorder(), clock)
     clock.tick(2 * DAY)
+    Retention(store, RetentionDays(events=1)).round()
+    assert store.figures().events == 600, "all of them are owed"
+    send_all(store, Recorder(), clock)
     (young,) = find(store, "s")
     send_all(store, Recorder(), clock)
     assert store.figures().events == 601
-    clock.tick(61)
-    send_all(store, Recorder(), clock, Limits(keep_events=DAY))
-    clock.tick(61)
-    send_all(store, Recorder(), clock, Limits(keep_events=DAY))
+    Retention(store, RetentionDays(events=1)).round()
     assert store.figures().events == 1
     assert [one.position for one in store.notifications(0, 10)] == [young]

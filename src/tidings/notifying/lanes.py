@@ -38,8 +38,8 @@ class Lanes:
         self._slept = 0  # tells apart lanes that wake at the same time
 
     def add(self, deliveries: Iterable[DueDelivery]) -> int:
-        """Returns how many were new. A full lane takes nothing until `refill`, so that no delivery overtakes one that is
-        due before it."""
+        """Returns how many were new. A full lane takes nothing until `refill`: no delivery overtakes one that is due
+        before it."""
         new = 0
         for delivery in deliveries:
             if delivery.number in self._known:
@@ -63,8 +63,8 @@ class Lanes:
         return new
 
     def short(self) -> list[tuple[Lane, bool, int]]:
-        """Lanes without remembered first attempts, or retries, while more are due; with how many due deliveries to read,
-        from the first on, to fill the lane again."""
+        """Lanes without remembered first attempts, or retries, while more are due; with how many due deliveries to
+        read, from the first on, to fill the lane again."""
         found = []
         for lane in self._lanes.values():
             if lane.more_firsts and not lane.firsts and lane.is_hungry:
