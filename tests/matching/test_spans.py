@@ -18,7 +18,8 @@ from tidings.matching.spans import (
 def restored() -> Spans:
     ids = pa.chunked_array([pa.array(["a", "b"]), pa.array(["a", "ü"])])
     starts = pa.chunked_array([pa.array([1, 2]), pa.array([5, 6])])
-    return Spans.restored(ids, starts, Closings(np.array([0], np.int32), np.array([4])))
+    owners = pa.chunked_array([pa.array(["ann", ""]), pa.array(["bob", "ann"])])
+    return Spans.restored(ids, starts, Closings(np.array([0], np.int32), np.array([4])), owners)
 
 
 def test_spans_grow_and_numbers_are_never_used_again() -> None:
@@ -43,6 +44,20 @@ def test_spans_of_a_plan_are_what_they_were() -> None:
     assert spans.stop.tolist() == [4, FOREVER, FOREVER, FOREVER]
     assert list(spans.active()) == ["b", "a", "ü"]
     assert spans.is_active("a")
+
+
+def owners(spans: Spans) -> list[str]:
+    names, codes = spans.coded_owners()
+    return [names[code] for code in codes.tolist()]
+
+
+def test_each_has_an_owner() -> None:
+    spans = restored()
+    assert owners(spans) == ["ann", "", "bob", "ann"]
+    spans.own(spans.open("c", 7), "cyd")
+    spans.open_many(["d", "e"], 8, ["dan", ""])
+    spans.open_many(["f"], 8)
+    assert owners(spans) == ["ann", "", "bob", "ann", "cyd", "dan", "", ""]
 
 
 def test_spans_of_a_plan_go_on() -> None:

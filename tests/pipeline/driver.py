@@ -2,7 +2,8 @@
 
     python -m tests.pipeline.driver FOLDER WHERE BATCH
 
-WHERE: before-commit or after-commit of the sink (Spark's own commit is then missing), running (until it is stopped),
+WHERE: before-commit, amid-commit or after-commit of the sink (Spark's own commit is then missing), running (until it is
+stopped),
 never (it ends when all is done)."""
 
 from __future__ import annotations
@@ -15,21 +16,41 @@ from pathlib import Path
 from typing import Any
 
 from tidings.pipeline.pipeline import Pipeline, PipelineSettings
+from tidings.pipeline.rounds import Round
 from tidings.pipeline.sink import Sink
-from tidings.store import Store
+from tidings.pipeline.staging import StagedFiles
+from tidings.store.commits import Pace
 
 
 class DyingSink(Sink):
-    def __init__(self, store: Store, where: str, batch: int) -> None:
-        super().__init__(store)
+    def __init__(self, pipeline: Pipeline, where: str, batch: int) -> None:
+        super().__init__(pipeline.store, pipeline.plans, StagedFiles(pipeline.folder.staged.absolute()))
         self._where, self._batch = where, batch
 
     def __call__(self, frame: Any, batch_id: int) -> None:
-        if self._where == "before-commit" and self.total.batches + 1 == self._batch:
-            frame.toArrow()  # matched, and not yet stored
-            os.kill(os.getpid(), signal.SIGKILL)
         super().__call__(frame, batch_id)
         if self._where == "after-commit" and self.total.batches == self._batch:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def _store_round(self, found: Round) -> int:
+        dying = self.total.batches + 1 == self._batch
+        if self._where == "before-commit" and dying:  # matched, and not yet stored
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self._where == "amid-commit":
+            self._pace = DyingPace(20 if dying else 10**9)
+        return super()._store_round(found)
+
+
+class DyingPace(Pace):
+    """Three rows in each transaction; dies after so many transactions."""
+
+    def __init__(self, transactions: int) -> None:
+        super().__init__(rows=3)
+        self._left = transactions
+
+    def note(self, rows: int, seconds: float) -> None:
+        self._left -= 1
+        if not self._left:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -37,7 +58,7 @@ def main(folder: str, where: str, batch: str) -> None:
     stopped = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     with Pipeline(PipelineSettings(Path(folder), most_rows=200)) as pipeline:
-        pipeline.sink = DyingSink(pipeline.store, where, int(batch))
+        pipeline.sink = DyingSink(pipeline, where, int(batch))
         pipeline.run(stopped, once=where == "never")
 
 

@@ -45,7 +45,7 @@ def finish(folder: Path) -> None:
     assert process.returncode == 0, said.decode()
 
 
-@pytest.mark.parametrize("where", ["before-commit", "after-commit"])
+@pytest.mark.parametrize("where", ["before-commit", "amid-commit", "after-commit"])
 def test_the_driver_dies_around_the_commit(store: Store, tmp_path: Path, where: str) -> None:
     """After the sink's commit Spark's own is missing: the batch is run again, and must add nothing."""
     store.append(list(Market(seed=11).drafts(1_000, changes=0.2)))

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from tests.pipeline.market import Market, opening
 from tests.pipeline.oracle import Pairs, notifications_of
 from tests.services.sqlite import new_store
-from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import PlanNotSaved, open_plan
 from tidings.matching.plan.saved_files import UnusablePlan
-from tidings.pipeline.opened import opened
+from tidings.pipeline.found import found as found_in
+from tidings.pipeline.opened import OpenedPlan, opened_plan
 from tidings.pipeline.planner import Planner, PlanTooLarge
-from tidings.pipeline.plans import NoPlan, Plans, Published, shard_of
-from tidings.pipeline.stage import MatchStage, matched_rows, read_payloads
+from tidings.pipeline.plans import NoPlan, Plans, Published, folders_of, shard_of
+from tidings.pipeline.stage import MatchStage, Stretch, read_payloads
+from tidings.pipeline.staging import StagedFiles
 from tidings.store import Store
 
 
@@ -43,10 +47,9 @@ def answers(store: Store, plans: Plans, published: Published) -> Pairs:
                 rows.column("payload").to_pylist(), rows.column("position"), matcher.catalog
             )
             assert problems == []
-            for part in matched_rows(batch, matcher):
-                for position, ids in zip(
-                    *(part.column(n).to_pylist() for n in ("position", "subscriptions")), strict=True
-                ):
+            for events, lists in found_in(batch, matcher):
+                positions = batch.positions.take(pa.array(events)).to_pylist()
+                for position, ids in zip(positions, lists.to_pylist(), strict=True):
                     assert found.isdisjoint((position, id) for id in ids)
                     found |= {(position, id) for id in ids}
     return found
@@ -145,18 +148,19 @@ def test_what_fits_in_no_number_of_shards_is_an_error(store: Store, plans: Plans
         Planner(store, plans, most_bytes=10).catch_up()
 
 
-def test_workers_find_a_later_version_and_its_halves(plans: Plans, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_find_a_later_version_and_all_its_shards(plans: Plans, monkeypatch: pytest.MonkeyPatch) -> None:
     for shard in range(4):
         plans.path(20, shard).mkdir(parents=True)
     plans.publish(Published(20, 1, 4, "j"))
-    assert plans.usable(20, 3, 4) == [plans.path(20, 3)]
-    assert plans.usable(10, 1, 2) == [plans.path(20, 1), plans.path(20, 3)], "shard 1 of 2 was split"
-    assert plans.usable(10, 0, 1) == [plans.path(20, shard) for shard in range(4)]
-    assert plans.usable(10, 5, 8) == [], "fewer shards now: each is matched by the task of the same number"
-    assert plans.usable(10, 2, 8) == [plans.path(20, 2)]
+    newest = [plans.path(20, shard) for shard in range(4)]
+    for version, shards in ((20, 4), (10, 1), (10, 2), (10, 8)):
+        assert folders_of(plans, version, shards) == newest
+    plans.path(10, 0).mkdir(parents=True)
+    assert folders_of(plans, 10, 1) == [plans.path(10, 0)]
+    assert folders_of(plans, 10, 2) == newest, "a version of which a shard is gone is not used in part"
     monkeypatch.setattr("tidings.pipeline.plans._PATIENCE", 0.0)
     with pytest.raises(NoPlan, match="no plan 30"):
-        plans.usable(30, 0, 1)
+        folders_of(plans, 30, 1)
 
 
 def test_a_split_keeps_a_subscription_with_its_kin() -> None:
@@ -179,20 +183,30 @@ def test_a_plan_that_is_swept_while_it_is_opened(store: Store, plans: Plans, mon
     store.append([market.subscribe()])
     newer = planner.catch_up()
 
-    def swept_then_opened(folder: Path, most_kept: int) -> BoxMatcher:
-        plans.remove(older.version)
-        return opened(folder, most_kept)
+    opened: list[Path] = []
 
-    monkeypatch.setattr("tidings.pipeline.stage.opened", swept_then_opened)
-    stage = MatchStage(plans)
+    def swept_then_opened(folder: Path, most_kept: int) -> OpenedPlan:
+        opened.append(folder)
+        plans.remove(older.version)
+        return opened_plan(folder, most_kept)
+
+    monkeypatch.setattr("tidings.pipeline.stage.opened_plan", swept_then_opened)
+    stage = MatchStage(plans, store.url, StagedFiles(plans.folder / "staged"), "batch")
+
+    def match_with(version: int) -> list[dict[str, Any]]:
+        row = asdict(Stretch(1, store.tail(), version, 1))
+        (summary,) = stage(iter([pa.RecordBatch.from_pylist([row])]))
+        return summary.to_pylist()
+
     assert plans.path(older.version, 0).is_dir()
-    assert stage._folders(older.version, 0, 1, 2) == [plans.path(newer.version, 0)]
+    assert match_with(older.version)[-1]["done"] == store.tail()
+    assert set(opened[1:]) == {plans.path(newer.version, 0)}
     assert [path.name for path in plans.folder.iterdir() if path.name.startswith("removed")] == []
     store.append([market.subscribe()])
     damaged = plans.path(planner.catch_up().version, 0)
     (damaged / "manifest.json").unlink()
     with pytest.raises(UnusablePlan, match="is missing"):
-        stage._folders(int(damaged.parent.name), 0, 1, 2)
+        match_with(int(damaged.parent.name))
 
 
 def test_what_a_killed_planner_left_is_swept(plans: Plans) -> None:

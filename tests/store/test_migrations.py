@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import inspect
+from sqlalchemy import MetaData, Table
 
 from tests.store.samples import Clock, positions, projections, publish
 from tests.store.test_notifications import table
 from tidings.schema import Instant
 from tidings.store import DeliveryFigures, Duplicate, Item, Store, Subscribe, export_journal, migrating, rebuild
 from tidings.store.database import Database
-from tidings.store.tables import metadata
 
 # Written by the code of that revision: a and x are ann's, n is nobody's, b is bob's, then ann's, then nobody's.
 RECORDED: dict[str, list[list[Any]]] = json.loads(Path(__file__).with_name("revision_0001.json").read_text())
@@ -30,10 +29,10 @@ def make_0001(url: str, recorded: dict[str, list[list[Any]]]) -> None:
         command.upgrade(config, "0001")
         for name, rows in recorded.items():
             connection.exec_driver_sql(f"DELETE FROM {name}")
-            columns = [column["name"] for column in inspect(connection).get_columns(name)]
+            then = Table(name, MetaData(), autoload_with=connection)
             for row in rows:
                 values = [one["bytes"].encode() if isinstance(one, dict) else one for one in row]
-                connection.execute(metadata.tables[name].insert().values(dict(zip(columns, values, strict=True))))
+                connection.execute(then.insert().values(dict(zip(then.columns.keys(), values, strict=True))))
     database.close()
 
 

@@ -66,6 +66,8 @@ class Spans:
 
     def __init__(self) -> None:
         self.ids: Any = []
+        self.owners: Any = []  # whose each is, '' where nobody's
+        self._coded: tuple[list[str], Numbers] | None = None
         self._start = np.zeros(16, np.int64)
         self._stop = np.zeros(16, np.int64)
         self._stored: tuple[Any, Closings] | None = None
@@ -73,11 +75,11 @@ class Spans:
         self._last_change: dict[str, int] = {}
 
     @classmethod
-    def restored(cls, ids: Any, starts: Any, closings: Closings) -> Spans:
+    def restored(cls, ids: Any, starts: Any, closings: Closings, owners: Any) -> Spans:
         """Spans as stored in a plan, in Arrow arrays by number. The arrays for kernels and the lookup by id are created
         on first use."""
         made = cls()
-        made.ids, made._active = _Ids(ids), None
+        made.ids, made.owners, made._active = _Texts(ids), _Texts(owners), None
         made._stored = starts, closings
         return made
 
@@ -99,10 +101,15 @@ class Spans:
         self._make_room(number + 1)
         self._start[number], self._stop[number] = at, FOREVER
         self.ids.append(id)
+        self.owners.append("")
         active[id] = number
         return number
 
-    def open_many(self, ids: Sequence[str], at: Sequence[int] | int) -> int:
+    def own(self, number: int, owner: str) -> None:
+        """Says whose a new subscription is."""
+        self.owners[number], self._coded = owner, None
+
+    def open_many(self, ids: Sequence[str], at: Sequence[int] | int, owners: Sequence[str] | None = None) -> int:
         """Opens spans for many new subscriptions at once, all or none; returns the first number."""
         active = self._by_id()
         first, last = len(self.ids), len(self.ids) + len(ids)
@@ -110,6 +117,7 @@ class Spans:
         self._make_room(last)
         self._start[first:last], self._stop[first:last] = at, FOREVER
         self.ids.extend(ids)
+        self.owners.extend([""] * len(ids) if owners is None else owners)
         if active:
             active.update(wanted)
         else:
@@ -150,7 +158,7 @@ class Spans:
     def _by_id(self) -> dict[str, int]:
         """The numbers of the active subscriptions."""
         if self._active is None:
-            self.ids = list(self.ids)
+            self.ids, self.owners = list(self.ids), list(self.owners)
             self._active = {}
             for number, (id, stop) in enumerate(zip(self.ids, self.stop.tolist(), strict=True)):
                 if stop == FOREVER:
@@ -186,9 +194,17 @@ class Spans:
 
     def ids_of(self, numbers: Numbers) -> Any:
         """The ids of many numbers, as an Arrow array of strings."""
-        if isinstance(self.ids, _Ids):
+        if isinstance(self.ids, _Texts):
             return self.ids.take(numbers)
         return pa.array([self.ids[number] for number in numbers.tolist()], pa.string())
+
+    def coded_owners(self) -> tuple[list[str], Numbers]:
+        """The different owners, and for each number which of them it has."""
+        if self._coded is None or len(self._coded[1]) < len(self):
+            owners = self.owners.whole() if isinstance(self.owners, _Texts) else pa.array(self.owners, pa.string())
+            coded = owners.dictionary_encode()
+            self._coded = coded.dictionary.to_pylist(), coded.indices.to_numpy()
+        return self._coded
 
 
 def _longer(array: Positions, needed: int) -> Positions:
@@ -198,8 +214,8 @@ def _longer(array: Positions, needed: int) -> Positions:
     return made
 
 
-class _Ids:
-    """Subscription ids in chunks of an Arrow array, read one by one."""
+class _Texts:
+    """Ids or owners in chunks of an Arrow array, read one by one."""
 
     def __init__(self, array: Any) -> None:
         self._array = array
@@ -215,8 +231,10 @@ class _Ids:
         return iter(self._array.to_pylist())
 
     def take(self, numbers: Numbers) -> Any:
-        """Reads from one array, built on first use: searching the chunks would take time proportional to their
-        number."""
+        return self.whole().take(pa.array(numbers))
+
+    def whole(self) -> Any:
+        """One array, built on first use: searching the chunks would take time proportional to their number."""
         if self._whole is None:
             self._whole = self._array.combine_chunks()
-        return self._whole.take(pa.array(numbers))
+        return self._whole

@@ -2,6 +2,7 @@
 
 tidings.db          the store, unless another is named
 plans/              published plans (tidings.pipeline.plans)
+staged/             matches on their way into the store (tidings.pipeline.staging)
 checkpoints/NAME/   Spark's checkpoint of each query, with the journal it belongs to, unless they are at a URI
 pipeline.lock       held while a pipeline runs
 serve.lock          held while a service runs
@@ -60,6 +61,10 @@ class DataFolder:
     @property
     def plans(self) -> Path:
         return self.path / "plans"
+
+    @property
+    def staged(self) -> Path:
+        return self.path / "staged"
 
     def lock(self) -> None:
         """Held until the process ends, however it ends."""

@@ -7,6 +7,7 @@ was damaged) is given with the problem in place of an answer."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,7 @@ from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import save_plan
 from tidings.pipeline.stage import read_payloads
 from tidings.store import Store
+from tidings.store.quotas import A_MINUTE, Quotas
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,7 +33,12 @@ STORED = pa.schema(
     [("position", pa.int64()), ("accepted", pa.int64()), ("payload", pa.string()), ("problem", pa.string())]
 )
 NOTIFIED = pa.schema(
-    [("position", pa.int64()), *((name, pa.string()) for name in ("event", "source", "subscription", "problem"))]
+    [
+        ("position", pa.int64()),
+        *((name, pa.string()) for name in ("event", "source", "subscription", "owner")),
+        ("minute", pa.int64()),  # of the time of acceptance
+        ("problem", pa.string()),
+    ]
 )
 
 
@@ -50,15 +57,15 @@ def matching(store: Store, filter: Filter, after: int, upto: int, spark: SparkSe
 def replayed(store: Store, after: int, upto: int, spark: SparkSession | None = None) -> Iterator[Any]:
     """The notifications of the events at the positions (after, upto], by position and subscription, as batches of
     `NOTIFIED`. They follow from the journal alone: what was stored when it happened is not looked at."""
-    matcher = spans_matcher(store, after, upto)
+    matcher, quotas = spans_matcher(store, after, upto), RankedMatches(store.quotas())
     if spark is None:
-        yield from map(partial(notified, matcher), store.event_rows(after, upto))
+        yield from map(quotas.within, map(partial(notified, matcher), store.event_rows(after, upto)))
         return
     from tidings.pipeline.history_frames import notifications
 
     with TemporaryDirectory(prefix="tidings-") as folder:
         save_plan(matcher, Path(folder) / "plan")
-        yield from notifications(spark, store, Path(folder) / "plan", after, upto)
+        yield from map(quotas.within, notifications(spark, store, Path(folder) / "plan", after, upto))
 
 
 def differences(store: Store, after: int, upto: int, replay: Iterable[Any]) -> tuple[Any, Any]:
@@ -89,7 +96,7 @@ def spans_matcher(store: Store, after: int, upto: int) -> BoxMatcher:
         if span.start > upto:
             break
         filter = Filter.parse(span.filter, catalog, NO_LIMIT)
-        matcher.add(Subscription(span.subscription, filter), at=span.start)
+        matcher.add(Subscription(span.subscription, filter), span.start, span.owner)
         if span.stop is not None:
             matcher.withdraw(span.subscription, at=span.stop)
     return matcher
@@ -108,12 +115,46 @@ def notified(matcher: BoxMatcher, rows: Any) -> Any:
     """The notifications of rows of the journal, in order."""
     batch, problems = read_payloads(rows.column("payload").to_pylist(), rows.column("position"), matcher.catalog)
     matches = matcher.match(batch)
-    owners = pa.array(matches.events())
-    columns = [part.take(owners) for part in (batch.positions, batch.ids, batch.sources)]
-    columns += [matcher.spans.ids_of(matches.numbers), pa.nulls(len(matches), pa.string())]
+    events = pa.array(matches.events())
+    columns = [part.take(events) for part in (batch.positions, batch.ids, batch.sources)]
+    names, owners = matcher.spans.coded_owners()
+    places = np.searchsorted(rows.column("position").to_numpy(), columns[0].to_numpy())
+    minutes = rows.column("accepted").to_numpy()[places] // A_MINUTE
+    columns += [
+        matcher.spans.ids_of(matches.numbers),
+        pa.array(names, pa.string()).take(pa.array(owners[matches.numbers])),
+    ]
+    columns += [pa.array(minutes, pa.int64()), pa.nulls(len(matches), pa.string())]
     found = pa.RecordBatch.from_arrays(columns, schema=NOTIFIED)
     order = [("position", "ascending"), ("subscription", "ascending")]
     return _with_problems(found.take(pc.sort_indices(found, order)), problems, NOTIFIED)
+
+
+class RankedMatches:
+    """Drops what is beyond the quotas, from batches of `NOTIFIED` in order."""
+
+    def __init__(self, quotas: Quotas) -> None:
+        self._quotas = quotas
+        self._minute = -1
+        self._counts: Counter[str] = Counter()
+
+    def within(self, batch: Any) -> Any:
+        keep = [
+            self._is_within(owner, minute, position)
+            for owner, minute, position in zip(
+                *(batch.column(name).to_pylist() for name in ("owner", "minute", "position")), strict=True
+            )
+        ]
+        return batch if all(keep) else batch.filter(pa.array(keep))
+
+    def _is_within(self, owner: str | None, minute: int, position: int) -> bool:
+        if not owner:  # nobody's, or a problem
+            return True
+        if minute != self._minute:
+            self._minute = minute
+            self._counts.clear()
+        self._counts[owner] += 1
+        return self._counts[owner] <= self._quotas.at(owner, position)
 
 
 def _with_problems(found: Any, problems: list[dict[str, Any]], schema: Any) -> Any:

@@ -35,7 +35,7 @@ _STRETCH = 20_000  # positions
 _STRETCHES_EACH = 4  # for each of the tasks that run at once
 _ELEMENTS = {Kind.NUMERIC: (pa.float64(), "double"), Kind.TIME: (INSTANTS, "timestamp")}
 _STORED = "position long, accepted long, payload string, problem string"
-_NOTIFIED = "position long, event string, source string, subscription string, problem string"
+_NOTIFIED = "position long, event string, source string, subscription string, owner string, minute long, problem string"
 
 
 def selected(spark: SparkSession, store: Store, filter: Filter, after: int, upto: int) -> Iterator[Any]:

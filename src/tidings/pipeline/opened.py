@@ -18,18 +18,32 @@ from tidings.store import Store
 
 _MOST_DECODERS = 2
 _decoders: list[EventDecoder] = []  # those used last, the last one first
-_opened: OrderedDict[Path, BoxMatcher] = OrderedDict()
+_opened: OrderedDict[Path, OpenedPlan] = OrderedDict()
+
+
+class OpenedPlan:
+    """`names` are the owners of its subscriptions, '' among them if one is nobody's; `owners` gives for each number the
+    place of its owner there; `owned` says whether somebody owns one of them."""
+
+    def __init__(self, matcher: BoxMatcher) -> None:
+        self.matcher = matcher
+        self.names, self.owners = matcher.spans.coded_owners()
+        self.owned = any(self.names)
 
 
 def opened(folder: Path, most_kept: int = 2) -> BoxMatcher:
     """The plan's matcher, on one thread: Spark's tasks are what runs in parallel."""
-    matcher = _opened.get(folder)
-    if matcher is None:
+    return opened_plan(folder, most_kept).matcher
+
+
+def opened_plan(folder: Path, most_kept: int = 2) -> OpenedPlan:
+    plan = _opened.get(folder)
+    if plan is None:
         while len(_opened) >= most_kept:
             _opened.popitem(last=False)
-        matcher = _opened[folder] = open_plan(folder, threads=1)
+        plan = _opened[folder] = OpenedPlan(open_plan(folder, threads=1))
     _opened.move_to_end(folder)
-    return matcher
+    return plan
 
 
 def decoder_of(catalog: Catalog) -> EventDecoder:

@@ -34,6 +34,7 @@ from tidings.pipeline.restoring import was_put_back
 from tidings.pipeline.session import LocalStoreOnly, check_reach, is_local, spark_session
 from tidings.pipeline.shared_plans import PlanUploads
 from tidings.pipeline.sink import Batch, Sink
+from tidings.pipeline.staging import StagedFiles, StagedRows, Staging
 from tidings.store import ClockJumped, Gap, Retention, RetentionDays, Store
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class Pipeline:
             if was_older:
                 self.store.renew_incarnation()
             self.planner = Planner(self.store, self.plans, self.settings.plan_limit, self._tell)
-            self.sink = Sink(self.store)
+            self.sink = Sink(self.store, self.plans, self._staging())
             own = [JOURNAL, *(_named("ingest", text) for text in self.settings.sources)]
             for query in self._direct_names() if self._direct_to else own:
                 self._checkpoint(query)
@@ -164,6 +165,11 @@ class Pipeline:
                 if spark is None:
                     session.stop()
 
+    def _staging(self) -> Staging:
+        if is_local(self.settings.master):
+            return StagedFiles(self.folder.staged.absolute())
+        return StagedRows(self.store.url)
+
     def _session(self, settings: dict[str, str]) -> SparkSession:
         """Spark puts a handler of its own in place, which would cancel the batch under way; ours lets it finish."""
         before = signal.getsignal(signal.SIGINT)
@@ -211,6 +217,7 @@ class Pipeline:
                 self._set_aside(str(problem))
                 self.planner.begin_anew()
                 self.sink.problem = None
+                self.sink.stopping.clear()
 
     def _set_aside(self, why: str) -> None:
         names = [JOURNAL, *(_named("ingest", text) for text in self.settings.sources)]
@@ -269,6 +276,7 @@ class Pipeline:
             if self.store.committed() > committed:
                 break
             time.sleep(0.02)
+        self.sink.stopping.set()
         query.stop()
 
     def _checkpoint(self, query: str) -> str:

@@ -19,7 +19,7 @@ from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import PlanNotSaved, UnusablePlan, open_plan, save_plan
 from tidings.pipeline.location import LocationUnusable
 from tidings.pipeline.plans import Plans, Published, shard_of
-from tidings.store import Entry, Store
+from tidings.store import Entry, Span, Store
 
 _RHYTHM = 0.1  # seconds between two versions at least
 _POLL = 0.02
@@ -130,14 +130,14 @@ class Planner:
         catalog = self._store.catalog()
         self._matchers = [BoxMatcher(catalog) for _ in range(shards)]
         self._saved, self._published = [], None
-        waiting: dict[str, tuple[str, int]] = {}  # filters and where they begin
+        waiting: dict[str, Span] = {}
         closings: list[tuple[str, int]] = []
 
         def hand_over() -> None:
             for shard, matcher in enumerate(self._matchers):
                 ids = [id for id in waiting if shard_of(id, shards) == shard]
-                texts, starts = [waiting[id][0] for id in ids], [waiting[id][1] for id in ids]
-                matcher.add_texts(ids, texts, starts, NO_LIMIT)
+                texts, starts = [waiting[id].filter for id in ids], [waiting[id].start for id in ids]
+                matcher.add_texts(ids, texts, starts, NO_LIMIT, [waiting[id].owner for id in ids])
             for id, stop in closings:
                 self._matcher_of(id).withdraw(id, stop)
             waiting.clear()
@@ -148,7 +148,7 @@ class Planner:
                 break
             if span.subscription in waiting:  # closed and opened again
                 hand_over()
-            waiting[span.subscription] = (span.filter, span.start)
+            waiting[span.subscription] = span
             if span.stop is not None and span.stop <= upto:
                 closings.append((span.subscription, span.stop))
         hand_over()
@@ -158,14 +158,16 @@ class Planner:
         """Tells the matchers what changed since."""
         upto = self._store.tail()
         if self._store.next_change(self._covers) is not None:
-            opened = {span.start: span.filter for span in self._store.spans_opened(self._covers, upto)}
+            opened = {span.start: span for span in self._store.spans_opened(self._covers, upto)}
             for entry in self._store.changes(self._covers, upto):
                 self._apply_one(entry, opened.get(entry.position))
                 self._unpublished = True
         self._covers = upto
 
-    def _apply_one(self, entry: Entry, opened: str | None) -> None:
-        """One change; `opened` is the filter that counts from its position on, if one does."""
+    def _apply_one(self, entry: Entry, opened: Span | None) -> None:
+        """One change; `opened` is the span that begins at its position, if one does."""
+        if entry.kind == "quota":
+            return  # workers and the sink read quotas from the store
         if entry.kind == "schema":
             catalog = self._store.catalog()  # the newest serves for all positions: growth changes no meaning
             for matcher in self._matchers:
@@ -178,7 +180,8 @@ class Planner:
         if entry.kind in _CLOSING and (opened is not None or entry.kind != "edit") and matcher.spans.is_active(id):
             matcher.withdraw(id, entry.position)
         if opened is not None:
-            matcher.add(Subscription(id, Filter.parse(opened, matcher.catalog, NO_LIMIT)), entry.position)
+            filter = Filter.parse(opened.filter, matcher.catalog, NO_LIMIT)
+            matcher.add(Subscription(id, filter), entry.position, opened.owner)
 
     def _matcher_of(self, id: str) -> BoxMatcher:
         return self._matchers[shard_of(id, len(self._matchers))]

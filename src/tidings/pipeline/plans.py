@@ -156,6 +156,14 @@ class Plans:
         shutil.rmtree(aside, ignore_errors=True)
 
 
+def folders_of(plans: WorkerPlans, version: int, shards: int) -> list[Path]:
+    """Where a worker finds all shards of this version; where that is gone, those of a later one."""
+    while True:
+        found = [folder for shard in range(shards) for folder in plans.usable(version, shard, shards)]
+        if len({folder.parent for folder in found}) == 1:  # else it went while we looked
+            return found
+
+
 def read_pointer(content: bytes) -> Published | None:
     """None where it is damaged or half written: readers wait for the next."""
     try:

@@ -21,15 +21,14 @@ def start_matching(
 ) -> StreamingQuery:
     """From the journal to the notifications; on and on or, once, through all that is there now."""
     from tidings.pipeline.source import FORMAT, journal_source
-    from tidings.pipeline.stage import MATCHED_ROW, MatchStage
 
-    shared = plans.for_workers()
-    session.dataSource.register(journal_source(store_url, shared, most_rows, parallelism(session)))
+    shared, tasks = plans.for_workers(), parallelism(session)
+    session.dataSource.register(journal_source(store_url, shared, most_rows, tasks))
+    sink.plans, sink.tasks = shared, tasks
     writer = (
         session.readStream.format(FORMAT)
         .load()
-        .mapInArrow(MatchStage(shared), MATCHED_ROW)
-        .writeStream.foreachBatch(RemoteSink(store_url) if is_connect(session) else sink)
+        .writeStream.foreachBatch(RemoteSink(store_url, shared, tasks) if is_connect(session) else sink)
         .queryName(JOURNAL)
         .option("checkpointLocation", checkpoint)
     )

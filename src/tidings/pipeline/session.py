@@ -175,7 +175,8 @@ def settings_for(master: str) -> dict[str, str]:
     """What Spark is told of ours."""
     if not is_local(master):
         return _OURS
-    java = [f"-Dlog4j2.configurationFile=file:{_log_settings()}", *_SMALL_JAVA]
+    # Java that has run out of memory loses threads and hangs; whoever supervises it starts it again.
+    java = [f"-Dlog4j2.configurationFile=file:{_log_settings()}", "-XX:+ExitOnOutOfMemoryError", *_SMALL_JAVA]
     return _OURS | _SHORT_MEMORY | _PLAIN_FILES | _ON_LOOPBACK | {"spark.driver.extraJavaOptions": " ".join(java)}
 
 

@@ -1,40 +1,42 @@
-"""The sink: each batch becomes notifications in one transaction of the store, with the position that is done.
+"""The sink: each batch becomes notifications of the store, in the order of the journal.
 
-Spark may run a batch again, after a crash or with a checkpoint that was lost: what is at or below the committed
-position is skipped, so it adds nothing. Batches are told apart by journal position, never by Spark's batch id, which
-begins anew with the checkpoint."""
+Spark may run a batch again, after a crash or with a checkpoint that was lost: what is stored already is skipped, so it
+adds nothing. Batches are told apart by journal position, never by Spark's batch id, which starts over with the
+checkpoint. A batch is matched in rounds: tasks that found a great deal stop early, and a round that failed (a worker
+was killed for its memory, say) is tried again with less at a time; so no batch is too large, whatever the checkpoint
+says."""
 
 from __future__ import annotations
 
+import threading
 import time
-from dataclasses import dataclass, field
-from itertools import pairwise
+import uuid
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from tidings.errors import PipelineError
+from tidings.errors import PipelineError, TidingsError
 from tidings.events import BrokenRule
 from tidings.pipeline.opened import opened_store
+from tidings.pipeline.plans import WorkerPlans
+from tidings.pipeline.rounds import Round, cut
+from tidings.pipeline.stage import SUMMARY_ROW, Limits, MatchStage, Stretch
+from tidings.pipeline.staging import StagedRows, Staging
 from tidings.store import DeadLetter, Store
+from tidings.store.commits import Pace
+from tidings.store.progress import FIRST_BATCH
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_MOST_FAILURES = 6  # of one round, each with less at a time than the one before
+_QUICK, _SLOW = 1.0, 2.5  # seconds: after a round that took less, or more, the next batch is larger, or smaller
+_LARGEST_BATCH = 1_000_000  # positions
+_LIMITS = Limits()
 
-class TornBatch(PipelineError):
-    """Spark handed over a batch of which a part is missing: the stretches that did arrive, as (first, last, tasks)."""
 
-    def __init__(self, stretches: tuple[tuple[int, int, int], ...], shards: int) -> None:
-        super().__init__(stretches, shards)
-
+class Stopped(PipelineError):
     def __str__(self) -> str:
-        stretches, shards = self.args
-        return (
-            f"a batch arrived in part: stretches (first, last, tasks) {list(stretches)} of {shards} shards each. "
-            "Nothing of it was committed; start the pipeline again, and report this"
-        )
+        return "the batch was stopped; what is left of it is matched at the next start"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +71,28 @@ class Total:
 class Sink:
     """Called by Spark with each batch, in the driver."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, plans: WorkerPlans, staging: Staging, limits: Limits = _LIMITS) -> None:
+        self._store, self.plans, self._staging = store, plans, staging
+        self.tasks = 1  # that run at once
+        self._limits = limits
+        self._pace = Pace()
+        self._size = BatchSize(store.place().batch_limit or FIRST_BATCH)
         self._batches: list[Batch] = []  # since they were last taken
         self.total = Total()
         self.problem: Exception | None = None  # Spark wraps what is raised here beyond recognition
+        self.stopping = threading.Event()
+        staging.sweep("")  # what the last pipeline left behind
 
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
         begun = time.monotonic()
+        name = uuid.uuid4().hex[:12]
         try:
-            rows = frame.toArrow()
-            first, last, events = stretch_of(rows)
-            self._bury(rows.filter(pc.is_valid(rows.column("problem"))))
-            matched = rows.filter(pc.is_valid(rows.column("subscriptions"))).select(["position", "subscriptions"])
-            added = self._store.commit_batch(first, last, matched)
+            first, last, events, added = self._matched(frame, name)
         except Exception as problem:
             self.problem = problem
             raise
+        finally:
+            self._staging.sweep(name)
         batch = Batch(first, last, events, added, time.monotonic() - begun)
         self._batches.append(batch)
         self.total = self.total.with_one_more(batch)
@@ -95,11 +102,58 @@ class Sink:
         taken, self._batches = tuple(self._batches), []
         return taken
 
-    def _bury(self, rows: Any) -> None:
+    def _matched(self, frame: DataFrame, name: str) -> tuple[int, int, int, int]:
+        """All rounds of a batch: its first and last position, events, notifications added."""
+        stage = MatchStage(self.plans, self._store.url, self._staging, name, self._limits)
+        batch: Round | None = None  # the first one, which knows where the batch ends
+        events = added = failures = 0
+        while True:
+            if self.stopping.is_set():
+                raise Stopped
+            begun = time.monotonic()
+            try:
+                found = Round(_run(frame, stage))
+            except Exception as problem:
+                failures += 1
+                if failures > _MOST_FAILURES or not _may_pass(problem) or self.stopping.is_set():
+                    raise
+                stage = self._halved(stage, frame)
+                continue
+            batch, failures = batch or found, 0
+            self._size.adapt(found, self.tasks, time.monotonic() - begun)
+            added += self._store_round(found)
+            events += found.events
+            if found.reached >= batch.last:
+                return batch.first, batch.last, events, added
+            stage = self._next(stage, found, batch.last)
+
+    def _store_round(self, found: Round) -> int:
+        self._bury(found.problems())
+        begun = time.monotonic()
+        added = self._store.commit(
+            found.first, found.reached, found.chunks(self._staging), pace=self._pace, batch_limit=self._size.positions
+        )
+        self._size.storing = time.monotonic() - begun
+        return added
+
+    def _next(self, stage: MatchStage, found: Round, last: int) -> MatchStage:
+        """For the round after this one."""
+        first = max(found.reached, self._store.committed()) + 1
+        last = min(last, first + self._size.positions - 1)
+        return replace(stage, limits=self._limits, stretches=cut(first, last, self.tasks, found.plan, found.shards))
+
+    def _halved(self, stage: MatchStage, frame: DataFrame) -> MatchStage:
+        """For another attempt at a round that failed: the first half of its positions, and smaller pages."""
+        tried = stage.stretches or tuple(Stretch(**row) for row in frame.toArrow().sort_by("first").to_pylist())
+        first, last = tried[0].first, (tried[0].first + tried[-1].last) // 2
+        stretches = cut(first, last, 1, tried[0].plan, tried[0].shards)
+        return replace(stage, limits=stage.limits.smaller(), stretches=stretches)
+
+    def _bury(self, problems: list[tuple[int, str]]) -> None:
         """An event of the journal that cannot be read stops nobody: the journal keeps it, and it is listed."""
         letters = [
-            DeadLetter("journal", str(row["position"]), None, "", (BrokenRule("form", None, None, row["problem"]),))
-            for row in rows.to_pylist()
+            DeadLetter("journal", str(position), None, "", (BrokenRule("form", None, None, problem),))
+            for position, problem in problems
         ]
         if letters:
             self._store.bury(letters)
@@ -111,22 +165,42 @@ class RemoteSink:
     done is known by the store alone."""
 
     store_url: str = field(repr=False)
+    plans: WorkerPlans
+    tasks: int
 
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
-        Sink(opened_store(self.store_url))(frame, batch_id)
+        sink = Sink(opened_store(self.store_url), self.plans, StagedRows(self.store_url))
+        sink.tasks = self.tasks
+        sink(frame, batch_id)
 
 
-def stretch_of(rows: pa.Table) -> tuple[int, int, int]:
-    """The first and the last position of a batch and how many events it has; raises TornBatch unless every stretch
-    was matched by
-    every shard."""
-    ends = rows.filter(pc.is_valid(rows.column("first")))
-    shards = pc.max(ends.column("shards")).as_py() or 1
-    arrived: dict[tuple[int, int], int] = {}
-    for first, last in zip(ends.column("first").to_pylist(), ends.column("position").to_pylist(), strict=True):
-        arrived[first, last] = arrived.get((first, last), 0) + 1
-    stretches = sorted(arrived)
-    gaps = any(later[0] != earlier[1] + 1 for earlier, later in pairwise(stretches))
-    if not stretches or gaps or any(tasks != shards for tasks in arrived.values()):
-        raise TornBatch(tuple((*stretch, arrived[stretch]) for stretch in stretches), shards)
-    return stretches[0][0], stretches[-1][1], (pc.sum(ends.column("events")).as_py() or 0) // shards
+class BatchSize:
+    """How many positions a batch may have, so that its matches take about two seconds to find and store."""
+
+    def __init__(self, positions: int) -> None:
+        self.positions = positions
+        self.storing = 0.0  # seconds that the last round took to store
+        self._warm = False
+
+    def adapt(self, found: Round, tasks: int, matching: float) -> None:
+        seconds, length = matching + self.storing, found.last - found.first + 1
+        if found.shortest is not None:
+            self.positions = found.shortest * tasks
+        elif self._warm and seconds > _SLOW:
+            self.positions = max(tasks, int(length * _SLOW / seconds))
+        elif seconds < _QUICK and 2 * length > self.positions:
+            self.positions = min(2 * self.positions, _LARGEST_BATCH)
+        self._warm = True  # the first one also opened the plan and started the workers
+
+
+def _run(frame: DataFrame, stage: MatchStage) -> Any:
+    if stage.stretches:
+        pieces = len(stage.stretches)
+        frame = frame.sparkSession.range(0, pieces, 1, pieces)
+    return frame.mapInArrow(stage, SUMMARY_ROW).toArrow()
+
+
+def _may_pass(problem: Exception) -> bool:
+    """Whether less at a time may help: not where Tidings itself said what is wrong."""
+    said = (line.strip() for line in str(problem).splitlines())
+    return not isinstance(problem, TidingsError) and not any(line.startswith("tidings.") for line in said)

@@ -1,9 +1,8 @@
-"""The journal as a streaming source of Spark: the fixed row of each event, never one that no published plan covers.
+"""The journal as a streaming source of Spark: a row for each stretch of positions, never one that no published plan
+covers.
 
 An offset is a position and the version of the plan to match with, so that a batch that is run again finds both in
-Spark's checkpoint. Each partition is a stretch of positions for one shard of the plan and ends with a row without a
-payload, which says which stretch it was: by these rows the sink knows that a batch is whole, and how far it
-reaches.
+Spark's checkpoint. Each partition is a stretch of positions; its events are read where they are matched (`stage`).
 
 The store's URL may hold a password. Spark shows the options of a source in plans, pages and logs, so the source takes
 none: `journal_source` makes a class that carries the URL, and Spark ships that class to the workers pickled."""
@@ -11,45 +10,27 @@ none: `journal_source` makes a class that carries the URL, and Spark ships that 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from tidings.pipeline.opened import opened_store
 from tidings.pipeline.plans import WorkerPlans
+from tidings.pipeline.stage import Stretch
 from tidings.store import Store
+from tidings.store.progress import FIRST_BATCH
 
 FORMAT = "tidings_journal"
 _FEWEST_A_STRETCH = 1_000  # fewer events are not worth a task of their own
+STRETCH_ROW = pa.schema([("first", pa.int64()), ("last", pa.int64()), ("plan", pa.int64()), ("shards", pa.int32())])
 Offset = dict[str, int]
-
-FIXED_ROW = pa.schema(
-    [
-        ("first", pa.int64()),  # with a payload: null
-        ("position", pa.int64()),
-        ("accepted", pa.int64()),
-        ("schema_version", pa.int64()),
-        ("payload", pa.string()),
-        ("plan", pa.int64()),
-        ("shard", pa.int32()),
-        ("shards", pa.int32()),
-    ]
-)
 
 
 @dataclass
-class Stretch(InputPartition):
-    """The positions [first, last] for one shard of a plan."""
-
-    first: int
-    last: int
-    plan: int
-    shard: int
-    shards: int
+class Partition(InputPartition):
+    stretch: Stretch
 
 
 class JournalReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -78,12 +59,13 @@ class JournalReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
         newest = self._covered()
-        if start["position"] > self._store().committed():
+        place = self._store().place()
+        if start["position"] > place.committed:
             # The checkpoint is ahead of the store, which was put back: a batch that the sink refuses tells so.
             return newest | {"position": start["position"] + 1}
         end = newest["position"]
         if isinstance(limit, ReadMaxRows):
-            end = min(end, start["position"] + limit.max_rows)
+            end = min(end, start["position"] + min(limit.max_rows, place.batch_limit or FIRST_BATCH))
         if self._target is not None:
             end = min(end, self._target)
         return start if end <= start["position"] else newest | {"position": end}
@@ -110,15 +92,11 @@ class JournalReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         pieces = max(1, min(self._stretches, length // _FEWEST_A_STRETCH))
         cuts = [first + length * piece // pieces for piece in range(pieces + 1)]
         return [
-            Stretch(cuts[piece], cuts[piece + 1] - 1, end["plan"], shard, end["shards"])
-            for piece in range(pieces)
-            for shard in range(end["shards"])
+            Partition(Stretch(cuts[piece], cuts[piece + 1] - 1, end["plan"], end["shards"])) for piece in range(pieces)
         ]
 
-    def read(self, partition: Stretch) -> Iterator[pa.RecordBatch]:
-        for rows in opened_store(self._url).event_rows(partition.first - 1, partition.last):
-            yield _fixed(rows, partition)
-        yield _end(partition)
+    def read(self, partition: Partition) -> Iterator[pa.RecordBatch]:
+        yield pa.RecordBatch.from_pylist([asdict(partition.stretch)], schema=STRETCH_ROW)
 
     def commit(self, end: Offset) -> None:
         """Nothing to do: the sink has committed the position in the store."""
@@ -138,35 +116,9 @@ def journal_source(store_url: str, plans: WorkerPlans, most: int, stretches: int
             return FORMAT
 
         def schema(self) -> str:
-            return (
-                "first long, position long, accepted long, schema_version long, payload string, "
-                "plan long, shard int, shards int"
-            )
+            return "first long, last long, plan long, shards int"
 
         def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
             return JournalReader(store_url, plans, most, stretches)
 
     return JournalSource
-
-
-def _fixed(rows: Any, partition: Stretch) -> Any:
-    count = rows.num_rows
-    columns = [
-        pa.nulls(count, pa.int64()),
-        *(rows.column(name) for name in ("position", "accepted", "schema_version", "payload")),
-        pa.repeat(pa.scalar(partition.plan, pa.int64()), count),
-        pa.repeat(pa.scalar(partition.shard, pa.int32()), count),
-        pa.repeat(pa.scalar(partition.shards, pa.int32()), count),
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=FIXED_ROW)
-
-
-def _end(partition: Stretch) -> Any:
-    row = {
-        "first": partition.first,
-        "position": partition.last,
-        "plan": partition.plan,
-        "shard": partition.shard,
-        "shards": partition.shards,
-    }
-    return pa.RecordBatch.from_pylist([row], schema=FIXED_ROW)

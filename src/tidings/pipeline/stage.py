@@ -1,81 +1,202 @@
-"""The match stage: fixed rows in, one row for each event that matched something out, inside Spark's `mapInArrow`.
+"""The match stage, inside Spark's `mapInArrow`: stretches of the journal in; matches staged; a summary out.
 
-Payloads become an `EventBatch` by the plan's catalog, without being validated again. The catalog may be newer than the
-one an event was accepted under: growth never makes an event invalid or changes what a filter says of it."""
+A task reads the events of its stretch from the store itself, page by page, parses each once, matches it with every
+shard of the plan and stages what it found (`staging`). What passes through Spark is small, whatever matches. Payloads
+become an `EventBatch` by the plan's catalog, without being validated again: it may be newer than the one an event was
+accepted under, but growth never makes an event invalid or changes what a filter says of it.
+
+A task that has found a great deal stops before the end of its stretch and says how far it came."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from tidings.events import EventBatch
-from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.index.segment import TooManyMatches
 from tidings.matching.plan.saved_files import UnusablePlan
-from tidings.pipeline.found import found
-from tidings.pipeline.opened import decoder_of, opened
-from tidings.pipeline.plans import WorkerPlans
+from tidings.pipeline.chunks import chunk_of
+from tidings.pipeline.opened import OpenedPlan, decoder_of, opened_plan, opened_store
+from tidings.pipeline.plans import WorkerPlans, folders_of
+from tidings.pipeline.quota_cut import QuotaCut
+from tidings.pipeline.staging import Run, RunWriter, Staging
 from tidings.schema import Catalog
+from tidings.store import Store
+from tidings.store.journal import EventPage
+from tidings.store.quotas import A_MINUTE
 
-MATCHED_ROW = "first long, position long, subscriptions array<string>, problem string, events long, shards int"
-_MATCHED = pa.schema(
+Rows = npt.NDArray[np.int64]
+
+SUMMARY_ROW = (
+    "first long, last long, done long, events long, matches long, plan long, shards int, run string, chunks int, "
+    "body binary, page int, position long, problem string"
+)
+SUMMARY = pa.schema(
     [
-        ("first", pa.int64()),  # of a stretch that was matched as a whole; null for an event
-        ("position", pa.int64()),
-        ("subscriptions", pa.list_(pa.string())),
-        ("problem", pa.string()),  # why an event of the journal cannot be read
+        ("first", pa.int64()),  # of every row: which stretch it is about
+        ("last", pa.int64()),
+        ("done", pa.int64()),  # how far the task came; null in the rows about runs and problems
         ("events", pa.int64()),
+        ("matches", pa.int64()),
+        ("plan", pa.int64()),
         ("shards", pa.int32()),
+        ("run", pa.string()),
+        ("chunks", pa.int32()),
+        ("body", pa.binary()),
+        ("page", pa.int32()),  # runs of one page are to be merged
+        ("position", pa.int64()),
+        ("problem", pa.string()),  # why an event of the journal cannot be read
     ]
 )
 
 
 @dataclass(frozen=True, slots=True)
+class Stretch:
+    """The positions [first, last], to be matched with all shards of a plan."""
+
+    first: int
+    last: int
+    plan: int
+    shards: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a task may hold at once, and after how much it stops."""
+
+    rows: int = 10_000  # events of a page
+    bytes: int = 1 << 24
+    matches: int = 1 << 18  # found by one call of the matcher, about
+    staged: int = 500_000
+    seconds: float = 2.0
+
+    def smaller(self) -> Limits:
+        """For another attempt, after one that failed."""
+        return replace(
+            self, rows=max(1, self.rows // 8), bytes=max(1 << 16, self.bytes // 8), matches=max(1, self.matches // 8)
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class MatchStage:
-    """Called in each worker for each partition."""
+    """Called in each worker for each partition; partitions hold stretches, or numbers of the `stretches` here."""
 
     plans: WorkerPlans
+    store: str = field(repr=False)  # a URL, which may hold a password
+    staging: Staging
+    batch: str
+    limits: Limits = Limits()
+    stretches: tuple[Stretch, ...] = ()
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        seen = 0
+        store = opened_store(self.store)
         for rows in batches:
-            ends = rows.filter(rows.column("payload").is_null())
-            events = rows.filter(rows.column("payload").is_valid())
-            if events.num_rows:
-                seen += events.num_rows
-                yield from self._matched(events)
-            if ends.num_rows:
-                yield _ended(ends, seen)
+            for row in rows.to_pylist():
+                stretch = self.stretches[row["id"]] if self.stretches else Stretch(**row)
+                yield pa.RecordBatch.from_pylist(_Task(self, stretch, store).summary(), schema=SUMMARY)
 
-    def _matched(self, rows: Any) -> Iterator[Any]:
-        plan, shard, shards = (rows.column(name)[0].as_py() for name in ("plan", "shard", "shards"))
-        most_kept = 1 if shards > 1 else 2
-        for place, folder in enumerate(self._folders(plan, shard, shards, most_kept)):
-            matcher = opened(folder, most_kept)
-            batch, problems = read_payloads(
-                rows.column("payload").to_pylist(), rows.column("position"), matcher.catalog
-            )
-            yield from matched_rows(batch, matcher)
-            if problems and shard == place == 0:
-                yield pa.RecordBatch.from_pylist(problems, schema=_MATCHED)
 
-    def _folders(self, plan: int, shard: int, shards: int, most_kept: int) -> list[Path]:
-        """Where the plan is, the first folder opened: it may be swept away between the look and the opening, and then
-        a later one does."""
+class _Task:
+    """One stretch."""
+
+    def __init__(self, stage: MatchStage, stretch: Stretch, store: Store) -> None:
+        self._stage, self._stretch, self._store = stage, stretch, store
+        self._limits = stage.limits
+        self._size = stage.limits.rows  # events that are matched at once
+        self._matches = self._staged = 0
+        self._begun = 0.0
+        quotas = store.quotas()
+        self._cuts = [QuotaCut(quotas, stretch.first, stretch.last) for _ in range(stretch.shards)]
+
+    def summary(self) -> list[dict[str, Any]]:
+        stretch = self._stretch
+        about = {"first": stretch.first, "last": stretch.last}
+        rows: list[dict[str, Any]] = []
+        done, page, events = stretch.first - 1, 0, 0
+        while done < stretch.last and not self._enough():
+            read = self._store.event_page(done, stretch.last, self._limits.rows, self._limits.bytes)
+            count, reached, runs, problems = self._page(read)
+            done, events = reached, events + count
+            rows += [about | {"run": run.name, "chunks": run.chunks, "body": run.body, "page": page} for run in runs]
+            rows += [about | problem for problem in problems if problem["position"] <= done]
+            page += 1
+        matched = {"done": done, "events": events, "matches": self._matches}
+        return [*rows, about | matched | {"plan": stretch.plan, "shards": stretch.shards}]
+
+    def _page(self, page: EventPage) -> tuple[int, int, list[Run], list[dict[str, Any]]]:
+        """How many events were matched, the position reached, what was found, and what cannot be read."""
         while True:
-            folders = self.plans.usable(plan, shard, shards)
+            folders = folders_of(self._stage.plans, self._stretch.plan, self._stretch.shards)
             try:
-                for folder in folders[:1]:
-                    opened(folder, most_kept)
+                catalog = self._plan(folders, 0).matcher.catalog
+                batch, problems = read_payloads(page.payloads, pa.array(page.positions, pa.int64()), catalog)
+                count, runs = self._matched(batch, _minutes(page, batch), folders)
             except UnusablePlan:
-                if folders[0].is_dir():
-                    self.plans.drop(folders[0])
+                if all(folder.is_dir() for folder in folders):
+                    for folder in folders:
+                        self._stage.plans.drop(folder)
                     raise
+                continue  # swept away between the look and the opening: a later one does
+            reached = page.upto if count == len(batch) else batch.positions[count].as_py() - 1
+            return count, reached, runs, problems
+
+    def _plan(self, folders: list[Path], shard: int) -> OpenedPlan:
+        return opened_plan(folders[shard], 1 if len(folders) > 1 else 2)
+
+    def _matched(self, batch: EventBatch, minutes: Rows, folders: list[Path]) -> tuple[int, list[Run]]:
+        """With every shard. The first decides how many events there is time and room for; where a later one has room
+        for fewer, all begin again with those."""
+        count = len(batch)
+        cuts = self._cuts if len(self._cuts) == len(folders) else [self._cuts[0].copy() for _ in folders]
+        while True:
+            tried = [cut.copy() for cut in cuts]
+            matches = staged = 0
+            runs = []
+            for shard in range(len(folders)):
+                plan = self._plan(folders, shard)
+                self._begun = self._begun or time.monotonic()
+                writer = RunWriter(self._stage.staging, self._stage.batch)
+                done, found = self._with_shard(batch.slice(0, count), minutes, plan, tried[shard], writer)
+                if done < count:
+                    count = done
+                    if shard:
+                        break
+                matches, staged = matches + found, staged + writer.rows
+                runs.append(writer.close())
             else:
-                return folders
+                self._cuts = tried
+                self._matches, self._staged = self._matches + matches, self._staged + staged
+                return count, runs
+
+    def _with_shard(
+        self, batch: EventBatch, minutes: Rows, plan: OpenedPlan, cut: QuotaCut, writer: RunWriter
+    ) -> tuple[int, int]:
+        """How many events were matched, and how many matches they have."""
+        done = found = 0
+        while done < len(batch) and not (done and self._enough(writer.rows)):
+            last = min(done + self._size, len(batch))
+            part = batch.slice(done, last)
+            try:
+                matches = plan.matcher.match_at_most(part, self._limits.matches)
+            except TooManyMatches as many:
+                self._size = max(1, min(many.events or len(part), len(part) // 2))
+                continue
+            writer.write(chunk_of(part, minutes[done:last], matches, plan, cut))
+            done, found = last, found + len(matches)
+            if len(matches) < self._limits.matches // 4:
+                self._size = min(2 * self._size, self._limits.rows)
+        return done, found
+
+    def _enough(self, more: int = 0) -> bool:
+        late = self._begun and time.monotonic() - self._begun > self._limits.seconds
+        return bool(late) or self._staged + more >= self._limits.staged
 
 
 def read_payloads(payloads: list[str], positions: Any, catalog: Catalog) -> tuple[EventBatch, list[dict[str, Any]]]:
@@ -84,20 +205,8 @@ def read_payloads(payloads: list[str], positions: Any, catalog: Catalog) -> tupl
     return batch, [{"position": position, "problem": problem} for position, problem in problems]
 
 
-def matched_rows(batch: EventBatch, matcher: BoxMatcher) -> Iterator[Any]:
-    """One row for each event that matched, with the list of its subscriptions."""
-    for rows, lists in found(batch, matcher):
-        count = len(rows)
-        columns = [
-            pa.nulls(count, pa.int64()), batch.positions.take(pa.array(rows)), lists, pa.nulls(count, pa.string()),
-            pa.nulls(count, pa.int64()), pa.nulls(count, pa.int32()),
-        ]  # fmt: skip
-        yield pa.RecordBatch.from_arrays(columns, schema=_MATCHED)
-
-
-def _ended(ends: Any, events: int) -> Any:
-    rows = [
-        {"first": row["first"], "position": row["position"], "events": events, "shards": row["shards"]}
-        for row in ends.to_pylist()
-    ]
-    return pa.RecordBatch.from_pylist(rows, schema=_MATCHED)
+def _minutes(page: EventPage, batch: EventBatch) -> Rows:
+    """Of the times of acceptance, for each event that can be read."""
+    places = np.searchsorted(np.array(page.positions, np.int64), batch.positions.to_numpy())
+    minutes: Rows = np.array(page.accepted, np.int64)[places] // A_MINUTE
+    return minutes

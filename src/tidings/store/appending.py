@@ -34,6 +34,7 @@ from tidings.store.entries import (
     PublishValid,
     Refused,
     Resume,
+    SetQuota,
     Standing,
     Subscribe,
     Withdraw,
@@ -46,7 +47,7 @@ from tidings.store.errors import (
     SubscriptionExists,
     SubscriptionPaused,
 )
-from tidings.store.fitness import check_edit, check_filter, check_members, is_id
+from tidings.store.fitness import check_edit, check_filter, check_members, check_quota, is_id
 from tidings.store.projections import Projections, event_key
 
 _log = logging.getLogger(__name__)
@@ -94,6 +95,10 @@ class Group:
                     if self._known(id).state == "active":
                         raise SubscriptionActive(id)
                     return self._enter("resume", {"id": id})
+                case SetQuota(matches, account):
+                    check_quota(account, matches)
+                    named = {"account": account} if account else {}
+                    return self._enter("quota", named | {"matches_per_minute": matches})
         except TidingsError as problem:
             return Refused(problem)
         except Exception as problem:

@@ -13,7 +13,8 @@ from sqlalchemy import Connection, Integer, Select, bindparam, func, select
 from tidings.schema import Instant
 from tidings.store.entries import Notification, Standing
 from tidings.store.journal import events_at
-from tidings.store.notifications import first_cursor, last_cursor
+from tidings.store.notifications import first_cursor
+from tidings.store.progress import last_cursor
 from tidings.store.store import Store
 from tidings.store.tables import OWNED, deliveries, notifications, spans, subscriptions
 

@@ -17,7 +17,8 @@ from tidings.schema import Instant
 from tidings.store.database import Database, Dialect
 from tidings.store.delivery_totals import Totals, add_totals
 from tidings.store.errors import NoSuchChannel
-from tidings.store.tables import TROUBLED, UNREAD, channels, deliveries, notices, outbox, pipeline
+from tidings.store.progress import last_cursor
+from tidings.store.tables import TROUBLED, UNREAD, channels, deliveries, notices, outbox
 
 ChannelState = Literal["active", "paused", "disabled", "unconfirmed"]
 Secrets = tuple[tuple[str, Instant | None], ...]
@@ -93,7 +94,7 @@ def set_channel(database: Database, new: StoredChannel, now: Instant) -> StoredC
         }
         # One that ended is owed from now on; unless notifications from before its end have yet to become deliveries.
         if old is None or (old.until is not None and old.until <= created_to):
-            values["since"] = _cursor(connection)
+            values["since"] = last_cursor(connection)
         if old is None:
             fresh = {"subscription": new.subscription, "owner": new.owner, "sequence": 0, "recent": "[]"}
             connection.execute(channels.insert().values(values | fresh | {"released": _RELEASED}))
@@ -160,7 +161,7 @@ def remove_channel(database: Database, subscription: str, owner: str | None, now
         if row is None:
             return False
         key = (channels.c.subscription == row.subscription) & (channels.c.owner == row.owner)
-        connection.execute(update(channels).where(key).values(until=_cursor(connection), changed=int(now)))
+        connection.execute(update(channels).where(key).values(until=last_cursor(connection), changed=int(now)))
         return True
 
 
@@ -250,7 +251,3 @@ def _row(connection: Connection, subscription: str, owner: str | None) -> Any:
     if owner is not None:
         query = query.where(channels.c.owner == owner)
     return connection.execute(query.order_by(channels.c.changed.desc()).limit(1)).first()
-
-
-def _cursor(connection: Connection) -> int:
-    return int(connection.execute(select(pipeline.c.cursor)).scalar_one())

@@ -7,7 +7,7 @@ Everything else in this room speaks to the database through `reading` and `writi
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
@@ -44,6 +44,9 @@ class Dialect(Protocol):
     def insert(self, connection: Connection, table: Table, rows: Iterable[Row]) -> None:
         """Many rows, with a value for every column of the table, in its order."""
 
+    def insert_columns(self, connection: Connection, table: Table, columns: Mapping[str, Any]) -> None:
+        """Many rows, as an Arrow array for each column, or one value for all rows; at least one is an array."""
+
     def find(
         self,
         connection: Connection,
@@ -59,6 +62,9 @@ class Dialect(Protocol):
         self, connection: Connection, query: str, bounds: Row, into: type[tuple[Any, ...]] | None = None
     ) -> list[NamedRow]:
         """All rows of a fixed query (with `?` for its bounds), each made `into` a named tuple of its columns."""
+
+    def bounded_page(self, connection: Connection, query: str, bounds: Row, most_bytes: int) -> list[Row]:
+        """The first of these rows: as many as bring the texts in the last column to so many bytes, at least one."""
 
     def stream(self, connection: Connection, query: str, bounds: Row, size: int) -> Iterator[list[Row]]:
         """The same as plain tuples, `size` rows at a time, while the transaction lasts."""
@@ -91,6 +97,14 @@ class Database:
         """The only writer of this part; committed at the end, or nothing is changed."""
         with self._plain_failures(), self.engine.connect() as connection:
             self.dialect.begin_writing(connection, part)
+            yield connection
+            connection.commit()
+
+    @contextmanager
+    def adding(self) -> Iterator[Connection]:
+        """Beside other writers: for rows that nobody else writes. SQLite has one writer at a time all the same."""
+        with self._plain_failures(), self.engine.connect() as connection:
+            connection.execution_options(writing=True)
             yield connection
             connection.commit()
 

@@ -20,7 +20,8 @@ from tidings.schema import Instant
 from tidings.store.database import Database, Dialect, NamedRow, Row
 from tidings.store.delivery_totals import Totals, add_totals
 from tidings.store.lease import check_lease
-from tidings.store.tables import UNRELEASED, channels, deliveries, outbox, pipeline
+from tidings.store.progress import last_cursor
+from tidings.store.tables import UNRELEASED, channels, deliveries, outbox
 
 # CROSS JOIN keeps SQLite from walking over the channels and, for each, over all notifications.
 _OWED = (
@@ -33,7 +34,7 @@ _HELD = (
     "AND owner = ? ORDER BY number LIMIT ?"
 )
 _TO_CREATE = (
-    "SELECT (SELECT cursor FROM pipeline) > (SELECT cursor FROM outbox) AS behind, "
+    "SELECT (SELECT cursor FROM notified) > (SELECT cursor FROM outbox) AS behind, "
     "EXISTS (SELECT 1 FROM deliveries WHERE state = 'due' AND held = 0 AND open = 1 AND due <= ?) AS closing, "
     "EXISTS (SELECT 1 FROM channels WHERE released = 0 AND state = 'active') AS releasing"
 )
@@ -159,7 +160,7 @@ class _Work:
         return len(rows)
 
     def create(self, limit: int) -> int:
-        begin, end = self._cursor, self._connection.execute(select(pipeline.c.cursor)).scalar_one()
+        begin, end = self._cursor, last_cursor(self._connection)
         if end - begin > limit:  # perhaps nobody wants what is between; an outbox may start years after the journal
             first = self._connection.execute(select(func.min(channels.c.since))).scalar()
             begin = end if first is None else min(end, max(begin, first))

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, and_, delete, exists, select, tuple_
 from tidings.schema import Instant
 from tidings.store.database import Database
 from tidings.store.held_deliveries import give_up_held
+from tidings.store.progress import last_cursor, least_committed
 from tidings.store.tables import (
     CLOSED,
     attempts,
@@ -16,7 +17,6 @@ from tidings.store.tables import (
     notice_mails,
     notices,
     outbox,
-    pipeline,
     spans,
     subscriptions,
 )
@@ -60,7 +60,7 @@ def _sweep_channels(connection: Connection, now: Instant, limit: int, after: Cha
     if not keys:
         return FIRST
     cursor = connection.execute(select(outbox.c.cursor)).scalar_one()
-    done, last = connection.execute(select(pipeline.c.committed, pipeline.c.cursor)).one()
+    done, last = least_committed(connection), last_cursor(connection)
     ended = channels.c.until <= cursor
     if cursor >= last:
         owned = and_(subscriptions.c.id == channels.c.subscription, subscriptions.c.owner == channels.c.owner)

@@ -15,7 +15,7 @@ from tidings.events import BrokenRule, Event
 from tidings.schema import Instant
 from tidings.schema.growth import Change
 
-Kind = Literal["schema", "subscribe", "withdraw", "pause", "resume", "edit", "expire", "event", "tick"]
+Kind = Literal["schema", "subscribe", "withdraw", "pause", "resume", "edit", "expire", "quota", "event", "tick"]
 State = Literal["active", "paused"]
 
 
@@ -83,7 +83,16 @@ class Edit:
     delivery: str | Keep = KEEP
 
 
-Draft = Publish | PublishValid | Grow | Subscribe | Withdraw | Pause | Resume | Edit
+@dataclass(frozen=True, slots=True)
+class SetQuota:
+    """How many matches an account may have per minute, from here on; 0: any number. Without an account: all those that
+    have no quota of their own."""
+
+    matches_per_minute: int
+    account: str = ""
+
+
+Draft = Publish | PublishValid | Grow | Subscribe | Withdraw | Pause | Resume | Edit | SetQuota
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,13 @@ class LastOperator(StoreError):
         return f"{shown(self.args[0])} is the last account that may operate; give that scope to another one first"
 
 
+class UnfitQuota(Explained, StoreError):
+    member: str
+    legal: str
+
+    template = "quota: {member} must be {legal}"
+
+
 class UnfitAccount(StoreError):
     """A name that no account can have; nobody's subscriptions, above all, must not become somebody's."""
 

@@ -8,7 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from tidings.store.database import Database
-from tidings.store.tables import about, catalog, pipeline
+from tidings.store.progress import committed, last_cursor
+from tidings.store.tables import about, catalog
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,6 @@ class Figures:
 def figures(connection: Connection) -> Figures:
     """From counters alone: a look takes the same time however much there is."""
     row: Any = connection.execute(select(about)).one()
-    done: Any = connection.execute(select(pipeline.c.committed, pipeline.c.cursor)).one()
     return Figures(
         journal=row.journal_id,
         tail=row.tail,
@@ -46,8 +46,8 @@ def figures(connection: Connection) -> Figures:
         events=row.events,
         event_bytes=row.event_bytes,
         complete_from=row.complete_from,
-        committed=done.committed,
-        notifications=done.cursor,
+        committed=committed(connection),
+        notifications=last_cursor(connection),
         dead_letters=row.letters,
     )
 
@@ -67,5 +67,5 @@ def growth(database: Database) -> Growth:
     """Of `figures` what can be asked every other second: nothing is counted."""
     with database.reading() as connection:
         tail, events, first = connection.execute(select(about.c.tail, about.c.events, about.c.complete_from)).one()
-        committed, cursor = connection.execute(select(pipeline.c.committed, pipeline.c.cursor)).one()
-    return Growth(tail, events, first, cursor, max(0, tail - committed))
+        done, cursor = committed(connection), last_cursor(connection)
+    return Growth(tail, events, first, cursor, max(0, tail - done))

@@ -1,13 +1,14 @@
-"""What a subscription's members must be for the tables to hold and find them, in SQLite and PostgreSQL alike."""
+"""What the members of a subscription or a quota must be for the tables of both databases to hold and find them."""
 
 from __future__ import annotations
 
 from tidings.schema.values import Instant, is_text
 from tidings.store.entries import Edit, Keep, Subscribe
-from tidings.store.errors import UnfitSubscription
+from tidings.store.errors import UnfitQuota, UnfitSubscription
 
 LONGEST_ID = 500  # characters of an id or an owner: PostgreSQL's index takes 2,700 bytes
 LONGEST_DELIVERY = 10_000
+LARGEST_QUOTA = 10**12
 
 
 def is_id(value: object) -> bool:
@@ -38,6 +39,14 @@ def check_filter(id: str, filter: object) -> None:
     """Its length is the parser's business; raises UnfitSubscription."""
     if not isinstance(filter, str) or not is_text(filter) or "\0" in filter:
         raise UnfitSubscription(id, "filter", "text without zero characters or halves of surrogate pairs")
+
+
+def check_quota(account: object, matches: object) -> None:
+    """Raises UnfitQuota."""
+    if account != "" and not is_id(account):
+        raise UnfitQuota("account", f"text of 1 to {LONGEST_ID} printable characters")
+    if not isinstance(matches, int) or isinstance(matches, bool) or not 0 <= matches <= LARGEST_QUOTA:
+        raise UnfitQuota("matches_per_minute", f"a whole number from 0 (any number) to {LARGEST_QUOTA:,}")
 
 
 def _check_delivery(id: str, delivery: object) -> None:

@@ -15,7 +15,7 @@ from tidings.store import tables
 from tidings.store.database import Dialect
 from tidings.store.entries import KEEP, Edit, Entry, Subscribe
 from tidings.store.errors import BrokenJournal
-from tidings.store.fitness import check_edit, check_filter, check_members
+from tidings.store.fitness import check_edit, check_filter, check_members, check_quota
 from tidings.store.projections import Projections
 from tidings.store.rebuilding import ENTRIES_AT_ONCE, replay
 from tidings.store.watermark import raised
@@ -142,6 +142,8 @@ def check(catalog: Catalog, entry: Entry, body: dict[str, Any]) -> None:
             check_edit(Edit(body["id"], body.get("filter"), expiry, body.get("delivery", KEEP)))
             if "filter" in body:
                 _bind(body, catalog)
+        case "quota":
+            check_quota(body.get("account", ""), body["matches_per_minute"])
 
 
 def _bind(body: dict[str, Any], catalog: Catalog) -> None:

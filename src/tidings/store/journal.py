@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, select
 
@@ -25,6 +25,15 @@ _EVENT_ROWS = (
     "SELECT position, accepted, schema_version, body FROM journal "
     "WHERE position > ? AND position <= ? AND kind = 'event' ORDER BY position LIMIT ?"
 )
+
+
+class EventPage(NamedTuple):
+    """The events of the positions up to `upto`, from where the reader asked for them."""
+
+    positions: list[int]
+    accepted: list[int]
+    payloads: list[str]
+    upto: int
 
 
 def tail(connection: Connection) -> int:
@@ -70,6 +79,16 @@ def event_rows(database: Database, after: int, upto: int, rows: int) -> Iterator
         if len(page) < rows:
             return
         after = page[-1][0]
+
+
+def event_page(database: Database, after: int, upto: int, rows: int, most_bytes: int) -> EventPage:
+    """Some events from after a position on: at most so many, and bodies of about so many bytes, but at least one."""
+    with database.reading() as connection:
+        page = database.dialect.bounded_page(connection, _EVENT_ROWS, (after, upto, rows), most_bytes)
+    positions, accepted, _, payloads = map(list, zip(*page, strict=True)) if page else ([], [], [], [])
+    size = sum(len(one) if one.isascii() else len(one.encode()) for one in payloads)
+    whole = len(page) < rows and size < most_bytes
+    return EventPage(positions, accepted, payloads, upto if whole else positions[-1])
 
 
 def before_newest(connection: Connection, count: int) -> int:

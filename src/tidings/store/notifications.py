@@ -1,20 +1,18 @@
-"""The sink: a batch's matches become notifications, and the pipeline's place moves on, in one transaction."""
+"""Reading notifications: by cursor, by owner, by subscription, or all as a table. `commits` stores them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import repeat
 from typing import Any
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, func, select
 
 from tidings.schema import Instant
-from tidings.store import journal
 from tidings.store.database import Database
 from tidings.store.entries import Notification
-from tidings.store.errors import Gap, OutsideBatch
 from tidings.store.owners import Owners
-from tidings.store.tables import OWNED, notifications, pipeline
+from tidings.store.progress import last_cursor
+from tidings.store.tables import OWNED, notifications
 
 _ROWS_AT_ONCE = 100_000
 _PAIR = ("position", "subscription")
@@ -22,52 +20,29 @@ _PAIR = ("position", "subscription")
 _PAIRS = "SELECT position, subscription FROM notifications WHERE position > ? ORDER BY position, subscription"
 
 
-def committed(connection: Connection) -> int:
-    return int(connection.execute(select(pipeline.c.committed)).scalar_one())
+def chunks_of(database: Database, matches: Any, last: int) -> Any:
+    """The matches of a table of positions and lists of subscriptions, as the sink takes them; each belongs to whoever
+    owns the span that holds its position."""
+    import pyarrow as pa  # the gateway starts without it
 
-
-def commit_batch(database: Database, first: int, last: int, matches: Any, now: Instant) -> int:
-    """How many notifications were added; what is committed already is skipped."""
-    with database.writing("pipeline") as connection:
-        done, cursor = connection.execute(select(pipeline.c.committed, pipeline.c.cursor)).one()
-        if last <= done:
-            return 0
-        if first > done + 1:
-            raise Gap(done, first)
-        end = journal.tail(connection)
-        if last > end:
-            raise OutsideBatch(last, end)
-        pairs = _pairs(matches, done)
-        if len(pairs) and pairs.column("position")[-1].as_py() > last:
-            raise OutsideBatch(pairs.column("position")[-1].as_py(), last)
-        stored = int(now)
-        start = cursor
+    pairs = _pairs(matches)
+    if not len(pairs):
+        return pairs.schema.empty_table().to_batches()
+    with database.reading() as connection:
         owners = Owners(connection, database.dialect, pairs, last)
-        for part in pairs.to_batches(_ROWS_AT_ONCE):
-            positions, ids = part.column("position").to_pylist(), part.column("subscription").to_pylist()
-            rows = zip(
-                range(cursor + 1, cursor + 1 + len(part)),
-                positions,
-                ids,
-                repeat(stored, len(part)),
-                owners.of_each(positions, ids),
-                strict=True,
-            )
-            database.dialect.insert(connection, notifications, rows)
-            cursor += len(part)
-        connection.execute(update(pipeline).values(committed=last, cursor=cursor))
-        return int(cursor - start)
+    positions, ids = (pairs.column(name).to_pylist() for name in _PAIR)
+    pairs = pairs.append_column("owner", pa.array(owners.of_each(positions, ids), pa.string()))
+    return pairs.combine_chunks().to_batches()
 
 
-def _pairs(matches: Any, done: int) -> Any:
-    """The pairs beyond what is done, by position, then by the subscription's code points; each once."""
+def _pairs(matches: Any) -> Any:
+    """The pairs, by position, then by the subscription's code points; each once."""
     import pyarrow as pa  # the gateway starts without it
     import pyarrow.compute as pc
 
     lists = matches.column("subscriptions").combine_chunks()
     positions = matches.column("position").combine_chunks().cast(pa.int64()).take(pc.list_parent_indices(lists))
     pairs = pa.table({"position": positions, "subscription": pc.list_flatten(lists).cast(pa.string())})
-    pairs = pairs.filter(pc.greater(pairs.column("position"), done))
     pairs = pairs.take(pc.sort_indices(pairs, [("position", "ascending"), ("subscription", "ascending")]))
     if len(pairs) < 2:
         return pairs
@@ -112,10 +87,6 @@ def first_cursor(connection: Connection) -> int:
     """Of the oldest notification that is kept; the next one to be given where there is none."""
     found = connection.execute(select(func.min(notifications.c.cursor))).scalar()
     return last_cursor(connection) + 1 if found is None else int(found)
-
-
-def last_cursor(connection: Connection) -> int:
-    return int(connection.execute(select(pipeline.c.cursor)).scalar_one())
 
 
 def newest(connection: Connection, subscription: str, owner: str) -> Notification | None:

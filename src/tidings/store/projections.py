@@ -1,7 +1,7 @@
 """What follows from the journal, for the part of it that one transaction touches.
 
-`apply` takes one entry after another and says what it means for catalog, subscriptions, spans and event keys;
-`write` puts the outcome into the tables. Appending and rebuilding both go through here, so they cannot differ.
+`apply` takes one entry after another and says what it means for catalog, subscriptions, spans, quotas and event
+keys; `write` puts the outcome into the tables. Appending and rebuilding both go through here, so they cannot differ.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ class Projections:
         self._new_keys: list[tuple[bytes, int]] = []
         self._opened: dict[int, Span] = {}
         self._closed: dict[int, int] = {}
+        self._quotas: list[tuple[str, int, int]] = []
 
     def load(self, connection: Connection, dialect: Dialect, ids: Iterable[str], keys: Iterable[bytes]) -> None:
         """What the tables hold for these, as far as it is not here already."""
@@ -81,6 +82,8 @@ class Projections:
         elif kind == "schema":
             self.catalog = grow(self.catalog, json_form.read_change(body))
             self._grown = True
+        elif kind == "quota":
+            self._quotas.append((body.get("account", ""), position, body["matches_per_minute"]))
         elif kind != "tick":
             self._apply_to_subscription(kind, position, body)
 
@@ -146,6 +149,8 @@ class Projections:
         if self._closed:
             statement = update(tables.spans).where(tables.spans.c.start == bindparam("at")).values(stop=bindparam("to"))
             connection.execute(statement, [{"at": at, "to": to} for at, to in self._closed.items()])
+        if self._quotas:
+            dialect.insert(connection, tables.quotas, self._quotas)
         self._forget()
 
     def _write_subscriptions(self, connection: Connection, dialect: Dialect) -> None:

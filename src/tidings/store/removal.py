@@ -19,7 +19,7 @@ from tidings.schema import Instant
 from tidings.store.channels import DUE
 from tidings.store.database import Database, Dialect
 from tidings.store.journal import position_at
-from tidings.store.notifications import committed
+from tidings.store.progress import least_committed
 from tidings.store.projections import event_key
 from tidings.store.tables import (
     CLOSED,
@@ -114,7 +114,7 @@ def forget_spans(database: Database, limit: int) -> int:
     notifications count because a span says whose they are."""
     with database.writing() as connection:
         oldest = select(notifications.c.position).order_by(notifications.c.cursor).limit(1)
-        kept = [complete_from(connection), committed(connection) + 1, connection.execute(oldest).scalar()]
+        kept = [complete_from(connection), least_committed(connection) + 1, connection.execute(oldest).scalar()]
         bound = min(one for one in kept if one is not None)
         closed = select(spans.c.start).where(CLOSED, spans.c.stop <= bound).order_by(spans.c.stop).limit(limit)
         through_index = closed.with_hint(spans, "INDEXED BY spans_by_stop", "sqlite")
@@ -171,7 +171,7 @@ def _oldest(
     connection.execute(select(outbox.c.cursor).with_for_update())
     # The committed position first, then what is owed. On PostgreSQL every statement sees a moment of its own: a batch
     # that is committed between the two must not count as done while its notifications were not seen as owed.
-    done = committed(connection)
+    done = least_committed(connection)
     needed = (needed_from, owed_from(connection, dialect))
     last = min([done, *(one - 1 for one in needed if one is not None)])
     aged = 0 if before is None else position_at(connection, before) - 1

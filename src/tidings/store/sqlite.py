@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from tidings.store.database import NamedRow, Part, Row, columns_of, narrowed, ro
 from tidings.store.errors import ForeignDatabase, StoreFailed, StoreFull, StoreLocked, StoreReadOnly, StoreUnreachable
 
 _PATIENCE = 60  # seconds to wait for other writers
+_BETWEEN_TRIES = 0.002  # seconds
 _CACHE = 16 * 1024  # KiB of pages a connection keeps
 _KEYS_AT_ONCE = 1_000
 _ROWS_AT_ONCE = 50  # a statement; one row each took the sink twice the time
@@ -61,6 +63,21 @@ class Sqlite:
         cursor.executemany(statement + f", {one}" * (_ROWS_AT_ONCE - 1), groups)
         cursor.executemany(statement, given[whole:])
 
+    def insert_columns(self, connection: Connection, table: Table, columns: Mapping[str, Any]) -> None:
+        """What is the same in all rows stands in the statement: to bind a value takes as long as to store it."""
+        arrays = {name: column for name, column in columns.items() if hasattr(column, "to_pylist")}
+        marks = ", ".join("?" if name in arrays else _literal(column) for name, column in columns.items())
+        statement = f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})"
+        width, count = len(arrays), len(next(iter(arrays.values())))
+        values: list[Any] = [None] * (width * count)
+        for place, column in enumerate(arrays.values()):
+            values[place::width] = column.to_pylist()
+        whole = count - count % _ROWS_AT_ONCE
+        cursor = _cursor(connection)
+        many = statement + f", ({marks})" * (_ROWS_AT_ONCE - 1)
+        cursor.executemany(many, _groups(values[: whole * width], width * _ROWS_AT_ONCE))
+        cursor.executemany(statement, _groups(values[whole * width :], width))
+
     def find(
         self,
         connection: Connection,
@@ -85,6 +102,17 @@ class Sqlite:
     ) -> list[NamedRow]:
         cursor = _cursor(connection).execute(query, bounds)
         return list(map(row_maker(tuple(one[0] for one in cursor.description), into), cursor))
+
+    def bounded_page(self, connection: Connection, query: str, bounds: Row, most_bytes: int) -> list[Row]:
+        cursor = _cursor(connection).execute(query, bounds)
+        found: list[Row] = []
+        room, some = most_bytes, 1
+        while room > 0 and (rows := cursor.fetchmany(some)):
+            found += rows
+            room -= sum(len(row[-1]) for row in rows)
+            some = max(1, min(1_000, room * len(found) // max(1, most_bytes - room)))  # as many as are expected to fit
+        cursor.close()
+        return found
 
     def stream(self, connection: Connection, query: str, bounds: Row, size: int) -> Iterator[list[Row]]:
         cursor = _cursor(connection).execute(query, bounds)
@@ -122,8 +150,33 @@ def _prepare(connection: sqlite3.Connection, _: object) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    writing = connection.get_execution_options().get("writing")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+    if not connection.get_execution_options().get("writing"):
+        connection.exec_driver_sql("BEGIN")
+        return
+    # SQLite itself would try at most every 0.1 s, and miss the moments between the sink's transactions.
+    cursor = _cursor(connection)
+    (patience,) = cursor.execute("PRAGMA busy_timeout").fetchone()
+    deadline = time.monotonic() + patience / 1000
+    cursor.execute("PRAGMA busy_timeout = 0")
+    try:
+        while True:
+            try:
+                cursor.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as problem:
+                if problem.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+            time.sleep(_BETWEEN_TRIES)
+    finally:
+        cursor.execute(f"PRAGMA busy_timeout = {patience}")
+
+
+def _groups(values: list[Any], size: int) -> Iterator[list[Any]]:
+    return (values[first : first + size] for first in range(0, len(values), size))
+
+
+def _literal(value: object) -> str:
+    return str(value) if isinstance(value, int) else "'" + str(value).replace("'", "''") + "'"
 
 
 def _cursor(connection: Connection) -> Any:

@@ -17,7 +17,9 @@ from tidings.store import (
     journal,
     kept_responses,
     notifications,
+    progress,
     removal,
+    staging,
     subscriptions,
     tables,
     watermark,
@@ -33,6 +35,8 @@ from tidings.store.figures import Figures, figures
 from tidings.store.kept_responses import KeptResponse
 from tidings.store.migrating import bring_up_to_date
 from tidings.store.outbox_store import OutboxStore
+from tidings.store.progress import MATCHES, Place
+from tidings.store.quotas import Quotas, dropped
 
 _DRAFTS = get_args(Draft)
 
@@ -152,6 +156,10 @@ class Store(OutboxStore):
         """Events as record batches of position, accepted (µs), schema_version and payload (JSON of a raw event)."""
         return journal.event_rows(self.database, after, upto, rows)
 
+    def event_page(self, after: int, upto: int, rows: int = 10_000, most_bytes: int = 1 << 24) -> journal.EventPage:
+        """The first events of (after, upto], as many as fit: at least one, if there is one."""
+        return journal.event_page(self.database, after, upto, rows, most_bytes)
+
     def events_at(self, positions: Iterable[int]) -> dict[int, str]:
         """The events at these positions, as JSON; where none stands, or it was removed, there is no key."""
         with self.database.reading() as connection:
@@ -202,19 +210,60 @@ class Store(OutboxStore):
 
     # The pipeline
 
-    def committed(self) -> int:
-        """The position up to which all notifications are stored."""
+    def committed(self, query: str = MATCHES) -> int:
+        """The position up to which all notifications of a query are stored."""
+        return self.place(query).committed
+
+    def place(self, query: str = MATCHES) -> Place:
+        """How far a query is."""
         with self.database.reading() as connection:
-            return notifications.committed(connection)
+            return progress.place_of(connection, query)
+
+    def least_committed(self) -> int:
+        """The position up to which all queries have stored what they found."""
+        with self.database.reading() as connection:
+            return progress.least_committed(connection)
+
+    def quotas(self) -> Quotas:
+        with self.database.reading() as connection:
+            return Quotas.read(connection)
 
     def commit_batch(self, first: int, last: int, matches: Any, now: Instant | None = None) -> int:
-        """Stores the notifications of the events at [first, last] and moves the committed position there.
+        """As `commit`, of a table with columns position and subscriptions (a list), in any order.
 
-        `matches` has columns position and subscriptions (a list). What was committed before is skipped, so a
-        batch may be given again. A notification belongs to whoever owns the span that holds its position.
-        Answers how many were added; raises Gap or OutsideBatch.
+        A notification belongs to whoever owns the span that holds its position; quotas do not count here.
         """
-        return notifications.commit_batch(self.database, first, last, matches, self.clock.now() if now is None else now)
+        return self.commit(first, last, notifications.chunks_of(self.database, matches, last), now=now)
+
+    def commit(
+        self, first: int, last: int, chunks: Iterable[Any], query: str = MATCHES, pace: Any = None,
+        batch_limit: int | None = None, now: Instant | None = None,
+    ) -> int:  # fmt: skip
+        """Stores the notifications of the events at [first, last], in parts, and moves the committed position there.
+
+        `chunks` are record batches of `commits.CHUNK`, in the order of position and subscription. What was committed
+        before is skipped, so a batch may be given again. Answers how many were added; raises Gap or OutsideBatch.
+        """
+        from tidings.store.commits import Pace, commit  # the gateway starts without pyarrow
+
+        moment = self.clock.now() if now is None else now
+        return commit(self.database, query, first, last, chunks, moment, pace or Pace(), batch_limit)
+
+    def dropped_matches(self) -> dict[str, int]:
+        """How many matches were ever dropped for the quotas of accounts."""
+        with self.database.reading() as connection:
+            return dropped(connection)
+
+    def stage(self, run: str, chunk: int, body: bytes) -> None:
+        """Leaves a chunk of matches for the sink."""
+        staging.put(self.database, run, chunk, body)
+
+    def staged(self, run: str, chunk: int) -> bytes | None:
+        return staging.get(self.database, run, chunk)
+
+    def sweep_staged(self, batch: str) -> None:
+        """Removes the chunks of runs whose names begin so."""
+        staging.sweep(self.database, batch)
 
     def notifications(
         self, after: int = 0, limit: int = 1000, subscription: str | None = None, owner: str | None = None
@@ -234,7 +283,7 @@ class Store(OutboxStore):
     def last_cursor(self) -> int:
         """Of the newest notification, 0 when there is none."""
         with self.database.reading() as connection:
-            return notifications.last_cursor(connection)
+            return progress.last_cursor(connection)
 
     def newest_notification(self, subscription: str, owner: str) -> Notification | None:
         with self.database.reading() as connection:

@@ -1,10 +1,10 @@
 """The tables, as the newest migration leaves them (a test compares both).
 
-`journal` is the truth. `event_keys`, `catalog`, `subscriptions` and `spans` are projections of it and can be
-rebuilt, all but the keys of events that were removed (`removed_keys`); `notifications` and `pipeline` are what the
-matching has made of it; `dead_letters` is what never got in. `accounts`, `tokens` and `kept_responses` are the
-service's; `channels`, `deliveries`, `attempts`, `outbox`, `notices` and `delivery_totals` are about what is owed to
-subscribers. These are no part of the journal.
+`journal` is the truth. `event_keys`, `catalog`, `subscriptions`, `spans` and `quotas` are projections of it and can be
+rebuilt, all but the keys of events that were removed (`removed_keys`); `notifications`, `notified`, `progress` and
+`quota_counts` are what the matching has made of it, `staged` is on its way there; `dead_letters` is what never got in.
+`accounts`, `tokens` and `kept_responses` are the service's; `channels`, `deliveries`, `attempts`, `outbox`, `notices`
+and `delivery_totals` are about what is owed to subscribers. These are no part of the journal.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-NEWEST_REVISION = "0009"
+NEWEST_REVISION = "0010"
 
 # SQLite: only INTEGER can be the row's own number. PostgreSQL: ids are ordered by code point in every locale.
 Number = BigInteger().with_variant(Integer, "sqlite")
@@ -109,8 +109,9 @@ CLOSED = text("stop IS NOT NULL")
 Index("spans_open", spans.c.start, sqlite_where=OPEN, postgresql_where=OPEN)
 Index("spans_by_stop", spans.c.stop, spans.c.start, sqlite_where=CLOSED, postgresql_where=CLOSED)
 
-# No index by subscription for what nobody owns: its pages would be written all over, which took the sink from 400,000
-# rows/s to 80,000 at five million notifications of a million subscriptions.
+# `detection` tells apart what one composite finds at one position; of a plain match it is ''. There is no index by
+# subscription for what nobody owns: its pages would be written all over, which took the sink from 400,000 rows/s to
+# 80,000 at five million notifications of a million subscriptions.
 notifications = Table(
     "notifications",
     metadata,
@@ -119,7 +120,8 @@ notifications = Table(
     Column("subscription", Id, nullable=False),
     Column("stored", Number, nullable=False),
     Column("owner", Id, nullable=False, server_default=""),
-    UniqueConstraint("position", "subscription", name="one_notification_a_match"),
+    Column("detection", Id, nullable=False, server_default=""),
+    UniqueConstraint("position", "subscription", "detection", name="one_notification_a_detection"),
 )
 Index(
     "notifications_of_owner",
@@ -136,12 +138,52 @@ Index(
     postgresql_where=OWNED,
 )
 
-pipeline = Table(
-    "pipeline",
+# The last cursor of a notification, in one row: all queries share the cursors.
+notified = Table(
+    "notified",
     metadata,
     Column("one", SmallInteger, primary_key=True, autoincrement=False),
-    Column("committed", Number, nullable=False),
     Column("cursor", Number, nullable=False),
+)
+
+# How far each query is: everything up to `committed` is stored, and of the position after it what comes up to the
+# subscription `part`. `batch_limit` is how many positions the next batch may have, by what recent ones took.
+progress = Table(
+    "progress",
+    metadata,
+    Column("query", Id, primary_key=True),
+    Column("committed", Number, nullable=False),
+    Column("part", Id, nullable=False),
+    Column("batch_limit", Number),
+)
+
+# Matches of a batch on their way from Spark's workers to the driver, where they share no folder: chunks of Arrow.
+staged = Table(
+    "staged",
+    metadata,
+    Column("run", Id, primary_key=True),
+    Column("chunk", Integer, primary_key=True, autoincrement=False),
+    Column("body", LargeBinary, nullable=False),
+)
+
+# Matches that an account may have per minute from a position on, 0: any number; the account '' stands for all others.
+quotas = Table(
+    "quotas",
+    metadata,
+    Column("account", Id, primary_key=True),
+    Column("position", Number, primary_key=True, autoincrement=False),
+    Column("matches", Number, nullable=False),
+)
+
+# The matches of an account in the last minute (of acceptance time) in which it had some, and how many were ever
+# dropped for its quota.
+quota_counts = Table(
+    "quota_counts",
+    metadata,
+    Column("account", Id, primary_key=True),
+    Column("minute", Number, nullable=False),
+    Column("matches", Number, nullable=False),
+    Column("dropped", Number, nullable=False),
 )
 
 dead_letters = Table(

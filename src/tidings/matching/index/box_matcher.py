@@ -25,7 +25,7 @@ from tidings.matching.boxes.filter_batch import FilterBatch
 from tidings.matching.index.combined import combined
 from tidings.matching.index.growth import remade, renumbered
 from tidings.matching.index.one_event import OneEvent
-from tidings.matching.index.segment import Restriction, Segment
+from tidings.matching.index.segment import NO_LIMIT, Restriction, Segment
 from tidings.matching.index.segments import Segments, Standing
 from tidings.matching.index.threads import Threads
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
@@ -63,6 +63,7 @@ class BoxMatcher(Algorithm):
         self._waiting: list[tuple[int, Box]] = []
         self._tail: Segment | None = None
         self._one_event = OneEvent(catalog)
+        self._most = NO_LIMIT
         self._ended: list[tuple[int, int]] = []  # numbers and ends of spans closed since the last save
         self._keep(self.spans, [], [])
 
@@ -81,7 +82,8 @@ class BoxMatcher(Algorithm):
         made = cls(catalog, threads, thresholds)
         known, ends = Chunks(NUMBERS, numbers), Chunks(_CLOSINGS, closings)
         closed = Closings(ends.column("number").to_numpy(), ends.column("stop").to_numpy())
-        made._keep(Spans.restored(known.column("id"), known.column("start"), closed), numbers, closings)
+        spans = Spans.restored(known.column("id"), known.column("start"), closed, known.column("owner"))
+        made._keep(spans, numbers, closings)
         made._segments.closed = np.zeros(len(known), np.uint8)
         made._segments.closed[closed.numbers] = 1
         for segment, latest_start in segments:
@@ -116,9 +118,11 @@ class BoxMatcher(Algorithm):
         """The canonical texts, by number, of filters that were not loaded as arrays and are still needed."""
         return self._filters.texts()
 
-    def add(self, subscription: Subscription, at: int = 0) -> int:
+    def add(self, subscription: Subscription, at: int = 0, owner: str = "") -> int:
         self._segments.finish()  # first, so that a failed merge leaves nothing half done
-        return super().add(subscription, at)
+        number = super().add(subscription, at)
+        self.spans.own(number, owner)
+        return number
 
     def add_many(self, subscriptions: Iterable[tuple[Subscription, int]]) -> range:
         """Like `add` for each at its position, but much faster, and all or none. Returns their numbers."""
@@ -128,11 +132,13 @@ class BoxMatcher(Algorithm):
         batch = FilterBatch.of((subscription.filter for subscription, _ in chosen), self.catalog)
         return self.add_batch([subscription.id for subscription, _ in chosen], batch, [at for _, at in chosen])
 
-    def _insert_batch(self, ids: Sequence[str], batch: FilterBatch, at: Sequence[int] | int) -> range:
+    def _insert_batch(
+        self, ids: Sequence[str], batch: FilterBatch, at: Sequence[int] | int, owners: Sequence[str] | None
+    ) -> range:
         self._segments.finish()
         table, texts = batch.boxes(len(self.spans)), batch.texts()
         self._write_down()
-        first = self.spans.open_many(ids, at)
+        first = self.spans.open_many(ids, at, owners)
         self._write_down(texts)
         self._set_waiting()
         self._segments.put(table)
@@ -205,7 +211,17 @@ class BoxMatcher(Algorithm):
         """Turns numbers assigned since the last save into rows of a plan."""
         first = len(self._filters.numbers)
         if first < len(self.spans):
-            self._filters.write_down(self.spans.ids[first:], self.spans.start[first:], texts)
+            spans = self.spans
+            self._filters.write_down(spans.ids[first:], spans.start[first:], texts, spans.owners[first:])
+
+    def match_at_most(self, batch: EventBatch, most: int) -> Matches:
+        """Like `match`, but raises TooManyMatches once a segment has found more than `most`, so that no more than a
+        few times as many are ever in memory; one event is always matched, whatever it takes."""
+        self._most = most if len(batch) > 1 else NO_LIMIT
+        try:
+            return self.match(batch)
+        finally:
+            self._most = NO_LIMIT
 
     def _match(self, batch: EventBatch) -> Matches:
         self._segments.finish()
@@ -213,7 +229,8 @@ class BoxMatcher(Algorithm):
             self._segments.recent = batch.slice(0, min(len(batch), _MOST_RECENT))
         segments = self._in_use(pc.min(batch.positions).as_py())
         parts, started = self._parts(len(batch), segments), time.perf_counter()
-        found = [s.match(batch, restriction, len(self.spans), parts, self._threads) for s, restriction in segments]
+        numbers = len(self.spans)
+        found = [s.match(batch, only, numbers, parts, self._threads, self._most) for s, only in segments]
         if len(batch) >= self.thresholds.fewest_for_threads:
             self._threads.note(len(parts), len(batch), time.perf_counter() - started)
         return combined(batch, found, self._filter)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tidings.errors import MatchingError
 from tidings.events import EventBatch
 from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
@@ -27,6 +28,19 @@ from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 from tidings.matching.ragged import joined_offsets
 
 _SAMPLE = 16  # events matched first, to estimate the room needed for the others
+NO_LIMIT = 1 << 62
+
+
+class TooManyMatches(MatchingError):
+    """A batch has more matches than the caller has room for: the limit, and how many events stayed below it (0:
+    unknown)."""
+
+    def __init__(self, most: int, events: int = 0) -> None:
+        super().__init__(most, events)
+        self.events = events
+
+    def __str__(self) -> str:
+        return f"the batch has more than {self.args[0]:,} matches; match fewer events at once"
 
 
 class Found(NamedTuple):
@@ -89,13 +103,16 @@ class Segment:
         return self.index.bytes + self.bitmaps.bytes
 
     def match(
-        self, batch: EventBatch, restriction: Restriction, numbers: int, parts: list[tuple[int, int]], threads: Threads
-    ) -> Found:
+        self, batch: EventBatch, restriction: Restriction, numbers: int, parts: list[tuple[int, int]],
+        threads: Threads, most: int = NO_LIMIT,
+    ) -> Found:  # fmt: skip
         """All matches of the batch, whose parts [first, last) run in parallel; `numbers` is the number of subscription
-        numbers."""
+        numbers. Raises TooManyMatches when a part has found more than `most`, withdrawn subscriptions included."""
         events = EventTable.of(batch, self.dimensions, self.relations)
         choices = choices_of(batch, events.undecided, self.dimensions, self.relations)
-        found = threads.run(lambda first, last: self._part(events, choices, first, last, restriction, numbers), parts)
+        found = threads.run(
+            lambda first, last: self._part(events, choices, first, last, restriction, numbers, most), parts
+        )
         return joined(found)
 
     @cached_property
@@ -103,15 +120,16 @@ class Segment:
         return blocked(self.index, self.bitmaps, self.thresholds.fewest_in_blocks)
 
     def _part(
-        self, events: EventTable, choices: Choices, first: int, last: int, restriction: Restriction, numbers: int
-    ) -> Found:
+        self, events: EventTable, choices: Choices, first: int, last: int, restriction: Restriction, numbers: int,
+        most: int,
+    ) -> Found:  # fmt: skip
         """The events [first, last)."""
         stamp = np.zeros(numbers if self.repeats else 0, np.int32)
         if not self._blocked:
-            return self._by_event(events, choices, first, last, restriction, stamp)
-        found = self._by_event(events, choices, first, last, _UNRESTRICTED, stamp[:0])
+            return self._by_event(events, choices, first, last, restriction, stamp, most)
+        found = self._by_event(events, choices, first, last, _UNRESTRICTED, stamp[:0], most)
         for group, place in self._blocked:
-            in_blocks = self._by_block(events, choices, first, last, group, place)
+            in_blocks = self._by_block(events, choices, first, last, group, place, most)
             found = self._woven(events, first, last, found, in_blocks)
         if not len(restriction.start) and not len(stamp):
             return found
@@ -125,6 +143,7 @@ class Segment:
         last: int,
         restriction: Restriction,
         stamp: npt.NDArray[np.int32],
+        most: int,
     ) -> Found:
         """Matches everything except blocks; a few events first, to estimate the room needed."""
         accumulator = self.bitmaps.accumulator()
@@ -140,14 +159,19 @@ class Segment:
             if done == last:
                 cost = Cost(int(counts[CANDIDATES]), int(counts[TESTED]))
                 return Found(offsets[first:], out[: offsets[last]], int(counts[OPEN_MATCHES]), cost)
+            if offsets[done] > most:
+                raise TooManyMatches(most, done - first)
             # Untouched memory costs nothing, so allocate plenty.
             per_event = offsets[done] / (done - first) if done > first else 0
-            room = int(max(4 * len(out) if done < stop else 0, 1.5 * per_event * (last - first))) + self.thresholds.room
+            expected = min(1.5 * per_event * (last - first), most)
+            room = int(max(4 * len(out) if done < stop else 0, expected)) + self.thresholds.room
             wider = np.empty(room, np.int32)
             wider[: offsets[done]] = out[: offsets[done]]
             out, stop = wider, last
 
-    def _by_block(self, events: EventTable, choices: Choices, first: int, last: int, group: int, place: int) -> _Pairs:
+    def _by_block(
+        self, events: EventTable, choices: Choices, first: int, last: int, group: int, place: int, most: int
+    ) -> _Pairs:
         """The matches in one cluster, as pairs."""
         dimensions = int(np.diff(self.bitmaps.first_dimension)[place])
         rows = np.empty((last - first, dimensions), np.int64)
@@ -175,6 +199,8 @@ class Segment:
                 pairs,
                 found,
             )
+            if found[0] > most:
+                raise TooManyMatches(most)
             if done < blocks:
                 pairs = np.concatenate([pairs, np.empty_like(pairs)])
         return _Pairs(pairs[: found[0]], int(counts[OPEN_MATCHES]), int(counts[CANDIDATES]))

@@ -20,12 +20,13 @@ from tidings.matching.plan.chunks import Chunks
 from tidings.matching.spans import Numbers, Positions
 from tidings.schema.catalog import Catalog
 
-NUMBERS = pa.schema([("id", pa.string()), ("start", pa.int64()), ("filter", pa.large_string())])
+NUMBERS = pa.schema([("id", pa.string()), ("start", pa.int64()), ("filter", pa.large_string()), ("owner", pa.string())])
 _MOST_READ = 1 << 15  # parsed texts whose filter is cached
 
 
 class Filters:
-    """`numbers` are the rows written for a plan: by number the id, the start of the span and the text."""
+    """`numbers` are the rows written for a plan: by number the id, the start of the span, the text and
+    the owner."""
 
     def __init__(self, numbers: Chunks) -> None:
         self.numbers = numbers
@@ -69,7 +70,7 @@ class Filters:
         fresh = {number: filter.text for number, filter in self._fresh.items()}
         return {number: text for number, text in written if text is not None} | fresh
 
-    def write_down(self, ids: list[str], starts: Positions, texts: Any = None) -> None:
+    def write_down(self, ids: list[str], starts: Positions, texts: Any = None, owners: list[str] | None = None) -> None:
         """Appends rows for the numbers that follow, and turns their filters into texts unless the texts are given."""
         if texts is None and not self._fresh:
             texts = pa.nulls(len(ids), pa.large_string())
@@ -78,7 +79,7 @@ class Filters:
             fresh = [self._fresh.get(number) for number in range(first, first + len(ids))]
             texts = [None if filter is None else filter.text for filter in fresh]
             self._fresh.clear()
-        self.numbers.append([ids, starts.copy(), texts])
+        self.numbers.append([ids, starts.copy(), texts, owners or [""] * len(ids)])
 
     def shrink(self, stop: Positions, committed: int) -> None:
         """Call after some were forgotten: drops texts that no position can need any more, if they are more than half of

@@ -1,0 +1,72 @@
+"""What a task leaves out for an account's quota, so that it is neither staged nor read by the sink.
+
+A task knows only its own stretch, so it keeps whole events until its own count alone has reached the quota; the exact
+cut is the sink's (`tidings.store.counting`). What is left out is still counted, by one row for an event and account."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.matching.algorithm import Matches
+from tidings.store.quotas import Quotas
+
+Rows = npt.NDArray[np.int64]
+
+
+class LeftOut(NamedTuple):
+    """So many matches of an event (its row in the batch) are beyond the owner's quota."""
+
+    event: int
+    owner: str
+    matches: int
+
+
+class QuotaCut:
+    """For the positions [first, last], which it must see in order."""
+
+    def __init__(self, quotas: Quotas, first: int, last: int) -> None:
+        self._quotas, self._first, self._last = quotas, first, last
+        self._most: dict[str, int] = {}  # that some position of the stretch allows, by account
+        self._minute = -1
+        self._counts: dict[str, int] = {}  # of this minute
+
+    def copy(self) -> QuotaCut:
+        made = QuotaCut(self._quotas, self._first, self._last)
+        made._most, made._minute, made._counts = self._most, self._minute, dict(self._counts)
+        return made
+
+    def cut(self, matches: Matches, owners: Any, names: list[str], minutes: Rows) -> tuple[Any, list[LeftOut]]:
+        """Which matches to keep, as a mask, or None for all; and what is left out. `owners` gives the owner's place in
+        `names` for each match, `minutes` is by event."""
+        keep: Any = None
+        left: list[LeftOut] = []
+        starts = [0, *(np.flatnonzero(np.diff(minutes)) + 1).tolist()]
+        for first, last in zip(starts, [*starts[1:], len(minutes)], strict=True):
+            if minutes[first] != self._minute:
+                self._minute, self._counts = int(minutes[first]), {}
+            start, stop = int(matches.offsets[first]), int(matches.offsets[last])
+            counts = np.bincount(owners[start:stop], minlength=len(names))
+            for place in np.flatnonzero(counts).tolist():
+                name, found = names[place], int(counts[place])
+                before = self._counts.get(name, 0)
+                self._counts[name] = before + found
+                if not name or before + found <= (most := self._allowed(name)):
+                    continue
+                mine = start + np.flatnonzero(owners[start:stop] == place)
+                rows = np.searchsorted(matches.offsets, mine, side="right") - 1 - first
+                each = np.bincount(rows, minlength=last - first)
+                beyond = before + np.cumsum(each) - each >= most  # events before which the quota was reached
+                keep = np.ones(len(matches), np.bool_) if keep is None else keep
+                keep[mine[beyond[rows]]] = False
+                left += [
+                    LeftOut(first + row, name, int(each[row])) for row in np.flatnonzero(beyond & (each > 0)).tolist()
+                ]
+        return keep, left
+
+    def _allowed(self, account: str) -> int:
+        if account not in self._most:
+            self._most[account] = max(quota for _, quota in self._quotas.steps(account, self._first, self._last))
+        return self._most[account]

@@ -1,0 +1,56 @@
+"""Quotas: how many matches an account may have per minute of acceptance time.
+
+An account's matches of a minute are counted in the order of position and subscription, those that are dropped too; one
+is stored if its count is at most the quota at its position. So what is stored follows from the journal alone, wherever
+batches were cut. What nobody owns has no quota."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, select
+
+from tidings.store.tables import quota_counts, quotas
+
+DEFAULT_QUOTA = 100_000  # matches per minute, until the journal says otherwise
+A_MINUTE = 60_000_000  # microseconds
+UNLIMITED = 2**62
+
+
+def dropped(connection: Connection) -> dict[str, int]:
+    """Matches that were ever dropped, by account."""
+    rows = connection.execute(select(quota_counts.c.account, quota_counts.c.dropped).where(quota_counts.c.dropped > 0))
+    return {row.account: row.dropped for row in rows}
+
+
+class Quotas:
+    """Of all accounts, at every position: (account, position from which it holds, matches per minute); the account ''
+    stands for those without one of their own, 0 matches for any number."""
+
+    def __init__(self, settings: Iterable[tuple[str, int, int]] = ()) -> None:
+        self._by_account: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for account, position, matches in sorted(settings):
+            self._by_account[account].append((position, matches))
+
+    @classmethod
+    def read(cls, connection: Connection) -> Quotas:
+        rows = connection.execute(select(quotas.c.account, quotas.c.position, quotas.c.matches))
+        return cls([(row.account, row.position, row.matches) for row in rows])
+
+    def at(self, account: str, position: int) -> int:
+        """The greatest count that is stored."""
+        if not account:
+            return UNLIMITED
+        for name in (account, ""):
+            settings = self._by_account.get(name, [])
+            place = bisect_right(settings, (position, UNLIMITED)) - 1
+            if place >= 0:
+                return settings[place][1] or UNLIMITED
+        return DEFAULT_QUOTA
+
+    def steps(self, account: str, first: int, last: int) -> list[tuple[int, int]]:
+        """The quotas at the positions [first, last], each with the position from which it holds."""
+        changes = {at for name in (account, "") for at, _ in self._by_account.get(name, []) if first < at <= last}
+        return [(at, self.at(account, at)) for at in (first, *sorted(changes))]

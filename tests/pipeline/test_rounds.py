@@ -1,0 +1,47 @@
+"""What the sink makes of the tasks' summaries: whether a round is whole, and how far it came."""
+
+import pyarrow as pa
+import pytest
+
+from tidings.pipeline.rounds import Round, TornBatch, cut
+from tidings.pipeline.stage import SUMMARY, Stretch
+
+
+def done(first: int, last: int, reached: int | None = None, events: int = 1) -> dict[str, int]:
+    """A stretch that a task has matched, to its end or up to where it came."""
+    upto = last if reached is None else reached
+    return {"first": first, "last": last, "done": upto, "events": events, "matches": 0, "plan": 7, "shards": 2}
+
+
+def a_round(*rows: dict[str, int]) -> Round:
+    return Round(pa.Table.from_pylist(list(rows), schema=SUMMARY))
+
+
+def test_stretches_one_after_another() -> None:
+    found = a_round(done(11, 20, events=7), done(1, 10, events=9))
+    assert (found.first, found.last, found.reached, found.events, found.shortest) == (1, 20, 20, 16, None)
+    assert (found.plan, found.shards) == (7, 2)
+
+
+def test_a_stretch_that_is_missing() -> None:
+    with pytest.raises(TornBatch, match="in part"):
+        a_round(done(1, 10), done(12, 20))
+    with pytest.raises(TornBatch):
+        a_round()
+
+
+def test_a_task_that_stopped_early_ends_the_round_there() -> None:
+    found = a_round(done(1, 10, 4, events=3), done(11, 20, events=9))
+    assert (found.reached, found.events, found.last, found.shortest) == (4, 3, 20, 4)
+    found = a_round(done(1, 10, events=9), done(11, 20, 13, events=2))
+    assert (found.reached, found.events, found.shortest) == (13, 11, 3)
+
+
+def test_problems_beyond_what_was_reached_are_told_when_it_is_matched_again() -> None:
+    told = [{"first": 1, "last": 10, "position": at, "problem": "no JSON"} for at in (3, 9)]
+    assert a_round(*told, done(1, 10, 4)).problems() == [(3, "no JSON")]
+
+
+def test_positions_are_cut_into_stretches_of_like_length() -> None:
+    assert cut(5, 14, 3, 7, 1) == (Stretch(5, 7, 7, 1), Stretch(8, 10, 7, 1), Stretch(11, 14, 7, 1))
+    assert cut(5, 5, 3, 7, 1) == (Stretch(5, 5, 7, 1),)
