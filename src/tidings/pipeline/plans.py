@@ -158,10 +158,15 @@ class Plans:
 
 def folders_of(plans: WorkerPlans, version: int, shards: int) -> list[Path]:
     """Where a worker finds all shards of this version; where that is gone, those of a later one."""
-    while True:
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline:
         found = [folder for shard in range(shards) for folder in plans.usable(version, shard, shards)]
-        if len({folder.parent for folder in found}) == 1:  # else it went while we looked
-            return found
+        if len({folder.parent for folder in found}) == 1:
+            return sorted(found)
+        newest = plans.newest()  # of the one asked for some shards are gone
+        if newest is not None:
+            version, shards = newest.version, newest.shards
+    raise NoPlan(str(plans), version)
 
 
 def read_pointer(content: bytes) -> Published | None:
