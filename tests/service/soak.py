@@ -40,6 +40,7 @@ def size(share: float) -> Size:
         letters=of(100_000),
         owners=10,
         removed=of(MILLION),
+        busy=10,
     )
 
 

@@ -33,6 +33,7 @@ class Size:
     letters: int  # dead ones; as many notices, accounts, tokens and kept responses
     owners: int
     removed: int  # keys of events that were removed
+    busy: int = 0  # channels that have all the deliveries; 0: all of them
 
     @classmethod
     def of(cls, rows: int) -> Size:
@@ -141,8 +142,11 @@ class _Filling:
         size = self._size
         each = -(-size.notifications // size.events)  # of one event
         place = f"{size.first_event} + i / {each}"
-        # Spread over the subscriptions, each once for an event.
-        which = f"(((i / {each}) * 7919 + (i % {each}) * {size.subscriptions // each}) % {size.subscriptions})"
+        # Spread over the subscriptions, each once for an event; where an event has several, the first subscription
+        # matches all events, and so has a long list of its own.
+        first, others = (0, size.subscriptions) if each == 1 else (1, size.subscriptions - 1)
+        which = f"({first} + ((i / {each}) * 7919 + (i % {each}) * {others // each}) % {others})"
+        which = which if each == 1 else f"(CASE WHEN i % {each} = 0 THEN 0 ELSE {which} END)"
         self._insert(
             "notifications", size.notifications, cursor="i + 1", position=place, subscription=self._subscription(which),
             stored=self._time % place, owner=self._owner(which),
@@ -159,8 +163,8 @@ class _Filling:
         )  # fmt: skip
         item = f"'[[1,' || ({size.first_event} + i % {size.events}) || ',{self._end}]]'"
         made = {
-            "subscription": self._subscription(f"i % {size.channels}"),
-            "owner": self._owner(f"i % {size.channels}"),
+            "subscription": self._subscription(f"i % {size.busy or size.channels}"),
+            "owner": self._owner(f"i % {size.busy or size.channels}"),
             "items": item,
             "open": 0,
             "held": 0,
