@@ -132,6 +132,10 @@ class _Filling:
             "subscriptions", size.subscriptions, id=id, owner=who, filter="'price < 3'", state="'active'",
             delivery="'webhook'", since=start, span=start,
         )  # fmt: skip
+        count = (
+            f"{size.subscriptions // size.owners} + CASE WHEN i < {size.subscriptions % size.owners} THEN 1 ELSE 0 END"
+        )
+        self._insert("subscription_counts", size.owners, owner=self._owner("i"), subscriptions=count)
         self._insert("spans", size.subscriptions, start=start, subscription=id, filter="'price < 3'", owner=who)
         self._insert(
             "spans", size.withdrawn, start="6 + 2 * i", stop="7 + 2 * i", subscription=f"'w' || ({_FIRST} + i)",

@@ -86,8 +86,12 @@ def projections(store: Store) -> dict[str, object]:
     with store.database.reading() as connection:
         keys = connection.exec_driver_sql("SELECT key, position FROM event_keys ORDER BY position").all()
         size = connection.exec_driver_sql("SELECT events, event_bytes, tail, accepted, active, paused FROM about").one()
+        counts = connection.exec_driver_sql(
+            "SELECT owner, subscriptions FROM subscription_counts WHERE subscriptions > 0 ORDER BY owner"
+        ).all()
     catalog = store.catalog()
     return {
+        "counts": [tuple(count) for count in counts],
         "catalog": catalog,
         "version": catalog.version,
         "standing": standing,

@@ -143,6 +143,8 @@ def test_what_is_there_is_counted(url: str, clock: Clock) -> None:
     with Store.open(url, clock) as store:
         found = store.figures()
         assert (found.active, found.paused, found.dead_letters) == (len(others), 1, 1)
+        owned = [row[1] for row in RECORDED["subscriptions"]]
+        assert store.count_subscriptions("ann") == owned.count("ann") > 1
 
 
 def test_the_keys_of_events_that_were_removed_can_be_exported(url: str, clock: Clock, tmp_path: Path) -> None:

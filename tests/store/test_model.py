@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -170,6 +171,8 @@ def check(store: Store, clock: Clock, groups: list[tuple[int, list[Draft]]]) -> 
     assert store.tail() == model.tail
     assert list(store.spans()) == [Span(*span) for span in model.spans]  # type: ignore[arg-type]
     assert {one.id: one.filter for one in store.subscriptions()} == model.filters
+    owned = Counter(owner for id in model.filters if (owner := model.owners[id]))
+    assert {owner: store.count_subscriptions(owner) for owner in owned} == owned
     active = sum(span[2] is None for span in model.spans)
     assert (store.figures().active, store.figures().paused) == (active, len(model.filters) - active)
     assert {one.id: one.expiry for one in store.subscriptions() if one.expiry is not None} == model.expiries

@@ -36,6 +36,7 @@ def rebuild(store: Store) -> None:
         connection.execute(delete(tables.event_keys).where(tables.event_keys.c.position >= first))
         connection.execute(update(tables.catalog).values(version=1, body="{}"))
         connection.execute(update(tables.about).values(active=0, paused=0))  # replaying counts them again
+        connection.execute(delete(tables.subscription_counts))
         state = Projections(Catalog())
         seen = first - 1  # below it, events were removed
         watermark = before_first_event(connection) if first > 1 else None

@@ -92,6 +92,14 @@ Index("subscriptions_by_age", subscriptions.c.owner, subscriptions.c.since)
 _EXPIRES = text("expiry IS NOT NULL")
 Index("subscriptions_by_expiry", subscriptions.c.expiry, sqlite_where=_EXPIRES, postgresql_where=_EXPIRES)
 
+# How many each owner has, so that whoever posts one need not count up to 100,000; nobody's are not counted.
+subscription_counts = Table(
+    "subscription_counts",
+    metadata,
+    Column("owner", Id, primary_key=True),
+    Column("subscriptions", Number, nullable=False),
+)
+
 spans = Table(
     "spans",
     metadata,
