@@ -14,8 +14,14 @@ import pytest
 
 from tests.pipeline.market import Market, opening
 from tests.pipeline.oracle import notifications_of, stored
+from tests.pipeline.two_machines import PASSWORD
+from tests.services.machines import two_machines
+from tests.services.missing import missing, need
+from tests.services.s3a import s3a_jars
 from tests.services.spark_cluster import spark_cluster
-from tidings.pipeline.pipeline import LocalStoreOnly, Pipeline, PipelineSettings
+from tests.services.wheel import ROOT, installed_wheel
+from tidings.pipeline.pipeline import Pipeline, PipelineSettings
+from tidings.pipeline.session import LocalStoreOnly
 from tidings.store import Store
 
 
@@ -75,6 +81,30 @@ def test_a_worker_dies_while_events_come(postgresql_url: str, tmp_path: Path) ->
         assert looks[-1]["lag"] == 0
         assert stored(store) == notifications_of(store)
         assert len(stored(store)) > 1_000
+
+
+@pytest.mark.slow
+def test_two_machines(tmp_path: Path) -> None:
+    """Separate networks, file systems and interpreters; the worker has the wheel and a bucket, nothing else of ours.
+    Its executors are killed while events come."""
+    need("ip", "iproute2")
+    if os.getuid() != 0:
+        missing("network namespaces and mounts are root's")
+    venv, jars = installed_wheel(tmp_path, "postgresql"), s3a_jars()
+    driver = {"/opt/tidings": Path(sys.prefix), "/opt/jars": jars, str(ROOT / "src"): ROOT / "src"}
+    with two_machines(tmp_path, (driver, {"/opt/tidings": venv})) as machines:
+        for machine, sees in zip(machines, (True, False), strict=True):
+            assert ("no" in machine.run("sh", "-c", f"test -e {ROOT}/src/tidings || echo no")) is not sees
+        program = "import tidings; print(tidings.__file__)"
+        assert "site-packages" in machines[1].run("/opt/tidings/bin/python", "-c", program)
+        told = {"folder": str(tmp_path), "jars": str(jars), "machines": [vars(one) for one in machines]}
+        command = [sys.executable, "-m", "tests.pipeline.two_machines", json.dumps(told, default=str)]
+        done = subprocess.run(
+            ["ip", "netns", "exec", machines[0].namespace, *command], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr[-20_000:]
+    for log in tmp_path.glob("*.log"):
+        assert PASSWORD not in log.read_text(), log
 
 
 def _until(condition: object, process: subprocess.Popen[bytes], folder: Path) -> None:

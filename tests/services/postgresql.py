@@ -105,8 +105,9 @@ def binary(name: str) -> str | None:
 
 
 @contextmanager
-def postgresql(durable: bool = False) -> Iterator[Server]:
-    """Skips the test where there is no PostgreSQL on this machine. `durable`: as in earnest, for measurements."""
+def postgresql(durable: bool = False, host: str = "") -> Iterator[Server]:
+    """Skips the test where there is no PostgreSQL on this machine. `durable`: as in earnest, for measurements. `host`:
+    another address at which it listens, to everybody on that network."""
     initdb, postgres = binary("initdb"), binary("postgres")
     if initdb is None or postgres is None:
         missing("PostgreSQL is not installed (Debian: apt-get install postgresql)")
@@ -127,7 +128,11 @@ def postgresql(durable: bool = False) -> Iterator[Server]:
         )
         assert made.returncode == 0, made.stderr
         port = _free_port()
-        command = [postgres, "-D", str(data), "-h", "127.0.0.1", "-p", str(port), "-k", str(folder)]
+        if host:
+            with (data / "pg_hba.conf").open("a") as rules:
+                rules.write("host all all samenet trust\n")
+        listen = ",".join(filter(None, ("127.0.0.1", host)))
+        command = [postgres, "-D", str(data), "-h", listen, "-p", str(port), "-k", str(folder)]
         if not durable:
             command += ["-c", "fsync=off", "-c", "full_page_writes=off"]
         server = Server(port, command, folder, run_as)
