@@ -24,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-NEWEST_REVISION = "0010"
+NEWEST_REVISION = "0011"
 
 # SQLite: only INTEGER can be the row's own number. PostgreSQL: ids are ordered by code point in every locale.
 Number = BigInteger().with_variant(Integer, "sqlite")
