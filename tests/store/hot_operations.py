@@ -54,7 +54,7 @@ def _follow(store: Store, size: Size) -> None:
 
 def _spread(store: Store, size: Size) -> None:
     now = store.now()
-    store.take_lease(_HOLDER, Instant(now + 10**9), now)
+    store.take_lease(_HOLDER, 1_000.0)
     store.has_deliveries_to_create(now)
     store.create_deliveries(_HOLDER, now, _FEW, rhythm_of_text)
 
