@@ -12,6 +12,7 @@ from sqlalchemy import Connection, text
 
 from tests.store.samples import with_schema
 from tidings.store import Store
+from tidings.store.progress import MATCHES, Place, move
 from tidings.store.tables import metadata
 
 SECOND = 1_000_000
@@ -214,7 +215,8 @@ class _Filling:
             "letters": size.letters,
         }
         self._run("UPDATE about SET " + ", ".join(f"{name} = {value}" for name, value in about.items()))
-        self._run(f"UPDATE pipeline SET committed = {size.tail}, cursor = {size.notifications}")
+        move(self._connection, MATCHES, Place(size.tail))
+        self._run(f"UPDATE notified SET cursor = {size.notifications}")
 
     def _run(self, statement: str) -> None:
         self._connection.execute(text(statement))

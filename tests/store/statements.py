@@ -28,8 +28,10 @@ SMALL = {
     "notice_mails",
     "notified",
     "outbox",
-    "pipeline",
     "progress",
+    "quota_counts",
+    "quotas",
+    "staged",
 }
 _EVERY = 10  # steps of SQLite's machine between two counts
 _SET = (
