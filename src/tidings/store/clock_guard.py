@@ -81,6 +81,11 @@ class ClockGuard:
         self._seen: Anchor | None = None  # what the server's clock said at the last look
         self._looked = 0.0
 
+    def begin(self, connection: Connection) -> None:
+        """The first look, when a store is opened."""
+        if self._steady is not None:
+            self.read(connection, fresh=True)
+
     def now(self) -> Instant:
         """What is believed, without asking the database: also while it cannot be reached."""
         return self._judge(self._said(None)).now

@@ -70,7 +70,7 @@ class Store(OutboxStore):
             with database.reading() as connection:
                 id = connection.execute(select(tables.about.c.journal_id)).scalar_one()
                 guard = ClockGuard(database, clock)
-                guard.read(connection, fresh=True)
+                guard.begin(connection)
         except BaseException:
             database.close()
             raise
