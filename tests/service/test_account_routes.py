@@ -12,6 +12,7 @@ from tidings.service import accounts
 from tidings.service.accounts import Accounts
 from tidings.service.callers import digest_of, new_token
 from tidings.store import Account
+from tidings.store.quotas import DEFAULT_QUOTA
 
 
 def test_register_log_in_and_out(service: Service) -> None:
@@ -142,6 +143,20 @@ def test_a_new_password_takes_all_other_tokens_back(service: Service) -> None:
     log_in = {"username": "tester", "password": "another password"}
     assert service.anonymous().post("/tokens", json=log_in).status_code == 201
     assert service.anonymous().post("/tokens", json={**log_in, "password": PASSWORD}).status_code == 401
+
+
+def test_only_an_operator_sets_quotas(service: Service) -> None:
+    assert service.client.put("/accounts/tester/quota", json={"matches_per_minute": 7}).status_code == 404
+    assert service.store.quotas().at("tester", service.store.tail()) == DEFAULT_QUOTA
+    token = new_token()
+    assert service.store.add_operator(digest_of(token))
+    operator = service.anonymous()
+    operator.headers.update(_bearer(token))
+    answer = operator.put("/accounts/tester/quota", json={"matches_per_minute": 7})
+    assert answer.json() == {"username": "tester", "matches_per_minute": 7}
+    assert service.store.quotas().at("tester", service.store.tail()) == 7
+    assert operator.put("/accounts/nobody/quota", json={"matches_per_minute": 7}).status_code == 404
+    assert operator.put("/accounts/tester/quota", json={"matches_per_minute": -1}).status_code == 422
 
 
 def test_only_an_operator_gives_scopes(service: Service) -> None:

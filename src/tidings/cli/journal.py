@@ -229,6 +229,27 @@ def resume(id: Id, data: Data = None, store: StoreUrl = "", as_json: Json = Fals
     _change(Resume(id), "resumed", data, store, as_json)
 
 
+@app.command()
+def quota(
+    matches: Annotated[
+        int, typer.Argument(metavar="MATCHES", min=0, help="Per minute; 0: any number.", show_default=False)
+    ],
+    account: Annotated[
+        str, typer.Option(metavar="NAME", help="For this account alone; else for all without a quota of their own.")
+    ] = "",
+    data: Data = None,
+    store: StoreUrl = "",
+    as_json: Json = False,
+) -> None:
+    """Set how many matches an account may have per minute; further ones are counted, not stored.
+
+    Example: tidings journal quota 500000 --account ann --data data
+    """
+    from tidings.store import SetQuota
+
+    _change(SetQuota(matches, account), "set", data, store, as_json)
+
+
 def _change(draft: Draft, done: str, data: Path | None, store: str, as_json: bool) -> None:
     from tidings.store import Accepted, Refused
 

@@ -66,9 +66,7 @@ def pipeline(
     ] = None,
     metrics: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="RetentionDays figures in this file, in Prometheus's text form.", dir_okay=False
-        ),
+        typer.Option(metavar="FILE", help="Keep figures in this file, in Prometheus's text form.", dir_okay=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each look at the progress.")] = False,
     values_per_attribute: ValuesPerAttribute = MOST_VALUES,

@@ -1,4 +1,4 @@
-"""/accounts and /tokens: register, log in and out, change a password; for operators, give scopes."""
+"""/accounts and /tokens: register, log in and out, change a password; for operators, give scopes and quotas."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from tidings.service.accounts import (
 from tidings.service.bodies import Shape, read_body, says, says_nothing, takes
 from tidings.service.requests import Calling, GatewayOf, accounts_of, address_of, answered
 from tidings.settings import SCOPES
+from tidings.store import SetQuota
 from tidings.store.accounts import Token
 from tidings.store.clock import now
+from tidings.store.fitness import LARGEST_QUOTA
 
 router = APIRouter(tags=["accounts"])
 
@@ -97,6 +99,15 @@ class NewScopes(Shape, frozen=True):
     scopes: list[Scope]
 
 
+class NewQuota(Shape, frozen=True):
+    matches_per_minute: Annotated[int, msgspec.Meta(ge=0, le=LARGEST_QUOTA)]
+
+
+class QuotaSeen(Shape, frozen=True):
+    username: str
+    matches_per_minute: int
+
+
 def _listed(scopes: frozenset[str]) -> list[str]:
     return [scope for scope in SCOPES if scope in scopes]
 
@@ -147,6 +158,22 @@ async def change_scopes(username: str, request: Request, caller: Calling) -> Res
     account = await accounts_of(request).change_scopes(username, frozenset(body.scopes))
     seen = {"username": account.username, "scopes": _listed(account.scopes), "created": str(account.created)}
     return answered(seen)
+
+
+@router.put(
+    "/accounts/{username}/quota", openapi_extra=takes(NewQuota), responses=says(QuotaSeen, "The quota as it is now")
+)
+async def set_quota(username: str, request: Request, caller: Calling, gateway: GatewayOf) -> Response:
+    """For operators: how many matches the account may have per minute; 0: any number. Those beyond it are counted, not
+    stored, and the owner gets a notice once a minute."""
+    caller.owner  # noqa: B018
+    if "operate" not in caller.scopes:
+        raise NoSuchAccount(username)
+    body = await read_body(request, NewQuota)
+    if await gateway.read(gateway.store.account, username) is None:
+        raise NoSuchAccount(username)
+    await gateway.append_one(SetQuota(body.matches_per_minute, username))
+    return answered({"username": username, "matches_per_minute": body.matches_per_minute})
 
 
 @router.post("/tokens", status_code=201, openapi_extra=takes(LogIn), responses=says(LoggedIn, "A new token", 201))
