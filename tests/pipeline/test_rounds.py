@@ -1,19 +1,23 @@
 """What the sink makes of the tasks' summaries: whether a round is whole, and how far it came."""
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
 from tidings.pipeline.rounds import Round, TornBatch, cut
+from tidings.pipeline.sink import BatchSize
 from tidings.pipeline.stage import SUMMARY, Stretch
 
 
-def done(first: int, last: int, reached: int | None = None, events: int = 1) -> dict[str, int]:
+def done(first: int, last: int, reached: int | None = None, events: int = 1, seconds: float = 0.1) -> dict[str, Any]:
     """A stretch that a task has matched, to its end or up to where it came."""
     upto = last if reached is None else reached
-    return {"first": first, "last": last, "done": upto, "events": events, "matches": 0, "plan": 7, "shards": 2}
+    found = {"first": first, "last": last, "done": upto, "events": events, "matches": 0, "seconds": seconds}
+    return found | {"plan": 7, "shards": 2}
 
 
-def a_round(*rows: dict[str, int]) -> Round:
+def a_round(*rows: dict[str, Any]) -> Round:
     return Round(pa.Table.from_pylist(list(rows), schema=SUMMARY))
 
 
@@ -40,6 +44,21 @@ def test_a_task_that_stopped_early_ends_the_round_there() -> None:
 def test_problems_beyond_what_was_reached_are_told_when_it_is_matched_again() -> None:
     told = [{"first": 1, "last": 10, "position": at, "problem": "no JSON"} for at in (3, 9)]
     assert a_round(*told, done(1, 10, 4)).problems() == [(3, "no JSON")]
+
+
+def test_the_next_batch_is_as_large_as_this_one_was_quick() -> None:
+    size = BatchSize(100)
+    size.adapt(a_round(done(1, 100, seconds=0.5)), 2)
+    assert size.positions == 200
+    size.adapt(a_round(done(1, 10, seconds=0.01)), 2)
+    assert size.positions == 200, "a short one says nothing about longer ones"
+    size.adapt(a_round(done(1, 100, seconds=0.01), done(101, 200, seconds=0.02)), 2)
+    assert size.positions == 1_600
+    size.storing = 4.0
+    size.adapt(a_round(done(1, 1_600, seconds=1.0)), 2)
+    assert size.positions == 800
+    size.adapt(a_round(done(1, 400, 30), done(401, 800)), 2)
+    assert size.positions == 60
 
 
 def test_positions_are_cut_into_stretches_of_like_length() -> None:

@@ -40,6 +40,7 @@ class Done:
     matches: int
     plan: int
     shards: int
+    seconds: float
 
 
 class Round:
@@ -47,7 +48,7 @@ class Round:
 
     def __init__(self, rows: pa.Table) -> None:
         ends = rows.filter(pc.is_valid(rows.column("done")))
-        names = ["first", "last", "done", "events", "matches", "plan", "shards"]
+        names = ["first", "last", "done", "events", "matches", "plan", "shards", "seconds"]
         self._stretches = sorted((Done(**row) for row in ends.select(names).to_pylist()), key=lambda one: one.first)
         if not self._stretches or any(two.first != one.last + 1 for one, two in pairwise(self._stretches)):
             raise TornBatch(tuple((one.first, one.last) for one in self._stretches))
@@ -77,6 +78,11 @@ class Round:
     def shortest(self) -> int | None:
         """Positions of the shortest stretch that was not matched to its end; None if all were."""
         return min((one.done - one.first + 1 for one in self._stretches if one.done < one.last), default=None)
+
+    @property
+    def seconds(self) -> float:
+        """That the longest task took, without what Spark took to start it."""
+        return max(one.seconds for one in self._stretches)
 
     @property
     def events(self) -> int:

@@ -110,7 +110,6 @@ class Sink:
         while True:
             if self.stopping.is_set():
                 raise Stopped
-            begun = time.monotonic()
             try:
                 found = Round(_run(frame, stage))
             except Exception as problem:
@@ -120,7 +119,7 @@ class Sink:
                 stage = self._halved(stage, frame)
                 continue
             batch, failures = batch or found, 0
-            self._size.adapt(found, self.tasks, time.monotonic() - begun)
+            self._size.adapt(found, self.tasks)
             added += self._store_round(found)
             events += found.events
             if found.reached >= batch.last:
@@ -175,22 +174,21 @@ class RemoteSink:
 
 
 class BatchSize:
-    """How many positions a batch may have, so that its matches take about two seconds to find and store."""
+    """How many positions a batch may have, so that its matches take about two seconds to find and store; what Spark
+    takes for any batch does not count."""
 
     def __init__(self, positions: int) -> None:
         self.positions = positions
         self.storing = 0.0  # seconds that the last round took to store
-        self._warm = False
 
-    def adapt(self, found: Round, tasks: int, matching: float) -> None:
-        seconds, length = matching + self.storing, found.last - found.first + 1
+    def adapt(self, found: Round, tasks: int) -> None:
+        seconds, length = found.seconds + self.storing, found.last - found.first + 1
         if found.shortest is not None:
             self.positions = found.shortest * tasks
-        elif self._warm and seconds > _SLOW:
+        elif seconds > _SLOW:
             self.positions = max(tasks, int(length * _SLOW / seconds))
         elif seconds < _QUICK and 2 * length > self.positions:
-            self.positions = min(2 * self.positions, _LARGEST_BATCH)
-        self._warm = True  # the first one also opened the plan and started the workers
+            self.positions = min((8 if seconds < _QUICK / 8 else 2) * self.positions, _LARGEST_BATCH)
 
 
 def _run(frame: DataFrame, stage: MatchStage) -> Any:

@@ -35,8 +35,8 @@ from tidings.store.quotas import A_MINUTE
 Rows = npt.NDArray[np.int64]
 
 SUMMARY_ROW = (
-    "first long, last long, done long, events long, matches long, plan long, shards int, run string, chunks int, "
-    "body binary, page int, position long, problem string"
+    "first long, last long, done long, events long, matches long, plan long, shards int, seconds double, run string, "
+    "chunks int, body binary, page int, position long, problem string"
 )
 SUMMARY = pa.schema(
     [
@@ -47,6 +47,7 @@ SUMMARY = pa.schema(
         ("matches", pa.int64()),
         ("plan", pa.int64()),
         ("shards", pa.int32()),
+        ("seconds", pa.float64()),  # that the task took, once the plan was open
         ("run", pa.string()),
         ("chunks", pa.int32()),
         ("body", pa.binary()),
@@ -127,7 +128,8 @@ class _Task:
             rows += [about | {"run": run.name, "chunks": run.chunks, "body": run.body, "page": page} for run in runs]
             rows += [about | problem for problem in problems if problem["position"] <= done]
             page += 1
-        matched = {"done": done, "events": events, "matches": self._matches}
+        seconds = time.monotonic() - self._begun if self._begun else 0.0
+        matched = {"done": done, "events": events, "matches": self._matches, "seconds": seconds}
         return [*rows, about | matched | {"plan": stretch.plan, "shards": stretch.shards}]
 
     def _page(self, page: EventPage) -> tuple[int, int, list[Run], list[dict[str, Any]]]:
