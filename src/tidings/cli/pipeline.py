@@ -43,7 +43,7 @@ def pipeline(
     ] = "notifications",
     direct: Annotated[bool, typer.Option("--direct", help="From source to sink outside the journal.")] = False,
     once: Annotated[bool, typer.Option("--once", help="End when all that is there now is done.")] = False,
-    most_rows: Annotated[int, typer.Option(help="Positions of the journal in one batch at most.", min=1)] = 20_000,
+    most_rows: Annotated[int, typer.Option(help="Positions of the journal in one batch at most.", min=1)] = 100_000,
     plan_limit: Annotated[
         str,
         typer.Option(

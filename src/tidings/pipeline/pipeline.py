@@ -63,7 +63,7 @@ class PipelineSettings:
     master: str = "local[2]"
     sources: tuple[str, ...] = ()  # what is appended to the journal: files:FOLDER, kafka://HOST:PORT/TOPIC
     direct_to: str = ""  # instead, from the sources past the journal to parquet:FOLDER or kafka://HOST:PORT/TOPIC
-    most_rows: int = 20_000  # of one batch
+    most_rows: int = 100_000  # of one batch
     plan_limit: int | None = None  # bytes of the plan that one worker may hold
     spark: tuple[tuple[str, str], ...] = ()  # settings of Spark itself
     values_per_attribute: int = MOST_VALUES  # different ones in one event of a source
