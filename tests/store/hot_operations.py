@@ -95,7 +95,6 @@ def _look_at_a_subscription(store: Store, size: Size) -> None:
     store.channel(*mine)
     store.deliveries_of(*mine, limit=_FEW)
     store.newest_notification(*mine)
-    overseeing.waiting(store, *mine)
     browsing.matches(store, owner(7), subscription(7), None, _FEW)
     browsing.sparks(store, owner(7), [subscription(7)], store.now())
     browsing.filter_at(store, *mine, size.tail)
@@ -130,7 +129,7 @@ def _list_notices(store: Store, size: Size) -> None:
 
 
 def _operate(store: Store, size: Size) -> None:
-    store.troubled(_FEW)
+    overseeing.waiting(store, [one.subscription for one in store.troubled(_FEW)])
     overseeing.newest_letters(store, _FEW)
     EventEnds(store).newest(_FEW)
     EventEnds(store).oldest()

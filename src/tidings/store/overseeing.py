@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from sqlalchemy import func, select
@@ -13,11 +14,13 @@ from tidings.store.store import Store
 from tidings.store.tables import deliveries
 
 
-def waiting(store: Store, subscription: str, owner: str) -> int:
-    """Deliveries of one channel that are not done yet."""
-    mine = (deliveries.c.subscription == subscription) & (deliveries.c.owner == owner) & (deliveries.c.state == DUE)
+def waiting(store: Store, subscriptions: Collection[str]) -> dict[tuple[str, str], int]:
+    """Deliveries that are not done yet, by subscription and owner; a channel without any is left out."""
+    key = (deliveries.c.subscription, deliveries.c.owner)
+    mine = deliveries.c.subscription.in_(sorted(set(subscriptions))) & (deliveries.c.state == DUE)
     with store.database.reading() as connection:
-        return int(connection.execute(select(func.count()).select_from(deliveries).where(mine)).scalar_one())
+        rows = connection.execute(select(*key, func.count().label("many")).where(mine).group_by(*key))
+        return {(row.subscription, row.owner): row.many for row in rows}
 
 
 def disk_bytes(store: Store) -> int:

@@ -142,13 +142,15 @@ def _endpoints(gateway: Gateway) -> list[Endpoint]:
     busy = {place: count for place, count, _ in gateway.outbox.busiest}
     known = gateway.outbox.state == "running"
     by_place: dict[str, list[StoredChannel]] = {}
-    for one in gateway.store.troubled(_TROUBLED):
+    troubled = gateway.store.troubled(_TROUBLED)
+    waiting = overseeing.waiting(gateway.store, [one.subscription for one in troubled])
+    for one in troubled:
         by_place.setdefault(destination_of(one), []).append(one)
     return [
         Endpoint(
             place,
             tuple(channels),
-            sum(overseeing.waiting(gateway.store, one.subscription, one.owner) for one in channels),
+            sum(waiting.get((one.subscription, one.owner), 0) for one in channels),
             busy.get(place, 0) if known else None,
         )
         for place, channels in by_place.items()
