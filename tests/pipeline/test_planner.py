@@ -16,9 +16,12 @@ from tests.pipeline.oracle import Pairs, notifications_of
 from tests.services.sqlite import new_store
 from tidings.matching.plan.folder import PlanNotSaved, open_plan
 from tidings.matching.plan.saved_files import UnusablePlan
+from tidings.pipeline import plan_build
+from tidings.pipeline import planner as planning
 from tidings.pipeline.found import found as found_in
 from tidings.pipeline.opened import OpenedPlan, opened_plan
-from tidings.pipeline.planner import Planner, PlanTooLarge
+from tidings.pipeline.plan_build import BuildFailed, PlanTooLarge
+from tidings.pipeline.planner import Planner
 from tidings.pipeline.plans import NoPlan, Plans, Published, folders_of, shard_of
 from tidings.pipeline.stage import MatchStage, Stretch, read_payloads
 from tidings.pipeline.staging import StagedFiles
@@ -140,6 +143,34 @@ def test_shards_split_until_each_fits(store: Store, plans: Plans) -> None:
     assert published.shards >= 2
     assert "shards" in told[0]
     assert answers(store, plans, published) == notifications_of(store)
+
+
+def test_shards_are_counted_once_and_built_beside_each_other(
+    store: Store, plans: Plans, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes of their own give the same plan, also of spans that ended, and later changes go on from it."""
+    market, built = Market(7), []
+    store.append([*(market.subscribe() for _ in range(3_000)), *market.drafts(300, changes=0.5)])
+    monkeypatch.setattr(plan_build, "_FEWEST", 1)
+    monkeypatch.setattr(planning, "build", lambda *given: built.append(given[2]) or plan_build.build(*given))
+    planner = Planner(store, plans, most_bytes=150_000)
+    published = planner.catch_up()
+    assert built == [published.shards]
+    assert published.shards >= 2
+    assert answers(store, plans, published) == notifications_of(store)
+    assert not list(plans.folder.glob(".building-*"))
+    store.append(list(market.drafts(50, changes=0.5)))
+    assert answers(store, plans, planner.catch_up()) == notifications_of(store)
+    assert len(built) == 1
+
+
+def test_a_shard_that_cannot_be_built(store: Store, plans: Plans, monkeypatch: pytest.MonkeyPatch) -> None:
+    market = Market(7)
+    store.append([market.subscribe() for _ in range(100)])
+    monkeypatch.setattr(plan_build, "_FEWEST", 1)
+    monkeypatch.setattr(plan_build.json_form, "write", lambda _: {"domains": 7})
+    with pytest.raises(BuildFailed, match="could not be built"):
+        plan_build.build(store.catalog(), list(store.spans(0)), 2, plans.folder.parent)
 
 
 def test_what_fits_in_no_number_of_shards_is_an_error(store: Store, plans: Plans) -> None:

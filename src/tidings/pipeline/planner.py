@@ -10,14 +10,15 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from tidings.errors import PipelineError
 from tidings.language import Filter, Subscription
 from tidings.language.normal_form import NO_LIMIT
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import PlanNotSaved, UnusablePlan, open_plan, save_plan
 from tidings.pipeline.location import LocationUnusable
+from tidings.pipeline.plan_build import MOST_SHARDS, PlanTooLarge, build, bytes_of, clear_up, shards_for
 from tidings.pipeline.plans import Plans, Published, shard_of
 from tidings.store import Entry, Span, Store
 
@@ -25,21 +26,11 @@ _RHYTHM = 0.1  # seconds between two versions at least
 _POLL = 0.02
 _UNTIL_NEXT_TRY = 5.0
 _KEPT = 60_000  # milliseconds for which older versions are kept, for batches that are on their way
-_MOST_SHARDS = 256
 _CLOSING = ("withdraw", "pause", "expire", "edit")
 
 
-class PlanTooLarge(PipelineError):
-    def __init__(self, most_bytes: int, shards: int) -> None:
-        super().__init__(most_bytes, shards)
-
-    def __str__(self) -> str:
-        most_bytes, shards = self.args
-        return f"even {shards} shards of the plan take more than {most_bytes:,} bytes each; raise --plan-limit"
-
-
 class Planner:
-    """`most_bytes` is what the plan of one worker may take; beyond it the number of shards doubles."""
+    """`most_bytes` is what the plan of one worker may take; beyond it the plan is split into shards."""
 
     def __init__(
         self, store: Store, plans: Plans, most_bytes: int | None = None, tell: Callable[[str], None] = lambda _: None
@@ -49,7 +40,7 @@ class Planner:
         self._most_bytes = most_bytes
         self._tell = tell
         self._matchers: list[BoxMatcher] = []
-        self._saved: list[Path] = []  # where each shard was saved last
+        self._saved: list[Path | None] = []  # where each shard was saved last
         self._covers = -1
         self._lock = threading.Lock()  # the pipeline may want it to catch up at once
         self._anew = False
@@ -69,7 +60,7 @@ class Planner:
     def _caught_up(self) -> Published:
         if self._anew:
             self._anew = False
-            self._build(max(1, len(self._matchers)))
+            self._build()
         elif self._published is None:
             self._open()
         self._apply()
@@ -79,7 +70,7 @@ class Planner:
             except UnusablePlan as problem:  # files that this planner has open were damaged meanwhile
                 self._tell(f"{problem}. It is made again from the journal")
                 self._discard()
-                self._build(len(self._matchers))
+                self._build()
                 self._publish()
         assert self._published is not None
         return self._published
@@ -105,17 +96,17 @@ class Planner:
         """Goes on with the newest version, if there is one of this journal that can be used."""
         newest = self._plans.newest()
         if newest is None or newest.incarnation != self._store.incarnation() or newest.covers > self._store.tail():
-            return self._build(1)
+            return self._build()
         paths = [self._plans.path(newest.version, shard) for shard in range(newest.shards)]
         try:
             self._matchers = [open_plan(path) for path in paths]
         except UnusablePlan as problem:
             self._tell(f"{problem}. It is made again from the journal")
             self._discard()
-            return self._build(1)
+            return self._build()
         for matcher in self._matchers:
             matcher.forget_before(self._store.committed())
-        self._saved, self._covers, self._published = paths, newest.covers, newest
+        self._saved, self._covers, self._published = [*paths], newest.covers, newest
         return None
 
     def _discard(self) -> None:
@@ -124,34 +115,26 @@ class Planner:
         if newest is not None:
             self._plans.remove(newest.version)
 
-    def _build(self, shards: int) -> None:
-        """All from the spans that some event to come can need. What comes while they are read is told afterwards."""
+    def _build(self, fewest: int = 1) -> None:
+        """All from the spans that some event to come can need. Changes that come while they are read are applied
+        afterwards."""
         upto = self._store.tail()
         catalog = self._store.catalog()
-        self._matchers = [BoxMatcher(catalog) for _ in range(shards)]
-        self._saved, self._published = [], None
-        waiting: dict[str, Span] = {}
-        closings: list[tuple[str, int]] = []
-
-        def hand_over() -> None:
-            for shard, matcher in enumerate(self._matchers):
-                ids = [id for id in waiting if shard_of(id, shards) == shard]
-                texts, starts = [waiting[id].filter for id in ids], [waiting[id].start for id in ids]
-                matcher.add_texts(ids, texts, starts, NO_LIMIT, [waiting[id].owner for id in ids])
-            for id, stop in closings:
-                self._matcher_of(id).withdraw(id, stop)
-            waiting.clear()
-            closings.clear()
-
+        clear_up(self._plans.folder)
+        spans = []
         for span in self._store.spans(self._store.committed()):
             if span.start > upto:
                 break
-            if span.subscription in waiting:  # closed and opened again
-                hand_over()
-            waiting[span.subscription] = span
-            if span.stop is not None and span.stop <= upto:
-                closings.append((span.subscription, span.stop))
-        hand_over()
+            open_yet = span.stop is None or span.stop > upto
+            spans.append(replace(span, stop=None) if open_yet else span)
+        shards = fewest
+        if self._most_bytes is not None:
+            shards = max(fewest, shards_for(catalog, spans, self._most_bytes))
+        if shards > max(1, len(self._matchers)):
+            self._tell(f"the plan is larger than {self._most_bytes:,} bytes: it is split into {shards} shards")
+        built = build(catalog, spans, shards, self._plans.folder)
+        self._matchers = [matcher for matcher, _ in built]
+        self._saved, self._published = [place for _, place in built], None
         self._covers = upto
 
     def _apply(self) -> None:
@@ -192,10 +175,10 @@ class Planner:
         paths = []
         for shard, matcher in enumerate(self._matchers):
             matcher.forget_before(committed)
-            base = self._saved[shard] if self._saved and self._saved[shard].is_dir() else None
+            base = self._saved[shard]
             paths.append(self._plans.path(version, shard))
-            save_plan(matcher, paths[-1], base)
-        if self._most_bytes is not None and max(map(_bytes, paths)) > self._most_bytes:
+            save_plan(matcher, paths[-1], base if base is not None and base.is_dir() else None)
+        if self._most_bytes is not None and max(map(bytes_of, paths)) > self._most_bytes:
             self._plans.remove(version)
             return self._split()
         self._published = Published(
@@ -208,20 +191,15 @@ class Planner:
         self._plans.publish(self._published)
         self._unpublished = False
         self._plans.sweep(version - _KEPT)
-        self._saved = paths
+        self._saved = [*paths]
+        clear_up(self._plans.folder)
         return None
 
     def _split(self) -> None:
-        """Twice as many shards."""
+        """The plan has grown, or the estimate was wrong: at least twice as many shards."""
         assert self._most_bytes is not None
         shards = 2 * len(self._matchers)
-        if shards > _MOST_SHARDS:
-            raise PlanTooLarge(self._most_bytes, _MOST_SHARDS)
-        self._tell(f"the plan is larger than {self._most_bytes:,} bytes: it is split into {shards} shards")
+        if shards > MOST_SHARDS:
+            raise PlanTooLarge(self._most_bytes, MOST_SHARDS)
         self._build(shards)
         self._publish()
-
-
-def _bytes(folder: Path) -> int:
-    """What a worker maps of a plan."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
