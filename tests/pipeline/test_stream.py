@@ -88,7 +88,7 @@ def test_old_events_go_where_no_outbox_runs(store: Store, spark: SparkSession, t
         connection.exec_driver_sql(f"UPDATE about SET accepted = {int(long_ago)}")
     with Store.open(tmp_path / "tidings.db", lambda: long_ago) as past:
         past.append(list(Market(seed=7).drafts(50)))
-    store.append(list(Market(seed=8).drafts(1)))
+    store.append([Publish({"id": "young", "event_type": "sale", "attributes": {"price": 1}})])
     with running(store, spark, keep=RetentionDays(events=3)):
         until(lambda: store.figures().events == 1)
     assert store.complete_from() <= store.committed()
