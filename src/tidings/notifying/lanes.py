@@ -48,9 +48,9 @@ class Lanes:
             most = self._most(lane)
             if delivery.attempts == 0:
                 lane.more_firsts = lane.more_firsts or len(lane.firsts) >= most
-                if lane.more_firsts:
+                if lane.more_firsts and delivery.number > max(lane.firsts, default=0):
                     continue
-                heappush(lane.firsts, delivery.number)
+                heappush(lane.firsts, delivery.number)  # before others where it was held meanwhile
             else:
                 lane.more_retries = lane.more_retries or len(lane.retries) >= most
                 if lane.more_retries:

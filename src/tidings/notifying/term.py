@@ -129,6 +129,8 @@ class Term:
         read, one = pick.left[0]
         if time.monotonic() - read > self._limits.fresh:
             return False
+        if pick.first and pick.lane.firsts and pick.lane.firsts[0] < one.delivery.number:  # it was held meanwhile
+            return False
         rhythm = rhythm_of(one.channel)
         if pick.first and rhythm.rate is not None:
             now, lane = self._clock(), pick.lane
