@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from pyspark.sql import SparkSession
 from tests.pipeline.market import Market, opening
 from tests.pipeline.oracle import notifications_of, stored
 from tidings.pipeline.pipeline import Pipeline, PipelineSettings
+from tidings.pipeline.plans import Plans, Published
 from tidings.schema import Instant
 from tidings.store import Accepted, Publish, RetentionDays, Store, Subscribe
 from tidings.store.clock import now
@@ -206,3 +210,40 @@ def test_a_damaged_plan_is_made_again(store: Store, spark: SparkSession) -> None
     told = run_once(store, spark)
     assert any("made again" in line for line in told)
     assert stored(store) == notifications_of(store)
+
+
+@dataclass(frozen=True)
+class DeadlyPlans:
+    """Kills the workers that ask for it the first times, as the kernel does when memory is short."""
+
+    plans: Plans
+    deaths: Path  # a folder with a file for each death that is due
+
+    def newest(self) -> Published | None:
+        return self.plans.newest()
+
+    def usable(self, version: int, shard: int, shards: int) -> list[Path]:
+        for due in self.deaths.iterdir():
+            with suppress(FileNotFoundError):
+                due.unlink()
+                os.kill(os.getpid(), signal.SIGKILL)
+        return self.plans.usable(version, shard, shards)
+
+    def drop(self, folder: Path) -> None:
+        self.plans.drop(folder)
+
+
+def test_a_round_whose_workers_die_is_tried_again_with_less(
+    store: Store, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three times in a row; nothing is stored twice, and the query goes on."""
+    deaths = tmp_path / "deaths"
+    deaths.mkdir()
+    for number in range(3):
+        (deaths / str(number)).touch()
+    monkeypatch.setattr(Plans, "for_workers", lambda self: DeadlyPlans(self, deaths))
+    store.append(list(Market(seed=8).drafts(200, changes=0.2)))
+    assert run_once(store, spark) == [], "no batch was taken for done in part, which the next one would show"
+    assert list(deaths.iterdir()) == []
+    assert stored(store) == notifications_of(store)
+    assert list((settings(store).data / "staged").iterdir()) == []

@@ -105,7 +105,7 @@ class Sink:
     def _matched(self, frame: DataFrame, name: str) -> tuple[int, int, int, int]:
         """All rounds of a batch: its first and last position, events, notifications added."""
         stage = MatchStage(self.plans, self._store.url, self._staging, name, self._limits)
-        batch: Round | None = None  # the first one, which knows where the batch ends
+        bounds: tuple[int, int] | None = None  # the first and the last position of the batch
         events = added = failures = 0
         while True:
             if self.stopping.is_set():
@@ -116,15 +116,17 @@ class Sink:
                 failures += 1
                 if failures > _MOST_FAILURES or not _may_pass(problem) or self.stopping.is_set():
                     raise
-                stage = self._halved(stage, frame)
+                tried = stage.stretches or tuple(Stretch(**row) for row in frame.toArrow().sort_by("first").to_pylist())
+                bounds = bounds or (tried[0].first, tried[-1].last)
+                stage = _halved(stage, tried)
                 continue
-            batch, failures = batch or found, 0
+            bounds, failures = bounds or (found.first, found.last), 0
             self._size.adapt(found, self.tasks)
             added += self._store_round(found)
             events += found.events
-            if found.reached >= batch.last:
-                return batch.first, batch.last, events, added
-            stage = self._next(stage, found, batch.last)
+            if found.reached >= bounds[1]:
+                return *bounds, events, added
+            stage = self._next(stage, found, bounds[1])
 
     def _store_round(self, found: Round) -> int:
         self._bury(found.problems())
@@ -140,13 +142,6 @@ class Sink:
         first = max(found.reached, self._store.committed()) + 1
         last = min(last, first + self._size.positions - 1)
         return replace(stage, limits=self._limits, stretches=cut(first, last, self.tasks, found.plan, found.shards))
-
-    def _halved(self, stage: MatchStage, frame: DataFrame) -> MatchStage:
-        """For another attempt at a round that failed: the first half of its positions, and smaller pages."""
-        tried = stage.stretches or tuple(Stretch(**row) for row in frame.toArrow().sort_by("first").to_pylist())
-        first, last = tried[0].first, (tried[0].first + tried[-1].last) // 2
-        stretches = cut(first, last, 1, tried[0].plan, tried[0].shards)
-        return replace(stage, limits=stage.limits.smaller(), stretches=stretches)
 
     def _bury(self, problems: list[tuple[int, str]]) -> None:
         """An event of the journal that cannot be read stops nobody: the journal keeps it, and it is listed."""
@@ -196,6 +191,12 @@ def _run(frame: DataFrame, stage: MatchStage) -> Any:
         pieces = len(stage.stretches)
         frame = frame.sparkSession.range(0, pieces, 1, pieces)
     return frame.mapInArrow(stage, SUMMARY_ROW).toArrow()
+
+
+def _halved(stage: MatchStage, tried: tuple[Stretch, ...]) -> MatchStage:
+    """For another attempt at a round that failed: the first half of its positions, and smaller pages."""
+    first, last = tried[0].first, (tried[0].first + tried[-1].last) // 2
+    return replace(stage, limits=stage.limits.smaller(), stretches=cut(first, last, 1, tried[0].plan, tried[0].shards))
 
 
 def _may_pass(problem: Exception) -> bool:
