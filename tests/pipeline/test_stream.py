@@ -22,7 +22,7 @@ from tests.pipeline.oracle import notifications_of, stored
 from tidings.pipeline.pipeline import Pipeline, PipelineSettings
 from tidings.pipeline.plans import Plans, Published
 from tidings.schema import Instant
-from tidings.store import Accepted, Publish, RetentionDays, Store, Subscribe
+from tidings.store import Accepted, Publish, RetentionDays, Store, Subscribe, retention
 from tidings.store.clock import now
 
 
@@ -85,14 +85,18 @@ def test_all_is_stored_whatever_changed_in_between(store: Store, spark: SparkSes
     assert len(stored(store)) > 1_000
 
 
-def test_old_events_go_where_no_outbox_runs(store: Store, spark: SparkSession, tmp_path: Path) -> None:
-    long_ago = Instant(now() - 10 * 86_400_000_000)
-    with Store.open(tmp_path / "tidings.db", lambda: long_ago) as past, past.database.writing() as connection:
-        connection.exec_driver_sql(f"UPDATE journal SET accepted = {int(long_ago)}")
-        connection.exec_driver_sql(f"UPDATE about SET accepted = {int(long_ago)}")
+def test_old_events_go_where_no_outbox_runs(
+    store: Store, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "_EVERY", 0.1)
+    long_ago, market = Instant(now() - 10 * 86_400_000_000), Market(seed=7)
     with Store.open(tmp_path / "tidings.db", lambda: long_ago) as past:
-        past.append(list(Market(seed=7).drafts(50)))
-    store.append([Publish({"id": "young", "event_type": "sale", "attributes": {"price": 1}})])
+        with past.database.writing() as connection:
+            connection.exec_driver_sql(f"UPDATE journal SET accepted = {int(long_ago)}")
+            connection.exec_driver_sql(f"UPDATE about SET accepted = {int(long_ago)}")
+        past.append(list(market.drafts(50)))
+    store.append(list(market.drafts(1, changes=0.0)))
+    assert store.figures().events > 10
     with running(store, spark, keep=RetentionDays(events=3)):
         until(lambda: store.figures().events == 1)
     assert store.complete_from() <= store.committed()

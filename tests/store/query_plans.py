@@ -22,9 +22,10 @@ ASKED = re.compile(r"\b(?:FROM|INTO|UPDATE)\s+(\w+)")
 HEAD = """# Query plans
 
 What a running service asks of its store, and how the databases find it: every statement that reads a table, as the
-store sends it, on stores with {rows:,} rows in each large table. None reads a whole table. Work is the steps of
-SQLite's machine and the rows that PostgreSQL looks at, in one statement. `python -m tests.store.query_plans` makes this
-page; `tests/store/test_query_plans.py` checks it, for PostgreSQL with and without statistics.
+store sends it, on stores with {rows:,} rows in each large table. None reads a whole table but those of a row or a
+few, such as `about`. Work is the steps of SQLite's machine, or the rows and blocks that PostgreSQL looks at, in one
+statement. `python -m tests.store.query_plans` makes this page; `tests/store/test_query_plans.py` checks it, for
+PostgreSQL with and without statistics.
 
 | operation | statement | SQLite | steps | PostgreSQL | rows |
 |---|---|---|---|---|---|
