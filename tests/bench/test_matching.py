@@ -21,7 +21,7 @@ FIELDS = {
 
 
 def small(algorithms, **options):
-    return Plan(LeSubscribe(), 600, 100, algorithms, seconds=0.1, **options)
+    return Plan(LeSubscribe(), 600, 100, algorithms, seconds=0.5, **options)
 
 
 @pytest.fixture(scope="module")

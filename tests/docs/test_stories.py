@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 
 from tests.docs.pages import PAGES, ROOT, page_blocks
 from tests.docs.story import PATIENCE, Story
-from tests.pipeline.conftest import spark  # noqa: F401  # a fixture
-from tests.pipeline.test_kafka import broker, send, with_kafka  # noqa: F401  # fixtures
+from tests.pipeline.conftest import spark, with_kafka  # noqa: F401  # fixtures
+from tests.pipeline.test_kafka import broker, send  # noqa: F401  # a fixture
 from tests.services.kafka import Broker, connector
 from tests.services.missing import need
 from tests.services.postgresql import postgresql

@@ -153,15 +153,15 @@ class Simulation:
     def _told(self) -> list[tuple[int, str]]:
         """The pairs that the user was notified of; whose event is another than the one published counts as none."""
         pairs: list[tuple[int, str]] = []
+        positions = {event.id: position for position, event in self.events.items()}
         after = None
         while (page := self._client.notifications(after, limit=1000)).items:
             for one in page.items:
                 if one.subscription not in self.subscriptions:
                     continue
-                position = int(one.id.partition(".")[0])
-                published = self.events.get(position)
-                known = published is not None and one.event is not None and one.event["id"] == published.id
-                pairs.append((position if known else 0, one.subscription))
+                event = one.event or {}
+                known = event.get("source") == _SOURCE and event.get("id") in positions
+                pairs.append((positions[event["id"]] if known else 0, one.subscription))
             after = page.next
         return pairs
 

@@ -33,7 +33,7 @@ from tidings.pipeline.queries import JOURNAL, failed, is_gap, reason, rows_per_s
 from tidings.pipeline.restoring import was_put_back
 from tidings.pipeline.session import LocalStoreOnly, check_reach, is_local, spark_session
 from tidings.pipeline.shared_plans import PlanUploads
-from tidings.pipeline.sink import Batch, Sink
+from tidings.pipeline.sink import Batch, Sink, Stopped
 from tidings.pipeline.staging import StagedFiles, StagedRows, Staging
 from tidings.store import ClockJumped, Gap, Retention, RetentionDays, Store
 
@@ -263,7 +263,9 @@ class Pipeline:
             self._stop(query)
         if self._planner_problem is not None:
             raise self._planner_problem
-        if isinstance(self.sink.problem, TidingsError):
+        if isinstance(self.sink.problem, Stopped):  # as it was asked to; what is left is matched at the next start
+            queries = [query for query in queries if query.name != JOURNAL]
+        elif isinstance(self.sink.problem, TidingsError):
             raise self.sink.problem
         for query in failed(queries):
             raise QueryFailed(query.name, reason(query))
@@ -276,7 +278,8 @@ class Pipeline:
             if self.store.committed() > committed:
                 break
             time.sleep(0.02)
-        self.sink.stopping.set()
+        if query.name == JOURNAL:
+            self.sink.stopping.set()
         query.stop()
 
     def _checkpoint(self, query: str) -> str:

@@ -14,8 +14,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow.compute as pc
-
 from tidings.errors import Explained, PipelineError
 
 if TYPE_CHECKING:
@@ -168,6 +166,8 @@ def parallelism(session: SparkSession) -> int:
     if found := _LOCAL.fullmatch(master_of(session)):  # saves a job
         return (os.cpu_count() or 1) if found[1] == "*" else int(found[1])
     partitions = session.range(_PROBES).select(spark_partition_id().alias("partition")).toArrow()
+    import pyarrow.compute as pc  # the gateway starts without it
+
     return len(pc.unique(partitions.column("partition")))
 
 

@@ -81,8 +81,8 @@ async def now(request: Request) -> Response:
 
 @router.post("/pages/operator/clock")
 async def confirm_clock(request: Request) -> Response:
-    _check(request)
     await read_form(request)
+    _check(request)
     gateway = gateway_of(request)
     await gateway.write(gateway.store.confirm_clock)
     return RedirectResponse("/pages/operator", 303)
