@@ -33,6 +33,7 @@ def torture(
     store: Annotated[
         str, typer.Option(metavar="URL", help="An empty PostgreSQL database to use instead of SQLite.")
     ] = "",
+    troubles: Annotated[bool, typer.Option(help="Full disks and wrong clocks, beside the kills.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="The verdict as JSON.")] = False,
 ) -> None:
     """Start a service, use it from several clients while its processes are killed at random, and check every promise.
@@ -48,7 +49,7 @@ def torture(
         folder = data if data is not None else Path(tempfile.mkdtemp(prefix="tidings-torture-"))
         verdict = None
         try:
-            verdict = _run(seconds, seed, clients, rate, store, folder)
+            verdict = _run(seconds, seed, clients, rate, troubles, store, folder)
         except KeyboardInterrupt:
             note("stopped; nothing of it runs any more, and there is no verdict")
             raise typer.Exit(_INTERRUPTED) from None
@@ -64,7 +65,7 @@ def torture(
         raise typer.Exit(INPUT_WAS_WRONG)
 
 
-def _run(seconds: float, seed: int, clients: int, rate: float, store: str, folder: Path) -> Verdict:
+def _run(seconds: float, seed: int, clients: int, rate: float, troubles: bool, store: str, folder: Path) -> Verdict:
     from tidings.torture import running  # with httpx, which other commands do without
 
     with progress() as bar:
@@ -73,7 +74,7 @@ def _run(seconds: float, seed: int, clients: int, rate: float, store: str, folde
         def tell(doing: str, record: Record) -> None:
             bar.update(task, description=f"{doing} · {_so_far(record)}")
 
-        return running.torture(running.Plan(seconds, seed, clients, rate, store), folder, tell)
+        return running.torture(running.Plan(seconds, seed, clients, rate, troubles, store), folder, tell)
 
 
 def _so_far(record: Record) -> str:

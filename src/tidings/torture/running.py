@@ -53,6 +53,7 @@ class Plan:
     seed: int = 1
     clients: int = 4
     rate: float = 20.0  # events a second, of all clients
+    troubles: bool = True  # full disks and wrong clocks, beside the kills
     store: str = ""  # a PostgreSQL to use, empty; else SQLite in the data folder
 
 
@@ -68,6 +69,8 @@ def torture(plan: Plan, folder: Path, tell: Tell) -> Verdict:
     clock = WrongClock(random.Random(f"{plan.seed} clock"))
     server = Server(folder, clock.environment | ({f"{PREFIX}STORE": plan.store} if plan.store else {}))
     troubles: dict[str, Trouble] = {"clock": clock} | ({"disk": disk} if disk.usable else {})
+    if not plan.troubles:
+        troubles = {}
     verdict = None
     try:
         verdict = asyncio.run(_Torture(plan, server, tell, troubles).run())
