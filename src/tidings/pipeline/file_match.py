@@ -94,7 +94,7 @@ class _Found:
 
 
 def _answered(spark: SparkSession, blocks: list[Block], plan: Path) -> list[_Found]:
-    """Blocks and answers travel pickled, in rows: there are no RDDs under Spark Connect."""
+    """Blocks and answers travel pickled, in rows, since Spark Connect has no RDDs."""
     rows = pa.table({"place": range(len(blocks)), "block": [pickle.dumps(block) for block in blocks]})
     with plain_failures():
         found = spark.createDataFrame(rows).mapInArrow(partial(_answer_rows, plan), _ANSWERS).toArrow()

@@ -54,7 +54,7 @@ class Location:
         LocationUnusable."""
         with self._opened() as (system, root):
             path = f"{root}/{name}"
-            if system.type_name not in ("s3", "gcs", "abfs"):  # there are no folders in object stores
+            if system.type_name not in ("s3", "gcs", "abfs"):  # object stores have no folders
                 system.create_dir(path.rpartition("/")[0], recursive=True)
             with system.open_output_stream(path) as file:
                 file.write(content)

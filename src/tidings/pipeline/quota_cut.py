@@ -17,7 +17,7 @@ Rows = npt.NDArray[np.int64]
 
 
 class LeftOut(NamedTuple):
-    """So many matches of an event (its row in the batch) are beyond the owner's quota."""
+    """The number of matches of an event (its row in the batch) beyond the owner's quota."""
 
     event: int
     owner: str

@@ -108,7 +108,7 @@ class Round:
 
 
 def cut(first: int, last: int, pieces: int, plan: int, shards: int) -> tuple[Stretch, ...]:
-    """The positions [first, last] in so many stretches of like length."""
+    """The positions [first, last], cut into stretches of about equal length."""
     length = last - first + 1
     cuts = [first + length * piece // pieces for piece in range(pieces + 1)]
     return tuple(Stretch(one, other - 1, plan, shards) for one, other in pairwise(cuts) if one < other)

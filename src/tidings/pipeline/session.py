@@ -54,7 +54,7 @@ _ON_LOOPBACK = {
 }
 
 _OURS = {
-    "spark.driver.maxResultSize": "0",  # a batch with very many matches must not end the query for good
+    "spark.driver.maxResultSize": "0",  # a batch with very many matches must not end the query
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_BATCH),
