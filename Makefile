@@ -37,11 +37,12 @@ test: setup  ## all that is quick
 test-slow: setup  ## what takes long
 	@$(BIN)/python -m pytest -n 2 -m slow
 
-check: setup  ## format, lint, types, import rules between the rooms
+check: setup  ## format, lint, types, import rules between the rooms, pages that follow from the code
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python scripts/reference --check
 
 format: setup  ## put the code into shape
 	@$(BIN)/ruff format .
