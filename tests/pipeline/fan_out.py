@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.pipeline.market import opening
-from tidings.bench.stream import _memory_of
+from tidings.bench.process_memory import memory_of
 from tidings.store import Publish, SetQuota, Store, Subscribe
 from tidings.store.quotas import A_MINUTE, DEFAULT_QUOTA
 
@@ -85,7 +85,7 @@ def observed(store: Store, process: subprocess.Popen[bytes], events: int) -> dic
         for one in store.notifications(cursor, 100_000, "quiet", "quiet"):
             cursor = one.cursor
             delay = max(delay, time.monotonic() - published.pop(one.position))
-        memory = max(memory, sum(_memory_of(process.pid)))
+        memory = max(memory, sum(memory_of(process.pid)))
         time.sleep(0.02)
     for one in store.notifications(cursor, 100_000, "quiet", "quiet"):
         published.pop(one.position)

@@ -1,8 +1,10 @@
-"""How long from an acknowledged publish to a stored notification, and how memory behaves over a long run.
+"""How quickly the pipeline works off a backlog, and how long an event takes from its acknowledgement to a stored
+notification.
 
 Three processes: the pipeline as its command starts it, a publisher that keeps a steady rate and notes when each event
 was acknowledged, and this one, which polls the store like any reader and notes when each event's first notification
-could be read. Clocks are the machine's own, so all is on one machine."""
+could be read. Clocks are the machine's own, so all is on one machine. `scripts/compare-stream` runs this module with
+the code of older commits too: it uses only what the store has long had."""
 
 from __future__ import annotations
 
@@ -11,15 +13,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
-from glob import glob
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tidings.bench.process_memory import memory_of
 from tidings.errors import TidingsError
 from tidings.schema.growth import changes_to_make
 from tidings.store import Grow, Publish, Store, Subscribe
@@ -50,11 +51,14 @@ class StreamPlan:
     events: int = 60_000
     store: str = ""
     master: str = "local[2]"
+    backlog: int = 0  # events that appear in the journal at once, before the steady rate
 
 
 @dataclass(frozen=True, slots=True)
 class StreamResult:
     plan: StreamPlan
+    starting: float  # seconds from the start of the process until its first events were stored
+    backlog_seconds: float  # until all of the backlog was stored
     events: int
     notifications: int
     matches_per_event: float
@@ -71,12 +75,20 @@ class StreamResult:
         seconds = {name: round(getattr(self, name), 4) for name in ("p50", "p90", "p99", "slowest")}
         return {
             "subscriptions": self.plan.subscriptions,
+            "starting_s": round(self.starting, 1),
+            **self._backlog(),
             "events_per_s": round(self.events / self.seconds, 1),
             "events": self.events,
             "notifications": self.notifications,
             "matches_per_event": round(self.matches_per_event, 2),
             **seconds,
         }
+
+    def _backlog(self) -> dict[str, Any]:
+        if not self.plan.backlog:
+            return {}
+        rate = round(self.plan.backlog / self.backlog_seconds)
+        return {"backlog": self.plan.backlog, "backlog_s": round(self.backlog_seconds, 2), "backlog_events_per_s": rate}
 
 
 def run_stream(plan: StreamPlan, folder: Path, tell: Callable[[str], None]) -> StreamResult:
@@ -92,17 +104,25 @@ def run_stream(plan: StreamPlan, folder: Path, tell: Callable[[str], None]) -> S
             )
         try:
             tell("starting the pipeline")
+            begun = time.monotonic()
             publish(store, 0, _WARM_UP)
             _until_done(store, process, folder)
+            starting = time.monotonic() - begun
+            published, backlog_seconds = _WARM_UP, 0.0
+            if plan.backlog:
+                tell(f"working off {plan.backlog:,} events")
+                for count in (plan.backlog // 4, plan.backlog):  # the first lets batches grow; the second is measured
+                    backlog_seconds = _work_off(store, published, count, process, folder)
+                    published += count
             tell(f"publishing {plan.events:,} events")
-            return _measure(plan, store, url, process, folder)
+            return _measure(plan, store, url, process, folder, published, starting, backlog_seconds)
         finally:
             process.terminate()
             process.wait(60)
 
 
 def fill(store: Store, subscriptions: int) -> None:
-    """The flights' schema and so many of their filters."""
+    """The flights' schema and their first filters."""
     workload = Flights()
     store.append([Grow(change) for change in changes_to_make(workload.catalog)])
     for start in range(0, subscriptions, _AT_ONCE):
@@ -115,15 +135,28 @@ def publish(store: Store, start: int, count: int) -> None:
         store.append([Publish(raw) for raw in raw_events(Flights(), min(_AT_ONCE, start + count - at), at)])
 
 
-def _measure(plan: StreamPlan, store: Store, url: str, process: Any, folder: Path) -> StreamResult:
+def _work_off(store: Store, start: int, count: int, process: Any, folder: Path) -> float:
+    """Seconds from the moment that all of the events lie in the journal until all their notifications are stored. One
+    transaction appends them, so the pipeline sees none before."""
+    drafts = [Publish(raw) for raw in raw_events(Flights(), count, start)]
+    store.append(drafts)
+    begun = time.monotonic()
+    _until_done(store, process, folder)
+    return time.monotonic() - begun
+
+
+def _measure(
+    plan: StreamPlan, store: Store, url: str, process: Any, folder: Path, published: int, starting: float,
+    backlog_seconds: float,
+) -> StreamResult:  # fmt: skip
     first = store.tail() + 1
     total = plan.events
     context = multiprocessing.get_context("spawn")
     acknowledged = context.SimpleQueue()
-    publisher = context.Process(target=_keep_publishing, args=(url, plan.rate, total, acknowledged))
+    publisher = context.Process(target=_keep_publishing, args=(url, plan.rate, published, total, acknowledged))
     seen: dict[int, float] = {}
     memory: list[tuple[float, int, int]] = []
-    cursor = _last_cursor(store)
+    cursor = store.last_cursor()
     begun = next_look = time.time()
     publisher.start()
     notifications = 0
@@ -141,7 +174,7 @@ def _measure(plan: StreamPlan, store: Store, url: str, process: Any, folder: Pat
         if page:
             cursor, notifications = page[-1].cursor, notifications + len(page)
         if now > next_look:
-            memory.append((now - begun, *_memory_of(process.pid)))
+            memory.append((now - begun, *memory_of(process.pid)))
             next_look = now + 1
         if process.poll() is not None:
             raise PipelineEnded((folder / "pipeline.log").read_text()[-2000:])
@@ -151,14 +184,14 @@ def _measure(plan: StreamPlan, store: Store, url: str, process: Any, folder: Pat
     delays = np.array([seen[position] - times[position - first] for position in seen if position >= first])
     p50, p90, p99 = np.percentile(delays, [50, 90, 99]) if len(delays) else (0.0, 0.0, 0.0)
     return StreamResult(
-        plan, total, notifications, notifications / total, float(p50), float(p90), float(p99),
-        float(delays.max(initial=0.0)), elapsed, tuple(memory),
+        plan, starting, backlog_seconds, total, notifications, notifications / total,
+        float(p50), float(p90), float(p99), float(delays.max(initial=0.0)), elapsed, tuple(memory),
     )  # fmt: skip
 
 
-def _keep_publishing(url: str, rate: int, total: int, acknowledged: Any) -> None:
-    """In its own process: so many events at every tick, and when each was acknowledged."""
-    raw = raw_events(Flights(), total, _WARM_UP)
+def _keep_publishing(url: str, rate: int, start: int, total: int, acknowledged: Any) -> None:
+    """In its own process: publishes what is due at every tick, and notes when it was acknowledged."""
+    raw = raw_events(Flights(), total, start)
     times = np.zeros(total)
     with Store.open(url) as store:
         begun, done = time.time(), 0
@@ -182,47 +215,3 @@ def _until_done(store: Store, process: Any, folder: Path, seconds: float = 600) 
         if process.poll() is not None or time.monotonic() > deadline:
             raise PipelineEnded((folder / "pipeline.log").read_text()[-2000:])
         time.sleep(0.05)
-
-
-def _last_cursor(store: Store) -> int:
-    cursor = 0
-    while page := store.notifications(after=cursor, limit=_PAGE):
-        cursor = page[-1].cursor
-    return cursor
-
-
-def _memory_of(driver: int) -> tuple[int, int]:
-    """Bytes that the driver and its Java hold, and those that the Python workers below them do; pages of plans that
-    several share
-    count as shares."""
-    own = workers = 0
-    for pid, depth in _family(driver, 0):
-        held = _proportional(pid)
-        if depth <= 1:
-            own += held
-        else:
-            workers += held
-    return own, workers
-
-
-def _family(pid: int, depth: int) -> list[tuple[int, int]]:
-    found = [(pid, depth)]
-    for child in _children(pid):
-        found += _family(child, depth + 1)
-    return found
-
-
-def _children(pid: int) -> list[int]:
-    children: list[int] = []
-    for task in glob(f"/proc/{pid}/task/*/children"):
-        with suppress(OSError):  # the thread ended between two looks
-            children += map(int, Path(task).read_text().split())
-    return children
-
-
-def _proportional(pid: int) -> int:
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0  # it ended between two looks
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)

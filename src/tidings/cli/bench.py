@@ -81,18 +81,26 @@ def matching(
 @app.command()
 def stream(
     subscriptions: Annotated[int, typer.Option(min=1, help="How many, of the flights.")] = 100_000,
+    backlog: Annotated[
+        int, typer.Option(min=0, help="Events that lie in the journal at once, before the steady rate; 0: none.")
+    ] = 200_000,
     rate: Annotated[int, typer.Option(min=0, help="Events a second; 0: as many as the pipeline takes.")] = 1_000,
-    events: Annotated[int, typer.Option(min=1, help="How many are published while the clock runs.")] = 60_000,
-    store: Annotated[str, typer.Option(metavar="URL", help="An empty PostgreSQL instead of SQLite.")] = "",
+    events: Annotated[int, typer.Option(min=1, help="How many are published at that rate.")] = 60_000,
+    store: Annotated[
+        str, typer.Option(metavar="URL", help="An empty PostgreSQL database to use instead of SQLite.")
+    ] = "",
     master: Annotated[str, typer.Option(metavar="URL", help="Spark's master.")] = "local[2]",
     json: Annotated[bool, typer.Option("--json", help="The results as JSON.")] = False,
     plots: Annotated[
         Path | None, typer.Option(metavar="DIR", file_okay=False, help="Draw memory over time there, as SVG and PNG.")
     ] = None,
 ) -> None:
-    """Measure the pipeline: from an acknowledged publish to a stored notification.
+    """Measure the pipeline: events a second from a backlog, then seconds from publish to stored notification.
 
-    Example: tidings bench stream --subscriptions 100000 --rate 1000 --events 60000
+    The backlog's rate leaves out the start of Java and the first batches. To measure an older commit beside this one,
+    run scripts/compare-stream COMMIT in a clone of the repository.
+
+    Example: tidings bench stream --backlog 200000 --rate 5 --events 150
     """
     from tempfile import TemporaryDirectory
 
@@ -100,13 +108,13 @@ def stream(
 
     with plain_errors(), TemporaryDirectory() as folder, progress() as bar:
         task = bar.add_task("starting", total=None)
-        plan = StreamPlan(subscriptions, rate, events, store, master)
+        plan = StreamPlan(subscriptions, rate, events, store, master, backlog)
         result = run_stream(plan, Path(folder), lambda message: bar.update(task, description=message))
     if json:
         typer.echo(msgspec.json.format(msgspec.json.encode(result.as_json())).decode())
     else:
         for name, value in result.as_json().items():
-            output.print(f"{name:18} {value:,}", markup=False)
+            output.print(f"{name:20} {value:,}", markup=False)
     if plots is not None:
         from tidings.bench.plots import draw_stream
 
