@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,6 +14,7 @@ from tests.service.delivering import FILTER, deliver, find, send, subscribed
 from tests.service.receiver import Receiver, receiver
 from tidings.notifying.signatures import WrongSignature
 from tidings.settings import Settings
+from tidings.store.clock import OFFSET_FILE
 from tidings.store.database import Database
 
 
@@ -218,6 +220,22 @@ def test_a_repeat_under_the_same_key_is_told_the_same_secret(
     repeated = client.post("/subscriptions", json=body, headers={"Idempotency-Key": "k1"}).json()
     assert repeated == answers[0].json()
     assert len(client.get("/subscriptions").json()["subscriptions"]) == 1
+
+
+@on_sqlite
+def test_a_repeat_is_told_the_secret_of_a_channel_whose_subscription_was_refused(
+    service: Service, client: httpx.Client, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = {"filter": FILTER, "channel": {"kind": "webhook", "url": hook.url}}
+    (tmp_path / "offset").write_text("86400")
+    with monkeypatch.context() as wrong_clock:  # then the journal takes nothing; the channel is made before
+        wrong_clock.setenv(OFFSET_FILE, str(tmp_path / "offset"))
+        refused = client.post("/subscriptions", json=body, headers={"Idempotency-Key": "k2"})
+        assert (refused.status_code, refused.json()["type"]) == (503, "/problems/clock-jumped")
+    made = client.post("/subscriptions", json=body, headers={"Idempotency-Key": "k2"}).json()
+    find(service, made["id"])
+    send(service)
+    hook.wait(1)[0].verify(made["secret"])
 
 
 @on_sqlite

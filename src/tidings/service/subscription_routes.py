@@ -113,13 +113,12 @@ async def subscribe(request: Request, gateway: GatewayOf, caller: Subscriber, ke
     filter, warnings = await gateway.read(read_filter, body.filter, gateway)
     id = _new_id() if key is None else subscription_id(caller.owner, key)
     found = await gateway.read(_found, gateway, id, caller.owner) if key is not None else None
-    kept: Kept | None = None
     if found is None:
         most = gateway.settings.subscriptions_per_owner
         if await gateway.read(gateway.store.count_subscriptions, caller.owner) >= most:
             raise QuotaReached("subscriptions", most)
         if wanted is not None:
-            kept = await channels.keep(id, caller.owner, wanted)  # before it counts, so that nothing is missed
+            await channels.keep(id, caller.owner, wanted)  # before it counts, so that nothing is missed
         draft = Subscribe(id, filter.text, caller.owner, expiry, delivery)
         try:
             await gateway.append_one(draft)
@@ -129,8 +128,7 @@ async def subscribe(request: Request, gateway: GatewayOf, caller: Subscriber, ke
         found = await gateway.read(gateway.store.subscription, id, caller.owner)
     if (found.filter, found.expiry, found.delivery) != (filter.text, expiry, delivery):
         raise IdempotencyKeyReused
-    if wanted is not None:
-        kept = await channels.invite(kept or await _first_answer(channels, id, caller.owner))
+    kept = None if wanted is None else await channels.invite(await _first_answer(channels, id, caller.owner))
     made = seen(found, None if kept is None else kept.channel, warnings)
     return answered(made | _shown_once(kept), 201, {"Location": f"/subscriptions/{id}"})
 
@@ -250,7 +248,8 @@ async def _change_channel(channels: Channels, gateway: Gateway, of: Standing, as
 
 
 async def _first_answer(channels: Channels, id: str, owner: str) -> Kept:
-    """For a request that is repeated since its answer was lost: the secret was never shown."""
+    """With the secret, which nobody was shown yet: also where an earlier request with the same key made the channel and
+    ended before it could answer."""
     channel = await channels.of(id, owner)
     return Kept(channel, channel.secrets[0][0] if channel.secrets else "", how_to_confirm(channel))
 

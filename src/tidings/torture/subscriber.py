@@ -175,9 +175,7 @@ class Subscriber:
         self._held.append(_Held(one))
         if channel == "webhook":
             self._webhooks.append(one.id)
-            self._receiver.secrets[one.id] = [answer["secret"]] if "secret" in answer else []
-            if "secret" not in answer:  # it is shown once, and that answer was lost: as a client does, take a new one
-                await self._rotate(self._held[-1])
+            self._receiver.secrets[one.id] = [answer["secret"]]
             await self._wake(one.id)
 
     async def _edit(self, held: _Held) -> None:
