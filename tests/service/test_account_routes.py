@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from tests.service.conftest import PASSWORD, Service, on_sqlite
-from tidings.service import accounts
-from tidings.service.accounts import Accounts
+from tidings.service.actions import accounts
+from tidings.service.actions.accounts import Accounts
 from tidings.service.callers import digest_of, new_token
 from tidings.store import Account
 from tidings.store.quotas import DEFAULT_QUOTA

@@ -8,21 +8,19 @@ import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from tidings.errors import ServiceError, shown
-from tidings.schema import Instant
-from tidings.service.accounts import (
+from tidings.service.actions.accounts import (
     LONGEST_PASSWORD,
     SHORTEST_PASSWORD,
     USERNAME,
     NoSuchAccount,
     token_id,
 )
+from tidings.service.actions.times import read_future_time
 from tidings.service.bodies import Shape, read_body, says, says_nothing, takes
 from tidings.service.requests import Calling, GatewayOf, accounts_of, address_of, answered
 from tidings.settings import SCOPES
 from tidings.store import SetQuota
 from tidings.store.accounts import Token
-from tidings.store.clock import now
 from tidings.store.fitness import LARGEST_QUOTA
 
 router = APIRouter(tags=["accounts"])
@@ -33,17 +31,6 @@ Username = Annotated[str, msgspec.Meta(extra_json_schema={"pattern": USERNAME})]
 _NO_ZERO = "^[^\\u0000]*$"
 _LENGTH = {"minLength": SHORTEST_PASSWORD, "maxLength": LONGEST_PASSWORD, "pattern": _NO_ZERO}
 Password = Annotated[str, msgspec.Meta(extra_json_schema=_LENGTH)]
-
-
-class WrongTime(ServiceError):
-    """A member that should be a time to come: its name and what it was."""
-
-    def __init__(self, member: str, text: str, problem: str) -> None:
-        super().__init__(member, text, problem)
-
-    def __str__(self) -> str:
-        member, text, problem = self.args
-        return f"{member!r}: {shown(text)} {problem}"
 
 
 class Credentials(Shape, frozen=True):
@@ -181,7 +168,7 @@ async def log_in(request: Request) -> Response:
     """Log in. The token is shown this once; it has the account's scopes unless fewer are asked for."""
     body = await read_body(request, LogIn)
     scopes = None if body.scopes is None else frozenset(body.scopes)
-    expires = None if body.expires is None else read_time("expires", body.expires)
+    expires = None if body.expires is None else read_future_time("expires", body.expires)
     secret, token = await accounts_of(request).log_in(
         body.username, body.password, address_of(request), body.name, scopes, expires
     )
@@ -199,17 +186,6 @@ async def log_out(id: str, request: Request, caller: Calling) -> Response:
     """Take a token of yours back: by its id, or `current` for the one you ask with."""
     await accounts_of(request).remove_token(caller, id)
     return Response(status_code=204)
-
-
-def read_time(member: str, text: str) -> Instant:
-    """A time to come; raises WrongTime."""
-    try:
-        time = Instant.parse(text)
-    except (ValueError, OverflowError):
-        raise WrongTime(member, text, "is no time such as '2030-05-01T10:00:00Z'") from None
-    if time <= now():
-        raise WrongTime(member, text, "has passed already")
-    return time
 
 
 def _seen(token: Token, current: bytes) -> dict[str, object]:

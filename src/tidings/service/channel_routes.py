@@ -8,11 +8,10 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from tidings.notifying.delivery_sender import destination_of
+from tidings.service.actions.channels import how_to_confirm
 from tidings.service.bodies import Shape, read_body, says, says_nothing, takes
 from tidings.service.callers import Caller
 from tidings.service.channel_shapes import ChannelSeen, channel_seen
-from tidings.service.channels import Channels, how_to_confirm
-from tidings.service.gateway import Gateway
 from tidings.service.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.requests import (
     After,
@@ -20,11 +19,10 @@ from tidings.service.requests import (
     Limit,
     Subscriber,
     answered,
-    check_id,
     needing,
     read_cursor,
 )
-from tidings.store import NoSuchSubscription, StoredChannel
+from tidings.store import StoredChannel
 
 router = APIRouter(tags=["channels"], route_class=IdempotentRoute)
 
@@ -70,63 +68,35 @@ class TroubledChannels(Shape, frozen=True):
     channels: list[TroubledChannel]
 
 
-def channels_of(request: Request) -> Channels:
-    found: Channels = request.app.state.channels
-    return found
-
-
-def owned_channel(gateway: Gateway, id: str, owner: str) -> StoredChannel | None:
-    """None where the subscription is only stored. Raises NoSuchSubscription; one that was withdrawn is known by what it
-    is still owed."""
-    check_id(id)
-    channel = gateway.store.channel(id, owner)
-    if channel is None:
-        try:
-            gateway.store.subscription(id, owner)
-        except NoSuchSubscription:
-            if not gateway.store.deliveries_of(id, owner, limit=1):
-                raise
-    return channel
-
-
 _SEEN = says(ChannelSeen, "As it is now")
 
 
 @router.get("/subscriptions/{id}/channel", responses=_SEEN)
 async def channel(id: str, gateway: GatewayOf, caller: Subscriber) -> Response:
     """How you are told, and how that goes."""
-    found = await gateway.read(owned_channel, gateway, id, caller.owner)
+    found = await gateway.channels.owned(id, caller.owner)
     return answered(channel_seen(found, "" if found is None else how_to_confirm(found)))
 
 
 @router.post("/subscriptions/{id}/channel/pause", responses=_SEEN)
-async def pause(
-    id: str, request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None
-) -> Response:
+async def pause(id: str, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None) -> Response:
     """Nothing is sent until it is resumed; nothing is lost."""
-    await gateway.read(owned_channel, gateway, id, caller.owner)
-    return answered(channel_seen(await channels_of(request).pause(id, caller.owner)))
+    return answered(channel_seen(await gateway.channels.pause(id, caller.owner)))
 
 
 @router.post("/subscriptions/{id}/channel/resume", responses=_SEEN)
-async def resume(
-    id: str, request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None
-) -> Response:
+async def resume(id: str, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None) -> Response:
     """What was kept is sent. A channel that was disabled or never confirmed asks the other side again first."""
-    await gateway.read(owned_channel, gateway, id, caller.owner)
-    kept = await channels_of(request).resume(id, caller.owner)
+    kept = await gateway.channels.resume(id, caller.owner)
     return answered(channel_seen(kept.channel, kept.confirm))
 
 
 @router.post(
     "/subscriptions/{id}/channel/rotate-secret", responses=says(SecretMade, "Shown this once; both sign until then")
 )
-async def rotate_secret(
-    id: str, request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None
-) -> Response:
+async def rotate_secret(id: str, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None) -> Response:
     """A new secret for a webhook. For 24 hours the old one signs beside it."""
-    await gateway.read(owned_channel, gateway, id, caller.owner)
-    secret, until = await channels_of(request).rotate(id, caller.owner)
+    secret, until = await gateway.channels.rotate(id, caller.owner)
     return answered({"secret": secret, "old_until": str(until)})
 
 

@@ -7,11 +7,10 @@ from typing import Annotated, Any
 import msgspec
 
 from tidings.notifying.rhythm import LONGEST_DIGEST, LONGEST_RATE, MOST_IN_A_DIGEST, MOST_IN_A_RATE
+from tidings.service.actions.channels import KINDS, STORED, ChannelAsked
 from tidings.service.bodies import Shape
 from tidings.store import StoredChannel
 
-STORED = "stored"
-KINDS = (STORED, "webhook", "email", "apprise")
 _UNSET = msgspec.UNSET
 _Clock = Annotated[str, msgspec.Meta(extra_json_schema={"pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$"})]
 
@@ -53,10 +52,11 @@ class Channel(Shape, frozen=True):
     rate: Rate | msgspec.UnsetType | None = _UNSET
     quiet: Quiet | msgspec.UnsetType | None = _UNSET
 
-    def settings(self) -> dict[str, Any]:
+    def asked(self) -> ChannelAsked:
         """Only what was given."""
         given: dict[str, Any] = msgspec.to_builtins(self)
-        return {name: value for name, value in given.items() if value is not None}
+        kind = given.pop("kind", STORED)
+        return ChannelAsked(kind, {name: value for name, value in given.items() if value is not None})
 
 
 class ChannelSeen(Shape, frozen=True):

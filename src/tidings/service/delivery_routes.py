@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -10,15 +9,13 @@ import msgspec
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from tidings.notifying.delivery import Attempt, OutgoingDelivery, Owed
-from tidings.schema import Catalog, Domain, Instant, Kind
-from tidings.schema.catalog import EVENT_TYPE
+from tidings.notifying.delivery import Attempt
+from tidings.service.actions import deliveries as actions
 from tidings.service.bodies import Shape, WrongBody, read_body, says, takes
-from tidings.service.channel_routes import channels_of, owned_channel
 from tidings.service.gateway import Gateway
 from tidings.service.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.requests import After, GatewayOf, Limit, Subscriber, answered, read_cursor
-from tidings.store import DeliveryState, Item, NoSuchDelivery, NoSuchSubscription, StoredAttempt, StoredDelivery
+from tidings.store import DeliveryState, Item, NoSuchDelivery, StoredAttempt, StoredDelivery
 from tidings.store.notification_id import id_without_event, notification_id_of
 
 router = APIRouter(tags=["deliveries"], route_class=IdempotentRoute)
@@ -85,7 +82,7 @@ async def deliveries(
 ) -> Response:
     """What was sent or is to be sent."""
     start = read_cursor(after)
-    await gateway.read(owned_channel, gateway, id, caller.owner)
+    await gateway.channels.owned(id, caller.owner)
     found = await gateway.read(gateway.store.deliveries_of, id, caller.owner, start, limit + 1, state)
     next = str(found[limit - 1].number) if len(found) > limit else None
     seen = await gateway.read(_seen, gateway, found[:limit])
@@ -95,7 +92,7 @@ async def deliveries(
 @router.get("/subscriptions/{id}/deliveries/{number}", responses=says(DeliveryTold, "With every attempt"))
 async def delivery(id: str, number: str, gateway: GatewayOf, caller: Subscriber) -> Response:
     """One, and all that was tried: what was asked, what was answered, how long it took."""
-    await gateway.read(owned_channel, gateway, id, caller.owner)
+    await gateway.channels.owned(id, caller.owner)
     if not (number.isascii() and number.isdecimal() and len(number) < 19):
         raise NoSuchDelivery(0)
     found = await gateway.read(gateway.store.delivery, int(number), caller.owner)
@@ -113,22 +110,15 @@ async def replay(
     id: str, request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None
 ) -> Response:
     """Send deliveries once more, also those that arrived. What was removed since cannot be."""
-    await gateway.read(owned_channel, gateway, id, caller.owner)
+    await gateway.channels.owned(id, caller.owner)
     body = await read_body(request, Replay)
-    asked = await gateway.write(gateway.store.replay, id, caller.owner, **_chosen(body))
-    return answered({"replayed": asked})
+    return answered({"replayed": await actions.replay(gateway, caller.owner, id, _chosen(body))})
 
 
 @router.post("/subscriptions/{id}/test-delivery", responses=says(AttemptSeen, "What came of it"))
-async def send_test(
-    id: str, request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None
-) -> Response:
+async def send_test(id: str, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None) -> Response:
     """Send a test at once: the newest match, or a made-up event of the schema where there is none."""
-    await gateway.read(owned_channel, gateway, id, caller.owner)
-    channels = channels_of(request)
-    channel = await channels.of(id, caller.owner)
-    delivery = await gateway.read(_test_delivery, gateway, id, caller.owner)
-    return answered(_attempt(await channels.send_test(channel, delivery)))
+    return answered(_attempt(await actions.send_test(gateway, caller.owner, id)))
 
 
 def _seen(gateway: Gateway, found: Sequence[StoredDelivery]) -> list[dict[str, Any]]:
@@ -172,57 +162,17 @@ def _attempt(one: Attempt | StoredAttempt) -> dict[str, Any]:
     }
 
 
-def _chosen(body: Replay) -> dict[str, Any]:
+def _chosen(body: Replay) -> actions.Replayed:
     """Raises WrongBody unless one thing is asked for."""
-    ways: list[dict[str, Any]] = []
+    ways: list[actions.Replayed] = []
     if isinstance(body.deliveries, list):
-        ways.append({"numbers": frozenset(body.deliveries)})
+        ways.append(actions.Replayed(numbers=frozenset(body.deliveries)))
     if body.failed is True:
-        ways.append({"failed": True})
+        ways.append(actions.Replayed(failed=True))
     if isinstance(body.first, int) or isinstance(body.last, int):
         first = body.first if isinstance(body.first, int) else 1
         last = body.last if isinstance(body.last, int) else _LARGEST
-        ways.append({"sequences": (first, last)})
+        ways.append(actions.Replayed(sequences=(first, last)))
     if len(ways) != 1:
         raise WrongBody("give 'deliveries' (their numbers), or 'failed': true, or 'from' and 'to' (sequence numbers)")
     return ways[0]
-
-
-def _test_delivery(gateway: Gateway, id: str, owner: str) -> OutgoingDelivery:
-    """Of what the subscription found last, if that is still stored."""
-    store = gateway.store
-    try:
-        filter = store.subscription(id, owner).filter
-    except NoSuchSubscription:
-        filter = ""  # withdrawn, but what it is owed is still sent
-    newest = store.newest_notification(id, owner)
-    text = None if newest is None else store.events_at([newest.position]).get(newest.position)
-    event = _made_up(store.catalog()) if text is None else msgspec.json.decode(text)
-    matched_at = store.clock.now() if newest is None else newest.stored
-    name = f"test.{secrets.token_hex(8)}"
-    return OutgoingDelivery(name, id, owner, filter, (Owed(name, 0, event, matched_at),), test=True)
-
-
-def _made_up(catalog: Catalog) -> dict[str, Any]:
-    """An event of the first type, with all of its attributes that can have a value."""
-    if not catalog.event_types:
-        return {"id": "made-up", EVENT_TYPE: [], "attributes": {}}
-    event_type = catalog.event_types[0]
-    values = {use.name: _example(catalog.domain_of(use.name)) for use in event_type.attributes}
-    attributes = {name: value for name, value in values.items() if value is not None}
-    return {"id": "made-up", EVENT_TYPE: [event_type.name], "attributes": attributes}
-
-
-def _example(domain: Domain | None) -> int | str | None:
-    match domain.kind if domain is not None else None:
-        case None:
-            return None
-        case Kind.NUMERIC:
-            return 1
-        case Kind.TIME:
-            return str(Instant.parse("2026-01-01T00:00:00Z"))
-        case Kind.STRING | Kind.TEXT:
-            return "example"
-        case _:
-            assert domain is not None
-            return domain.vocabulary[0] if domain.vocabulary else None

@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import uuid4
 
 import msgspec
 
 from tidings.events import BrokenRule, RefusedEvent, validate
 from tidings.schema import Catalog
+from tidings.service.actions.publish import give_id, too_large
 from tidings.service.bodies import WrongBody, decoded
 from tidings.service.evident import Evident
 from tidings.service.gateway import Gateway
@@ -90,8 +90,7 @@ def sift(
             if isinstance(item, RefusedEvent):
                 raise item
             raw = item if read is None else read(item)
-            if type(raw) is dict and raw.get("id") is None:
-                raw["id"] = uuid4().hex
+            give_id(raw)
             hints = len(sifted.refused) < _HINTED
             event = evident(raw) or validate(raw, catalog, hints=hints, most_values=most_values)
             sifted.drafts.append(PublishValid(event))
@@ -99,11 +98,6 @@ def sift(
         except RefusedEvent as refused:
             sifted.refused.append((line, refused))
     return sifted
-
-
-def too_large(size: int, largest: int) -> RefusedEvent:
-    message = f"the event has {size:,} bytes; at most {largest:,} are allowed"
-    return RefusedEvent(None, (BrokenRule("form", None, None, message),))
 
 
 class Pieces:

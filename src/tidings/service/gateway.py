@@ -13,6 +13,7 @@ from typing import ParamSpec, TypeVar
 
 from tidings.events import Event, RefusedEvent, validate
 from tidings.schema import Catalog
+from tidings.service.actions.channels import Channels
 from tidings.service.callers import Caller, Callers, digest_of
 from tidings.service.committing import Committing
 from tidings.service.evident import Evident
@@ -38,6 +39,7 @@ class Gateway:
         self.callers = Callers(store)
         self.pipeline: ChildStatus = OFF  # whoever supervises it replaces this
         self.outbox: ChildStatus = OFF  # the same
+        self.channels = Channels(self)
         self.guest = Caller("", _GUEST if settings.guests else frozenset())
         self.published: Counter[str] = Counter(accepted=0, duplicate=0, refused=0)  # events, by HTTP and XML
         self._committing = Committing(store)
@@ -104,6 +106,7 @@ class Gateway:
 
     async def close(self) -> None:
         """Returns when all that was accepted is answered."""
+        await self.channels.close()
         await self._committing.close()
         self._writers.shutdown()
         self._readers.shutdown()

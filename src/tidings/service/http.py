@@ -37,8 +37,7 @@ from tidings.service import (
     stream_routes,
     subscription_routes,
 )
-from tidings.service.accounts import Accounts
-from tidings.service.channels import Channels
+from tidings.service.actions.accounts import Accounts
 from tidings.service.collecting import collecting_less
 from tidings.service.entrance import GONE, TOLD, Entrance
 from tidings.service.gateway import Gateway
@@ -90,13 +89,11 @@ def make_app(gateway: Gateway) -> FastAPI:
     app.state.accounts = Accounts(gateway)
     app.state.watching = Watching(gateway)
     app.state.streams = Streams(gateway, app.state.watching)
-    app.state.channels = Channels(gateway)
     app.state.written_schema = schema_routes.Written()
     app.state.under_way = set()  # Idempotency-Keys
     app.state.closing.push_async_callback(app.state.accounts.close)
     app.state.closing.push_async_callback(app.state.watching.close)
     app.state.closing.push_async_callback(app.state.streams.close)
-    app.state.closing.push_async_callback(app.state.channels.close)
     for module in _ROUTES:
         app.include_router(module.router)
     app.add_exception_handler(TidingsError, _refused)

@@ -8,7 +8,6 @@ was refused is decided again.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from hashlib import sha256
 from typing import Annotated, Any
 
 from fastapi import Header, Request
@@ -16,23 +15,18 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from tidings.errors import ServiceError
+from tidings.service.actions.keys import IdempotencyKeyReused, digest
 from tidings.service.gateway import Gateway
 from tidings.service.requests import caller_of
 from tidings.store.kept_responses import KeptResponse
 
 HEADER = "idempotency-key"
 LONGEST = 255
-_DIGITS = 20  # characters of a subscription's id that follow from its key
 
 # A parameter of every such route, so that it is in the OpenAPI document.
 IdempotencyKey = Annotated[
     str | None, Header(alias="Idempotency-Key", pattern=r"^[!-~]{1,255}$", description="So that it can be sent again")
 ]
-
-
-class IdempotencyKeyReused(ServiceError):
-    def __str__(self) -> str:
-        return "this Idempotency-Key came with another request before; make a new key for each new request"
 
 
 class IdempotencyKeyInUse(ServiceError):
@@ -53,8 +47,8 @@ class IdempotentRoute(APIRoute):
                 return await handle(request)
             caller = caller_of(request)
             gateway: Gateway = request.app.state.gateway
-            kept_under = _digest(caller.owner if caller.digest else "", key)
-            asked = _digest(request.method, request.url.path, request.url.query, await request.body())
+            kept_under = digest(caller.owner if caller.digest else "", key)
+            asked = digest(request.method, request.url.path, request.url.query, await request.body())
             under_way: set[bytes] = request.app.state.under_way
             if kept_under in under_way:
                 raise IdempotencyKeyInUse
@@ -75,11 +69,6 @@ class IdempotentRoute(APIRoute):
         return once
 
 
-def subscription_id(owner: str, key: str) -> str:
-    """The id that a subscription posted under a key always gets: after a crash the repeat finds it."""
-    return f"s-{_digest('subscription', owner, key).hex()[:_DIGITS]}"
-
-
 def _again(before: KeptResponse, asked: bytes) -> Response:
     if before.request != asked:
         raise IdempotencyKeyReused
@@ -87,12 +76,3 @@ def _again(before: KeptResponse, asked: bytes) -> Response:
     if not before.body:
         return Response(status_code=before.status, headers=headers)
     return Response(before.body, before.status, headers, "application/json")
-
-
-def _digest(*parts: str | bytes) -> bytes:
-    """Of each part with its length, so that none runs into the next."""
-    digest = sha256()
-    for part in parts:
-        data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "big") + data)
-    return digest.digest()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
-from uuid import uuid4
 
 import msgspec
 from fastapi import APIRouter, Request
@@ -16,14 +15,14 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from tidings.errors import TidingsError
-from tidings.events import RefusedEvent
 from tidings.service import cloud_events, problems
+from tidings.service.actions import publish as actions
+from tidings.service.actions.publish import check_size, too_large
 from tidings.service.bodies import Shape, WrongContentType, check_unpacked, decoded, media_type, says, takes
 from tidings.service.entrance import STREAMED
-from tidings.service.event_stream import Pieces, Tally, publish_stream, sift, too_large
+from tidings.service.event_stream import Pieces, Tally, publish_stream, sift
 from tidings.service.gateway import QUICK, Gateway
 from tidings.service.requests import answered, caller_of
-from tidings.store import Duplicate, Refused
 
 router = APIRouter(tags=["events"])
 
@@ -119,7 +118,7 @@ async def _published(request: Request, gateway: Gateway) -> Response:
     if kind in STREAMED:
         return await _many_lines(request, gateway)
     if kind == cloud_events.STRUCTURED:
-        return await _one(request, gateway, await request.body(), cloud_events.read_structured)
+        return await _one(gateway, await request.body(), cloud_events.read_structured)
     if kind == cloud_events.BATCH:
         return await _many(request, gateway, await request.body(), cloud_events.read_structured)
     if cloud_events.is_binary(request.headers):
@@ -129,41 +128,26 @@ async def _published(request: Request, gateway: Gateway) -> Response:
     body = await request.body()
     if body.lstrip(b" \t\r\n")[:1] == b"[":
         return await _many(request, gateway, body, None)
-    return await _one(request, gateway, body, None)
+    return await _one(gateway, body, None)
 
 
 async def _binary(request: Request, gateway: Gateway, kind: str) -> Response:
     body = await request.body()
     if body and kind != _JSON and not kind.endswith("+json"):
         raise WrongContentType(request.headers.get("content-type", ""), (_JSON,))
-    _check_size(body, gateway)
-    return await _append(request, gateway, cloud_events.read_binary(request.headers, body), len(body))
+    check_size(gateway, len(body))
+    return await _append(gateway, cloud_events.read_binary(request.headers, body), len(body))
 
 
-async def _one(
-    request: Request, gateway: Gateway, body: bytes, read: Callable[[Any], dict[str, Any]] | None
-) -> Response:
-    _check_size(body, gateway)
+async def _one(gateway: Gateway, body: bytes, read: Callable[[Any], dict[str, Any]] | None) -> Response:
+    check_size(gateway, len(body))
     raw = decoded(body, Any) if len(body) < QUICK else await gateway.read(decoded, body, Any)
-    return await _append(request, gateway, raw if read is None else read(raw), len(body))
+    return await _append(gateway, raw if read is None else read(raw), len(body))
 
 
-async def _append(request: Request, gateway: Gateway, raw: Any, size: int) -> Response:
-    if type(raw) is dict and raw.get("id") is None:
-        raw["id"] = uuid4().hex
-    counts = request.app.state.metrics.events
-    try:
-        draft = await gateway.draft(raw, size)
-    except RefusedEvent:
-        counts["refused"] += 1
-        raise
-    (outcome,) = await gateway.append((draft,))
-    if isinstance(outcome, Refused):
-        counts["refused"] += 1
-        raise outcome.error
-    duplicate = isinstance(outcome, Duplicate)
-    counts["duplicate" if duplicate else "accepted"] += 1
-    return answered({"id": raw["id"], "position": outcome.position, "duplicate": duplicate}, 202)
+async def _append(gateway: Gateway, raw: Any, size: int) -> Response:
+    done = await actions.publish(gateway, raw, size)
+    return answered({"id": done.id, "position": done.position, "duplicate": done.duplicate}, 202)
 
 
 async def _many(
@@ -200,12 +184,6 @@ async def _many_lines(request: Request, gateway: Gateway) -> Response:
 def stopped(problem: TidingsError, tally: Tally) -> Response:
     """What was accepted before stays so, and is told with the problem."""
     return problems.answer(problem, **tally.as_json())
-
-
-def _check_size(body: bytes, gateway: Gateway) -> None:
-    """Raises RefusedEvent."""
-    if len(body) > gateway.settings.largest_event:
-        raise too_large(len(body), gateway.settings.largest_event)
 
 
 def _items(body: bytes, largest: int) -> Sequence[Any]:

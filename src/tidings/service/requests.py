@@ -14,7 +14,7 @@ from fastapi.security import HTTPBearer
 from starlette.responses import Response
 
 from tidings.errors import ServiceError, TidingsError, shown
-from tidings.service.accounts import Accounts
+from tidings.service.actions.accounts import Accounts
 from tidings.service.callers import Caller
 from tidings.service.gateway import Gateway
 from tidings.store import NoSuchSubscription

@@ -13,11 +13,11 @@ from tidings.errors import ServiceError, shown
 from tidings.schema import Catalog, growth, json_form, xml_form
 from tidings.schema.catalog import UnknownName
 from tidings.schema.json_form import SchemaForm
+from tidings.service.actions import schema as actions
 from tidings.service.bodies import Shape, check_media_type, says, takes
 from tidings.service.gateway import Gateway
 from tidings.service.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.requests import After, GatewayOf, Limit, SchemaAuthor, answered, read_cursor
-from tidings.store import Grow
 
 router = APIRouter(tags=["schema"], route_class=IdempotentRoute)
 
@@ -191,13 +191,12 @@ async def _piece(request: Request, gateway: Gateway) -> Any:
 async def _grown(gateway: Gateway, change: growth.Change, place: tuple[str, str] | None = None) -> Response:
     """Raises what the change is refused for; where it is the address that names nothing, NoSuchName."""
     try:
-        accepted = await gateway.append_one(Grow(change))
+        grown = await actions.grow(gateway, (change,))
     except UnknownName as unknown:
         if unknown.args[:2] == place:
             raise NoSuchName(*unknown.args[:2]) from None
         raise
-    entries = await gateway.read(lambda: list(gateway.store.entries(accepted.position - 1, accepted.position)))
-    return answered({"version": entries[0].schema_version, "position": accepted.position}, 201)
+    return answered({"version": grown.version, "position": grown.position}, 201)
 
 
 def _history(gateway: Gateway, after: int, limit: int) -> tuple[list[dict[str, Any]], str | None]:

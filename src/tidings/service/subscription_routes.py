@@ -2,50 +2,27 @@
 
 from __future__ import annotations
 
-import secrets
-import string
-from contextlib import suppress
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from tidings.language import Filter, covers
-from tidings.schema import Catalog, Instant
-from tidings.service.account_routes import read_time
-from tidings.service.accounts import QuotaReached
+from tidings.service.actions import subscriptions
+from tidings.service.actions.subscriptions import SubscriptionAsked, SubscriptionChange, SubscriptionNow
+from tidings.service.actions.times import read_future_time
 from tidings.service.bodies import Shape, WrongBody, read_body, says, takes
-from tidings.service.channel_routes import channels_of
 from tidings.service.channel_shapes import Channel, settings_seen
-from tidings.service.channels import Channels, Kept, how_to_confirm
 from tidings.service.gateway import Gateway
-from tidings.service.idempotency import (
-    IdempotencyKey,
-    IdempotencyKeyReused,
-    IdempotentRoute,
-    subscription_id,
-)
-from tidings.service.requests import After, GatewayOf, Limit, Subscriber, WrongCursor, answered, check_id
-from tidings.store import (
-    Edit,
-    NoSuchSubscription,
-    Pause,
-    Resume,
-    Standing,
-    StoredChannel,
-    Subscribe,
-    SubscriptionActive,
-    SubscriptionExists,
-    SubscriptionPaused,
-    Withdraw,
-)
-from tidings.store.entries import KEEP, Draft, Keep
+from tidings.service.idempotency import IdempotencyKey, IdempotentRoute
+from tidings.service.requests import After, GatewayOf, Limit, Subscriber, WrongCursor, answered
+from tidings.store import Standing, StoredChannel
+from tidings.store.entries import KEEP, Keep
 from tidings.store.fitness import is_id
 
 router = APIRouter(tags=["subscriptions"], route_class=IdempotentRoute)
 
-_LETTERS = string.ascii_lowercase + string.digits
+T = TypeVar("T")
 _LONGEST_TIME = 100
 Time = Annotated[str, msgspec.Meta(max_length=_LONGEST_TIME, description="ISO 8601, a time to come")]
 
@@ -106,31 +83,10 @@ State = Annotated[Literal["active", "paused"] | None, Query(description="Only th
 async def subscribe(request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None) -> Response:
     """Leave a filter standing. With an Idempotency-Key the id follows from it, so that a repeat finds it."""
     body = await read_body(request, NewSubscription)
-    channels = channels_of(request)
-    wanted = None if body.channel is None else await channels.check(body.channel)
-    delivery = "" if wanted is None else wanted.kind
-    expiry = None if body.expiry is None else read_time("expiry", body.expiry)
-    filter, warnings = await gateway.read(read_filter, body.filter, gateway)
-    id = _new_id() if key is None else subscription_id(caller.owner, key)
-    found = await gateway.read(_found, gateway, id, caller.owner) if key is not None else None
-    if found is None:
-        most = gateway.settings.subscriptions_per_owner
-        if await gateway.read(gateway.store.count_subscriptions, caller.owner) >= most:
-            raise QuotaReached("subscriptions", most)
-        if wanted is not None:
-            await channels.keep(id, caller.owner, wanted)  # before it counts, so that nothing is missed
-        draft = Subscribe(id, filter.text, caller.owner, expiry, delivery)
-        try:
-            await gateway.append_one(draft)
-        except SubscriptionExists:
-            if key is None:
-                raise
-        found = await gateway.read(gateway.store.subscription, id, caller.owner)
-    if (found.filter, found.expiry, found.delivery) != (filter.text, expiry, delivery):
-        raise IdempotencyKeyReused
-    kept = None if wanted is None else await channels.invite(await _first_answer(channels, id, caller.owner))
-    made = seen(found, None if kept is None else kept.channel, warnings)
-    return answered(made | _shown_once(kept), 201, {"Location": f"/subscriptions/{id}"})
+    expiry = None if body.expiry is None else read_future_time("expiry", body.expiry)
+    channel = None if body.channel is None else body.channel.asked()
+    made = await subscriptions.subscribe(gateway, caller.owner, SubscriptionAsked(body.filter, expiry, channel, key))
+    return answered(_changed(made), 201, {"Location": f"/subscriptions/{made.standing.id}"})
 
 
 @router.get("/subscriptions", responses=says(Subscriptions, "A page"))
@@ -149,8 +105,7 @@ async def listed(
 @router.get("/subscriptions/{id}", responses=says(SubscriptionSeen, "It stands"))
 async def one(id: str, gateway: GatewayOf, caller: Subscriber) -> Response:
     """One of yours."""
-    check_id(id)
-    found = await gateway.read(gateway.store.subscription, id, caller.owner)
+    found = await subscriptions.own(gateway, caller.owner, id)
     return answered(seen(found, await gateway.read(gateway.store.channel, id, caller.owner)))
 
 
@@ -160,55 +115,26 @@ async def one(id: str, gateway: GatewayOf, caller: Subscriber) -> Response:
 async def change(
     id: str, request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None
 ) -> Response:
-    """Pause, resume or edit. What it is already is left so."""
-    check_id(id)
-    before = await gateway.read(gateway.store.subscription, id, caller.owner)
+    """Pause, resume or edit: all of it, or nothing. What it is already is left so."""
     body = await read_body(request, ChangedSubscription)
-    warnings: tuple[str, ...] = ()
-    text: str | None = None
-    expiry: Instant | Keep | None = KEEP
-    delivery: str | Keep = KEEP
-    if isinstance(body.filter, str):
-        filter, warnings = await gateway.read(read_filter, body.filter, gateway)
-        text = filter.text if filter.text != before.filter else None
-    if not isinstance(body.expiry, msgspec.UnsetType):
-        expiry = None if body.expiry is None else read_time("expiry", body.expiry)
-    kept: Kept | None = None
-    position: int | None = None
-    if isinstance(body.channel, Channel):
-        kept = await _change_channel(channels_of(request), gateway, before, body.channel)
-        kind = "" if kept is None else kept.channel.kind
-        delivery = kind if kind != before.delivery else KEEP
-    elif body == ChangedSubscription():
+    if body == ChangedSubscription():
         raise WrongBody("give at least one of 'state', 'filter', 'expiry' and 'channel'")
-    if text is not None or expiry is not KEEP or delivery is not KEEP:
-        position = (await gateway.append_one(Edit(id, text, expiry, delivery))).position
-    if isinstance(body.state, str) and body.state != before.state:
-        draft: Draft = Pause(id) if body.state == "paused" else Resume(id)
-        with suppress(SubscriptionPaused, SubscriptionActive):  # who else asked for the same may have been quicker
-            position = (await gateway.append_one(draft)).position
-    after = await gateway.read(gateway.store.subscription, id, caller.owner)
-    if kept is not None:
-        kept = await channels_of(request).invite(kept)
-    channel = kept.channel if kept is not None else await gateway.read(gateway.store.channel, id, caller.owner)
-    return answered(seen(after, channel, warnings, position) | _shown_once(kept))
+    asked = SubscriptionChange(
+        body.filter if isinstance(body.filter, str) else None,
+        read_future_time("expiry", body.expiry) if isinstance(body.expiry, str) else _or_keep(body.expiry),
+        _or_keep(body.state),
+        body.channel.asked() if isinstance(body.channel, Channel) else KEEP,
+    )
+    return answered(_changed(await subscriptions.change(gateway, caller.owner, id, asked)))
 
 
 @router.delete("/subscriptions/{id}", responses=says(Withdrawn, "Withdrawn"))
 async def withdraw(id: str, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None) -> Response:
     """Withdraw one of yours. What it found stays readable, and what is owed for it is still sent."""
-    check_id(id)
-    await gateway.read(gateway.store.subscription, id, caller.owner)
-    withdrawn = await gateway.append_one(Withdraw(id))
-    return answered({"id": id, "position": withdrawn.position})
+    return answered({"id": id, "position": await subscriptions.withdraw(gateway, caller.owner, id)})
 
 
-def seen(
-    standing: Standing,
-    channel: StoredChannel | None = None,
-    warnings: tuple[str, ...] | None = None,
-    position: int | None = None,
-) -> dict[str, Any]:
+def seen(standing: Standing, channel: StoredChannel | None = None) -> dict[str, Any]:
     """A subscription in JSON."""
     made: dict[str, Any] = {
         "id": standing.id,
@@ -218,57 +144,18 @@ def seen(
         "channel": settings_seen(channel),
         "since": standing.since,
     }
-    if position is not None:
-        made["position"] = position
-    if channel is not None:
-        made["channel_state"] = channel.state
-    return made if warnings is None else made | {"warnings": list(warnings)}
+    return made if channel is None else made | {"channel_state": channel.state}
 
 
-def read_filter(text: str, gateway: Gateway) -> tuple[Filter, tuple[str, ...]]:
-    """Bound to the newest catalog, and what its author should be told; raises LanguageError. Takes its time."""
-    catalog = gateway.store.catalog()
-    filter = Filter.parse(text, catalog)
-    if matches_everything(filter, catalog):
-        return filter, (*filter.warnings, "this filter matches every event")
-    return filter, filter.warnings
+def _changed(now: SubscriptionNow) -> dict[str, Any]:
+    """With what only the answer to a change tells; `secret` is shown this once."""
+    told = {"position": now.position, "secret": now.secret or None, "confirm": now.confirm or None}
+    made = seen(now.standing, now.channel) | {"warnings": list(now.warnings)}
+    return made | {name: value for name, value in told.items() if value is not None}
 
 
-def matches_everything(filter: Filter, catalog: Catalog) -> bool:
-    return covers(filter, Filter.parse("event_type exists", catalog), catalog)
-
-
-async def _change_channel(channels: Channels, gateway: Gateway, of: Standing, asked: Channel) -> Kept | None:
-    """None: what it finds is only stored from now on."""
-    wanted = await channels.check(asked)
-    if wanted is not None:
-        return await channels.keep(of.id, of.owner, wanted)
-    await gateway.write(gateway.store.remove_channel, of.id, of.owner)
-    return None
-
-
-async def _first_answer(channels: Channels, id: str, owner: str) -> Kept:
-    """With the secret, which nobody was shown yet: also where an earlier request with the same key made the channel and
-    ended before it could answer."""
-    channel = await channels.of(id, owner)
-    return Kept(channel, channel.secrets[0][0] if channel.secrets else "", how_to_confirm(channel))
-
-
-def _shown_once(kept: Kept | None) -> dict[str, str]:
-    if kept is None:
-        return {}
-    return {name: value for name, value in (("secret", kept.secret), ("confirm", kept.confirm)) if value}
-
-
-def _new_id() -> str:
-    return "s-" + "".join(secrets.choice(_LETTERS) for _ in range(20))
-
-
-def _found(gateway: Gateway, id: str, owner: str) -> Standing | None:
-    try:
-        return gateway.store.subscription(id, owner)
-    except NoSuchSubscription:
-        return None
+def _or_keep(given: T | msgspec.UnsetType) -> T | Keep:
+    return KEEP if isinstance(given, msgspec.UnsetType) else given
 
 
 def _page(gateway: Gateway, owner: str, after: str, limit: int, state: str | None) -> tuple[list[Standing], str | None]:

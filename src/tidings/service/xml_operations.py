@@ -6,7 +6,6 @@ and take answers; a run of events they hand over at once.
 
 from __future__ import annotations
 
-import secrets
 from asyncio import sleep
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +19,10 @@ from tidings.events import Event, RefusedEvent
 from tidings.schema.catalog import NameTaken
 from tidings.schema.dtd import FILES
 from tidings.service import xml_answers as answers
-from tidings.service.accounts import QuotaReached
+from tidings.service.actions import subscriptions
+from tidings.service.actions.publish import publish_valid
+from tidings.service.actions.schema import grow
+from tidings.service.actions.subscriptions import SubscriptionAsked
 from tidings.service.callers import Caller, UnknownToken
 from tidings.service.gateway import Gateway
 from tidings.service.throttling import Throttle, TooManyRequests
@@ -41,15 +43,12 @@ from tidings.service.xml_validity import InvalidRequest, UnknownRequest, Validit
 from tidings.store import (
     Accepted,
     Duplicate,
-    Grow,
     NoSuchSubscription,
     Outcome,
     PublishValid,
     Refused,
     Standing,
     Store,
-    Subscribe,
-    Withdraw,
 )
 
 _PARSED_BESIDE = 1 << 14  # bytes; larger documents are read in a thread
@@ -97,10 +96,9 @@ class Operations:
     async def publish(self, events: Sequence[Event]) -> list[bytes]:
         """An answer for each."""
         try:
-            outcomes = await self._gateway.append([PublishValid(event) for event in events])
+            outcomes = await publish_valid(self._gateway, [PublishValid(event) for event in events])
         except TidingsError as problem:
             return [answers.refused(problem, "PUBLISH_EVENT")] * len(events)
-        self._gateway.published.update(type(outcome).__name__.lower() for outcome in outcomes)
         return [_published(event, outcome) for event, outcome in zip(events, outcomes, strict=True)]
 
     async def carry_out(self, asked: Asked) -> bytes:
@@ -170,34 +168,26 @@ class Operations:
         return known
 
     async def _grow(self, asked: Asked) -> bytes:
-        growth, tries = asked.request, 0
-        while True:
+        growth = asked.request
+        for last in range(_MOST_TRIES - 1, -1, -1):
             assert isinstance(growth, Growth)
-            tries += 1
-            outcomes = await self._gateway.append([Grow(change) for change in growth.changes])
-            problem = next((outcome.error for outcome in outcomes if isinstance(outcome, Refused)), None)
-            if not (growth.numbered and isinstance(problem, NameTaken)) or tries == _MOST_TRIES:
+            try:
+                grown = await grow(self._gateway, growth.changes)
                 break
-            growth = await self._read(asked.root)
-        if problem is not None:
-            raise problem
-        newest = (await self._newest()).catalog
-        position = max(outcome.position for outcome in outcomes if isinstance(outcome, Accepted))
-        created = growth.created or None
-        return answers.done(asked.name, position=position, version=newest.version, name=created)
+            except NameTaken:
+                if not growth.numbered or not last:
+                    raise
+            growth = await self._read(asked.root)  # somebody else was quicker to take the number
+        name = growth.created or None
+        return answers.done(asked.name, position=grown.position, version=grown.version, name=name)
 
     async def _subscribe(self, posting: Posting, owner: str) -> bytes:
-        store, most = self._gateway.store, self._gateway.settings.subscriptions_per_owner
-        if await self._gateway.read(store.count_subscriptions, owner) >= most:
-            raise QuotaReached("subscriptions", most)
-        id = f"s-{secrets.token_hex(10)}"
-        done = await self._gateway.append_one(Subscribe(id, posting.filter, owner, posting.expiry))
-        return answers.done("PUBLISH_SUB", posting.warnings, position=done.position, id=id)
+        made = await subscriptions.subscribe(self._gateway, owner, SubscriptionAsked(posting.filter, posting.expiry))
+        return answers.done("PUBLISH_SUB", made.warnings, position=made.standing.since, id=made.standing.id)
 
     async def _withdraw(self, id: str, owner: str) -> bytes:
-        await self._gateway.read(self._gateway.store.subscription, id, owner)  # ids are never used again
-        done = await self._gateway.append_one(Withdraw(id))
-        return answers.done("DELETE_SUB", position=done.position, id=id)
+        position = await subscriptions.withdraw(self._gateway, owner, id)
+        return answers.done("DELETE_SUB", position=position, id=id)
 
     def _subscriptions(self, owner: str, after: str, limit: int) -> bytes:
         found = self._gateway.store.subscriptions(owner, after, limit + 1)

@@ -22,6 +22,7 @@ from tidings.language import Filter
 from tidings.schema import Catalog, Instant, Kind
 from tidings.schema.catalog import EVENT_TYPE
 from tidings.schema.dtd import OPERATORS
+from tidings.service.actions.times import read_future_time
 from tidings.service.xml_filters import filter_text
 from tidings.service.xml_growth import Growth, read_growth
 from tidings.service.xml_validity import InvalidRequest, attribute_of
@@ -51,11 +52,10 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """A new subscription. `warnings` are sentences for its author."""
+    """A new subscription; its filter as it was written."""
 
     filter: str
     expiry: Instant | None
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +122,7 @@ def _raw_event(root: etree._Element, catalog: Catalog) -> dict[str, Any]:
 
 def _posting(root: etree._Element, catalog: Catalog) -> Posting:
     written = root.get("expiry")
-    try:
-        expiry = None if written is None else Instant.parse(written)
-    except ValueError as problem:
-        raise InvalidRequest("PUBLISH_SUB", f"its expiry: {problem}") from None
+    expiry = None if written is None else read_future_time("expiry", written)
     own = root.find("FILTER")
     if own is not None:
         text = own.text or ""
@@ -139,8 +136,8 @@ def _posting(root: etree._Element, catalog: Catalog) -> Posting:
         if not event_types and not tests:
             raise InvalidRequest("PUBLISH_SUB", "it asks for nothing: give an event type, an attribute or a <FILTER>")
         text = filter_text(event_types, tests, catalog)
-    bound = Filter.parse(text, catalog)
-    return Posting(bound.text, expiry, bound.warnings)
+    Filter.parse(text, catalog)  # an attribute may be newer than this catalog: then it is read once more
+    return Posting(text, expiry)
 
 
 def _texts(root: etree._Element) -> Iterator[tuple[str, str]]:

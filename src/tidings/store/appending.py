@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from typing import Any
 
 import msgspec
@@ -18,10 +19,13 @@ from tidings.events import Event, validate, write_event
 from tidings.events.validation import FARTHEST_AHEAD
 from tidings.language import Filter
 from tidings.schema import Catalog, Instant, json_form
+from tidings.schema.growth import grow
 from tidings.store import tables
+from tidings.store.channels import StoredChannel, end_channel, put_channel
 from tidings.store.clock_guard import ClockGuard
-from tidings.store.database import Dialect
+from tidings.store.database import Dialect, Part
 from tidings.store.entries import (
+    KEEP,
     Accepted,
     Draft,
     Duplicate,
@@ -64,6 +68,7 @@ class Group:
         self._accepted = accepted
         self._now = int(accepted)  # drivers are quicker with plain integers
         self._rows: list[tuple[int, int, str, int, str, int | None]] = []
+        self._channels: list[tuple[str, str, StoredChannel | None]] = []
         self._events = self._event_bytes = 0
         self._is_entering = False
 
@@ -80,8 +85,8 @@ class Group:
                     return self._publish(validate(raw, self._state.catalog, self._accepted))
                 case Subscribe():
                     return self._subscribe(draft)
-                case Grow(change):
-                    return self._enter("schema", json_form.write_change(change))
+                case Grow():
+                    return self._grow(draft)
                 case Edit():
                     return self._edit(draft)
                 case Withdraw(id):
@@ -108,6 +113,11 @@ class Group:
             return Refused(DraftFailed(type(draft).__name__, type(problem).__name__))
 
     def write(self, connection: Connection, dialect: Dialect) -> None:
+        for id, owner, channel in self._channels:
+            if channel is None:
+                end_channel(connection, id, owner, self._accepted)
+            else:
+                put_channel(connection, channel, self._accepted)
         if not self._rows:
             return
         dialect.insert(connection, tables.journal, self._rows)
@@ -143,6 +153,14 @@ class Group:
         self._rows.append((self._tail, self._now, "event", version, text, self._watermark))
         return Accepted(self._tail, self._accepted)
 
+    def _grow(self, draft: Grow) -> Outcome:
+        if draft.more:
+            reduce(grow, (draft.change, *draft.more), self._state.catalog)  # raises before the first is entered
+        done = self._enter("schema", json_form.write_change(draft.change))
+        for change in draft.more:
+            done = self._enter("schema", json_form.write_change(change))
+        return done
+
     def _subscribe(self, draft: Subscribe) -> Outcome:
         check_members(draft)
         if draft.id in self._state.standing:
@@ -155,10 +173,12 @@ class Group:
             body["expiry"] = str(draft.expiry)
         if draft.delivery:
             body["delivery"] = draft.delivery
+        self._keep_channel(draft.id, draft.owner, draft.channel or KEEP)
         return self._enter("subscribe", body)
 
     def _edit(self, draft: Edit) -> Outcome:
-        self._known(draft.id)
+        """All that can be wrong is found before the first entry is made."""
+        standing = self._known(draft.id)
         check_edit(draft)
         body: dict[str, Any] = {"id": draft.id}
         if draft.filter is not None:
@@ -168,7 +188,20 @@ class Group:
             body["expiry"] = None if draft.expiry is None else str(draft.expiry)
         if not isinstance(draft.delivery, Keep):
             body["delivery"] = draft.delivery
-        return self._enter("edit", body)
+        self._keep_channel(draft.id, standing.owner, draft.channel)
+        done = Accepted(self._tail, self._accepted)
+        if len(body) > 1:
+            done = self._enter("edit", body)
+        if draft.state not in (KEEP, standing.state):
+            done = self._enter("pause" if draft.state == "paused" else "resume", {"id": draft.id})
+        return done
+
+    def _keep_channel(self, id: str, owner: str, channel: StoredChannel | Keep | None) -> None:
+        if isinstance(channel, Keep):
+            return
+        if channel is not None and (channel.subscription, channel.owner) != (id, owner):
+            raise ValueError(f"the channel is that of {channel.subscription!r}, not of {id!r}")
+        self._channels.append((id, owner, channel))
 
     def _not_passed(self, id: str, expiry: Instant | None) -> None:
         if expiry is not None and expiry <= self._accepted:
@@ -202,7 +235,8 @@ def append(
     drafts: Sequence[Draft],
     clock: ClockGuard,
 ) -> list[Outcome]:
-    """Inside a writing transaction. `catalog` gives the newest one, which has this version. Raises ClockJumped."""
+    """Inside a transaction that writes `parts_of` these drafts. `catalog` gives the newest one, which has this version.
+    Raises ClockJumped."""
     about = tables.about.c
     query = select(about.tail, about.accepted, about.watermark, tables.catalog.c.version)
     row: Any = connection.execute(query.where(about.one == tables.catalog.c.one)).one()
@@ -217,6 +251,14 @@ def append(
     group.write(connection, dialect)
     clock.keep(connection, reading)
     return outcomes
+
+
+def parts_of(drafts: Iterable[Draft]) -> tuple[Part, ...]:
+    """What of the database they change: a subscription and its channel change together."""
+    for draft in drafts:
+        if isinstance(draft, Subscribe | Edit) and draft.channel is not (KEEP if isinstance(draft, Edit) else None):
+            return "journal", "outbox"
+    return ("journal",)
 
 
 def _ids(drafts: Iterable[Draft]) -> Iterable[str]:

@@ -71,39 +71,43 @@ class Notice:
 
 
 def set_channel(database: Database, new: StoredChannel, now: Instant) -> StoredChannel:
-    """One that is replaced keeps its sequence, and what it owes goes out by the new settings."""
     with database.writing("outbox") as connection:
-        key = (channels.c.subscription == new.subscription) & (channels.c.owner == new.owner)
-        old = connection.execute(select(channels).where(key)).first()
-        # `removal` locks it too.
-        created_to = connection.execute(select(outbox.c.cursor).with_for_update()).scalar_one()
-        values: dict[str, Any] = {
-            "kind": new.kind,
-            "settings": written(new.settings),
-            "state": new.state,
-            "reason": new.reason,
-            "secrets": written(new.secrets),
-            "until": None,
-            "released": _TO_RELEASE if new.state == "active" else _RELEASED,
-            "failing_since": None,
-            "dead_in_a_row": 0,
-            "seconds": 0.0,
-            "problem": "",
-            "changed": int(now),
-            "address": _mail_address(new.kind, new.settings),
-        }
-        # One that ended is owed from now on; unless notifications from before its end have yet to become deliveries.
-        if old is None or (old.until is not None and old.until <= created_to):
-            values["since"] = last_cursor(connection)
-        if old is None:
-            fresh = {"subscription": new.subscription, "owner": new.owner, "sequence": 0, "recent": "[]"}
-            connection.execute(channels.insert().values(values | fresh | {"released": _RELEASED}))
-        else:
-            connection.execute(update(channels).where(key).values(values))
-            if old.kind != new.kind:
-                _move_due(connection, old, new.kind)
-            hold(connection, new.subscription, new.owner, new.state == "active", now)
-        return read_channel(connection.execute(select(channels).where(key)).one())
+        return put_channel(connection, new, now)
+
+
+def put_channel(connection: Connection, new: StoredChannel, now: Instant) -> StoredChannel:
+    """One that is replaced keeps its sequence, and what it owes goes out by the new settings."""
+    key = (channels.c.subscription == new.subscription) & (channels.c.owner == new.owner)
+    old = connection.execute(select(channels).where(key)).first()
+    # `removal` locks it too.
+    created_to = connection.execute(select(outbox.c.cursor).with_for_update()).scalar_one()
+    values: dict[str, Any] = {
+        "kind": new.kind,
+        "settings": written(new.settings),
+        "state": new.state,
+        "reason": new.reason,
+        "secrets": written(new.secrets),
+        "until": None,
+        "released": _TO_RELEASE if new.state == "active" else _RELEASED,
+        "failing_since": None,
+        "dead_in_a_row": 0,
+        "seconds": 0.0,
+        "problem": "",
+        "changed": int(now),
+        "address": _mail_address(new.kind, new.settings),
+    }
+    # One that ended is owed from now on; unless notifications from before its end have yet to become deliveries.
+    if old is None or (old.until is not None and old.until <= created_to):
+        values["since"] = last_cursor(connection)
+    if old is None:
+        fresh = {"subscription": new.subscription, "owner": new.owner, "sequence": 0, "recent": "[]"}
+        connection.execute(channels.insert().values(values | fresh | {"released": _RELEASED}))
+    else:
+        connection.execute(update(channels).where(key).values(values))
+        if old.kind != new.kind:
+            _move_due(connection, old, new.kind)
+        hold(connection, new.subscription, new.owner, new.state == "active", now)
+    return read_channel(connection.execute(select(channels).where(key)).one())
 
 
 def channel(connection: Connection, subscription: str, owner: str | None) -> StoredChannel | None:
@@ -155,14 +159,18 @@ def change_channel(
 
 
 def remove_channel(database: Database, subscription: str, owner: str | None, now: Instant) -> bool:
-    """What was found up to now is still owed and sent; whether there was one. The row goes when nothing needs it."""
     with database.writing("outbox") as connection:
-        row = _row(connection, subscription, owner)
-        if row is None:
-            return False
-        key = (channels.c.subscription == row.subscription) & (channels.c.owner == row.owner)
-        connection.execute(update(channels).where(key).values(until=last_cursor(connection), changed=int(now)))
-        return True
+        return end_channel(connection, subscription, owner, now)
+
+
+def end_channel(connection: Connection, subscription: str, owner: str | None, now: Instant) -> bool:
+    """What was found up to now is still owed and sent; whether there was one. The row goes when nothing needs it."""
+    row = _row(connection, subscription, owner)
+    if row is None:
+        return False
+    key = (channels.c.subscription == row.subscription) & (channels.c.owner == row.owner)
+    connection.execute(update(channels).where(key).values(until=last_cursor(connection), changed=int(now)))
+    return True
 
 
 def hold(connection: Connection, subscription: str, owner: str, active: bool, now: Instant) -> None:

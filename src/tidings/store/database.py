@@ -93,10 +93,12 @@ class Database:
             yield connection
 
     @contextmanager
-    def writing(self, part: Part = "journal") -> Iterator[Connection]:
-        """The only writer of this part; committed at the end, or nothing is changed."""
+    def writing(self, *parts: Part) -> Iterator[Connection]:
+        """The only writer of these parts, or of the journal; committed at the end, or nothing is changed. Everybody who
+        takes several names the journal first, so nobody waits in a circle."""
         with self._plain_failures(), self.engine.connect() as connection:
-            self.dialect.begin_writing(connection, part)
+            for part in parts or ("journal",):
+                self.dialect.begin_writing(connection, part)
             yield connection
             connection.commit()
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from tidings.errors import TidingsError
 from tidings.events import BrokenRule, Event
 from tidings.schema import Instant
 from tidings.schema.growth import Change
+
+if TYPE_CHECKING:
+    from tidings.store.channels import StoredChannel
 
 Kind = Literal["schema", "subscribe", "withdraw", "pause", "resume", "edit", "expire", "quota", "event", "tick"]
 State = Literal["active", "paused"]
@@ -35,18 +38,23 @@ class PublishValid:
 
 @dataclass(frozen=True, slots=True)
 class Grow:
+    """One change, and `more` after it: all of them or none."""
+
     change: Change
+    more: tuple[Change, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """The filter's text is bound at its place in the journal, and its canonical text is kept."""
+    """The filter's text is bound at its place in the journal, and its canonical text is kept. The channel is stored in
+    the same transaction."""
 
     id: str
     filter: str
     owner: str = ""
     expiry: Instant | None = None
     delivery: str = ""
+    channel: StoredChannel | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +83,15 @@ KEEP = Keep.KEEP
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Another filter, expiry or delivery under the same id; at least one of them."""
+    """Another filter, expiry, delivery, state or channel under the same id; at least one of them. All of it happens in
+    one transaction, or nothing. A state that it has already is no error. Without a channel (None) it is only read."""
 
     id: str
     filter: str | None = None
     expiry: Instant | Keep | None = KEEP
     delivery: str | Keep = KEEP
+    state: State | Keep = KEEP
+    channel: StoredChannel | Keep | None = KEEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +108,8 @@ Draft = Publish | PublishValid | Grow | Subscribe | Withdraw | Pause | Resume | 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
+    """The position of its entry, the last where it has several; of an edit for which the journal has none, its tail."""
+
     position: int
     accepted: Instant
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidings.schema.values import Instant, is_text
-from tidings.store.entries import Edit, Keep, Subscribe
+from tidings.store.entries import KEEP, Edit, Keep, Subscribe
 from tidings.store.errors import UnfitQuota, UnfitSubscription
 
 LONGEST_ID = 500  # characters of an id or an owner: PostgreSQL's index takes 2,700 bytes
@@ -27,8 +27,10 @@ def check_members(draft: Subscribe) -> None:
 
 def check_edit(draft: Edit) -> None:
     """All but the filter, and that there is something to change; raises UnfitSubscription."""
-    if draft.filter is None and isinstance(draft.expiry, Keep) and isinstance(draft.delivery, Keep):
-        raise UnfitSubscription(draft.id, "edit", "of its filter, its expiry or its delivery")
+    if draft.filter is None and draft.expiry is draft.delivery is draft.state is draft.channel is KEEP:
+        raise UnfitSubscription(draft.id, "edit", "of its filter, expiry, delivery, state or channel")
+    if draft.state not in (KEEP, "active", "paused"):
+        raise UnfitSubscription(draft.id, "state", "'active' or 'paused'")
     if not isinstance(draft.expiry, Keep):
         _check_expiry(draft.id, draft.expiry)
     if not isinstance(draft.delivery, Keep):

@@ -47,8 +47,9 @@ class Sqlite:
         connection.begin()
 
     def begin_writing(self, connection: Connection, part: Part) -> None:
-        connection.execution_options(writing=True)
-        connection.begin()
+        if not connection.in_transaction():  # one lock is for all parts
+            connection.execution_options(writing=True)
+            connection.begin()
 
     def insert(self, connection: Connection, table: Table, rows: Iterable[Row]) -> None:
         given = list(rows)

@@ -25,7 +25,7 @@ from tidings.store import (
     watermark,
 )
 from tidings.store.accounts import Account, Token, TokenKind
-from tidings.store.appending import append
+from tidings.store.appending import append, parts_of
 from tidings.store.clock import Clock
 from tidings.store.clock_guard import ClockGuard, ClockReading
 from tidings.store.database import Database
@@ -121,7 +121,7 @@ class Store(OutboxStore):
         First, and even when there are no drafts, the subscriptions that are due expire. Raises ClockJumped.
         """
         check_drafts(drafts)
-        with self.database.writing() as connection:
+        with self.database.writing(*parts_of(drafts)) as connection:
             return append(connection, self.database.dialect, self._catalog_of, drafts, self.clock)
 
     def catalog(self) -> Catalog:

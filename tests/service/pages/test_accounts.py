@@ -36,8 +36,8 @@ def test_a_token_is_made_with_the_password_and_shown_once(service: Service, ann:
 def test_what_is_wrong_with_a_token_is_told_in_the_words_of_the_page(service: Service, ann: Visitor) -> None:
     ann.get(ACCOUNT)
     for expires, told in (
-        ("2020-01-01T10:00", "This has passed already."),
-        ("soon", "This is no time such as '2030-05-01T10:00:00Z'."),
+        ("2020-01-01T10:00", "This has already passed."),
+        ("soon", "This is not an ISO 8601 time; expected e.g. '2030-05-01T10:00:00Z'."),
     ):
         ann.submit(f"{ACCOUNT}/tokens", name="x", password=PASSWORD, scope=["publish"], expires=expires)
         assert ann.page.status_code == 422

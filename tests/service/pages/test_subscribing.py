@@ -68,9 +68,9 @@ def test_a_wrong_filter_is_shown_at_its_place(service: Service, ann: Visitor) ->
 def test_an_expiry_in_the_past_is_shown_at_its_field(ann: Visitor) -> None:
     ann.get(f"{MINE}/new")
     ann.submit(f"{MINE}/new", text="brand = mini", expiry="2001-01-01T00:00:00")
-    assert ann.errors()["expiry"] == "This has passed already."
+    assert ann.errors()["expiry"] == "This has already passed."
     ann.submit(f"{MINE}/new", text="brand = mini", expiry="soon")
-    assert ann.errors()["expiry"] == "This is no time such as '2030-05-01T10:00:00Z'."
+    assert ann.errors()["expiry"] == "This is not an ISO 8601 time; expected e.g. '2030-05-01T10:00:00Z'."
 
 
 @on_sqlite

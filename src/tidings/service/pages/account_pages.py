@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import TidingsError
-from tidings.service.account_routes import WrongTime, read_time
-from tidings.service.accounts import IllegalPassword, WrongPassword, token_id
+from tidings.service.actions.accounts import IllegalPassword, WrongPassword, token_id
+from tidings.service.actions.times import WrongTime, read_future_time
 from tidings.service.pages.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
@@ -44,7 +44,7 @@ async def make_token(request: Request) -> Response:
     if caller.scopes and not form.filled("scope"):
         return await _page(request, form, {"scope": "choose at least one"}, status=422)
     try:
-        expires = read_time("expires", form.one("expires")) if form.one("expires") else None
+        expires = read_future_time("expires", form.one("expires")) if form.one("expires") else None
         secret, _ = await accounts_of(request).log_in(
             caller.owner,
             form.exactly("password"),
@@ -95,7 +95,7 @@ def _said(error: TidingsError) -> str:
         case WrongPassword():
             return "this is not your current password"
         case WrongTime():
-            return f"this {error.args[2]}"
+            return f"this {error.what}"
     return str(error)
 
 

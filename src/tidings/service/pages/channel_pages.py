@@ -6,16 +6,15 @@ from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
 
-import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import ChannelError, ServiceError, StoreError, TidingsError
+from tidings.notifying.delivery import Attempt
 from tidings.notifying.errors import InvalidRhythm, UnknownChannel, UnknownTimeZone
-from tidings.service.channel_routes import channels_of, owned_channel
-from tidings.service.channel_shapes import KINDS, STORED, Channel, Digest, Quiet, Rate
-from tidings.service.channels import ChannelUnconfirmed, Kept, how_to_confirm
-from tidings.service.delivery_routes import AttemptSeen, send_test
+from tidings.service.actions.channels import KINDS, STORED, ChannelAsked, ChannelUnconfirmed, how_to_confirm
+from tidings.service.actions.deliveries import send_test
+from tidings.service.actions.subscriptions import SubscriptionChange, change
 from tidings.service.pages.delivery_pages import deliveries_page
 from tidings.service.pages.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
@@ -23,8 +22,7 @@ from tidings.service.pages.rendering import render
 from tidings.service.pages.subscription_pages import MINE, own
 from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.problems import status_of
-from tidings.store import Edit, Standing, StoredChannel
-from tidings.store.entries import KEEP
+from tidings.store import NoSuchSubscription, Standing, StoredChannel
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _TOLD = {
@@ -60,48 +58,38 @@ async def choosing(id: str, request: Request) -> Response:
 async def choose(id: str, request: Request) -> Response:
     standing = await own(request, id)
     form = await read_form(request)
-    gateway, channels = gateway_of(request), channels_of(request)
-    kept: Kept | None = None
     try:
-        wanted = await channels.check(_asked(form))
-        if wanted is not None:
-            kept = await channels.keep(id, standing.owner, wanted)
-        else:
-            await gateway.write(gateway.store.remove_channel, id, standing.owner)
-        kind = "" if wanted is None else wanted.kind
-        if kind != standing.delivery:
-            await gateway.append_one(Edit(id, None, KEEP, kind))
-        if kept is not None:
-            kept = await channels.invite(kept)
+        changed = await change(gateway_of(request), standing.owner, id, SubscriptionChange(channel=_asked(form)))
     except (ChannelError, ServiceError) as error:
         status = status_of(error)
         return _form_page(request, standing, form, {_field(error, form): _said(error)}, bool(standing.delivery), status)
-    if kept is not None and (kept.secret or kept.confirm):
-        return await deliveries_page(request, id, standing.owner, secret=kept.secret)
+    if changed.secret or changed.confirm:
+        return await deliveries_page(request, id, standing.owner, secret=changed.secret)
     return RedirectResponse(f"{MINE}/{id}/deliveries?done=chosen", 303)
 
 
 @router.post(f"{MINE}/{{id}}/test-delivery")
 async def test(id: str, request: Request) -> Response:
-    """Sent at once, as POST /subscriptions/{id}/test-delivery does it. `piece`: only the outcome is asked for."""
-    caller = member(request, "subscribe")
+    """Sent at once. `piece`: only the outcome is asked for."""
+    owner = member(request, "subscribe").owner
     form = await read_form(request)
     gateway = gateway_of(request)
-    channel = await gateway.read(owned_channel, gateway, id, caller.owner)
-    tested: AttemptSeen | None = None
+    tested: Attempt | None = None
     problem, status = "", 200
     try:
-        answer = await send_test(id, request, gateway, caller)
-        tested = msgspec.json.decode(answer.body, type=AttemptSeen)
+        tested = await send_test(gateway, owner, id)
+    except NoSuchSubscription:
+        raise
     except TidingsError as error:
         if isinstance(error, StoreError) and status_of(error) >= 500:
             raise
         problem, status = str(error), status_of(error)
+        channel = await gateway.channels.owned(id, owner)
         if isinstance(error, ChannelUnconfirmed) and channel is not None:
             problem = f"it is not confirmed yet, so nothing can be sent: {how_to_confirm(channel, _ASK_AGAIN)}"
     if form.has("piece"):
         return render(request, "tested.html", status, tested=tested, test_problem=problem)
-    return await deliveries_page(request, id, caller.owner, tested=tested, test_problem=problem, status=status)
+    return await deliveries_page(request, id, owner, tested=tested, test_problem=problem, status=status)
 
 
 def _form_page(
@@ -120,24 +108,25 @@ def _zones() -> list[str]:
     return ["UTC", *sorted(one for one in available_timezones() if one.partition("/")[0] in _CONTINENTS)]
 
 
-def _asked(form: Form) -> Channel:
+def _asked(form: Form) -> ChannelAsked:
     """Raises WrongNumber; the rest is judged where channels are."""
-    members: dict[str, Any] = {"kind": form.one("kind") or STORED}
-    if members["kind"] in ("webhook", "apprise"):
-        members["url"] = form.one("url")
-    if members["kind"] == "email":
-        members["address"] = form.one("address")
-    if members["kind"] == STORED:
-        return Channel(**members)  # nothing is sent, so there is no rhythm to read
+    kind = form.one("kind") or STORED
+    settings: dict[str, Any] = {}
+    if kind == STORED:
+        return ChannelAsked()  # nothing is sent, so there is no rhythm to read
+    if kind in ("webhook", "apprise"):
+        settings["url"] = form.one("url")
+    if kind == "email":
+        settings["address"] = form.one("address")
     if form.one("digest_count") or form.one("digest_seconds"):
-        limits = {name: _whole(form, f"digest_{name}") for name in ("count", "seconds") if form.one(f"digest_{name}")}
-        members["digest"] = Digest(**limits)
+        limits = [name for name in ("count", "seconds") if form.one(f"digest_{name}")]
+        settings["digest"] = {name: _whole(form, f"digest_{name}") for name in limits}
     if form.one("rate_count") or form.one("rate_seconds"):
-        members["rate"] = Rate(count=_whole(form, "rate_count"), seconds=_whole(form, "rate_seconds"))
+        settings["rate"] = {name: _whole(form, f"rate_{name}") for name in ("count", "seconds")}
     if form.one("quiet_from") or form.one("quiet_to"):
         zone = form.one("quiet_zone") or "UTC"
-        members["quiet"] = Quiet(begin=form.one("quiet_from"), end=form.one("quiet_to"), zone=zone)
-    return Channel(**members)
+        settings["quiet"] = {"from": form.one("quiet_from"), "to": form.one("quiet_to"), "zone": zone}
+    return ChannelAsked(kind, settings)
 
 
 def _whole(form: Form, name: str) -> int:

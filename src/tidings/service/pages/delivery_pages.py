@@ -10,10 +10,10 @@ from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import ServiceError
 from tidings.schema import Instant
-from tidings.service.account_routes import WrongTime
+from tidings.service.actions.channels import how_to_confirm
+from tidings.service.actions.deliveries import Replayed, replay
+from tidings.service.actions.times import WrongTime, read_time
 from tidings.service.bodies import WrongBody
-from tidings.service.channel_routes import channels_of, owned_channel
-from tidings.service.channels import how_to_confirm
 from tidings.service.pages.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
@@ -21,7 +21,7 @@ from tidings.service.pages.subscription_pages import MINE
 from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.pages.wording import counted, moment
 from tidings.service.requests import After, read_cursor
-from tidings.store import DeliveryState, NoSuchSubscription, browsing
+from tidings.store import DeliveryState, NoSuchSubscription
 from tidings.store.clock import now
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -64,8 +64,7 @@ async def act(id: str, request: Request) -> Response:
     that failed for good. Raises WrongBody of any other."""
     owner = member(request, "subscribe").owner
     form = await read_form(request)
-    gateway, channels = gateway_of(request), channels_of(request)
-    await gateway.read(owned_channel, gateway, id, owner)
+    channels = gateway_of(request).channels
     match form.one("act"):
         case "pause":
             await channels.pause(id, owner)
@@ -85,21 +84,18 @@ async def act(id: str, request: Request) -> Response:
 
 
 async def _replay(request: Request, id: str, owner: str, form: Form) -> Response:
-    gateway = gateway_of(request)
-    which: dict[str, Any] = {"failed": True}
+    asked = Replayed(failed=True)
     if form.one("number"):
-        which = {"numbers": frozenset((read_cursor(form.one("number")),))}
+        asked = Replayed(numbers=frozenset((read_cursor(form.one("number")),)))
     elif form.has("from"):
         try:
-            begin, end = _period(form)
+            asked = Replayed(made=_period(form), failed=form.has("failed"))
         except WrongTime as error:
-            errors = {str(error.args[0]): f"this {error.args[2]}"}
+            errors = {error.member: f"this {error.what}"}
             return await deliveries_page(request, id, owner, form=form, errors=errors, status=422)
         except NoPeriod as error:
             return await deliveries_page(request, id, owner, form=form, errors={"from": str(error)}, status=422)
-        made = await gateway.read(browsing.deliveries_made, gateway.store, id, owner, begin, end)
-        which = {"numbers": frozenset(made), "failed": form.has("failed")}
-    count = await gateway.write(gateway.store.replay, id, owner, **which)
+    count = await replay(gateway_of(request), owner, id, asked)
     return RedirectResponse(f"{MINE}/{id}/deliveries?done=replayed&count={count}", 303)
 
 
@@ -112,11 +108,7 @@ def _period(form: Form) -> tuple[Instant, Instant]:
 
 
 def _time(form: Form, field: str) -> Instant | None:
-    text = form.one(field)
-    try:
-        return Instant.parse(text) if text else None
-    except (ValueError, OverflowError):
-        raise WrongTime(field, text, "is no time such as '2030-05-01T10:00:00Z'") from None
+    return read_time(field, form.one(field)) if form.one(field) else None
 
 
 async def deliveries_page(
@@ -132,7 +124,7 @@ async def deliveries_page(
 ) -> Response:
     """`told`: a new `secret` (shown once) and `until` when the old one signs too, what was `done`, a test's outcome."""
     gateway = gateway_of(request)
-    channel = await gateway.read(owned_channel, gateway, id, owner)
+    channel = await gateway.channels.owned(id, owner)
     chosen: DeliveryState | None = next((one for one, _ in _STATES if one == state), None)
     found = await gateway.read(gateway.store.deliveries_of, id, owner, before, _PAGE + 1, chosen)
     shown = found[:_PAGE]

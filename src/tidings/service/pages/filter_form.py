@@ -9,7 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tidings.errors import LanguageError, ServiceError, StoreError, TidingsError
-from tidings.service.account_routes import WrongTime
+from tidings.service.actions.filters import read_filter
+from tidings.service.actions.times import WrongTime
 from tidings.service.callers import Caller
 from tidings.service.inquiries import Inquiries
 from tidings.service.inquiry_routes import inquiries_of
@@ -21,7 +22,6 @@ from tidings.service.pages.rendering import render
 from tidings.service.pages.trial import Trial
 from tidings.service.pages.visiting import gateway_of
 from tidings.service.problems import status_of
-from tidings.service.subscription_routes import read_filter
 from tidings.store import NoSuchSubscription, Standing
 
 _LOOKED_AT = 20  # events that the example is made from
@@ -35,7 +35,7 @@ async def checked_form(
     inquiries: Inquiries = await inquiries_of(request)
     text = form.one("text")
     try:
-        filter, warnings = await gateway.read(read_filter, text, gateway)
+        filter, warnings = await gateway.read(read_filter, text, gateway.store)
         tried = await inquiries.ask(caller.owner, trial.tried, text, LAST)
         besides = "" if standing is None else standing.id
         covered = await inquiries.ask(caller.owner, trial.covering, caller.owner, text, besides)
@@ -55,7 +55,7 @@ async def wrong_form(
         place, told = "text", error.problem()
         _, _, picture = str(error).partition("\n")
     elif isinstance(error, WrongTime):
-        place, told = "expiry", f"this {error.args[2]}"  # it stands at the field, whose name is not the member's
+        place, told = "expiry", f"this {error.what}"  # it stands at the field, whose name is not the member's
     shown = {"text": form.one("text"), "expiry": form.one("expiry")}
     status = status_of(error)
     return await filter_form(request, standing, shown, key, {place: told}, picture, status=status)

@@ -14,6 +14,7 @@ from tidings.language.errors import ValueOutsideDomain
 from tidings.schema import Catalog, Domain
 from tidings.schema.domain import Kind
 from tidings.service import problems
+from tidings.service.actions.filters import read_filter
 from tidings.service.bodies import Shape, read_body
 from tidings.service.gateway import Gateway
 from tidings.service.inquiry_routes import inquiries_of
@@ -36,7 +37,6 @@ from tidings.service.pages.typed_number import no_number
 from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.pages.wording import sentence
 from tidings.service.requests import answered
-from tidings.service.subscription_routes import read_filter
 
 router = APIRouter(include_in_schema=False)  # problems stay JSON: a script reads them
 
@@ -151,7 +151,7 @@ def _read(
     if not text.strip():
         return {"empty": True, "text": ""}
     try:
-        filter, warnings = read_filter(text, gateway)
+        filter, warnings = read_filter(text, gateway.store)
     except LanguageError as error:
         at = next(((group, row) for start, stop, group, row in places if start <= error.offset < stop), None)
         told = _place(error)

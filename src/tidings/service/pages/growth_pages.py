@@ -11,6 +11,7 @@ from tidings.errors import SchemaError
 from tidings.schema import Catalog, Domain, growth
 from tidings.schema.catalog import Attribute, EventType
 from tidings.schema.domain import Kind
+from tidings.service.actions import schema
 from tidings.service.pages.form import Form, read_form
 from tidings.service.pages.growth_forms import MOST_ROWS, WAYS, Way, field_of
 from tidings.service.pages.page_route import NoSuchPage, PageRoute
@@ -19,7 +20,6 @@ from tidings.service.pages.visiting import allowed, gateway_of
 from tidings.service.pages.wording import sentence
 from tidings.service.problems import status_of
 from tidings.service.requests import answered
-from tidings.store import Grow
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -46,7 +46,7 @@ async def grow(way: str, request: Request) -> Response:
         return answered(await gateway.read(_checked, found, form, catalog))
     try:
         change = await gateway.read(found.read, form, catalog)
-        added = await gateway.append_one(Grow(change))
+        added = await schema.grow(gateway, (change,))
     except SchemaError as error:
         return await _page(request, found, form, {field_of(error, found): str(error)}, status_of(error))
     return RedirectResponse(f"/pages/schema?added={added.position}", 303)

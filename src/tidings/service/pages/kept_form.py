@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from starlette.requests import Request
 
 from tidings.errors import TidingsError
-from tidings.service.accounts import is_username
+from tidings.service.actions.accounts import is_username
 from tidings.service.pages.form import Form, read_unproved
 from tidings.service.pages.proving import PROOF, is_from_our_page, owner_of
 from tidings.service.pages.visiting import safe_next

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from tidings.errors import LanguageError
+from tidings.service.actions.filters import read_filter
 from tidings.service.gateway import Gateway
 from tidings.service.inquiry_routes import inquiries_of
 from tidings.service.notification_routes import check_owned
@@ -19,7 +20,6 @@ from tidings.service.pages.subscription_pages import DONE, MINE
 from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.questions import NoSuchEvent, explain_stored, stored
 from tidings.service.requests import After, check_id, read_cursor
-from tidings.service.subscription_routes import read_filter
 from tidings.store import NoSuchSubscription, Standing, StoredChannel, browsing
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -131,7 +131,7 @@ def _look(gateway: Gateway, id: str, owner: str, before: int | None) -> Looked:
     warnings: tuple[str, ...] = ()
     if standing is not None:
         try:
-            _, warnings = read_filter(standing.filter, gateway)
+            _, warnings = read_filter(standing.filter, gateway.store)
         except LanguageError as problem:  # the journal holds it, so it was once right
             warnings = (problem.problem(),)
     last = store.last_cursor()  # before reading: what comes in between is shown twice rather than not at all

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 
 from tidings.errors import ServiceError
-from tidings.service.accounts import is_username
+from tidings.service.actions.accounts import is_username
 from tidings.service.pages.visiting import HOME, LogInFirst, back_to, secret_of, visitor
 
 PROOF = "proof"  # the form's field

@@ -16,14 +16,13 @@ from tidings.events import BrokenRule, RefusedEvent
 from tidings.schema import Catalog, Domain
 from tidings.schema.catalog import AttributeUse, UnknownName
 from tidings.schema.domain import Kind
-from tidings.service.event_stream import too_large
+from tidings.service.actions import publish as actions
 from tidings.service.pages.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.trees import Branch, branches, obstacle
 from tidings.service.pages.typed_number import no_number, typed_number
 from tidings.service.pages.visiting import allowed, gateway_of
-from tidings.store import Accepted, Duplicate, Refused
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -83,20 +82,11 @@ async def publish(request: Request) -> Response:
     if form.has("more"):
         return _form_page(request, catalog, types, form, more=form.one("more"))
     raw = _raw(form, catalog, types)
-    counts = request.app.state.metrics.events
     try:
-        size = len(msgspec.json.encode(raw))
-        if size > gateway.settings.largest_event:
-            raise too_large(size, gateway.settings.largest_event)
-        (outcome,) = await gateway.append((await gateway.draft(raw, size),))
-        if isinstance(outcome, Refused):
-            raise outcome.error
+        done = await actions.publish(gateway, raw, len(msgspec.json.encode(raw)))
     except RefusedEvent as refused:
-        counts["refused"] += 1
         return _form_page(request, catalog, types, form, refused.errors, status=422)
-    assert isinstance(outcome, Accepted | Duplicate)
-    counts["duplicate" if isinstance(outcome, Duplicate) else "accepted"] += 1
-    query = urlencode([*(("type", name) for name in types), ("published", outcome.position)])
+    query = urlencode([*(("type", name) for name in types), ("published", done.position)])
     return RedirectResponse(f"/pages/publish?{query}", 303)
 
 

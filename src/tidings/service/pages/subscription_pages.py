@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import suppress
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
@@ -11,32 +10,19 @@ from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import TidingsError
 from tidings.schema import Instant
-from tidings.service.account_routes import read_time
-from tidings.service.accounts import QuotaReached
-from tidings.service.gateway import Gateway
-from tidings.service.idempotency import subscription_id
+from tidings.service.actions import subscriptions
+from tidings.service.actions.keys import IdempotencyKeyReused
+from tidings.service.actions.subscriptions import SubscriptionAsked, SubscriptionChange
+from tidings.service.actions.times import read_future_time
 from tidings.service.pages.charts import spark
 from tidings.service.pages.filter_form import checked_form, filter_form, wrong_form
 from tidings.service.pages.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import gateway_of, member
-from tidings.service.requests import After, check_id, read_cursor
-from tidings.service.subscription_routes import read_filter
-from tidings.store import (
-    Edit,
-    NoSuchSubscription,
-    Pause,
-    Resume,
-    Standing,
-    Subscribe,
-    SubscriptionActive,
-    SubscriptionExists,
-    SubscriptionPaused,
-    Withdraw,
-    browsing,
-)
-from tidings.store.entries import KEEP, Draft
+from tidings.service.requests import After, read_cursor
+from tidings.store import Standing, browsing
+from tidings.store.entries import KEEP
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 MINE = "/pages/subscriptions"
@@ -87,25 +73,15 @@ async def make(request: Request) -> Response:
     key = form.one("key") or secrets.token_urlsafe(16)
     if form.has("check"):
         return await checked_form(request, caller, None, form, key)
-    gateway = gateway_of(request)
     try:
-        filter, _ = await gateway.read(read_filter, form.one("text"), gateway)
-        expiry = _expiry(form)
-        id = subscription_id(caller.owner, key)
-        made = await gateway.read(_standing, gateway, id, caller.owner)
-        if made is None:
-            most = gateway.settings.subscriptions_per_owner
-            if await gateway.read(gateway.store.count_subscriptions, caller.owner) >= most:
-                raise QuotaReached("subscriptions", most)
-            with suppress(SubscriptionExists):
-                await gateway.append_one(Subscribe(id, filter.text, caller.owner, expiry))
-            made = await gateway.read(_standing, gateway, id, caller.owner)
-    except TidingsError as error:
-        return await wrong_form(request, None, form, error, key)
-    if made is None or (made.filter, made.expiry) != (filter.text, expiry):
+        asked = SubscriptionAsked(form.one("text"), _expiry(form), key=key)
+        made = await subscriptions.subscribe(gateway_of(request), caller.owner, asked)
+    except IdempotencyKeyReused:
         shown = {"text": form.one("text"), "expiry": form.one("expiry")}
         return await filter_form(request, None, shown, secrets.token_urlsafe(16), {"": _SENT_BEFORE}, status=409)
-    return RedirectResponse(f"{MINE}/{id}?made=1", 303)
+    except TidingsError as error:
+        return await wrong_form(request, None, form, error, key)
+    return RedirectResponse(f"{MINE}/{made.standing.id}?made=1", 303)
 
 
 @router.get(f"{MINE}/{{id}}/edit")
@@ -121,13 +97,9 @@ async def edit(id: str, request: Request) -> Response:
     form = await read_form(request)
     if form.has("check"):
         return await checked_form(request, member(request), standing, form)
-    gateway = gateway_of(request)
     try:
-        filter, _ = await gateway.read(read_filter, form.one("text"), gateway)
-        expiry = standing.expiry if _unchanged(form, standing) else _expiry(form)
-        text = filter.text if filter.text != standing.filter else None
-        if text is not None or expiry != standing.expiry:
-            await gateway.append_one(Edit(id, text, KEEP if expiry == standing.expiry else expiry))
+        asked = SubscriptionChange(form.one("text"), KEEP if _unchanged(form, standing) else _expiry(form))
+        await subscriptions.change(gateway_of(request), standing.owner, id, asked)
     except TidingsError as error:
         return await wrong_form(request, standing, form, error)
     return RedirectResponse(f"{MINE}/{id}?done=edited", 303)
@@ -135,24 +107,26 @@ async def edit(id: str, request: Request) -> Response:
 
 @router.post(f"{MINE}/{{id}}/pause")
 async def pause(id: str, request: Request) -> Response:
-    return await _change(request, id, Pause(id), "paused")
+    owner, form = member(request, "subscribe").owner, await read_form(request)
+    await subscriptions.change(gateway_of(request), owner, id, SubscriptionChange(state="paused"))
+    return _done(form, id, "paused")
 
 
 @router.post(f"{MINE}/{{id}}/resume")
 async def resume(id: str, request: Request) -> Response:
-    return await _change(request, id, Resume(id), "resumed")
+    owner, form = member(request, "subscribe").owner, await read_form(request)
+    await subscriptions.change(gateway_of(request), owner, id, SubscriptionChange(state="active"))
+    return _done(form, id, "resumed")
 
 
 @router.post(f"{MINE}/{{id}}/delete")
 async def delete(id: str, request: Request) -> Response:
-    return await _change(request, id, Withdraw(id), "deleted")
+    owner, form = member(request, "subscribe").owner, await read_form(request)
+    await subscriptions.withdraw(gateway_of(request), owner, id)
+    return _done(form, id, "deleted")
 
 
-async def _change(request: Request, id: str, draft: Draft, done: str) -> Response:
-    await own(request, id)
-    form = await read_form(request)
-    with suppress(SubscriptionPaused, SubscriptionActive):  # another window may have been quicker
-        await gateway_of(request).append_one(draft)
+def _done(form: Form, id: str, done: str) -> Response:
     if form.one("back") == "one" and done != "deleted":
         return RedirectResponse(f"{MINE}/{id}?done={done}", 303)
     query = {"done": done} | {name: form.one(name) for name in ("before", "state", "q") if form.one(name)}
@@ -161,21 +135,11 @@ async def _change(request: Request, id: str, draft: Draft, done: str) -> Respons
 
 async def own(request: Request, id: str) -> Standing:
     """Raises NoSuchSubscription, also for another's."""
-    owner = member(request, "subscribe").owner
-    check_id(id)
-    gateway = gateway_of(request)
-    return await gateway.read(gateway.store.subscription, id, owner)
-
-
-def _standing(gateway: Gateway, id: str, owner: str) -> Standing | None:
-    try:
-        return gateway.store.subscription(id, owner)
-    except NoSuchSubscription:
-        return None
+    return await subscriptions.own(gateway_of(request), member(request, "subscribe").owner, id)
 
 
 def _expiry(form: Form) -> Instant | None:
-    return read_time("expiry", form.one("expiry")) if form.one("expiry") else None
+    return read_future_time("expiry", form.one("expiry")) if form.one("expiry") else None
 
 
 def _unchanged(form: Form, standing: Standing) -> bool:

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from tidings.errors import ServiceError, TidingsError
 from tidings.schema import Instant
-from tidings.service.accounts import MOST_TOKENS, WrongPassword, session_name
+from tidings.service.actions.accounts import MOST_TOKENS, WrongPassword, session_name
 from tidings.service.callers import Caller, UnknownToken, digest_of, new_token
 from tidings.service.gateway import Gateway
 from tidings.service.requests import CALLER, SESSION

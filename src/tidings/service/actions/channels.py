@@ -1,21 +1,21 @@
-"""What subscribers ask of channels: checked, agreed to by the other side, kept in the store.
+"""How a subscriber is notified: checked, agreed to by the receiver, stored with the subscription.
 
-    channel of a request ──check──> Wanted ──agree──> state ──keep──> the store ──invite──> a mail that asks
+    ChannelAsked ──check──> Wanted ──prepared──> a channel for `subscriptions` to store ──invite──> a mail that asks
 
-A webhook's receiver is asked by a handshake, an email's by a mail with a link. Until the other side has agreed the
-channel is 'unconfirmed': what it is owed is held. Sending is the outbox's work; here only a test is sent.
+A webhook's receiver is asked by a handshake, an email's by a mail with a link. Until the receiver has agreed, the
+channel is 'unconfirmed' and its deliveries are held. Sending is the outbox's work; only a test is sent from here.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, ParamSpec, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
-from tidings.errors import ServiceError
+from tidings.errors import Explained, ServiceError
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
 from tidings.notifying.delivery_sender import settings_of
 from tidings.notifying.errors import UnknownChannel
@@ -24,14 +24,18 @@ from tidings.notifying.rhythm import read_rhythm, rhythm_json
 from tidings.notifying.signatures import new_secret
 from tidings.notifying.webhook import MOST_SECRETS
 from tidings.schema import Instant
-from tidings.service.channel_shapes import KINDS, STORED, Channel
-from tidings.service.gateway import Gateway
 from tidings.service.throttling import Throttle
-from tidings.store import ChannelState, NoSuchChannel, StoredChannel
+from tidings.store import ChannelState, NoSuchChannel, NoSuchSubscription, StoredChannel
+from tidings.store.fitness import is_id
+
+if TYPE_CHECKING:
+    from tidings.service.gateway import Gateway
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+STORED = "stored"
+KINDS = (STORED, "webhook", "email", "apprise")
 BOTH_SIGN = 24 * 3_600 * 1_000_000  # microseconds for which an old secret signs beside the new one
 _THREADS = 8  # that look up names and load Apprise
 _HOUR = 3_600.0
@@ -39,47 +43,46 @@ _MAILS = 10  # that ask for consent, an hour and account
 _MAILS_TO_ONE = 3  # an hour and address, whoever asks
 _TESTS = 10  # at once; one more every other second
 _RHYTHM = ("digest", "rate", "quiet")
+_NOT_ASKED = "nobody was asked yet"
 
 
-class ChannelUnconfirmed(ServiceError):
+class ChannelUnconfirmed(Explained, ServiceError):
     """The subscription, and how its channel is confirmed."""
 
     status = 409
-
-    def __init__(self, subscription: str, how: str) -> None:
-        super().__init__(subscription, how)
-
-    def __str__(self) -> str:
-        return "the channel of {!r} is not confirmed yet, so nothing can be sent: {}".format(*self.args)
+    subscription: str
+    how: str
+    template = "the channel of {subscription!r} is not confirmed yet, so nothing can be sent: {how}"
 
 
-class ChannelDisabled(ServiceError):
+class ChannelDisabled(Explained, ServiceError):
     """The subscription, and why."""
 
     status = 409
-
-    def __init__(self, subscription: str, reason: str) -> None:
-        super().__init__(subscription, reason)
-
-    def __str__(self) -> str:
-        return "the channel of {!r} was disabled: {}; resume it first".format(*self.args)
+    subscription: str
+    reason: str
+    template = "the channel of {subscription!r} was disabled: {reason}; resume it first"
 
 
-class NoSecret(ServiceError):
+class NoSecret(Explained, ServiceError):
     """Of a kind of channel that signs nothing."""
 
     status = 409
+    kind: str
+    template = "a channel of kind {kind!r} has no secret; only what is sent to a webhook is signed"
 
-    def __init__(self, kind: str) -> None:
-        super().__init__(kind)
 
-    def __str__(self) -> str:
-        return f"a channel of kind {self.args[0]!r} has no secret; only what is sent to a webhook is signed"
+@dataclass(frozen=True, slots=True)
+class ChannelAsked:
+    """As somebody asked for it. `settings`: url or address, digest, rate, quiet."""
+
+    kind: str = STORED
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A channel that can be: its settings in their canonical form, without kind and secrets."""
+    """A channel that was checked: its settings in their canonical form, without kind and secrets."""
 
     kind: str
     settings: dict[str, Any]
@@ -91,7 +94,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A channel as it was kept. `secret` is there when it is new, `confirm` while somebody has to agree."""
+    """A channel. `secret` is there when it is new, `confirm` while the receiver has to agree."""
 
     channel: StoredChannel
     secret: str = ""
@@ -139,11 +142,11 @@ class Channels:
             await self._made.close()
         self._threads.shutdown()
 
-    async def check(self, asked: Channel) -> Wanted | None:
+    async def check(self, asked: ChannelAsked) -> Wanted | None:
         """None: it is only stored. Raises ChannelError."""
         if asked.kind not in KINDS:
             raise UnknownChannel(asked.kind, KINDS)
-        settings = asked.settings()
+        settings = {"kind": asked.kind, **asked.settings}
         rhythm = rhythm_json(read_rhythm(settings))
         if asked.kind == STORED:
             return None
@@ -152,11 +155,9 @@ class Channels:
             checked.pop(member, None)
         return Wanted(asked.kind, checked | rhythm)
 
-    async def keep(self, subscription: str, owner: str, wanted: Wanted) -> Kept:
-        """Makes the channel, or replaces it. To the same place as before it goes on as it was; elsewhere the other side
-        is asked. An email's mail is not sent yet: see `invite`. Raises TooManyRequests."""
-        store = self._gateway.store
-        before = await self._gateway.read(store.channel, subscription, owner)
+    async def prepared(self, id: str, owner: str, wanted: Wanted, before: StoredChannel | None = None) -> Kept:
+        """The channel to store in place of the one before. To the same place it goes on as it was; elsewhere the
+        receiver is asked. An email's mail is not sent yet: see `invite`. Raises TooManyRequests."""
         state: ChannelState
         if before is not None and self._is_known(before, wanted):
             state, reason = before.state, before.reason
@@ -166,12 +167,10 @@ class Channels:
         if wanted.kind == "webhook" and not secrets:
             secret = new_secret()
             secrets = ((secret, None),)
-        new = StoredChannel(subscription, owner, wanted.kind, wanted.settings, state, reason, secrets)
-        kept = await self._gateway.write(store.set_channel, new)
-        return Kept(kept, secret, how_to_confirm(kept))
+        return Kept(StoredChannel(id, owner, wanted.kind, wanted.settings, state, reason, secrets), secret)
 
     async def invite(self, kept: Kept) -> Kept:
-        """Sends the mail that asks, where one is due. What went wrong is told, and can be tried again."""
+        """Sends the mail that asks, where one is due. A failure becomes the channel's reason, and can be retried."""
         channel = kept.channel
         if channel.kind != "email" or channel.state != "unconfirmed" or channel.reason != _NOT_ASKED:
             return kept
@@ -236,11 +235,29 @@ class Channels:
             raise ChannelDisabled(channel.subscription, channel.reason)
 
     async def of(self, subscription: str, owner: str) -> StoredChannel:
-        """Raises NoSuchChannel."""
-        found = await self._gateway.read(self._gateway.store.channel, subscription, owner)
+        """Raises NoSuchSubscription, or NoSuchChannel where it is only stored."""
+        found = await self.owned(subscription, owner)
         if found is None:
             raise NoSuchChannel(subscription)
         return found
+
+    async def owned(self, subscription: str, owner: str) -> StoredChannel | None:
+        """None where the subscription is only stored. Raises NoSuchSubscription; one that was withdrawn is known by
+        what it is still owed."""
+        return await self._gateway.read(self._owned, subscription, owner)
+
+    def _owned(self, subscription: str, owner: str) -> StoredChannel | None:
+        if not is_id(subscription):
+            raise NoSuchSubscription(subscription)
+        store = self._gateway.store
+        channel = store.channel(subscription, owner)
+        if channel is None:
+            try:
+                store.subscription(subscription, owner)
+            except NoSuchSubscription:
+                if not store.deliveries_of(subscription, owner, limit=1):
+                    raise
+        return channel
 
     def _is_known(self, before: StoredChannel, wanted: Wanted) -> bool:
         same = destination(before.kind, before.settings) == wanted.destination
@@ -262,6 +279,3 @@ class Channels:
         """Not the gateway's threads: a name server that does not answer must not hold up the store's readers."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, lambda: work(*args, **named))
-
-
-_NOT_ASKED = "nobody was asked yet"

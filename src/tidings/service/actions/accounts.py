@@ -86,19 +86,6 @@ class NoSuchToken(ServiceError):
         return f"you have no token {shown(self.args[0])}; GET /tokens lists yours"
 
 
-class QuotaReached(ServiceError):
-    """What there is too much of, and how many there may be."""
-
-    status = 403
-
-    def __init__(self, what: str, most: int) -> None:
-        super().__init__(what, most)
-
-    def __str__(self) -> str:
-        what, most = self.args
-        return f"you have {most:,} {what} and may have no more; remove some that you do not need"
-
-
 class TooManyLogins(ServiceError):
     status = 503
 

@@ -1,0 +1,23 @@
+"""A filter's text, bound to the newest catalog, and what its author should be warned of. It takes its time: call it in
+a thread."""
+
+from __future__ import annotations
+
+from tidings.language import Filter, covers
+from tidings.schema import Catalog
+from tidings.store import Store
+
+EVERYTHING = "event_type exists"
+
+
+def read_filter(text: str, store: Store) -> tuple[Filter, tuple[str, ...]]:
+    """With the warnings that every way of subscribing gives. Raises LanguageError."""
+    catalog = store.catalog()
+    filter = Filter.parse(text, catalog)
+    if matches_everything(filter, catalog):
+        return filter, (*filter.warnings, "this filter matches every event")
+    return filter, filter.warnings
+
+
+def matches_everything(filter: Filter, catalog: Catalog) -> bool:
+    return covers(filter, Filter.parse(EVERYTHING, catalog), catalog)

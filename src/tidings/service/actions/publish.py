@@ -1,0 +1,67 @@
+"""Publish events: a raw one, or some that were found valid already. `event_stream` has the way of many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from tidings.events import BrokenRule, RefusedEvent
+from tidings.service.gateway import Gateway
+from tidings.store import Accepted, Duplicate, Outcome, PublishValid, Refused
+
+
+@dataclass(slots=True)
+class Published:
+    """Not frozen: that costs as much as the rest of it, for every event."""
+
+    id: str
+    position: int
+    duplicate: bool
+
+
+async def publish(gateway: Gateway, raw: Any, size: int) -> Published:
+    """A raw event of so many bytes; one without an id gets one. Raises RefusedEvent, Overloaded or StoreError."""
+    check_size(gateway, size)
+    give_id(raw)
+    try:
+        draft = await gateway.draft(raw, size)
+    except RefusedEvent:
+        gateway.published["refused"] += 1
+        raise
+    (outcome,) = await publish_valid(gateway, (draft,))
+    if isinstance(outcome, Refused):
+        raise outcome.error
+    return Published(raw["id"], outcome.position, isinstance(outcome, Duplicate))
+
+
+async def publish_valid(gateway: Gateway, drafts: Sequence[PublishValid]) -> list[Outcome]:
+    """An outcome for each, and counted. Raises Overloaded or StoreError."""
+    outcomes = await gateway.append(drafts)
+    counts = gateway.published
+    for outcome in outcomes:
+        counts[_COUNTED[type(outcome)]] += 1
+    return outcomes
+
+
+def check_size(gateway: Gateway, size: int) -> None:
+    """Raises RefusedEvent."""
+    largest = gateway.settings.largest_event
+    if size > largest:
+        gateway.published["refused"] += 1
+        raise too_large(size, largest)
+
+
+def too_large(size: int, largest: int) -> RefusedEvent:
+    message = f"the event has {size:,} bytes; at most {largest:,} are allowed"
+    return RefusedEvent(None, (BrokenRule("form", None, None, message),))
+
+
+def give_id(raw: Any) -> None:
+    """Where it has none; a raw event that is no object is left for `validate` to refuse."""
+    if type(raw) is dict and raw.get("id") is None:
+        raw["id"] = uuid4().hex
+
+
+_COUNTED = {Accepted: "accepted", Duplicate: "duplicate", Refused: "refused"}

@@ -1,0 +1,152 @@
+"""Subscribe, change, withdraw: subscription, channel and journal change in one transaction, or not at all.
+
+SubscriptionAsked ──> filter bound ──> channel checked, receiver asked ──> one draft ──> journal + channel ──> mail
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tidings.errors import Explained, ServiceError
+from tidings.schema import Instant
+from tidings.service.actions.channels import ChannelAsked, Kept, how_to_confirm
+from tidings.service.actions.filters import read_filter
+from tidings.service.actions.keys import IdempotencyKeyReused, subscription_id
+from tidings.service.gateway import Gateway
+from tidings.store import Edit, NoSuchSubscription, Standing, StoredChannel, Subscribe, SubscriptionExists, Withdraw
+from tidings.store.entries import KEEP, Keep, State
+from tidings.store.fitness import is_id
+
+
+class QuotaReached(Explained, ServiceError):
+    """What there is too much of, and how many there may be."""
+
+    status = 403
+    what: str
+    most: int
+    template = "you have {most!n} {what} and may have no more; remove some that you do not need"
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionAsked:
+    """Without a channel it is only read. `key` is that of the request: the repeat of one that was carried out returns
+    what the first one made."""
+
+    filter: str
+    expiry: Instant | None = None
+    channel: ChannelAsked | None = None
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionChange:
+    """Only what is given changes."""
+
+    filter: str | None = None
+    expiry: Instant | Keep | None = KEEP
+    state: State | Keep = KEEP
+    channel: ChannelAsked | Keep = KEEP
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionNow:
+    """A subscription after an action. `position` is that of a change, None where nothing was to be changed; `secret` is
+    there when it is new, `confirm` while the receiver has to agree."""
+
+    standing: Standing
+    channel: StoredChannel | None = None
+    warnings: tuple[str, ...] = ()
+    position: int | None = None
+    secret: str = ""
+    confirm: str = ""
+
+
+async def subscribe(gateway: Gateway, owner: str, asked: SubscriptionAsked) -> SubscriptionNow:
+    """Raises LanguageError, ChannelError, ExpiryPassed, QuotaReached, IdempotencyKeyReused or TooManyRequests."""
+    store, channels = gateway.store, gateway.channels
+    wanted = None if asked.channel is None else await channels.check(asked.channel)
+    filter, warnings = await gateway.read(read_filter, asked.filter, store)
+    id = subscription_id(owner, asked.key)
+    found = None if asked.key is None else await gateway.read(_found, gateway, id, owner)
+    if found is None:
+        most = gateway.settings.subscriptions_per_owner
+        if await gateway.read(store.count_subscriptions, owner) >= most:
+            raise QuotaReached("subscriptions", most)
+        new = None if wanted is None else (await channels.prepared(id, owner, wanted)).channel
+        kind = "" if new is None else new.kind
+        try:
+            await gateway.append_one(Subscribe(id, filter.text, owner, asked.expiry, kind, new))
+        except SubscriptionExists:  # the same request, sent twice at once
+            if asked.key is None:
+                raise
+        found = await gateway.read(store.subscription, id, owner)
+    if (found.filter, found.expiry, found.delivery) != (
+        filter.text,
+        asked.expiry,
+        "" if wanted is None else wanted.kind,
+    ):
+        raise IdempotencyKeyReused
+    if wanted is None:
+        return SubscriptionNow(found, None, warnings)
+    channel = await channels.of(id, owner)
+    secret = channel.secrets[0][0] if channel.secrets else ""  # a repeat shows it too: the first answer was lost
+    kept = await channels.invite(Kept(channel, secret, how_to_confirm(channel)))
+    return SubscriptionNow(found, kept.channel, warnings, None, kept.secret, kept.confirm)
+
+
+async def change(gateway: Gateway, owner: str, id: str, asked: SubscriptionChange) -> SubscriptionNow:
+    """Edit, pause, resume, another channel: all of it or nothing. Raises NoSuchSubscription, LanguageError,
+    ChannelError, ExpiryPassed or TooManyRequests."""
+    store, channels = gateway.store, gateway.channels
+    before = await own(gateway, owner, id)
+    text, warnings = None, ()
+    if asked.filter is not None:
+        filter, warnings = await gateway.read(read_filter, asked.filter, store)
+        text = filter.text if filter.text != before.filter else None
+    secret = ""
+    new: StoredChannel | Keep | None = KEEP
+    delivery: str | Keep = KEEP
+    if isinstance(asked.channel, ChannelAsked):
+        wanted = await channels.check(asked.channel)
+        old = await gateway.read(store.channel, id, owner)
+        if wanted is not None:
+            prepared = await channels.prepared(id, owner, wanted, old)
+            new, secret = prepared.channel, prepared.secret
+        elif old is not None:
+            new = None
+        kind = "" if wanted is None else wanted.kind
+        delivery = kind if kind != before.delivery else KEEP
+    expiry = KEEP if asked.expiry == before.expiry else asked.expiry
+    state = KEEP if asked.state == before.state else asked.state
+    position: int | None = None
+    in_journal = text is not None or not (expiry is delivery is state is KEEP)
+    if in_journal or new is not KEEP:
+        done = await gateway.append_one(Edit(id, text, expiry, delivery, state, new))
+        position = done.position if in_journal else None
+    after = await gateway.read(store.subscription, id, owner)
+    channel = await gateway.read(store.channel, id, owner)
+    if channel is None or new is KEEP:
+        return SubscriptionNow(after, channel, warnings, position)
+    kept = await channels.invite(Kept(channel, secret, how_to_confirm(channel)))
+    return SubscriptionNow(after, kept.channel, warnings, position, kept.secret, kept.confirm)
+
+
+async def withdraw(gateway: Gateway, owner: str, id: str) -> int:
+    """The position from which on it does not count. What it found stays readable, and what is owed for it is still
+    sent. Raises NoSuchSubscription."""
+    await own(gateway, owner, id)
+    return (await gateway.append_one(Withdraw(id))).position
+
+
+async def own(gateway: Gateway, owner: str, id: str) -> Standing:
+    """Raises NoSuchSubscription, also for another's."""
+    if not is_id(id):  # not every database could be asked for it
+        raise NoSuchSubscription(id)
+    return await gateway.read(gateway.store.subscription, id, owner)
+
+
+def _found(gateway: Gateway, id: str, owner: str) -> Standing | None:
+    try:
+        return gateway.store.subscription(id, owner)
+    except NoSuchSubscription:
+        return None
