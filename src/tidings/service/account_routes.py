@@ -17,9 +17,8 @@ from tidings.service.actions.accounts import (
 )
 from tidings.service.actions.times import read_future_time
 from tidings.service.bodies import Shape, read_body, says, says_nothing, takes
-from tidings.service.requests import Calling, GatewayOf, accounts_of, address_of, answered
+from tidings.service.requests import Calling, accounts_of, address_of, answered
 from tidings.settings import SCOPES
-from tidings.store import SetQuota
 from tidings.store.accounts import Token
 from tidings.store.fitness import LARGEST_QUOTA
 
@@ -110,11 +109,9 @@ async def register(request: Request) -> Response:
 
 
 @router.get("/accounts/me", responses=says(AccountSeen, "Your account"))
-async def me(caller: Calling, gateway: GatewayOf) -> Response:
+async def me(request: Request, caller: Calling) -> Response:
     """Who you are, and what your account may do."""
-    account = await gateway.read(gateway.store.account, caller.owner)
-    if account is None:
-        raise NoSuchAccount(caller.owner)
+    account = await accounts_of(request).account(caller.owner)
     seen = {"username": account.username, "scopes": _listed(account.scopes), "created": str(account.created)}
     return answered(seen)
 
@@ -150,16 +147,14 @@ async def change_scopes(username: str, request: Request, caller: Calling) -> Res
 @router.put(
     "/accounts/{username}/quota", openapi_extra=takes(NewQuota), responses=says(QuotaSeen, "The quota as it is now")
 )
-async def set_quota(username: str, request: Request, caller: Calling, gateway: GatewayOf) -> Response:
+async def set_quota(username: str, request: Request, caller: Calling) -> Response:
     """For operators: how many matches the account may have per minute; 0: any number. Those beyond it are counted, not
     stored, and the owner gets a notice once a minute."""
     caller.owner  # noqa: B018
     if "operate" not in caller.scopes:
         raise NoSuchAccount(username)
     body = await read_body(request, NewQuota)
-    if await gateway.read(gateway.store.account, username) is None:
-        raise NoSuchAccount(username)
-    await gateway.append_one(SetQuota(body.matches_per_minute, username))
+    await accounts_of(request).set_quota(username, body.matches_per_minute)
     return answered({"username": username, "matches_per_minute": body.matches_per_minute})
 
 

@@ -10,87 +10,73 @@ import asyncio
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from time import monotonic
 from typing import TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
-from tidings.errors import ServiceError, TidingsError, shown
+from tidings.errors import Explained, ServiceError, TidingsError
 from tidings.schema import Instant
-from tidings.service.callers import Caller, OutOfScope, digest_of, new_token
+from tidings.service.callers import Caller, OutOfScope, UnknownToken, digest_of, new_token
 from tidings.service.gateway import Gateway
 from tidings.service.throttling import Throttle
 from tidings.settings import SCOPES
+from tidings.store import SetQuota
 from tidings.store.accounts import OPERATOR, Account, Token
 from tidings.store.errors import AccountExists
 
 T = TypeVar("T")
 USERNAME = r"^[a-z0-9][a-z0-9_.-]{2,63}$"
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 8, 1_000
+SESSION_DAYS = 7  # that a session lasts
+_DAY = 86_400_000_000  # microseconds
 MOST_TOKENS = 1_000  # of one account; beyond, its oldest makes room
 _HASHING = 2  # at once
 _MOST_WAITING = 50
 _ID = 12  # hexadecimal digits of a token's digest that name it
 
 
-class IllegalUsername(ServiceError):
-    def __init__(self, username: str) -> None:
-        super().__init__(username)
-
-    def __str__(self) -> str:
-        return (
-            f"{shown(self.args[0])} cannot be a username: it has 3 to 64 lower-case letters (a-z), digits, '_', '.' "
-            "or '-', and begins with a letter or a digit"
-        )
+class IllegalUsername(Explained, ServiceError):
+    username: str
+    template = (
+        "{username!v} cannot be a username: expected 3 to 64 lower-case letters (a-z), digits, '_', '.' or '-', "
+        "beginning with a letter or a digit"
+    )
 
 
-class IllegalPassword(ServiceError):
-    def __str__(self) -> str:
-        return f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD:,} characters, of which none is zero"
+class IllegalPassword(Explained, ServiceError):
+    template = f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD:,} characters, none of them zero"
 
 
-class RegistrationClosed(ServiceError):
+class RegistrationClosed(Explained, ServiceError):
     status = 403
-
-    def __str__(self) -> str:
-        return "nobody can register here; ask whoever runs the service for an account"
+    template = "registration is closed; ask the operator of the service for an account"
 
 
-class WrongPassword(ServiceError):
-    """Or there is no such account: which of them, nobody is told."""
+class WrongPassword(Explained, ServiceError):
+    """Or there is no such account: nobody is told which."""
 
     status = 401
-
-    def __str__(self) -> str:
-        return "there is no account with this name and this password"
+    template = "there is no account with this name and this password"
 
 
-class NoSuchAccount(ServiceError):
+class NoSuchAccount(Explained, ServiceError):
     status = 404
-
-    def __init__(self, username: str) -> None:
-        super().__init__(username)
-
-    def __str__(self) -> str:
-        return f"no account {shown(self.args[0])}"
+    username: str
+    template = "no account {username!v}"
 
 
-class NoSuchToken(ServiceError):
+class NoSuchToken(Explained, ServiceError):
     status = 404
-
-    def __init__(self, id: str) -> None:
-        super().__init__(id)
-
-    def __str__(self) -> str:
-        return f"you have no token {shown(self.args[0])}; GET /tokens lists yours"
+    id: str
+    template = "you have no token {id!v}; GET /tokens lists yours"
 
 
-class TooManyLogins(ServiceError):
+class TooManyLogins(Explained, ServiceError):
     status = 503
-
-    def __str__(self) -> str:
-        return "too many others are logging in just now; try again in a second"
+    template = "too many others are logging in just now; try again in a second"
 
 
 class Accounts:
@@ -106,12 +92,18 @@ class Accounts:
         self._waiting = 0
         self._guesses = Throttle(0.1, burst=10, clock=clock)  # by name and address: ten, then one in ten seconds
         self._tries = Throttle(2.0, burst=100, clock=clock)  # by address
+        self._shown = Throttle(2.0, burst=20, clock=clock)  # tokens, by address
 
     async def close(self) -> None:
         self._threads.shutdown()
 
     async def register(self, username: str, password: str, address: str) -> tuple[str, Token]:
         """A new account and its first token; raises what is wrong with either."""
+        account = await self.add(username, password, address)
+        return await self._give(account, account.scopes, "registration", None)
+
+    async def add(self, username: str, password: str, address: str) -> Account:
+        """A new account without a token."""
         if not self._gateway.settings.registration:
             raise RegistrationClosed
         if not is_username(username):
@@ -125,7 +117,14 @@ class Accounts:
         hashed = await self._hashing(self.hasher.hash, password)
         account = Account(username, hashed, self._gateway.settings.first_scopes, self._store.clock.now())
         await self._gateway.write(self._store.add_account, account)
-        return await self._give(account, account.scopes, "registration", None)
+        return account
+
+    async def account(self, username: str) -> Account:
+        """Raises NoSuchAccount."""
+        found = await self._gateway.read(self._store.account, username)
+        if found is None:
+            raise NoSuchAccount(username)
+        return found
 
     async def log_in(
         self,
@@ -178,9 +177,47 @@ class Accounts:
         ):
             raise NoSuchAccount(username)
         self._gateway.callers.forget()
-        account = await self._gateway.read(self._store.account, username)
-        assert account is not None
-        return account
+        return await self.account(username)
+
+    async def set_quota(self, username: str, matches_per_minute: int) -> None:
+        """0: any number. Raises NoSuchAccount."""
+        await self.account(username)
+        await self._gateway.append_one(SetQuota(matches_per_minute, username))
+
+    async def show_token(self, secret: str, address: str) -> tuple[Account, Token]:
+        """Whose token it is, as the first operator has one and no password. A token cannot be guessed, but asking costs
+        a read. Raises UnknownToken or TooManyRequests."""
+        self._shown.take(address)
+        token = await self._gateway.read(self._store.token, digest_of(secret))
+        account = None if token is None else await self._gateway.read(self._store.account, token.username)
+        if token is None or account is None or token.kind != "token":
+            raise UnknownToken
+        return account, token
+
+    async def begin_session(self, account: Account, by: Token | None = None) -> tuple[str, Token]:
+        """For a browser. `by`: the token that was shown instead of a password; the session may do no more, lasts no
+        longer, and goes with it. Raises WrongPassword where the account has changed, UnknownToken where the token is
+        gone."""
+        secret, made = new_token(), self._store.clock.now()
+        expires = Instant(made + SESSION_DAYS * _DAY)
+        token = Token(digest_of(secret), account.username, "session", "browser", account.scopes, made, expires)
+        if by is not None:
+            last = expires if by.expires is None else min(by.expires, expires)
+            token = replace(token, name=session_name(by), scopes=by.scopes & account.scopes, expires=last)
+        if not await self._gateway.write(self._store.add_token, token, proved=account, most=MOST_TOKENS):
+            raise WrongPassword
+        if by is not None and await self._gateway.read(self._store.token, by.digest) is None:  # taken back meanwhile
+            await self._gateway.write(self._store.remove_token, token.digest)
+            raise UnknownToken
+        return secret, token
+
+    async def end_session(self, secret: str) -> None:
+        """Does nothing where it is no session's."""
+        digest = digest_of(secret)
+        known = await self._gateway.read(self._store.token, digest)
+        if known is not None and known.kind == "session":
+            await self._gateway.write(self._store.remove_token, digest)
+            self._gateway.callers.forget(digest)
 
     async def tokens(self, caller: Caller) -> list[Token]:
         return await self._gateway.read(self._store.tokens_of, caller.owner)

@@ -76,16 +76,14 @@ async def change_password(request: Request) -> Response:
     new = form.exactly("new")
     if new != form.exactly("again"):
         return await _page(request, form, {"again": "the two passwords differ"}, status=422)
-    accounts, gateway = accounts_of(request), gateway_of(request)
+    accounts = accounts_of(request)
     try:
         await accounts.change_password(caller, form.exactly("old"), new, address_of(request))
     except TidingsError as error:
         places: dict[type[TidingsError], str] = {WrongPassword: "old", IllegalPassword: "new"}
         return await _page(request, form, {places.get(type(error), "old"): _said(error)}, status=status_of(error))
     answer = RedirectResponse(f"{ACCOUNT}?done=password", 303)
-    changed = await gateway.read(gateway.store.account, caller.owner)
-    assert changed is not None
-    await begin_session(request, answer, changed)
+    await begin_session(request, answer, await accounts.account(caller.owner))
     return answer
 
 
@@ -113,8 +111,7 @@ async def _page(
     shown = signed[:_WEBHOOKS]
     channels = await gateway.read(gateway.store.channels_of, caller.owner, [id for id, _ in shown])
     tokens = await accounts_of(request).tokens(caller)
-    found = await gateway.read(gateway.store.account, caller.owner)
-    assert found is not None
+    found = await accounts_of(request).account(caller.owner)
     return render(
         request,
         "account.html",

@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import TidingsError
 from tidings.service.actions.accounts import SHORTEST_PASSWORD, IllegalPassword, IllegalUsername, WrongPassword
-from tidings.service.callers import UnknownToken, digest_of
+from tidings.service.callers import UnknownToken
 from tidings.service.pages.form import Form, read_form, read_unproved
 from tidings.service.pages.kept_form import KeptForm, carried_form
 from tidings.service.pages.login_page import login_page
@@ -21,14 +21,12 @@ from tidings.service.pages.visiting import (
     HOME,
     begin_session,
     end_session,
-    gateway_of,
     has_ended,
     safe_next,
     visitor,
 )
 from tidings.service.problems import status_of
 from tidings.service.requests import SESSION, accounts_of, address_of
-from tidings.service.throttling import Throttle
 from tidings.store.accounts import Token
 from tidings.store.errors import AccountExists
 
@@ -63,18 +61,14 @@ async def register(request: Request) -> Response:
         return wrong("", _WAITED, StaleForm.status)
     if password != form.exactly("again"):
         return wrong("again", "the two passwords differ", 422)
-    gateway = gateway_of(request)
     try:
-        _, token = await accounts_of(request).register(username, password, address_of(request))
+        account = await accounts_of(request).add(username, password, address_of(request))
     except (IllegalUsername, AccountExists) as error:
         return wrong("username", str(error), status_of(error))
     except IllegalPassword as error:
         return wrong("password", str(error), status_of(error))
     except TidingsError as error:
         return wrong("", str(error), status_of(error))
-    account = await gateway.read(gateway.store.account, username)
-    assert account is not None
-    await gateway.write(gateway.store.remove_token, token.digest)  # a browser needs none that lasts for ever
     place = safe_next(next)
     answer = RedirectResponse(_FIRST_PAGE if place == HOME else place, 303)
     _give_back(request, answer, await begin_session(request, answer, account), kept)
@@ -101,12 +95,11 @@ async def log_in(request: Request) -> Response:
     if is_stale:
         return login_page(request, next, form.one("username"), {"": _WAITED}, kept=kept, status=StaleForm.status)
     try:
+        accounts, address = accounts_of(request), address_of(request)
         if form.one("token"):
-            session = await _by_token(request, form, answer)
+            session = await begin_session(request, answer, *await accounts.show_token(form.one("token"), address))
         else:
-            account = await accounts_of(request).prove(
-                form.one("username"), form.exactly("password"), address_of(request)
-            )
+            account = await accounts.prove(form.one("username"), form.exactly("password"), address)
             session = await begin_session(request, answer, account)
     except UnknownToken as error:
         return login_page(request, next, errors={"token": str(error)}, kept=kept, status=401)
@@ -152,20 +145,6 @@ def _give_back(request: Request, answer: Response, session: Token, kept: KeptFor
         keep_for_session(request, session.digest, kept)
     elif kept is not None:
         answer.headers["location"] = HOME
-
-
-async def _by_token(request: Request, form: Form, answer: Response) -> Token:
-    """A token cannot be guessed, but asking costs a read: so many a second from one address."""
-    gateway = gateway_of(request)
-    state = request.app.state
-    if not hasattr(state, "token_log_ins"):
-        state.token_log_ins = Throttle(2.0, burst=20)
-    state.token_log_ins.take(address_of(request))
-    token = await gateway.read(gateway.store.token, digest_of(form.one("token")))
-    account = None if token is None else await gateway.read(gateway.store.account, token.username)
-    if token is None or account is None or token.kind != "token":
-        raise UnknownToken
-    return await begin_session(request, answer, account, token)
 
 
 def _register_page(

@@ -7,24 +7,20 @@ cookie takes its place. Both are secrets, under which `proving` makes the proofs
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
 from urllib.parse import quote, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from tidings.errors import ServiceError, TidingsError
-from tidings.schema import Instant
-from tidings.service.actions.accounts import MOST_TOKENS, WrongPassword, session_name
-from tidings.service.callers import Caller, UnknownToken, digest_of, new_token
+from tidings.service.actions.accounts import SESSION_DAYS
+from tidings.service.callers import Caller, UnknownToken
 from tidings.service.gateway import Gateway
-from tidings.service.requests import CALLER, SESSION
+from tidings.service.requests import CALLER, SESSION, accounts_of
 from tidings.store.accounts import Account, Token
 
 GUEST = "tidings_guest"  # the cookie that stands for a session while there is none
-DAYS = 7  # that a session lasts
 HOME = "/"
-_DAY = 86_400_000_000
 _HAVE_PAGES = frozenset({"edit", "channel", "deliveries", "why"})  # of one subscription
 
 
@@ -98,39 +94,18 @@ def ensure_secret(request: Request, answer_cookies: dict[str, str]) -> str:
 
 
 async def begin_session(request: Request, answer: Response, account: Account, by: Token | None = None) -> Token:
-    """A new session, never an old one, and the one that there was ends. `by`: the token that was shown instead of a
-    password; the session may do no more, lasts no longer, and goes with it. Raises WrongPassword where the account has
-    changed, UnknownToken where the token is gone."""
-    gateway = gateway_of(request)
+    """A new session, never an old one, and the one that there was ends. Raises as `Accounts.begin_session`."""
     await end_session(request)
-    secret = new_token()
-    made = gateway.store.clock.now()
-    expires = Instant(made + DAYS * _DAY)
-    token = Token(digest_of(secret), account.username, "session", "browser", account.scopes, made, expires)
-    if by is not None:
-        last = expires if by.expires is None else min(by.expires, expires)
-        token = replace(token, name=session_name(by), scopes=by.scopes & account.scopes, expires=last)
-    if not await gateway.write(gateway.store.add_token, token, proved=account, most=MOST_TOKENS):
-        raise WrongPassword
-    if by is not None and await gateway.read(gateway.store.token, by.digest) is None:  # taken back meanwhile
-        await gateway.write(gateway.store.remove_token, token.digest)
-        raise UnknownToken
-    set_cookie(request, answer, SESSION, secret, DAYS * 86_400)
+    secret, token = await accounts_of(request).begin_session(account, by)
+    set_cookie(request, answer, SESSION, secret, SESSION_DAYS * 86_400)
     answer.delete_cookie(GUEST, path="/")
     return token
 
 
 async def end_session(request: Request) -> None:
     """The token of the cookie, where it is a session's, works no more."""
-    gateway = gateway_of(request)
-    shown = request.cookies.get(SESSION)
-    if not shown:
-        return
-    digest = digest_of(shown)
-    known = await gateway.read(gateway.store.token, digest)
-    if known is not None and known.kind == "session":
-        await gateway.write(gateway.store.remove_token, digest)
-        gateway.callers.forget(digest)
+    if shown := request.cookies.get(SESSION):
+        await accounts_of(request).end_session(shown)
 
 
 def safe_next(text: str) -> str:
