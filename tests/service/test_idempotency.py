@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.service.conftest import PASSWORD, Service, car, on_sqlite
-from tidings.service.idempotency import _digest
+from tidings.service.actions.keys import digest
 
 KEY = {"Idempotency-Key": "7d1f"}
 
@@ -110,7 +110,7 @@ def test_a_key_needs_a_token(service: Service) -> None:
 
 @on_sqlite
 def test_a_key_that_is_in_use_is_told_when_to_come_back(client: httpx.Client, service: Service) -> None:
-    service.app.state.under_way.add(_digest("tester", KEY["Idempotency-Key"]))
+    service.app.state.under_way.add(digest("tester", KEY["Idempotency-Key"]))
     answer = client.post("/subscriptions", json={"filter": "price > 5"}, headers=KEY)
     assert (answer.status_code, answer.json()["type"]) == (409, "/problems/idempotency-key-in-use")
     assert answer.headers["retry-after"] == "1"

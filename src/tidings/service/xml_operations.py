@@ -168,18 +168,19 @@ class Operations:
         return known
 
     async def _grow(self, asked: Asked) -> bytes:
-        growth = asked.request
-        for last in range(_MOST_TRIES - 1, -1, -1):
+        growth, tries = asked.request, 0
+        while True:
             assert isinstance(growth, Growth)
+            tries += 1
             try:
                 grown = await grow(self._gateway, growth.changes)
-                break
             except NameTaken:
-                if not growth.numbered or not last:
+                if not growth.numbered or tries == _MOST_TRIES:
                     raise
-            growth = await self._read(asked.root)  # somebody else was quicker to take the number
-        name = growth.created or None
-        return answers.done(asked.name, position=grown.position, version=grown.version, name=name)
+                growth = await self._read(asked.root)  # somebody else was quicker to take the number
+                continue
+            name = growth.created or None
+            return answers.done(asked.name, position=grown.position, version=grown.version, name=name)
 
     async def _subscribe(self, posting: Posting, owner: str) -> bytes:
         made = await subscriptions.subscribe(self._gateway, owner, SubscriptionAsked(posting.filter, posting.expiry))

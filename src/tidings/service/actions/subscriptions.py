@@ -99,7 +99,8 @@ async def change(gateway: Gateway, owner: str, id: str, asked: SubscriptionChang
     ChannelError, ExpiryPassed or TooManyRequests."""
     store, channels = gateway.store, gateway.channels
     before = await own(gateway, owner, id)
-    text, warnings = None, ()
+    text: str | None = None
+    warnings: tuple[str, ...] = ()
     if asked.filter is not None:
         filter, warnings = await gateway.read(read_filter, asked.filter, store)
         text = filter.text if filter.text != before.filter else None
