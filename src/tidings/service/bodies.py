@@ -13,11 +13,13 @@ from typing import Any, TypeVar
 import msgspec
 from starlette.requests import Request
 
-from tidings.errors import ServiceError, one_of
+from tidings.errors import ServiceError, one_of, shown
+from tidings.service.repeated_keys import may_repeat, repeated_key
 
 T = TypeVar("T")
 _REFERENCE = "#/components/schemas/{name}"
 JSON = ("application/json",)
+RAW_ITEMS = list[msgspec.Raw]
 
 
 class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -84,13 +86,23 @@ async def read_body(request: Request, shape: type[T]) -> T:
 def decoded(body: bytes | bytearray, shape: type[T]) -> T:
     """Raises WrongBody."""
     try:
-        return msgspec.json.decode(body, type=shape)
+        made = msgspec.json.decode(body, type=shape)
+        if shape is not RAW_ITEMS:  # its parts are decoded one by one
+            _refuse_repeated(body, made)
+        return made
     except RecursionError:
         raise WrongBody("the JSON is nested too deeply") from None
     except UnicodeDecodeError as problem:
         raise WrongBody(f"it is no UTF-8 text: {problem.reason} at byte {problem.start}") from None
     except (msgspec.MsgspecError, ValueError) as problem:
         raise WrongBody(str(problem)) from None
+
+
+def _refuse_repeated(body: bytes | bytearray, made: object) -> None:
+    """Raises WrongBody where an object has a key twice."""
+    value = made if type(made) in (dict, list) else msgspec.json.decode(body)
+    if may_repeat(body, value if type(value) is list else (value,)) and (key := repeated_key(body)) is not None:
+        raise WrongBody(f"it has the key {shown(key)} twice in one object")
 
 
 def takes(*shapes: Any, media: Iterable[str] = JSON, told: str = "", required: bool = True) -> dict[str, Any]:

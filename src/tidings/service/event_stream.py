@@ -21,6 +21,7 @@ from tidings.service.actions.publish import give_id, too_large
 from tidings.service.bodies import WrongBody, decoded
 from tidings.service.evident import Evident
 from tidings.service.gateway import Gateway
+from tidings.service.repeated_keys import may_repeat
 from tidings.store import Accepted, Draft, Duplicate, Outcome, PublishValid, Refused
 
 _BLOCK = 1 << 18  # bytes of lines that are appended together
@@ -212,6 +213,8 @@ def _sift_lines(first: int, block: bytes, largest: int, gateway: Gateway) -> Sif
     if max(map(len, lines)) <= largest:
         try:
             items = _decode_lines(block)
+            if may_repeat(block, items):
+                items = None  # one by one, which finds the line
         except (msgspec.MsgspecError, ValueError, RecursionError):
             items = None  # some line is wrong: which one is found below
     if items is None or len(items) != len(numbers):
@@ -225,7 +228,7 @@ def _parsed(line: bytes, largest: int) -> Any:
     try:
         return decoded(line, Any)
     except WrongBody as problem:
-        return RefusedEvent(None, (BrokenRule("form", None, None, f"the line is no JSON: {problem.args[0]}"),))
+        return RefusedEvent(None, (BrokenRule("form", None, None, f"the line is not valid: {problem.args[0]}"),))
 
 
 def _as_refused(error: Exception) -> RefusedEvent:

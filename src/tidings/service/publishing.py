@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import msgspec
 from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -18,7 +17,7 @@ from tidings.errors import TidingsError
 from tidings.service import cloud_events, problems
 from tidings.service.actions import publish as actions
 from tidings.service.actions.publish import check_size, too_large
-from tidings.service.bodies import Shape, WrongContentType, check_unpacked, decoded, media_type, says, takes
+from tidings.service.bodies import RAW_ITEMS, Shape, WrongContentType, check_unpacked, decoded, media_type, says, takes
 from tidings.service.entrance import STREAMED
 from tidings.service.event_stream import Pieces, Tally, publish_stream, sift
 from tidings.service.gateway import QUICK, Gateway
@@ -190,5 +189,5 @@ def _items(body: bytes, largest: int) -> Sequence[Any]:
     """Each is parsed, or an error that stands for one that is too large; raises WrongBody."""
     if len(body) <= largest:
         return decoded(body, list[Any])
-    parts = decoded(body, list[msgspec.Raw])
-    return [too_large(len(part), largest) if len(part) > largest else decoded(part, Any) for part in parts]
+    parts = decoded(body, RAW_ITEMS)
+    return [too_large(len(part), largest) if len(part) > largest else decoded(bytes(part), Any) for part in parts]

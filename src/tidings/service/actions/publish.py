@@ -24,8 +24,8 @@ class Published:
 async def publish(gateway: Gateway, raw: Any, size: int) -> Published:
     """A raw event of so many bytes; one without an id gets one. Raises RefusedEvent, Overloaded or StoreError."""
     check_size(gateway, size)
-    give_id(raw)
     try:
+        give_id(raw)
         draft = await gateway.draft(raw, size)
     except RefusedEvent:
         gateway.published["refused"] += 1
@@ -59,9 +59,17 @@ def too_large(size: int, largest: int) -> RefusedEvent:
 
 
 def give_id(raw: Any) -> None:
-    """Where it has none; a raw event that is no object is left for `validate` to refuse."""
-    if type(raw) is dict and raw.get("id") is None:
-        raw["id"] = uuid4().hex
+    """Where it has none; a raw event that is no object is left for `validate` to refuse. Raises RefusedEvent for a zero
+    character, which `validate` lets pass since events of older releases may have it."""
+    if type(raw) is not dict:
+        return
+    id, source = raw.get("id"), raw.get("source")
+    if id is None:
+        id = raw["id"] = uuid4().hex
+    for member, value in (("id", id), ("source", source)):
+        if type(value) is str and "\0" in value:
+            broken = BrokenRule("form", member, value, f"the {member} contains a zero character (U+0000)")
+            raise RefusedEvent(id if type(id) is str else None, (broken,))
 
 
 _COUNTED = {Accepted: "accepted", Duplicate: "duplicate", Refused: "refused"}
