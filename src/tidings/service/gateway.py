@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
+from tidings.errors import StoreError
 from tidings.events import Event, RefusedEvent, validate
 from tidings.schema import Catalog
 from tidings.service.actions.channels import Channels
@@ -19,7 +21,20 @@ from tidings.service.committing import Committing
 from tidings.service.evident import Evident
 from tidings.service.status import OFF, ChildStatus
 from tidings.settings import Settings
-from tidings.store import Accepted, Draft, Duplicate, Outcome, PublishValid, Refused, Store
+from tidings.store import (
+    Accepted,
+    Draft,
+    Duplicate,
+    Outcome,
+    PublishValid,
+    Refused,
+    Store,
+    StoreFailed,
+    StoreFull,
+    StoreLocked,
+    StoreReadOnly,
+    StoreUnreachable,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -27,6 +42,7 @@ R = TypeVar("R")
 _READERS = 4  # threads; more would only wait for the interpreter
 _WRITERS = 2  # threads of their own: while one waits for a lock of the database, everybody else can still read
 QUICK = 1 << 14  # bytes of an event that is looked at without leaving the event loop
+_FAILURES = (StoreFailed, StoreFull, StoreLocked, StoreReadOnly, StoreUnreachable)
 _GUEST = frozenset({"publish", "schema"})
 
 
@@ -42,6 +58,7 @@ class Gateway:
         self.channels = Channels(self)
         self.guest = Caller("", _GUEST if settings.guests else frozenset())
         self.published: Counter[str] = Counter(accepted=0, duplicate=0, refused=0)  # events, by HTTP and XML
+        self.failed_write: StoreError | None = None  # why the last write failed; None: it did not
         self._committing = Committing(store)
         self._evident = Evident(store.known_catalog, settings.values_per_attribute)
         self._evident_under = store.known_catalog
@@ -58,11 +75,12 @@ class Gateway:
 
     async def append(self, drafts: Sequence[Draft]) -> list[Outcome]:
         """An outcome for each, once they are on the disk. Raises Overloaded or StoreError."""
-        return await self._committing.append(drafts)
+        with self._writing():
+            return await self._committing.append(drafts)
 
     async def append_one(self, draft: Draft) -> Accepted | Duplicate:
         """Raises what the draft was refused for."""
-        (outcome,) = await self._committing.append((draft,))
+        (outcome,) = await self.append((draft,))
         if isinstance(outcome, Refused):
             raise outcome.error
         return outcome
@@ -102,7 +120,19 @@ class Gateway:
     async def write(self, change: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
         """The same for what changes the store beside the journal, and may have to wait for other writers."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._writers, lambda: change(*args, **named))
+        with self._writing():
+            return await loop.run_in_executor(self._writers, lambda: change(*args, **named))
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Notes for `/readyz` whether the store can be written."""
+        try:
+            yield
+        except _FAILURES as problem:
+            self.failed_write = problem
+            raise
+        else:
+            self.failed_write = None
 
     async def close(self) -> None:
         """Returns when all that was accepted is answered."""

@@ -1,4 +1,4 @@
-"""What whoever runs the service looks at: /healthz, /readyz, /metrics."""
+"""What operators watch: /healthz and /metrics; `readiness` has /readyz."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from time import monotonic
-from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from tidings.errors import ServiceError, StoreError
+from tidings.errors import StoreError
 from tidings.pipeline.folder import DataFolder
 from tidings.pipeline.plan_figures import PlanFigures, PlanReader
-from tidings.service import problems
 from tidings.service.bodies import Shape, says
 from tidings.service.gateway import Gateway
-from tidings.service.requests import CALLER, GatewayOf, answered
+from tidings.service.requests import GatewayOf, answered
 from tidings.service.status import ChildStatus
 from tidings.store import DeliveryFigures, Figures
 
@@ -28,39 +26,7 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 _PATIENCE = 5.0  # seconds for the store to answer
 _FRESH = 1.0  # seconds that figures are shown again: counting subscriptions takes a while when there are many
 _STATES = ("elsewhere", "starting", "running", "waiting", "failed", "stopped")
-_LONGEST_REASON = 500
 _JUMP = "By how much the clock is wrong; unless it is 0, nothing is accepted."
-
-
-class NotReady(ServiceError):
-    """Why not, and what is known all the same."""
-
-    status = 503
-
-    def __init__(self, reasons: tuple[str, ...], members: dict[str, Any]) -> None:
-        super().__init__(reasons, members)
-
-    @property
-    def members(self) -> dict[str, Any]:
-        reasons, members = self.args
-        return {"reasons": list(reasons), **members}
-
-    def __str__(self) -> str:
-        return "the service is not ready: " + "; ".join(self.args[0])
-
-
-class ChildSeen(Shape, frozen=True):
-    state: str
-    restarts: int
-
-
-class Ready(Shape, frozen=True):
-    ready: bool
-    pipeline: ChildSeen
-    outbox: ChildSeen
-    journal: int
-    committed: int
-    lag: int
 
 
 class Health(Shape, frozen=True):
@@ -141,29 +107,6 @@ async def healthz() -> Response:
     return answered({"alive": True})
 
 
-@router.get("/readyz", responses=says(Ready, "The service can do its work"))
-async def readyz(request: Request, gateway: GatewayOf) -> Response:
-    """Whether the store can be read, its clock is right and neither pipeline nor outbox has failed; and how far
-    matching is behind."""
-    seen: dict[str, Any] = {}
-    reasons = []
-    for name, child in _children(gateway):
-        seen[name] = {"state": child.state, "restarts": child.restarts}
-        if child.state == "failed":
-            reasons.append(_why(name, child, request, gateway))
-    try:
-        clock = await asyncio.wait_for(gateway.read(gateway.store.clock.look), _PATIENCE)
-        if not clock.is_right:
-            reasons.append(str(clock.problem))
-        figures = await request.app.state.figuring.figures()
-        seen |= {"journal": figures.tail, "committed": figures.committed, "lag": figures.lag}
-    except (StoreError, TimeoutError):
-        reasons.append("the store cannot be read")
-    if reasons:
-        return problems.answer(NotReady(tuple(reasons), seen))
-    return answered({"ready": True, **seen})
-
-
 _TEXT = {200: {"description": "Prometheus's text form", "content": {"text/plain": {"schema": {"type": "string"}}}}}
 
 
@@ -191,14 +134,6 @@ async def metrics(request: Request, gateway: GatewayOf) -> Response:
 
 def _children(gateway: Gateway) -> tuple[tuple[str, ChildStatus], ...]:
     return ("pipeline", gateway.pipeline), ("outbox", gateway.outbox)
-
-
-def _why(name: str, child: ChildStatus, request: Request, gateway: Gateway) -> str:
-    """The reason may show paths and programs: only for whoever operates, or sits at this machine."""
-    caller = request.scope[CALLER]
-    if gateway.settings.on_loopback or "operate" in getattr(caller, "scopes", ()):
-        return f"the {name} failed: {problems.legible(child.reason)[:_LONGEST_REASON]}"
-    return f"the {name} failed"
 
 
 def _figure_lines(figures: Figures) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 State = Literal["elsewhere", "starting", "running", "waiting", "failed", "stopped"]
@@ -18,7 +18,9 @@ class ChildStatus:
     process: int | None = None
     restarts: int = 0
     lag: int | None = None  # what is left to do, as the child said last
+    leads: bool | None = None  # of an outbox: whether it has the lease
     busiest: tuple[tuple[str, int, str], ...] = ()  # of an outbox: destination, places it takes, how it answers
+    heard: float = field(default=0.0, compare=False)  # when it last said something, by the monotonic clock
 
 
 OFF = ChildStatus("elsewhere")

@@ -61,6 +61,7 @@ class Growth:
     complete_from: int
     matches: int
     lag: int
+    committed: int
 
 
 def growth(database: Database) -> Growth:
@@ -68,4 +69,4 @@ def growth(database: Database) -> Growth:
     with database.reading() as connection:
         tail, events, first = connection.execute(select(about.c.tail, about.c.events, about.c.complete_from)).one()
         done, cursor = committed(connection), last_cursor(connection)
-    return Growth(tail, events, first, cursor, max(0, tail - done))
+    return Growth(tail, events, first, cursor, max(0, tail - done), done)

@@ -22,6 +22,7 @@ from tidings.store import (
     staging,
     subscriptions,
     tables,
+    trial_write,
     watermark,
 )
 from tidings.store.accounts import Account, Token, TokenKind
@@ -411,6 +412,10 @@ class Store(OutboxStore):
     def keep_response(self, response: KeptResponse) -> bool:
         """False when one is kept under its key already; that one stays."""
         return kept_responses.keep(self.database, response, self.clock.now())
+
+    def try_write(self) -> None:
+        """Writes as much as a large event and takes it back. Raises StoreError where a publish would fail too."""
+        trial_write.try_write(self.database)
 
     def _catalog_of(self, connection: Connection, version: int) -> Catalog:
         """The newest catalog, which has this version."""

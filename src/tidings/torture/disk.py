@@ -16,10 +16,10 @@ _PIECE = b"\0" * (1 << 20)
 class SmallDisk:
     """Mounted over the folder: Linux only, and root only. `usable` says whether it is there."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, size: str = _SIZE) -> None:
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        mount = ["mount", "-t", "tmpfs", "-o", f"size={_SIZE},mode=700", "tidings-torture", str(folder)]
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tidings-torture", str(folder)]
         try:
             self.usable = subprocess.run(mount, capture_output=True, check=False).returncode == 0
         except FileNotFoundError:

@@ -13,11 +13,11 @@ from tidings.errors import StoreError
 from tidings.service.pages.charts import Chart, chart
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.proving import check_continues
-from tidings.service.pages.pulse import EVERY, Pulse
 from tidings.service.pages.rendering import render
 from tidings.service.pages.showcase import Showcase, Window
 from tidings.service.pages.visiting import gateway_of, has_ended, visitor
 from tidings.service.pages.wording import rate
+from tidings.service.pulse import EVERY, Pulse
 from tidings.store import browsing
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)

@@ -27,7 +27,7 @@ from tidings.service.pages import (
     subscription_pages,
 )
 from tidings.service.pages.page_route import NoSuchPage, PageRoute
-from tidings.service.pages.pulse import Pulse
+from tidings.service.pulse import Pulse
 from tidings.store.ends import EventEnds
 
 _PAGES = (

@@ -1,0 +1,132 @@
+"""Whether the service can do its work: `/readyz`, with every reason where it cannot.
+
+It is ready when writes succeed, the clock is right, the pipeline keeps up or moves, and the outbox sends. What runs
+elsewhere is judged by what it leaves in the store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from time import monotonic
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from tidings.errors import Explained, ServiceError, StoreError
+from tidings.service import problems
+from tidings.service.bodies import Shape, says
+from tidings.service.gateway import Gateway
+from tidings.service.pulse import Beat
+from tidings.service.requests import CALLER, GatewayOf, answered
+from tidings.service.status import ChildStatus
+
+router = APIRouter(tags=["operations"])
+
+PATIENCE = 15.0  # seconds that a child may be silent, and that nothing may be committed while something waits
+_STORE_PATIENCE = 5.0  # seconds for the store to answer
+_LONGEST_REASON = 500
+
+
+class NotReady(Explained, ServiceError):
+    """Every reason, and what is known all the same."""
+
+    reasons: tuple[str, ...]
+    seen: dict[str, Any]
+    template = "the service is not ready: {all}"
+    status = 503
+
+    @property
+    def all(self) -> str:
+        return "; ".join(self.reasons)
+
+    @property
+    def members(self) -> dict[str, Any]:
+        return {"reasons": list(self.reasons), **self.seen}
+
+
+class ChildSeen(Shape, frozen=True):
+    state: str
+    restarts: int
+
+
+class Ready(Shape, frozen=True):
+    ready: bool
+    pipeline: ChildSeen
+    outbox: ChildSeen
+    journal: int
+    committed: int
+    lag: int
+
+
+@router.get("/readyz", responses=says(Ready, "The service can do its work"))
+async def readyz(request: Request, gateway: GatewayOf) -> Response:
+    """Whether writes succeed, the clock is right, the pipeline moves and the outbox sends; and how far matching is
+    behind. 503 says what is wrong."""
+    reasons, seen, now = [], {}, monotonic()
+    is_insider = gateway.settings.on_loopback or "operate" in getattr(request.scope[CALLER], "scopes", ())
+    for name, child in (("pipeline", gateway.pipeline), ("outbox", gateway.outbox)):
+        seen[name] = {"state": child.state, "restarts": child.restarts}
+        reasons += [_told(problem, detail, is_insider) for problem, detail in _of_child(name, child, now)]
+    stuck = stuck_seconds(list(request.app.state.pulse.beats), now)
+    if stuck >= PATIENCE:
+        reasons.append(f"events wait and the pipeline has committed nothing for {stuck:.0f} s")
+    try:
+        clock = await asyncio.wait_for(gateway.read(gateway.store.clock.look), _STORE_PATIENCE)
+        if not clock.is_right:
+            reasons.append(str(clock.problem))
+        figures = await request.app.state.figuring.figures()
+        seen |= {"journal": figures.tail, "committed": figures.committed, "lag": figures.lag}
+    except (StoreError, TimeoutError):
+        reasons.append("the store cannot be read")
+    failed = await _still_failing(gateway)
+    if failed is not None:
+        reasons.append(_told("the last write to the store failed", str(failed), is_insider))
+    if reasons:
+        return problems.answer(NotReady(tuple(reasons), seen))
+    return answered({"ready": True, **seen})
+
+
+def stuck_seconds(beats: Sequence[Beat], now: float) -> float:
+    """For how long the committed position has stayed put while there was a lag."""
+    since = now
+    for beat in reversed(beats):
+        if not beat.seen.lag or beat.seen.committed != beats[-1].seen.committed:
+            break
+        since = beat.at
+    return now - since
+
+
+def _of_child(name: str, child: ChildStatus, now: float) -> Iterator[tuple[str, str]]:
+    """What keeps it from its work, and more for insiders."""
+    if child.state == "failed":
+        yield f"the {name} failed", child.reason
+    elif child.state == "waiting":
+        yield f"the {name} is being restarted", child.reason
+    elif child.state == "stopped":
+        yield f"the {name} is stopped", ""
+    elif child.state == "running":
+        if now - child.heard >= PATIENCE:
+            yield f"the {name} hangs: it has said nothing for {now - child.heard:.0f} s", ""
+        elif child.leads is False:
+            yield f"the {name} waits for the lease that another one holds", ""
+
+
+def _told(problem: str, detail: str, is_insider: bool) -> str:
+    """Details may show paths and programs: only for operators, and where only this machine can come in."""
+    return f"{problem}: {problems.legible(detail)[:_LONGEST_REASON]}" if detail and is_insider else problem
+
+
+async def _still_failing(gateway: Gateway) -> StoreError | None:
+    """The problem of a write that failed, unless writes succeed by now: nobody may publish until we are ready, so we
+    try ourselves."""
+    if (before := gateway.failed_write) is None:
+        return None
+    try:
+        await asyncio.wait_for(gateway.write(gateway.store.try_write), _STORE_PATIENCE)
+    except StoreError as problem:
+        return problem
+    except TimeoutError:
+        return before
+    return gateway.failed_write

@@ -1,0 +1,149 @@
+"""`/readyz` is true: 503 with the reason in every state in which the service cannot do its work."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.service.conftest import Service, car, on_sqlite
+from tests.service.served import PATIENCE, Served, descendants
+from tidings.service.pulse import Beat
+from tidings.service.readiness import stuck_seconds
+from tidings.service.status import ChildStatus
+from tidings.store import Store
+from tidings.store.figures import Growth
+from tidings.torture.disk import SmallDisk
+
+
+def beat(at: float, committed: int, tail: int) -> Beat:
+    return Beat(at, Growth(tail, tail, 1, 0, tail - committed, committed))
+
+
+def reasons(service: Service) -> list[str]:
+    answer = service.anonymous().get("/readyz")
+    found: list[str] = answer.json().get("reasons", [])
+    assert answer.status_code == (503 if found else 200)
+    return found
+
+
+def until(served: Served, status: int, word: str = "") -> str:
+    """What /readyz says once it has this status and says the word."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        answered, body = served.ask("GET", "/readyz")
+        if answered == status and word in str(body):
+            return str(body)
+        assert time.monotonic() < deadline, body
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    ("beats", "seconds"),
+    [
+        ([], 0),
+        ([beat(0, 5, 5), beat(2, 5, 5)], 0),
+        ([beat(0, 5, 5), beat(2, 5, 6), beat(20, 5, 9)], 28),  # since the first look that saw a lag
+        ([beat(0, 4, 9), beat(20, 5, 9)], 10),  # it moves, slowly
+        ([beat(0, 5, 9), beat(10, 9, 9), beat(20, 9, 12)], 10),  # it had caught up in between
+    ],
+)
+def test_for_how_long_nothing_was_committed(beats: list[Beat], seconds: float) -> None:
+    assert stuck_seconds(beats, 30) == seconds
+
+
+@on_sqlite
+def test_a_lag_that_does_not_shrink_for_15_seconds(service: Service) -> None:
+    service.app.state.pulse.beats.extend([beat(time.monotonic() - 16, 5, 6), beat(time.monotonic(), 5, 7)])
+    assert reasons(service) == ["events wait and the pipeline has committed nothing for 16 s"]
+    service.app.state.pulse.beats.append(beat(time.monotonic(), 6, 7))
+    assert reasons(service) == []
+
+
+@on_sqlite
+@pytest.mark.parametrize(
+    ("child", "reason"),
+    [
+        (ChildStatus("waiting", "ended by SIGKILL"), "the pipeline is being restarted: ended by SIGKILL"),
+        (ChildStatus("stopped"), "the pipeline is stopped"),
+        (ChildStatus("running", heard=-1e9), "the pipeline hangs: it has said nothing for"),
+    ],
+)
+def test_a_pipeline_that_does_not_work(service: Service, child: ChildStatus, reason: str) -> None:
+    service.gateway.pipeline = child
+    (found,) = reasons(service)
+    assert found.startswith(reason)
+    service.gateway.pipeline = ChildStatus("running", heard=time.monotonic())
+    assert reasons(service) == []
+
+
+@on_sqlite
+def test_a_damaged_database(service: Service) -> None:
+    assert service.client.post("/events", json=car("a")).status_code == 202
+    with service.store.database.reading() as connection:  # all of it in the file, nothing in the log beside
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    path = Path(service.store_url)
+    whole = path.read_bytes()
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(os.urandom(len(whole) - 4096))
+    service.store.database.engine.dispose()  # forget the pages that were read before
+    assert service.client.post("/events", json=car("b")).status_code >= 500
+    assert any("store" in reason for reason in reasons(service))
+
+
+@pytest.mark.slow
+def test_a_full_disk(tmp_path: Path) -> None:
+    disk = SmallDisk(tmp_path / "data", "24m")
+    if not disk.usable:
+        pytest.skip("only root can mount a small disk")
+    try:
+        with Served(tmp_path / "data", "--no-pipeline", "--no-outbox", "--guests") as served:
+            until(served, 200)
+            disk.begin()
+            words = [f"word {number}" for number in range(2_000)]
+            for number in range(1_000):  # until what was free in the database and its log is used up
+                domain = {"name": f"d{number}", "kind": "enumerated", "values": words}
+                if (status := served.ask("POST", "/schema/domains", domain)[0]) != 201:
+                    break
+            assert status == 503
+            assert "the last write to the store failed" in until(served, 503)
+            disk.end()
+            until(served, 200)
+    finally:
+        disk.close()
+
+
+@pytest.mark.slow
+def test_an_outbox_that_waits_for_its_lease(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "tidings.db") as store:
+        assert store.take_lease("another", 30)
+    with Served(tmp_path, "--no-pipeline") as served:
+        until(served, 503, "the outbox waits for the lease that another one holds")
+        with Store.open(tmp_path / "tidings.db") as store:
+            assert store.take_lease("another", 0)  # given back
+        until(served, 200)
+
+
+@pytest.mark.slow
+def test_an_outbox_that_hangs(tmp_path: Path) -> None:
+    with Served(tmp_path, "--no-pipeline") as served:
+        until(served, 200, "running")
+        (child,) = descendants(served.process.pid)
+        os.kill(child.id, signal.SIGSTOP)
+        until(served, 503, "the outbox hangs")
+        os.kill(child.id, signal.SIGCONT)
+        until(served, 200)
+
+
+@pytest.mark.slow
+def test_java_that_hangs(tmp_path: Path) -> None:
+    with Served(tmp_path, "--no-outbox") as served:
+        served.wait_until_running()
+        until(served, 200)
+        (java,) = [one for one in descendants(served.process.pid) if "java" in Path(f"/proc/{one.id}/comm").read_text()]
+        os.kill(java.id, signal.SIGSTOP)
+        until(served, 503, "the pipeline")
+        os.kill(java.id, signal.SIGCONT)
+        until(served, 200)
