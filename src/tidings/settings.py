@@ -21,6 +21,7 @@ ELSEWHERE = ("TIDINGS_CACHE", "TIDINGS_CLOCK_OFFSET_FILE", "TIDINGS_KAFKA_JARS",
 SCOPES = ("publish", "subscribe", "schema", "operate")
 SMTP_SECURITY = ("none", "starttls", "tls")
 HANDSHAKES = ("ask", "none")
+LOG_FORMATS = ("text", "json")
 MIB = 1 << 20
 _LAST_PORT = 65_535
 
@@ -43,6 +44,7 @@ class Settings:
     xml_port: int = 8090
     store: str = field(default="", repr=False)  # a URL, maybe with a password; empty: SQLite in the data folder
     spark_master: str = "local[2]"
+    log_format: str = "text"  # or json, of every process
     pipeline: bool = True  # false: it runs elsewhere
     outbox: bool = True  # the same
     registration: bool = True  # anyone may make an account
@@ -234,6 +236,12 @@ def _handshake(value: object) -> str:
     return word
 
 
+def _log_format(value: object) -> str:
+    if (word := _text(value).lower()) not in LOG_FORMATS:
+        raise ValueError
+    return word
+
+
 def _url(value: object) -> str:
     """Kept without the slash at its end; empty is none."""
     text = _text(value).strip().rstrip("/")
@@ -261,6 +269,7 @@ _SPECIAL = {
     "values_per_attribute": "count",
     "smtp_security": "security",
     "webhook_handshake": "handshake",
+    "log_format": "log format",
     "public_url": "url",
     "apprise_schemes": "schemes",
 }
@@ -277,6 +286,7 @@ _READERS: dict[str, Any] = {
     "tuple[float, ...]": _waits,
     "security": _security,
     "handshake": _handshake,
+    "log format": _log_format,
     "url": _url,
     "schemes": _schemes,
 }
@@ -292,6 +302,7 @@ _EXPECTED = {
     "tuple[str, ...]": f"a list of scopes, each one of {', '.join(SCOPES)}",
     "tuple[float, ...]": "a list of seconds, each above 0",
     "security": f"one of {', '.join(SMTP_SECURITY)}",
+    "log format": f"one of {', '.join(LOG_FORMATS)}",
     "handshake": f"one of {', '.join(HANDSHAKES)}",
     "url": "an address such as https://tidings.example.org, without a name, a query or a fragment",
     "schemes": "a list of Apprise's schemes such as ntfys or slack, without ://",

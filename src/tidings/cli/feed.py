@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -15,7 +16,16 @@ from tidings.cli.feed_sources import inferred_from, sampled
 from tidings.cli.options import ExistingFile, load_catalog, writable
 from tidings.cli.server import DEFAULT_SERVER, AsJson, InsteadServer, Server, Token, connected, instead
 from tidings.cli.stopping import stopping
-from tidings.cli.terminal import INPUT_WAS_WRONG, counted, messages, note, plain_errors, warn, written_whole
+from tidings.cli.terminal import (
+    INPUT_WAS_WRONG,
+    counted,
+    messages,
+    note,
+    plain_errors,
+    service_log,
+    warn,
+    written_whole,
+)
 from tidings.schema import Catalog, json_form
 
 if TYPE_CHECKING:  # httpx and lxml take long to load, and `--help` needs neither
@@ -59,7 +69,8 @@ def run(
 
     Example: tidings feed run cars.toml prices.toml --once
     """
-    with connected(server, token) as client:
+    log = nullcontext() if once else service_log("feed", people_watch=True)
+    with log, connected(server, token) as client:
         from tidings.feeds import Feed, read_mapping, state_path
 
         feeds = [Feed(read_mapping(path), client, warn, state=state_path(path, state)) for path in mappings]

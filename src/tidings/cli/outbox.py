@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.terminal import messages, plain_errors
+from tidings.cli.terminal import messages, plain_errors, service_log
 from tidings.settings import Settings, read_settings
 
 if TYPE_CHECKING:  # SQLAlchemy takes long to load, and other commands do without
@@ -58,6 +58,7 @@ def outbox(
         stop_with_parent(stopped)
     with plain_errors():
         chosen = read_settings({"data": data, "store": store}, os.environ, settings)
+    with service_log("outbox", chosen.log_format), plain_errors():
         import uvloop
 
         from tidings.store import Store

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections import deque
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +17,7 @@ from rich.text import Text
 
 from tidings.cli.options import ValuesPerAttribute
 from tidings.cli.quantities import bytes_of
-from tidings.cli.terminal import counted, messages, note, plain_errors
+from tidings.cli.terminal import counted, messages, note, plain_errors, service_log
 from tidings.events.validation import MOST_VALUES
 
 if TYPE_CHECKING:  # Spark, SQLAlchemy and numba take long to load, and other commands do without
@@ -112,7 +113,8 @@ def pipeline(
     from tidings.store import RetentionDays
 
     _check_sink(sink, direct, source or [])
-    with plain_errors():
+    log = nullcontext() if once else service_log("pipeline", people_watch=True)
+    with log, plain_errors():
         limit = bytes_of(plan_limit, "--plan-limit") if plan_limit else None
         settings = PipelineSettings(
             data,

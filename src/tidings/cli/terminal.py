@@ -6,11 +6,12 @@ input was wrong, 2 usage.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
@@ -20,7 +21,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from tidings.errors import TidingsError, shown
+from tidings.logs import VARIABLE, is_logged, logged
 from tidings.whole_file import whole_file
+
+_log = logging.getLogger(__name__)
 
 INPUT_WAS_WRONG = 1
 USAGE = 2
@@ -48,6 +52,8 @@ def plain_errors() -> Iterator[None]:
     """An error of the input ends the command with a message and exit code 1, without a traceback."""
     try:
         yield
+    except (typer.Exit, typer.Abort, typer.BadParameter):
+        raise
     except TidingsError as problem:
         fail(str(problem))
     except BrokenPipeError:  # the reader of our output has seen enough
@@ -63,18 +69,39 @@ def plain_errors() -> Iterator[None]:
         if missing not in _OF_THE_SERVICE:
             raise
         fail(f"this command needs packages that are not installed ({missing}): pip install 'tidings[service]'")
+    except Exception:
+        if not is_logged():
+            raise
+        _log.critical("unexpected error", exc_info=True)
+        raise typer.Exit(INPUT_WAS_WRONG) from None
+
+
+def service_log(process: str, form: str = "", *, people_watch: bool = False) -> AbstractContextManager[None]:
+    """The log of a process of the service; where people watch a terminal, they get plain messages instead."""
+    if people_watch and messages.is_terminal:
+        return nullcontext()
+    return logged(process, form or os.environ.get(VARIABLE, "text"))
 
 
 def fail(message: str, code: int = INPUT_WAS_WRONG) -> NoReturn:
+    if is_logged():
+        _log.error("%s", message)
+        raise typer.Exit(code)
     messages.print(f"[bold red]error:[/] {plain(message)}")
     raise typer.Exit(code)
 
 
 def note(message: str) -> None:
+    if is_logged():
+        _log.info("%s", message)
+        return
     messages.print(f"[yellow]note:[/] {plain(message)}")
 
 
 def warn(message: str) -> None:
+    if is_logged():
+        _log.warning("%s", message)
+        return
     messages.print(f"[yellow]warning:[/] {plain(message)}")
 
 

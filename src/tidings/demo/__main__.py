@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import sys
@@ -10,6 +11,8 @@ import threading
 from typing import Any
 
 from tidings.pipeline.parent import stop_with_parent
+
+_log = logging.getLogger("tidings.demo")
 
 
 def main() -> int:
@@ -20,6 +23,8 @@ def main() -> int:
     from tidings.demo.assignment import VARIABLE, Assignment
     from tidings.demo.feeding import feed
     from tidings.errors import TidingsError
+    from tidings.logs import VARIABLE as LOG_FORMAT
+    from tidings.logs import logged
 
     def tell(members: dict[str, Any]) -> None:
         sys.stdout.write(json.dumps(members) + "\n")
@@ -27,14 +32,17 @@ def main() -> int:
 
     def log(line: str) -> None:
         if not stopped.is_set():  # a service that stops does not answer, which is no news
-            sys.stderr.write(f"warning: {line}\n")
-            sys.stderr.flush()
+            _log.warning("%s", line)
 
-    try:
-        feed(Assignment.read(os.environ[VARIABLE]), stopped, tell, log)
-    except TidingsError as problem:
-        sys.stderr.write(f"error: {problem}\n")
-        return 1
+    with logged("feeds", os.environ.get(LOG_FORMAT, "text")):
+        try:
+            feed(Assignment.read(os.environ[VARIABLE]), stopped, tell, log)
+        except TidingsError as problem:
+            _log.error("%s", problem)
+            return 1
+        except Exception:
+            _log.critical("it ended by an error that nobody foresaw", exc_info=True)
+            return 1
     return 0
 
 

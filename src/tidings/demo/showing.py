@@ -13,6 +13,7 @@ from typing import Any
 from tidings.demo.assignment import VARIABLE, Assignment
 from tidings.demo.people import PASSWORDS, People, prepare
 from tidings.demo.wishes import DEMO
+from tidings.logs import VARIABLE as LOG_FORMAT
 from tidings.service.children import Child
 from tidings.service.serving import serve
 from tidings.settings import Settings
@@ -65,7 +66,7 @@ class _Demo:
         return Child(
             "feeds",
             [sys.executable, "-P", "-m", "tidings.demo"],
-            os.environ | {VARIABLE: assignment.written()},
+            os.environ | {VARIABLE: assignment.written(), LOG_FORMAT: settings.log_format},
             settings.data / "feeds.log",
             store.tail,
             "without publishing anything",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidings.errors import Explained, PipelineError
+from tidings.logs import VARIABLE as LOG_FORMAT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -181,4 +182,6 @@ def settings_for(master: str) -> dict[str, str]:
 
 
 def _log_settings() -> str:
-    return str(files("tidings.pipeline").joinpath("log4j2.properties"))
+    """Java's own lines have the form of ours."""
+    name = "log4j2-json.properties" if os.environ.get(LOG_FORMAT) == "json" else "log4j2.properties"
+    return str(files("tidings.pipeline").joinpath(name))

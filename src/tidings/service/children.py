@@ -18,6 +18,7 @@ from tidings.store import Store
 
 _FOR_PIPELINE = {  # settings that it reads from the environment; it needs no passwords but the store's
     "TIDINGS_STORE",
+    "TIDINGS_LOG_FORMAT",
     "TIDINGS_KEEP_EVENTS_DAYS",
     "TIDINGS_KEEP_KEYS_DAYS",
     "TIDINGS_KEEP_DEAD_LETTERS_DAYS",

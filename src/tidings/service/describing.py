@@ -47,6 +47,7 @@ _PROBLEM = {
         "column": {"type": "integer"},
         "expected": {"type": ["string", "null"]},
         "text": {"type": "string"},
+        "request_id": {"type": "string", "description": "Also in the header X-Request-Id and in the service's log"},
     },
     "required": ["type", "title", "status", "detail"],
 }

@@ -17,10 +17,12 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tidings.errors import ServiceError, TidingsError
+from tidings.logs import REQUEST_ID
 from tidings.service import problems
 from tidings.service.callers import Caller, UnknownToken
 from tidings.service.gateway import Gateway
 from tidings.service.operations import Metrics
+from tidings.service.request_id import HEADER, logged_path, request_id
 from tidings.service.requests import CALLER, SESSION
 from tidings.service.throttling import Throttle
 
@@ -88,6 +90,8 @@ class Entrance:
         began = perf_counter()
         status = 0
         handle: Handler | None = None
+        id = request_id(scope["headers"])
+        REQUEST_ID.set(id)
 
         async def sending(message: Message) -> None:
             nonlocal status
@@ -95,6 +99,7 @@ class Entrance:
                 status = message["status"]
                 headers = message["headers"] = list(message.get("headers", ()))
                 headers += _ALWAYS
+                headers.append((HEADER, id.encode()))
                 said = {name for name, _ in headers}
                 headers += [header for header in _UNLESS_SAID if header[0] not in said]
             await send(message)
@@ -112,11 +117,11 @@ class Entrance:
             status = status or GONE
         except (TidingsError, HTTPException) as refused:
             if problems.status_of(refused) >= 500:
-                log.warning("%s %s: %s", scope["method"], scope["path"], refused)
+                log.warning("%s %s: %s", scope["method"], logged_path(scope), refused)
             await self._refusing(scope, refused)(scope, receive, sending)
         except Exception:
             if TOLD not in scope:
-                log.exception("%s %s failed", scope["method"], scope["path"])
+                log.exception("%s %s failed", scope["method"], logged_path(scope))
                 if status:
                     raise  # the answer has begun: all that is left is to break it off
                 await self._refusing(scope, problems.Failed())(scope, receive, sending)

@@ -33,6 +33,7 @@ from tidings.service import (
     pages,
     problems,
     publishing,
+    readiness,
     schema_routes,
     stream_routes,
     subscription_routes,
@@ -41,6 +42,7 @@ from tidings.service.actions.accounts import Accounts
 from tidings.service.collecting import collecting_less
 from tidings.service.entrance import GONE, TOLD, Entrance
 from tidings.service.gateway import Gateway
+from tidings.service.request_id import logged_path
 from tidings.service.streaming import Streams
 from tidings.service.watching import Watching
 
@@ -58,6 +60,7 @@ _ROUTES = (
     account_routes,
     document_routes,
     operations,
+    readiness,
     pages,
 )
 
@@ -124,7 +127,7 @@ def _refusing(scope: Scope, error: TidingsError | HTTPException) -> Response:
 
 async def _failed(request: Request, error: Exception) -> Response:
     """The web framework raises it once more after this; the entrance is told that it is done with."""
-    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    log.error("%s %s failed", request.method, logged_path(request.scope), exc_info=error)
     request.scope[TOLD] = True
     return _refusing(request.scope, problems.Failed())
 
@@ -137,7 +140,7 @@ async def _gone(request: Request, error: Exception) -> Response:
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, TidingsError)
     if problems.status_of(error) >= 500:
-        log.warning("%s %s: %s", request.method, request.url.path, error)
+        log.warning("%s %s: %s", request.method, logged_path(request.scope), error)
     return problems.answer(error)
 
 

@@ -18,6 +18,7 @@ from starlette.responses import Response
 
 from tidings.errors import LanguageError, ServiceError, TidingsError
 from tidings.events import BrokenRule, RefusedEvent
+from tidings.logs import REQUEST_ID
 from tidings.notifying.confirmations import ExpiredLink, ForgedLink, OtherLink
 from tidings.schema.catalog import InvalidSchema, NameTaken
 from tidings.schema.hierarchy import RepeatedNode
@@ -138,6 +139,8 @@ def invalid_answer(found: Iterable[Mapping[str, Any]]) -> Response:
 
 
 def rendered(body: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
+    if id := REQUEST_ID.get():
+        body = {**body, "request_id": id}
     return Response(msgspec.json.encode(body), int(body["status"]), headers=dict(headers), media_type=PROBLEM)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import os
 import resource
 import signal
@@ -22,6 +23,7 @@ import uvicorn
 import uvloop
 
 from tidings.errors import ServiceError
+from tidings.logs import logged
 from tidings.pipeline.folder import locked
 from tidings.service.callers import digest_of, new_token
 from tidings.service.children import Child, Companion, outbox_child, pipeline_child
@@ -37,6 +39,7 @@ from tidings.store import Retention, RetentionDays, Store
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+_log = logging.getLogger(__name__)
 _BACKLOG = 2_048  # connections that wait to be accepted
 _KEEP_ALIVE = 60  # seconds that a connection may stay open between two requests
 _OTHER_FILES = 1_000  # beside connections of peers
@@ -83,6 +86,7 @@ def serve(settings: Settings, say: Callable[[str], None], companions: Sequence[C
     _make_room(2 * settings.connections + _OTHER_FILES)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)  # with everybody's events and token digests
     with (
+        logged("gateway", settings.log_format),
         locked(settings.data / "serve.lock", lambda holder: AlreadyServed(str(settings.data), holder)),
         _listening(settings.host, settings.port, "--port") as listener,
         Store.open(settings.store or settings.data / "tidings.db") as store,
@@ -100,11 +104,13 @@ async def _serve(
 
     def pipeline_is(status: ChildStatus) -> None:
         gateway.pipeline = status
+        _note("pipeline", status)
         if status.state == "failed" and status.process is None:  # no Java, say: who started the service can fix that
             say(f"pipeline: {status.reason}")
 
     def outbox_is(status: ChildStatus) -> None:
         gateway.outbox = status
+        _note("outbox", status)
 
     app = make_app(gateway)
     server, daemon = _Server(_configuration(app, settings)), XmlDaemon(gateway)
@@ -182,7 +188,8 @@ class _Server(uvicorn.Server):
 
 def _configuration(app: FastAPI, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
-        app, http=patient_protocol(settings), ws="none", log_level="warning", access_log=False, server_header=False,
+        app, http=patient_protocol(settings), ws="none", log_config=None, log_level="warning", access_log=False,
+        server_header=False,
         proxy_headers=False,  # whoever sits on this machine could name any address as its own
         backlog=_BACKLOG, timeout_keep_alive=_KEEP_ALIVE, timeout_graceful_shutdown=_PATIENCE,
     )  # fmt: skip
@@ -204,10 +211,21 @@ def _stopped_by_signal(supervisors: Sequence[Supervisor]) -> asyncio.Event:
     return stopped
 
 
+def _note(name: str, status: ChildStatus) -> None:
+    """In the log, once for each change of state."""
+    if status.process is not None:
+        return  # it has started, or tells how far it is
+    if status.state == "waiting":
+        _log.warning("the %s is restarted: %s", name, status.reason)
+    elif status.state == "failed":
+        _log.error("the %s failed: %s", name, status.reason)
+
+
 def _teller(name: str, say: Callable[[str], None]) -> Callable[[ChildStatus], None]:
     """Of a companion no page tells how it is: whoever started the service is told."""
 
     def tell(status: ChildStatus) -> None:
+        _note(name, status)
         if status.state in ("waiting", "failed") and status.process is None:
             say(f"{name}: {status.reason}" + ("; started again" if status.state == "waiting" else ""))
 

@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tidings.errors import PipelineError, StoreError
+from tidings.logs import last_error
 from tidings.pipeline.folder import FolderInUse
 from tidings.service.children import Child
 from tidings.service.status import ChildStatus, State
@@ -32,6 +34,7 @@ _PATIENCE = 20.0  # seconds for the batch under way and for Spark to end
 _PATIENCE_AT_START = 5.0  # no batch is under way yet
 _LARGE_LOG = 10 << 20  # bytes
 _READ_OF_LOG = 64 << 10
+_HEARD_EVERY = 1.0  # seconds after which an unchanged status is told again, since the child lives
 _LAST_WORDS = 500  # characters
 
 
@@ -202,8 +205,12 @@ class Supervisor:
                     self._caught_up = self._caught_up or lag == 0
                     if self._failures.persistent and not self._failures.recovered(self._progress(), self._caught_up):
                         continue
-                    seen = replace(self._status, state="running", reason="", lag=lag, busiest=_busiest(look))
-                    if seen != self._status:
+                    now = time.monotonic()
+                    seen = replace(
+                        self._status, state="running", reason="", lag=lag, heard=now,
+                        leads=look.get("leading"), busiest=_busiest(look),
+                    )  # fmt: skip
+                    if seen != self._status or now - self._status.heard >= _HEARD_EVERY:
                         self._say(seen)
 
     def _progress(self) -> int | None:
@@ -222,7 +229,7 @@ def last_words(log: Path, start: int) -> str:
     with log.open("rb") as file:
         file.seek(max(start, file.seek(0, os.SEEK_END) - _READ_OF_LOG))
         text = file.read().decode(errors="replace").strip()
-    said = text[text.rfind("error: ") :] if "error: " in text else text.rpartition("\n")[2]
+    said = last_error(text) or text.rpartition("\n")[2]
     return said[:_LAST_WORDS] or "it said nothing"
 
 

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import ServiceError, TidingsError
+from tidings.logs import REQUEST_ID
 from tidings.service import problems
 from tidings.service.pages.form import read_unproved
 from tidings.service.pages.kept_form import refused_form
@@ -23,6 +24,7 @@ from tidings.service.pages.proving import PROOF, StaleForm, owner_of
 from tidings.service.pages.refilling import keep, refilled
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import LogInFirst, back_to, has_ended, visitor
+from tidings.service.request_id import logged_path
 
 log = logging.getLogger("tidings.service")
 _TITLES = {404: "Not found", 403: "Not allowed", 500: "Something went wrong", 503: "Not now"}
@@ -96,9 +98,16 @@ def problem_page(request: Request, error: TidingsError) -> Response:
     problem = problems.problem_of(error)
     status = int(problem["status"])
     if status >= 500:
-        log.warning("%s %s: %s", request.method, request.url.path, error)
+        log.warning("%s %s: %s", request.method, logged_path(request.scope), error)
     title = _TITLES.get(status, str(problem["title"])) if not isinstance(error, StaleForm) else "Not sent"
-    answer = render(request, "problem.html", status, title=title, told=problem["detail"])
+    answer = render(
+        request,
+        "problem.html",
+        status,
+        title=title,
+        told=problem["detail"],
+        request_id=REQUEST_ID.get() if status >= 500 else "",
+    )
     for name, value in problems.headers_of(error).items():
         answer.headers[name] = value
     return answer

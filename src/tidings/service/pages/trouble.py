@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import Scope
 
 from tidings.errors import TidingsError
+from tidings.logs import REQUEST_ID
 from tidings.service import problems
 from tidings.service.pages.rendering import POLICY, templates
 
@@ -30,5 +31,5 @@ def trouble_page(scope: Scope, error: TidingsError | HTTPException) -> Response 
     else:
         told, headers = str(problems.problem_of(error)["detail"]), problems.headers_of(error)
     title = _TITLES.get(status, "That did not work")
-    text = templates().get_template("trouble.html").render(title=title, told=told)
+    text = templates().get_template("trouble.html").render(title=title, told=told, request_id=REQUEST_ID.get())
     return HTMLResponse(text, status, {"Content-Security-Policy": POLICY, **headers})
