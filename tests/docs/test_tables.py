@@ -17,7 +17,7 @@ from tidings.schema import Catalog, json_form
 from tidings.schema.domain import Kind
 from tidings.schema.files import read_catalog
 from tidings.schema.growth import grow
-from tidings.service.actions.deliveries import Replayed
+from tidings.service.actions.deliveries import ReplayAsked
 from tidings.service.delivery_routes import Replay, _chosen
 
 CATALOG: Catalog = read_catalog(ROOT / "examples" / "schema.json")[0]
@@ -114,4 +114,4 @@ def test_bodies_of_replays() -> None:
     for row in rows("docs/how-to/replay-deliveries.md", "to send again"):
         body = row[2].rpartition("with ")[2].strip("`")
         asked = msgspec.json.decode(body, type=Replay)
-        assert _chosen(asked) != Replayed(), body
+        assert _chosen(asked) != ReplayAsked(), body

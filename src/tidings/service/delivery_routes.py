@@ -162,17 +162,17 @@ def _attempt(one: Attempt | StoredAttempt) -> dict[str, Any]:
     }
 
 
-def _chosen(body: Replay) -> actions.Replayed:
+def _chosen(body: Replay) -> actions.ReplayAsked:
     """Raises WrongBody unless one thing is asked for."""
-    ways: list[actions.Replayed] = []
+    ways: list[actions.ReplayAsked] = []
     if isinstance(body.deliveries, list):
-        ways.append(actions.Replayed(numbers=frozenset(body.deliveries)))
+        ways.append(actions.ReplayAsked(numbers=frozenset(body.deliveries)))
     if body.failed is True:
-        ways.append(actions.Replayed(failed=True))
+        ways.append(actions.ReplayAsked(failed=True))
     if isinstance(body.first, int) or isinstance(body.last, int):
         first = body.first if isinstance(body.first, int) else 1
         last = body.last if isinstance(body.last, int) else _LARGEST
-        ways.append(actions.Replayed(sequences=(first, last)))
+        ways.append(actions.ReplayAsked(sequences=(first, last)))
     if len(ways) != 1:
         raise WrongBody("give 'deliveries' (their numbers), or 'failed': true, or 'from' and 'to' (sequence numbers)")
     return ways[0]

@@ -16,7 +16,7 @@ from tidings.store import NoSuchSubscription, browsing
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class ReplayAsked:
     """Which deliveries to send again: what is given is combined. `sequences` and `made`: from … to, inclusive."""
 
     numbers: frozenset[int] | None = None
@@ -25,7 +25,7 @@ class Replayed:
     made: tuple[Instant, Instant] | None = None
 
 
-async def replay(gateway: Gateway, owner: str, id: str, asked: Replayed) -> int:
+async def replay(gateway: Gateway, owner: str, id: str, asked: ReplayAsked) -> int:
     """How many are due again, also of those that arrived; deliveries whose events were removed are skipped. Raises
     NoSuchSubscription or NoSuchChannel."""
     await gateway.channels.of(id, owner)

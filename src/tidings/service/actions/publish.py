@@ -13,7 +13,7 @@ from tidings.store import Accepted, Duplicate, Outcome, PublishValid, Refused
 
 
 @dataclass(slots=True)
-class Published:
+class PublishedEvent:
     """Not frozen: that costs as much as the rest of it, for every event."""
 
     id: str
@@ -21,7 +21,7 @@ class Published:
     duplicate: bool
 
 
-async def publish(gateway: Gateway, raw: Any, size: int) -> Published:
+async def publish(gateway: Gateway, raw: Any, size: int) -> PublishedEvent:
     """A raw event of so many bytes; one without an id gets one. Raises RefusedEvent, Overloaded or StoreError."""
     check_size(gateway, size)
     try:
@@ -33,7 +33,7 @@ async def publish(gateway: Gateway, raw: Any, size: int) -> Published:
     (outcome,) = await publish_valid(gateway, (draft,))
     if isinstance(outcome, Refused):
         raise outcome.error
-    return Published(raw["id"], outcome.position, isinstance(outcome, Duplicate))
+    return PublishedEvent(raw["id"], outcome.position, isinstance(outcome, Duplicate))
 
 
 async def publish_valid(gateway: Gateway, drafts: Sequence[PublishValid]) -> list[Outcome]:

@@ -11,16 +11,16 @@ from tidings.store import Grow
 
 
 @dataclass(frozen=True, slots=True)
-class Grown:
+class SchemaNow:
     """The version that has the changes, and the place of the last one in the journal."""
 
     version: int
     position: int
 
 
-async def grow(gateway: Gateway, changes: Sequence[Change]) -> Grown:
+async def grow(gateway: Gateway, changes: Sequence[Change]) -> SchemaNow:
     """All of the changes, or none. Raises the SchemaError of the first that is refused."""
     first, *more = changes
     position = (await gateway.append_one(Grow(first, tuple(more)))).position
     (entry,) = await gateway.read(lambda: list(gateway.store.entries(position - 1, position)))
-    return Grown(entry.schema_version, position)
+    return SchemaNow(entry.schema_version, position)

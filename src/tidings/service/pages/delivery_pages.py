@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from tidings.errors import ServiceError
 from tidings.schema import Instant
 from tidings.service.actions.channels import how_to_confirm
-from tidings.service.actions.deliveries import Replayed, replay
+from tidings.service.actions.deliveries import ReplayAsked, replay
 from tidings.service.actions.times import WrongTime, read_time
 from tidings.service.bodies import WrongBody
 from tidings.service.pages.form import Form, read_form
@@ -84,12 +84,12 @@ async def act(id: str, request: Request) -> Response:
 
 
 async def _replay(request: Request, id: str, owner: str, form: Form) -> Response:
-    asked = Replayed(failed=True)
+    asked = ReplayAsked(failed=True)
     if form.one("number"):
-        asked = Replayed(numbers=frozenset((read_cursor(form.one("number")),)))
+        asked = ReplayAsked(numbers=frozenset((read_cursor(form.one("number")),)))
     elif form.has("from"):
         try:
-            asked = Replayed(made=_period(form), failed=form.has("failed"))
+            asked = ReplayAsked(made=_period(form), failed=form.has("failed"))
         except WrongTime as error:
             errors = {error.member: f"this {error.what}"}
             return await deliveries_page(request, id, owner, form=form, errors=errors, status=422)
