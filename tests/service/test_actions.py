@@ -270,6 +270,25 @@ def test_accounts(ways: Ways) -> None:
     assert visitor.errors()["username"].casefold().rstrip(".") == detail.casefold()
 
 
+@pytest.mark.slow  # a process that answers questions takes seconds to start
+def test_questions(ways: Ways) -> None:
+    """Why an event matched, and what is odd about a filter, are told alike."""
+    id = ways.subscribe_by_page(FILTER)
+    position = ways.http.post("/events", json=car("asked", year=1980)).json()["position"]
+    ways.service.commit(ways.service.store.committed() + 1, position, [(position, [id])])
+    filter = ways.service.store.subscription(id).filter
+    told = ways.http.post("/explain", json={"filter": filter, "position": position}).json()
+    ways.page.get(f"/pages/subscriptions/{id}/why/{position}")
+    assert told["matches"] is True
+    assert all(one["predicate"] in ways.page.text for one in told["alternatives"][0]["predicates"])
+    tried = ways.http.post("/subscriptions/test", json={"filter": "event_type exists"}).json()
+    ways.page.get("/pages/subscriptions/new")
+    ways.page.submit("/pages/subscriptions/new", text="event_type exists", check="1")
+    (warning,) = tried["warnings"]
+    assert warning == "this filter matches every event"
+    assert warning[1:] in ways.page.text
+
+
 class Broken:
     """A database in which one table takes no rows."""
 

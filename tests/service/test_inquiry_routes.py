@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from tests.service.conftest import SETTINGS, Service, car, on_sqlite
-from tidings.service import inquiry_routes, questions
+from tidings.service import questions
+from tidings.service.actions import questions as actions
 from tidings.settings import Settings
 from tidings.store import Subscribe
 
@@ -270,7 +271,7 @@ def test_a_wrong_filter_makes_no_job(client: httpx.Client) -> None:
 def test_whoever_asks_for_much_without_paging_gets_a_job(
     client: httpx.Client, filled: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inquiry_routes, "LARGE", 30)
+    monkeypatch.setattr(actions, "LARGE", 30)
     assert client.get("/events", params={"filter": "year > 0"}).status_code == 202
     assert client.get("/events", params={"filter": "year > 0", "limit": 5}).status_code == 200
     assert client.get("/events").status_code == 200

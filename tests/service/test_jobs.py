@@ -15,9 +15,9 @@ import pytest
 from tests.service.test_inquiries import ended, is_running
 from tests.services.sqlite import new_store
 from tests.store.samples import Clock, publish, with_schema
+from tidings.service.actions.filters import EVERYTHING
 from tidings.service.jobs import Jobs, QueryNotDone, TooManyQueries
 from tidings.service.query_files import NoSuchQuery, Query, QueryFiles, WrongPlace
-from tidings.service.questions import EVERYTHING
 from tidings.store import Store
 
 DAY = 24 * 3600

@@ -39,6 +39,7 @@ from tidings.service import (
     subscription_routes,
 )
 from tidings.service.actions.accounts import Accounts
+from tidings.service.actions.questions import Questions
 from tidings.service.collecting import collecting_less
 from tidings.service.entrance import GONE, TOLD, Entrance
 from tidings.service.gateway import Gateway
@@ -90,11 +91,13 @@ def make_app(gateway: Gateway) -> FastAPI:
     app.state.figuring = operations.Figuring(gateway)
     app.state.closing = AsyncExitStack()  # who opens something for the life of the app pushes its closing here
     app.state.accounts = Accounts(gateway)
+    app.state.questions = Questions(gateway)
     app.state.watching = Watching(gateway)
     app.state.streams = Streams(gateway, app.state.watching)
     app.state.written_schema = schema_routes.Written()
     app.state.under_way = set()  # Idempotency-Keys
     app.state.closing.push_async_callback(app.state.accounts.close)
+    app.state.closing.push_async_callback(app.state.questions.close)
     app.state.closing.push_async_callback(app.state.watching.close)
     app.state.closing.push_async_callback(app.state.streams.close)
     for module in _ROUTES:

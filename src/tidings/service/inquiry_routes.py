@@ -1,11 +1,7 @@
-"""What may be asked of filters and of stored events: /explain, /subscriptions/test, /events and /queries.
-
-Questions that need the matchers go to processes beside the service (`inquiries`), large ones to a job (`jobs`).
-"""
+"""What may be asked of filters and of stored events: /explain, /subscriptions/test, /events and /queries."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -15,11 +11,9 @@ from starlette.responses import Response
 
 from tidings.schema import Instant
 from tidings.schema.moments import WHEN
-from tidings.service import query_files, questions
+from tidings.service import query_files
+from tidings.service.actions.questions import PAGE, EventAsked, Questions, SearchAsked
 from tidings.service.bodies import WrongBody, read_body, says, says_nothing, takes
-from tidings.service.callers import Caller
-from tidings.service.gateway import Gateway
-from tidings.service.inquiries import Inquiries
 from tidings.service.inquiry_shapes import (
     LAST_POSITION,
     EventSeen,
@@ -33,7 +27,6 @@ from tidings.service.inquiry_shapes import (
     QuerySeen,
     TestSeen,
 )
-from tidings.service.jobs import Jobs
 from tidings.service.moments import moment
 from tidings.service.problems import PROBLEM
 from tidings.service.questions import StoredEvent
@@ -41,30 +34,9 @@ from tidings.service.requests import After, Calling, GatewayOf, Limit, Subscribe
 
 router = APIRouter(tags=["inquiries"])
 
-LARGE = 1_000_000  # positions; whoever asks for more of them without paging gets a job
-_PAGE = 100
-_NEW = "new"  # the id of an event to explain that has none; the gateway would give it one
 
-
-async def inquiries_of(request: Request) -> Inquiries:
-    """One for the life of the application, made when it is first needed."""
-    state = request.app.state
-    if not hasattr(state, "inquiries"):
-        state.inquiries = Inquiries(state.gateway.store.url)
-        state.closing.push_async_callback(state.inquiries.close)
-    found: Inquiries = state.inquiries
-    return found
-
-
-async def jobs_of(request: Request) -> Jobs:
-    """One for the life of the application, made when it is first needed."""
-    state = request.app.state
-    if not hasattr(state, "jobs"):
-        gateway: Gateway = state.gateway
-        settings = gateway.settings
-        state.jobs = Jobs(settings.data / "queries", gateway.store.url, settings.spark_master, gateway.store.clock.now)
-        state.closing.push_async_callback(asyncio.to_thread, state.jobs.close)
-    found: Jobs = state.jobs
+async def questions_of(request: Request) -> Questions:
+    found: Questions = request.app.state.questions
     return found
 
 
@@ -74,12 +46,11 @@ def _problem(status: int, told: str) -> dict[int | str, dict[str, Any]]:
     return {status: {"description": told, "content": {PROBLEM: {"schema": schema}}}}
 
 
-InquiriesOf = Annotated[Inquiries, Depends(inquiries_of)]
-JobsOf = Annotated[Jobs, Depends(jobs_of)]
+QuestionsOf = Annotated[Questions, Depends(questions_of)]
 FilterText = Annotated[str, Query(description="Only events that match; without it, all")]
 Since = Annotated[str, Query(max_length=100, description=f"Accepted at or after it: {WHEN}")]
 Until = Annotated[str, Query(max_length=100, description="Accepted before it")]
-PageSize = Annotated[int | None, Query(ge=1, le=1000, description=f"How many at most; {_PAGE} unless said")]
+PageSize = Annotated[int | None, Query(ge=1, le=1000, description=f"How many at most; {PAGE} unless said")]
 Order = Annotated[Literal["oldest", "newest"], Query(description="Which come first")]
 Prefer = Annotated[str, Header(description="`respond-async`: as a job, whose answer is 202")]
 
@@ -89,27 +60,25 @@ Prefer = Annotated[str, Header(description="`respond-async`: as a job, whose ans
     openapi_extra=takes(EventToExplain),
     responses={**says(ExplanationSeen, "Why, or why not"), **_problem(404, "There is no such event")},
 )
-async def explain(request: Request, caller: Subscriber, gateway: GatewayOf, inquiries: InquiriesOf) -> Response:
+async def explain(request: Request, caller: Subscriber, questions: QuestionsOf) -> Response:
     """Why an event matches a filter, or why not: each predicate, true or false, with the event's values."""
     body = await read_body(request, EventToExplain)
     given = [member is not UNSET for member in (body.event, body.position, body.id)]
     if sum(given) != 1 or (body.source is not UNSET and body.id is UNSET):
         raise WrongBody("give exactly one of 'event', 'position' and 'id' (the last perhaps with a 'source')")
-    if isinstance(body.event, dict):
-        raw = {"id": _NEW, **body.event}
-        most_values = gateway.settings.values_per_attribute
-        return answered(await inquiries.ask(caller.owner, questions.explain, body.filter, raw, most_values))
-    if isinstance(body.position, int):
-        return answered(await inquiries.ask(caller.owner, questions.explain_stored, body.filter, body.position))
-    source = body.source if isinstance(body.source, str) else ""
-    assert isinstance(body.id, str)
-    return answered(await inquiries.ask(caller.owner, questions.explain_published, body.filter, source, body.id))
+    event = EventAsked(
+        body.event if isinstance(body.event, dict) else None,
+        body.position if isinstance(body.position, int) else None,
+        body.source if isinstance(body.source, str) else "",
+        body.id if isinstance(body.id, str) else None,
+    )
+    return answered(await questions.explain(caller.owner, body.filter, event))
 
 
 @router.post(
     "/subscriptions/test", openapi_extra=takes(FilterToTest), responses=says(TestSeen, "What it would have matched")
 )
-async def test(request: Request, gateway: GatewayOf, caller: Subscriber, inquiries: InquiriesOf) -> Response:
+async def test(request: Request, gateway: GatewayOf, caller: Subscriber, questions: QuestionsOf) -> Response:
     """Try a filter before it is left standing: what is odd about it, and what of the stored events it matches.
 
     Of a long period only the newest events are looked at; `of_newest` says how many positions of the journal.
@@ -117,7 +86,7 @@ async def test(request: Request, gateway: GatewayOf, caller: Subscriber, inquiri
     body = await read_body(request, FilterToTest)
     end = gateway.store.clock.now()
     begin = moment("since", body.since, end)
-    tried = await inquiries.ask(caller.owner, questions.test, caller.owner, body.filter, begin, end, body.limit)
+    tried = await questions.try_on_period(caller.owner, body.filter, begin, end, body.limit)
     return answered(
         {
             "filter": tried.filter,
@@ -140,8 +109,7 @@ async def test(request: Request, gateway: GatewayOf, caller: Subscriber, inquiri
 async def events(
     gateway: GatewayOf,
     caller: Calling,
-    inquiries: InquiriesOf,
-    jobs: JobsOf,
+    questions: QuestionsOf,
     filter: FilterText = "",
     since: Since = "",
     until: Until = "",
@@ -156,20 +124,21 @@ async def events(
     is no more. A filter over more than a million positions, asked without `limit` and `after`, becomes a job.
     """
     caller.owner  # noqa: B018  raises NoToken
-    start = read_cursor(after)
-    asked = gateway.store.clock.now()
-    begin = moment("since", since, asked) if since else None
-    end = moment("until", until, asked) if until else None
-    first, upto = await gateway.read(questions.scope, gateway.store, begin, end)
+    now = gateway.store.clock.now()
     wanted = "respond-async" in prefer.lower()
-    if wanted or (filter and limit is None and not after and upto - first > LARGE):
-        return await _job(caller, gateway, inquiries, jobs, filter, max(first, start), max(first, start, upto), wanted)
-    if order == "newest":
-        upto = min(upto, start - 1) if start else upto
-    else:
-        first = max(first, start)
-    bounds = (first, upto, limit or _PAGE, order == "newest")
-    found = await inquiries.ask(caller.owner, questions.search, filter, *bounds)
+    asked = SearchAsked(
+        filter,
+        moment("since", since, now) if since else None,
+        moment("until", until, now) if until else None,
+        read_cursor(after),
+        limit,
+        order == "newest",
+        wanted,
+    )
+    found = await questions.search(caller.owner, asked)
+    if isinstance(found, query_files.Query):
+        headers = {"Location": f"/queries/{found.id}"} | ({"Preference-Applied": "respond-async"} if wanted else {})
+        return answered({"query": found.id, "state": found.state}, 202, headers)
     return answered(
         {
             "events": [_event(event) for event in found.events],
@@ -183,24 +152,23 @@ async def events(
 
 @router.get("/events/{position}", responses=says(EventSeen, "It is there"))
 async def event(
-    position: Annotated[int, Path(ge=1, le=LAST_POSITION)], gateway: GatewayOf, caller: Calling
+    position: Annotated[int, Path(ge=1, le=LAST_POSITION)], questions: QuestionsOf, caller: Calling
 ) -> Response:
     """One stored event. All accounts may read it."""
     caller.owner  # noqa: B018  raises NoToken
-    return answered(_event(await gateway.read(questions.stored, gateway.store, position)))
+    return answered(_event(await questions.stored(position)))
 
 
 @router.get("/queries", responses=says(QueriesSeen, "Those that are kept, by age"))
-async def queries(gateway: GatewayOf, caller: Calling, jobs: JobsOf) -> Response:
+async def queries(caller: Calling, questions: QuestionsOf) -> Response:
     """Your large queries of the last day."""
-    found = await gateway.read(jobs.queries, caller.owner)
-    return answered({"queries": [_query(one) for one in found], "next": None})
+    return answered({"queries": [_query(one) for one in await questions.queries(caller.owner)], "next": None})
 
 
 @router.get("/queries/{id}", responses=says(QuerySeen, "How far it is"))
-async def query(id: str, gateway: GatewayOf, caller: Calling, jobs: JobsOf) -> Response:
+async def query(id: str, caller: Calling, questions: QuestionsOf) -> Response:
     """One of your large queries."""
-    return answered(_query(await gateway.read(jobs.query, caller.owner, id)))
+    return answered(_query(await questions.query(caller.owner, id)))
 
 
 @router.get(
@@ -208,27 +176,18 @@ async def query(id: str, gateway: GatewayOf, caller: Calling, jobs: JobsOf) -> R
     responses={**says(QueryEventsSeen, "A page of what it found"), **_problem(409, "It is not done")},
 )
 async def query_events(
-    id: str, gateway: GatewayOf, caller: Calling, jobs: JobsOf, after: After = "", limit: Limit = 100
+    id: str, caller: Calling, questions: QuestionsOf, after: After = "", limit: Limit = 100
 ) -> Response:
     """What a query found, in the order of the journal, once it is done."""
-    lines, next = await gateway.read(jobs.page, caller.owner, id, read_cursor(after), limit)
+    lines, next = await questions.query_events(caller.owner, id, read_cursor(after), limit)
     return answered({"events": [msgspec.Raw(line) for line in lines], "next": None if next is None else str(next)})
 
 
 @router.delete("/queries/{id}", status_code=204, responses=says_nothing("It is gone"))
-async def remove_query(id: str, gateway: GatewayOf, caller: Calling, jobs: JobsOf) -> Response:
+async def remove_query(id: str, caller: Calling, questions: QuestionsOf) -> Response:
     """End one of your queries where it runs, and forget what it found."""
-    await gateway.read(jobs.remove, caller.owner, id)
+    await questions.remove_query(caller.owner, id)
     return Response(status_code=204)
-
-
-async def _job(
-    caller: Caller, gateway: Gateway, inquiries: Inquiries, jobs: Jobs, filter: str, after: int, upto: int, wanted: bool
-) -> Response:
-    text = await inquiries.ask(caller.owner, questions.canonical, filter or questions.EVERYTHING)
-    query = await gateway.read(jobs.submit, caller.owner, text, after, upto)
-    headers = {"Location": f"/queries/{query.id}"} | ({"Preference-Applied": "respond-async"} if wanted else {})
-    return answered({"query": query.id, "state": query.state}, 202, headers)
 
 
 def _event(event: StoredEvent) -> dict[str, Any]:

@@ -15,14 +15,13 @@ import msgspec
 from tidings.errors import ServiceError
 from tidings.events import validate
 from tidings.language import Filter
-from tidings.language.covering import covers
 from tidings.language.satisfiability import never_matches
 from tidings.schema import Instant
+from tidings.service.actions.filters import matches_everything, read_filter
 from tidings.service.covering import covering
 from tidings.store import Store
 
 SCANNED = 200_000  # events that one question goes through at most: some seconds
-EVERYTHING = "event_type exists"
 _ROWS = 10_000
 _MOST_BYTES = 8 << 20  # of events in one answer
 _MOST_DAYS = 92  # of a longer period only the days with matches are told
@@ -120,8 +119,8 @@ def explain_published(store: Store, filter: str, source: str, id: str) -> dict[s
 
 def test(store: Store, owner: str, filter: str, begin: Instant, end: Instant, newest: int) -> Tried:
     """Raises LanguageError."""
+    bound, warnings = read_filter(filter, store)
     catalog = store.catalog()
-    bound = Filter.parse(filter, catalog)
     first, upto = scope(store, begin, None)
     after = max(first, upto - SCANNED)
     days, last = Counter[int](), deque[StoredEvent](maxlen=newest)
@@ -135,9 +134,9 @@ def test(store: Store, owner: str, filter: str, begin: Instant, end: Instant, ne
         last.extend(found)
     return Tried(
         bound.text,
-        bound.warnings,
+        warnings,
         all(never_matches(conjunction, catalog) for conjunction in bound.conjunctions),
-        covers(bound, Filter.parse(EVERYTHING, catalog), catalog),
+        matches_everything(bound, catalog),
         covering(store, owner, bound.text),
         days.total(),
         scanned,

@@ -13,7 +13,7 @@ from tests.strategies.filters import RICH, catalogs, filter_texts
 from tidings.language import Filter
 from tidings.schema import Catalog, growth, json_form
 from tidings.schema.catalog import Attribute, AttributeUse
-from tidings.service.pages import trial
+from tidings.service import filter_trial
 from tidings.service.pages.builder import MOST_GROUPS, Row, Rows, rows_of, text_of
 from tidings.service.pages.choices import choices, offered
 from tidings.store import Grow
@@ -197,7 +197,7 @@ def test_how_many_of_the_last_events_it_matches(service: Service, ann: Visitor) 
         service.client.post("/events", json=car(f"e{number}", year=1990 + number))
     for number in range(30):  # what stands between the events does not count
         ann.subscribe(f"year = {number}")
-    assert trial.tried(service.store, "year > 1992", 3) == trial.Trial(2, 3)
+    assert filter_trial.tried(service.store, "year > 1992", 3) == filter_trial.Trial(2, 3)
     told = _ask(ann, "/pages/filter/count", text="year > 1992").json()
     assert (told["matched"], told["scanned"]) == (2, 5)
     assert "error" in _ask(ann, "/pages/filter/count", text="year >").json()

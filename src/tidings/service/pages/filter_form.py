@@ -12,14 +12,12 @@ from tidings.errors import LanguageError, ServiceError, StoreError, TidingsError
 from tidings.service.actions.filters import read_filter
 from tidings.service.actions.times import WrongTime
 from tidings.service.callers import Caller
-from tidings.service.inquiries import Inquiries
-from tidings.service.inquiry_routes import inquiries_of
-from tidings.service.pages import trial
+from tidings.service.filter_trial import Trial
+from tidings.service.inquiry_routes import questions_of
 from tidings.service.pages.examples import read_example
 from tidings.service.pages.filter_pages import LAST
 from tidings.service.pages.form import Form
 from tidings.service.pages.rendering import render
-from tidings.service.pages.trial import Trial
 from tidings.service.pages.visiting import gateway_of
 from tidings.service.problems import status_of
 from tidings.store import NoSuchSubscription, Standing
@@ -32,13 +30,12 @@ async def checked_form(
 ) -> Response:
     """For a browser without scripts: the same page, with what the filter means and would have matched."""
     gateway = gateway_of(request)
-    inquiries: Inquiries = await inquiries_of(request)
+    questions = await questions_of(request)
     text = form.one("text")
     try:
         filter, warnings = await gateway.read(read_filter, text, gateway.store)
-        tried = await inquiries.ask(caller.owner, trial.tried, text, LAST)
-        besides = "" if standing is None else standing.id
-        covered = await inquiries.ask(caller.owner, trial.covering, caller.owner, text, besides)
+        tried = await questions.try_on_newest(caller.owner, text, LAST)
+        covered = await questions.covered_by(caller.owner, text, "" if standing is None else standing.id)
     except (LanguageError, ServiceError) as error:
         return await wrong_form(request, standing, form, error, key)
     shown = {"text": filter.text, "expiry": form.one("expiry")}

@@ -17,8 +17,7 @@ from tidings.service import problems
 from tidings.service.actions.filters import read_filter
 from tidings.service.bodies import Shape, read_body
 from tidings.service.gateway import Gateway
-from tidings.service.inquiry_routes import inquiries_of
-from tidings.service.pages import trial
+from tidings.service.inquiry_routes import questions_of
 from tidings.service.pages.builder import (
     MOST_GROUPS,
     MOST_ROWS,
@@ -80,9 +79,9 @@ async def count(request: Request) -> Response:
     """How many of the last events it matches."""
     owner = _asked_by_us(request)
     given = await read_body(request, FilterGiven)
-    inquiries = await inquiries_of(request)
+    questions = await questions_of(request)
     try:
-        tried = await inquiries.ask(owner, trial.tried, given.text or "", LAST)
+        tried = await questions.try_on_newest(owner, given.text or "", LAST)
     except LanguageError as error:
         return answered({"error": _place(error)})
     except TidingsError as error:
@@ -96,9 +95,9 @@ async def covered(request: Request) -> Response:
     somebody has 5,000: the page asks when nobody types."""
     owner = _asked_by_us(request)
     given = await read_body(request, FilterGiven)
-    inquiries = await inquiries_of(request)
+    questions = await questions_of(request)
     try:
-        found = await inquiries.ask(owner, trial.covering, owner, given.text or "", given.besides)
+        found = await questions.covered_by(owner, given.text or "", given.besides)
     except LanguageError as error:
         return answered({"error": _place(error)})
     except TidingsError as error:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from tidings.errors import LanguageError
 from tidings.service.actions.filters import read_filter
+from tidings.service.actions.questions import EventAsked
 from tidings.service.gateway import Gateway
-from tidings.service.inquiry_routes import inquiries_of
+from tidings.service.inquiry_routes import questions_of
 from tidings.service.notification_routes import check_owned
 from tidings.service.pages.charts import spark
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.subscription_pages import DONE, MINE
 from tidings.service.pages.visiting import gateway_of, member
-from tidings.service.questions import NoSuchEvent, explain_stored, stored
+from tidings.service.questions import NoSuchEvent
 from tidings.service.requests import After, check_id, read_cursor
 from tidings.store import NoSuchSubscription, Standing, StoredChannel, browsing
 
@@ -103,11 +103,11 @@ async def why(id: str, position: int, request: Request, piece: str = "") -> Resp
     filter = await gateway.read(browsing.filter_at, gateway.store, id, owner, position)
     if filter is None:
         raise NoSuchSubscription(id)
-    inquiries = await inquiries_of(request)
-    explained: dict[str, Any] = await inquiries.ask(owner, explain_stored, filter, position)
+    questions = await questions_of(request)
+    explained = await questions.explain(owner, filter, EventAsked(position=position))
     if piece:
         return render(request, "why_piece.html", explained=explained)
-    found = await gateway.read(stored, gateway.store, position)
+    found = await questions.stored(position)
     return render(
         request,
         "why.html",

@@ -1,0 +1,134 @@
+"""Questions about filters and stored events: explain, try a filter, search, and queries that run as jobs.
+
+Those that need the matchers go to processes beside the service (`inquiries`), large ones to a job (`jobs`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from tidings.schema import Instant
+from tidings.service import filter_trial, questions
+from tidings.service.actions.filters import EVERYTHING
+from tidings.service.filter_trial import Trial
+from tidings.service.gateway import Gateway
+from tidings.service.inquiries import Inquiries
+from tidings.service.jobs import Jobs
+from tidings.service.query_files import Query
+from tidings.service.questions import Found, StoredEvent, Tried
+
+LARGE = 1_000_000  # positions; a search over more of them without paging becomes a job
+PAGE = 100
+_NEW = "new"  # the id of an event to explain that has none; the gateway would give it one
+
+
+@dataclass(frozen=True, slots=True)
+class EventAsked:
+    """The event to explain, by one of these: a raw event, a position, an id of a source."""
+
+    raw: dict[str, Any] | None = None
+    position: int | None = None
+    source: str = ""
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAsked:
+    """`limit`: a page of so many, None: of as many as is usual, or a job. `after`: where the page before ended."""
+
+    filter: str = ""
+    begin: Instant | None = None
+    end: Instant | None = None
+    after: int = 0
+    limit: int | None = None
+    newest_first: bool = False
+    as_job: bool = False
+
+
+class Questions:
+    """Of one event loop. Neither process nor thread is started before the first question."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._store = gateway.store
+        self._inquiries: Inquiries | None = None
+        self._jobs: Jobs | None = None
+
+    @property
+    def inquiries(self) -> Inquiries:
+        if self._inquiries is None:
+            self._inquiries = Inquiries(self._store.url)
+        return self._inquiries
+
+    @property
+    def jobs(self) -> Jobs:
+        if self._jobs is None:
+            settings = self._gateway.settings
+            self._jobs = Jobs(settings.data / "queries", self._store.url, settings.spark_master, self._store.clock.now)
+        return self._jobs
+
+    async def close(self) -> None:
+        if self._inquiries is not None:
+            await self._inquiries.close()
+        if self._jobs is not None:
+            await asyncio.to_thread(self._jobs.close)
+
+    async def explain(self, owner: str, filter: str, event: EventAsked) -> dict[str, Any]:
+        """Why it matches, or why not. Raises LanguageError, RefusedEvent, NoSuchEvent; and, as all that follow, Busy,
+        TookTooLong or NoAnswer."""
+        ask = self.inquiries.ask
+        if event.raw is not None:
+            most_values = self._gateway.settings.values_per_attribute
+            return await ask(owner, questions.explain, filter, {"id": _NEW, **event.raw}, most_values)
+        if event.position is not None:
+            return await ask(owner, questions.explain_stored, filter, event.position)
+        assert event.id is not None
+        return await ask(owner, questions.explain_published, filter, event.source, event.id)
+
+    async def try_on_period(self, owner: str, filter: str, begin: Instant, end: Instant, newest: int) -> Tried:
+        """What is odd about a filter, and which stored events it would have matched. Raises LanguageError."""
+        return await self.inquiries.ask(owner, questions.test, owner, filter, begin, end, newest)
+
+    async def try_on_newest(self, owner: str, filter: str, last: int) -> Trial:
+        """How many of the last events it matches. Raises LanguageError."""
+        return await self.inquiries.ask(owner, filter_trial.tried, filter, last)
+
+    async def covered_by(self, owner: str, filter: str, besides: str = "") -> str:
+        """Another subscription of the owner that finds all of it already, or ''. Raises LanguageError."""
+        return await self.inquiries.ask(owner, filter_trial.covering, owner, filter, besides)
+
+    async def search(self, owner: str, asked: SearchAsked) -> Found | Query:
+        """Stored events that match, a page of them or a job. Raises LanguageError or TooManyQueries."""
+        after, upto = await self._gateway.read(questions.scope, self._store, asked.begin, asked.end)
+        paged = asked.limit is not None or bool(asked.after)
+        if asked.as_job or (asked.filter and not paged and upto - after > LARGE):
+            first = max(after, asked.after)
+            text = await self.inquiries.ask(owner, questions.canonical, asked.filter or EVERYTHING)
+            return await self._gateway.read(self.jobs.submit, owner, text, first, max(first, upto))
+        if asked.newest_first:
+            upto = min(upto, asked.after - 1) if asked.after else upto
+        else:
+            after = max(after, asked.after)
+        bounds = (after, upto, asked.limit or PAGE, asked.newest_first)
+        return await self.inquiries.ask(owner, questions.search, asked.filter, *bounds)
+
+    async def stored(self, position: int) -> StoredEvent:
+        """Raises NoSuchEvent."""
+        return await self._gateway.read(questions.stored, self._store, position)
+
+    async def queries(self, owner: str) -> list[Query]:
+        return await self._gateway.read(self.jobs.queries, owner)
+
+    async def query(self, owner: str, id: str) -> Query:
+        """Raises NoSuchQuery."""
+        return await self._gateway.read(self.jobs.query, owner, id)
+
+    async def query_events(self, owner: str, id: str, after: int, limit: int) -> tuple[list[bytes], int | None]:
+        """Raises NoSuchQuery or QueryNotDone."""
+        return await self._gateway.read(self.jobs.page, owner, id, after, limit)
+
+    async def remove_query(self, owner: str, id: str) -> None:
+        """Raises NoSuchQuery."""
+        await self._gateway.read(self.jobs.remove, owner, id)
