@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import EVENT, SCHEMA, Tidings, exit_code_when_nobody_reads, lines, process, subscriptions
 from tidings.schema import Instant
 from tidings.store import Store
-from tidings.store.clock import now
+from tidings.store.clock.clock import now
 
 DATA = ("--data", "data")
 LOAD = ("journal", "load", *DATA, *SCHEMA, "--subscriptions", "subscriptions.jsonl", "--events", "events.jsonl")

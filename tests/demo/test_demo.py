@@ -18,7 +18,7 @@ from tidings.demo.standing import FILE, read_note, write_note
 from tidings.demo.wishes import ANN, DEMO, WISHES
 from tidings.schema import Instant
 from tidings.store import Store
-from tidings.store.accounts import Account
+from tidings.store.accounts.accounts import Account
 
 ALONE = {"TIDINGS_PIPELINE": "false"}
 

@@ -16,7 +16,7 @@ from tests.store.samples import START, Clock
 from tidings.notifying.delivery_sender import rhythm_of_text
 from tidings.schema import Instant
 from tidings.store import Store
-from tidings.store.notification_id import digest_id, notification_id
+from tidings.store.notifications.notification_id import digest_id, notification_id
 
 
 def test_a_digest_by_count_and_by_time(store: Store, clock: Clock) -> None:

@@ -19,7 +19,7 @@ from tidings.pipeline.pipeline import Pipeline, PipelineSettings
 from tidings.pipeline.rounds import Round
 from tidings.pipeline.sink import Sink
 from tidings.pipeline.staging import StagedFiles
-from tidings.store.commits import Pace
+from tidings.store.notifications.commits import Pace
 
 
 class DyingSink(Sink):

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from tests.pipeline.market import opening
 from tidings.bench.process_memory import memory_of
 from tidings.store import Publish, SetQuota, Store, Subscribe
-from tidings.store.quotas import A_MINUTE, DEFAULT_QUOTA
+from tidings.store.notifications.quotas import A_MINUTE, DEFAULT_QUOTA
 
 MOST_MEMORY = 3 << 30  # bytes, of driver, Java and workers together
 _AT_ONCE = 20  # events of one publish

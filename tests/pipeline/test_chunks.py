@@ -15,7 +15,7 @@ from tidings.pipeline.chunks import merged
 from tidings.pipeline.quota_cut import LeftOut, QuotaCut
 from tidings.pipeline.staging import RunWriter, StagedFiles, StagedLost, StagedRows, Staging
 from tidings.store import Store
-from tidings.store.quotas import DEFAULT_QUOTA, Quotas
+from tidings.store.notifications.quotas import DEFAULT_QUOTA, Quotas
 
 
 def chunk(pairs: list[tuple[int, str]]) -> Any:

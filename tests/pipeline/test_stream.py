@@ -23,7 +23,7 @@ from tidings.pipeline.pipeline import Pipeline, PipelineSettings
 from tidings.pipeline.plans import Plans, Published
 from tidings.schema import Instant
 from tidings.store import Accepted, Publish, RetentionDays, Store, Subscribe, retention
-from tidings.store.clock import now
+from tidings.store.clock.clock import now
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tidings.pipeline.ingest import Intake, IntakeStage
 from tidings.pipeline.pipeline import Pipeline, PipelineSettings
 from tidings.schema import Instant
 from tidings.store import Store, Subscribe
-from tidings.store.clock import OFFSET_FILE, now
+from tidings.store.clock.clock import OFFSET_FILE, now
 
 DAY = 86_400
 SECOND = 1_000_000
@@ -64,9 +64,9 @@ def test_an_executor_waits_and_refuses_nothing(tmp_path: Path, monkeypatch: pyte
 
 
 def test_one_event_that_fails_is_buried_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tidings.store import appending
+    from tidings.store import append
 
-    written = appending.write_event
+    written = append.write_event
 
     def broken(event):  # type: ignore[no-untyped-def]
         if event.id == "e2":
@@ -80,7 +80,7 @@ def test_one_event_that_fails_is_buried_alone(tmp_path: Path, monkeypatch: pytes
         intake = Intake(store)
         for arrived in FolderSource(tmp_path).arrivals(iter(rows_of(path)), store.catalog, store.clock.now):
             intake.take(arrived)
-        monkeypatch.setattr(appending, "write_event", broken)
+        monkeypatch.setattr(append, "write_event", broken)
         intake.finish()
         assert (intake.taken.events, intake.taken.refused) == (3, 1)
         (letter,) = store.dead_letters()

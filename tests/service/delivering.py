@@ -11,7 +11,7 @@ from tests.service.conftest import Service, car
 from tidings.notifying.delivery_sender import rhythm_of_text
 from tidings.notifying.kinds import Kinds
 from tidings.notifying.outbox import Outbox
-from tidings.store.clock import now
+from tidings.store.clock.clock import now
 
 FILTER = "brand = mini"
 

@@ -18,7 +18,7 @@ from tests.services.postgresql import postgresql
 from tests.services.sqlite import new_store
 from tests.store.large_store import Size, fill, owner, subscription
 from tidings.store import Store
-from tidings.store.clock import now
+from tidings.store.clock.clock import now
 
 LIMIT = 0.3  # seconds
 TIMES = 5

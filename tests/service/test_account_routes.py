@@ -12,7 +12,7 @@ from tidings.service.actions import accounts
 from tidings.service.actions.accounts import Accounts
 from tidings.service.callers import digest_of, new_token
 from tidings.store import Account
-from tidings.store.quotas import DEFAULT_QUOTA
+from tidings.store.notifications.quotas import DEFAULT_QUOTA
 
 
 def test_register_log_in_and_out(service: Service) -> None:

@@ -21,7 +21,7 @@ from tests.service.receiver import Receiver, receiver
 from tests.service.xml_served import Client
 from tidings.service.xml_daemon import XmlDaemon
 from tidings.store import Entry, Standing
-from tidings.store.entries import Subscribe
+from tidings.store.journal.entries import Subscribe
 
 ID = re.compile("s-[0-9a-f]{20}")
 FILTER = "brand = 'mini' and year < 1990"

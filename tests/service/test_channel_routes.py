@@ -14,8 +14,8 @@ from tests.service.delivering import FILTER, deliver, find, send, subscribed
 from tests.service.receiver import Receiver, receiver
 from tidings.notifying.signatures import WrongSignature
 from tidings.settings import Settings
-from tidings.store.clock import OFFSET_FILE
-from tidings.store.database import Database
+from tidings.store.clock.clock import OFFSET_FILE
+from tidings.store.databases.database import Database
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.service.receiver import Receiver, receiver
 from tests.service.served import PATIENCE, Served
 from tests.service.test_outbox_process import LOOPBACK, found, outbox_of, subscribe
 from tidings.store import Store
-from tidings.store.clock import OFFSET_FILE
+from tidings.store.clock.clock import OFFSET_FILE
 
 DAY = 86_400
 JUMPS = [600, -600, 40 * DAY, -40 * DAY, 365 * DAY, -365 * DAY]

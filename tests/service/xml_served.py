@@ -22,7 +22,7 @@ from tidings.service.xml_framing import Document
 from tidings.service.xml_validity import Validity, parse
 from tidings.settings import Settings
 from tidings.store import Grow, Store
-from tidings.store.accounts import Account, Token
+from tidings.store.accounts.accounts import Account, Token
 
 SCHEMA = Path(__file__).parents[2] / "examples" / "schema.json"
 SETTINGS = Settings(pipeline=False, guest_requests_per_second=100_000, requests_per_second=1_000_000)

@@ -11,22 +11,10 @@ from tests.store.test_notifications import table
 from tidings.notifying.delivery_sender import rhythm_of_text
 from tidings.notifying.schedule import gives_up
 from tidings.schema import Instant
-from tidings.store import (
-    AttemptResult,
-    Edit,
-    Pause,
-    Resume,
-    Store,
-    StoredChannel,
-    Subscribe,
-    Withdraw,
-    browsing,
-    figures,
-    journal,
-    notices,
-    overseeing,
-)
-from tidings.store.ends import EventEnds
+from tidings.store import AttemptResult, Edit, Pause, Resume, Store, StoredChannel, Subscribe, Withdraw, figures
+from tidings.store.journal import journal
+from tidings.store.pages import notices, oversight, recent
+from tidings.store.pages.event_ends import EventEnds
 
 Operation = Callable[[Store, Size], object]
 _HOLDER = "one"
@@ -95,10 +83,10 @@ def _look_at_a_subscription(store: Store, size: Size) -> None:
     store.channel(*mine)
     store.deliveries_of(*mine, limit=_FEW)
     store.newest_notification(*mine)
-    browsing.matches(store, owner(7), subscription(7), None, _FEW)
-    browsing.sparks(store, owner(7), [subscription(7)], store.now())
-    browsing.filter_at(store, *mine, size.tail)
-    browsing.deliveries_made(store, *mine, Instant(0), store.now())
+    recent.matches(store, owner(7), subscription(7), None, _FEW)
+    recent.sparks(store, owner(7), [subscription(7)], store.now())
+    recent.filter_at(store, *mine, size.tail)
+    recent.deliveries_made(store, *mine, Instant(0), store.now())
 
 
 def _look_at_a_delivery(store: Store, size: Size) -> None:
@@ -109,15 +97,15 @@ def _look_at_a_delivery(store: Store, size: Size) -> None:
 def _list_subscriptions(store: Store, size: Size) -> None:
     store.subscriptions(owner(1), limit=_FEW)
     store.count_subscriptions(owner(1))
-    browsing.owned(store, owner(1), None, _FEW)
-    browsing.signed(store, owner(1), "", _FEW)
+    recent.owned(store, owner(1), None, _FEW)
+    recent.signed(store, owner(1), "", _FEW)
     store.channels_of(owner(1), [subscription(1)])
 
 
 def _list_matches(store: Store, size: Size) -> None:
-    browsing.matches(store, owner(1), None, None, _FEW)
-    browsing.found_events(store, owner(1), 5)
-    browsing.matched_at(store, owner(1), size.tail, _FEW)
+    recent.matches(store, owner(1), None, None, _FEW)
+    recent.found_events(store, owner(1), 5)
+    recent.matched_at(store, owner(1), size.tail, _FEW)
     store.notifications(size.notifications - _FEW, _FEW, owner=owner(1))
 
 
@@ -129,8 +117,8 @@ def _list_notices(store: Store, size: Size) -> None:
 
 
 def _operate(store: Store, size: Size) -> None:
-    overseeing.waiting(store, [one.subscription for one in store.troubled(_FEW)])
-    overseeing.newest_letters(store, _FEW)
+    oversight.waiting(store, [one.subscription for one in store.troubled(_FEW)])
+    oversight.newest_letters(store, _FEW)
     EventEnds(store).newest(_FEW)
     EventEnds(store).oldest()
 

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, text
 
 from tests.store.samples import with_schema
 from tidings.store import Store
-from tidings.store.progress import MATCHES, Place, move
+from tidings.store.notifications.progress import MATCHES, Place, move
 from tidings.store.tables import metadata
 
 SECOND = 1_000_000

@@ -21,7 +21,7 @@ from tests.store.samples import with_schema
 from tidings.events import Event
 from tidings.schema import Instant
 from tidings.store import SCOPES, Appender, KeptResponse, PublishValid, Store, Subscribe, Token, Withdraw
-from tidings.store.clock import now
+from tidings.store.clock.clock import now
 
 SECONDS = 3.0  # for what is repeated
 BULK = 100_000

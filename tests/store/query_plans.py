@@ -15,7 +15,8 @@ from tests.store.hot_operations import HOT
 from tests.store.large_store import Size
 from tests.store.statements import Statement, recorded
 from tests.store.test_query_plans import PAGE, large
-from tidings.store import Store, subscriptions
+from tidings.store import Store
+from tidings.store.journal import subscriptions
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "query-plans.md"
 ASKED = re.compile(r"\b(?:FROM|INTO|UPDATE)\s+(\w+)")

@@ -3,8 +3,8 @@
 from tidings.schema import Attribute, AttributeUse, Domain, EventType, Instant, Kind
 from tidings.schema.growth import AppendValue, CreateAttribute, CreateDomain, CreateEventType
 from tidings.store import Accepted, Draft, Grow, Outcome, Publish, Refused, Store
-from tidings.store.clock import Steady
-from tidings.store.entries import Span, Standing
+from tidings.store.clock.clock import Steady
+from tidings.store.journal.entries import Span, Standing
 
 START = Instant.parse("2026-05-01T10:00:00Z")
 SECOND = 1_000_000

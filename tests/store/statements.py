@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from tidings.store import Store, sqlite
+from tidings.store import Store
+from tidings.store.databases import sqlite
 
 # Tables of a row or a few, which are read whole.
 SMALL = {

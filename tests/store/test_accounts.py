@@ -9,7 +9,7 @@ import pytest
 from tests.store.samples import START, Clock, with_schema
 from tidings.schema import Instant
 from tidings.store import SCOPES, Account, AccountExists, LastOperator, Store, Token, UnfitAccount, rebuild
-from tidings.store.accounts import TokenKind
+from tidings.store.accounts.accounts import TokenKind
 
 ANN = Account("ann", "$argon2id$…", frozenset({"publish", "subscribe"}), START)
 

@@ -5,8 +5,9 @@ import pytest
 from tests.store.samples import Clock, publish, with_schema
 from tests.store.test_notifications import table
 from tests.store.test_owners import ALL, filled  # noqa: F401  # a fixture
-from tidings.store import Pause, Store, Subscribe, Withdraw, browsing
-from tidings.store.ends import MOST, EventEnds
+from tidings.store import Pause, Store, Subscribe, Withdraw
+from tidings.store.pages import recent
+from tidings.store.pages.event_ends import MOST, EventEnds
 
 
 def ids(ends: EventEnds, limit: int) -> list[str]:
@@ -31,9 +32,9 @@ def test_the_newest_fit_into_some_megabytes(store: Store, monkeypatch: pytest.Mo
     assert len(ends.newest(1_000)) == MOST
     size = ends.newest(1)[0].size
     assert size > 40
-    monkeypatch.setattr("tidings.store.ends._MOST_SIZE", size * 20)
+    monkeypatch.setattr("tidings.store.pages.event_ends._MOST_SIZE", size * 20)
     assert 15 <= len(EventEnds(store).newest(1_000)) <= 21
-    monkeypatch.setattr("tidings.store.ends._MOST_SIZE", 1)
+    monkeypatch.setattr("tidings.store.pages.event_ends._MOST_SIZE", 1)
     assert len(EventEnds(store).newest(1_000)) == 8, "as many as a page shows, however large"
 
 
@@ -57,30 +58,30 @@ def test_only_what_is_new_is_read(store: Store, monkeypatch: pytest.MonkeyPatch)
     with_schema(store).append([publish("e1"), *(Subscribe(f"s{number}", "price < 3") for number in range(100))])
     ends = EventEnds(store)
     assert ids(ends, 8) == ["e1"]
-    monkeypatch.setattr("tidings.store.ends._read", lambda *_: pytest.fail("nothing is new"))
+    monkeypatch.setattr("tidings.store.pages.event_ends._read", lambda *_: pytest.fail("nothing is new"))
     assert ids(ends, 8) == ["e1"]
 
 
 def test_found_events_and_their_filters_are_the_owners(filled: Store) -> None:  # noqa: F811
     filled.commit_batch(1, 19, ALL)
-    found = browsing.found_events(filled, "ann", 5)
+    found = recent.found_events(filled, "ann", 5)
     assert [(one.seen.position, one.found_by, one.complete) for one in found] == [
         (19, (("a", "price < 4"),), True),
         (16, (("b", "price < 4"), ("a", "price < 4")), True),
         (13, (("a", "price < 4"),), True),
         (9, (("a", "price < 4"),), True),
     ], "withdrawn ones as they last stood"
-    assert browsing.matched_at(filled, "ann", 16, 10) == [("a", "price < 4"), ("b", "price < 4")]
-    assert browsing.matched_at(filled, "ann", 16, 1) == [("a", "price < 4")]
-    assert browsing.matched_at(filled, "bob", 13, 10) == [("b", "price < 3")]
-    assert browsing.matched_at(filled, "bob", 16, 10) == []
+    assert recent.matched_at(filled, "ann", 16, 10) == [("a", "price < 4"), ("b", "price < 4")]
+    assert recent.matched_at(filled, "ann", 16, 1) == [("a", "price < 4")]
+    assert recent.matched_at(filled, "bob", 13, 10) == [("b", "price < 3")]
+    assert recent.matched_at(filled, "bob", 16, 10) == []
 
 
 def test_what_found_an_event_beside_many_others_may_be_incomplete(store: Store) -> None:
     names = [f"s{number:03}" for number in range(30)]
     with_schema(store).append([*(Subscribe(name, "price < 30", "ann") for name in names), publish("e")])
     store.commit_batch(1, store.tail(), table((store.tail(), names)))
-    (found,) = browsing.found_events(store, "ann", 1)
+    (found,) = recent.found_events(store, "ann", 1)
     assert len(found.found_by) == 20
     assert not found.complete
 
@@ -88,15 +89,15 @@ def test_what_found_an_event_beside_many_others_may_be_incomplete(store: Store) 
 def test_sparks_count_each_owners_matches_apart(filled: Store, clock: Clock) -> None:  # noqa: F811
     filled.commit_batch(1, 19, ALL)
     now = clock.tick(1)
-    assert sum(browsing.sparks(filled, "ann", ["a"], now)["a"]) == 4
-    assert sum(browsing.sparks(filled, "ann", ["b"], now)["b"]) == 1, "not bob's, who had the name before"
-    assert sum(browsing.sparks(filled, "bob", ["b"], now)["b"]) == 2
+    assert sum(recent.sparks(filled, "ann", ["a"], now)["a"]) == 4
+    assert sum(recent.sparks(filled, "ann", ["b"], now)["b"]) == 1, "not bob's, who had the name before"
+    assert sum(recent.sparks(filled, "bob", ["b"], now)["b"]) == 2
 
 
 def test_a_busy_subscription_is_counted_part_by_part(
     store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browsing, "MOST_IN_BIN", 20)
+    monkeypatch.setattr(recent, "MOST_IN_BIN", 20)
     with_schema(store).append([Subscribe("a", "price < 30", "ann")])
     for count in (7, 50, 3):
         first = store.tail() + 1
@@ -105,6 +106,6 @@ def test_a_busy_subscription_is_counted_part_by_part(
             store.committed() + 1, store.tail(), table(*((at, ["a"]) for at in range(first, first + count)))
         )
         clock.tick(600)
-    counts = browsing.sparks(store, "ann", ["a"], clock.time)["a"]
-    assert len(counts) == browsing.BINS
+    counts = recent.sparks(store, "ann", ["a"], clock.time)["a"]
+    assert len(counts) == recent.BINS
     assert [count for count in counts if count] == [7, 20, 3], "a part is counted so far and no further"

@@ -12,7 +12,7 @@ from tidings.notifying.outbox import Outbox
 from tidings.schema import Instant
 from tidings.store import ClockJumped, Edit, Retention, RetentionDays, Store, Subscribe, import_journal
 from tidings.store import export_journal as export
-from tidings.store.clock import OFFSET_FILE, now
+from tidings.store.clock.clock import OFFSET_FILE, now
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 YEAR = 365 * DAY

@@ -8,8 +8,8 @@ import pytest
 
 from tests.store.samples import publish, with_schema
 from tidings.store import SetQuota, Store
-from tidings.store.commits import CHUNK, Pace
-from tidings.store.progress import Place
+from tidings.store.notifications.commits import CHUNK, Pace
+from tidings.store.notifications.progress import Place
 
 Row = tuple[int, str, str, int, int]
 MINUTE = 100

@@ -28,8 +28,8 @@ from tidings.store import (
     StoreReadOnly,
     StoreUnreachable,
     UnknownStore,
-    migrating,
 )
+from tidings.store.databases import migration
 from tidings.store.tables import NEWEST_REVISION, metadata
 
 
@@ -63,7 +63,7 @@ def test_the_tables_are_what_the_migrations_make(store: Store) -> None:
 
 def test_the_newest_migration_is_the_one_the_store_asks_for() -> None:
     config = Config()
-    config.set_main_option("script_location", str(Path(migrating.__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(migration.SCRIPTS))
     assert ScriptDirectory.from_config(config).get_current_head() == NEWEST_REVISION
 
 
@@ -183,7 +183,7 @@ def test_locked_by_another_process(tmp_path: Path) -> None:
 
 
 def test_locked_by_another_session(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tidings.store.postgresql._PATIENCE", 0.05)
+    monkeypatch.setattr("tidings.store.databases.postgresql._PATIENCE", 0.05)
     with Store.open(server.database()) as store, Store.open(store.url) as other:
         with other.database.writing(), pytest.raises(StoreLocked):
             store.append(SCHEMA)

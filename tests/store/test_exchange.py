@@ -21,7 +21,7 @@ from tidings.store import (
     export_journal,
     import_journal,
 )
-from tidings.store import importing as importing_module
+from tidings.store.exchange import importer as importing_module
 
 NONE = pa.table({"position": pa.array([], pa.int64()), "subscriptions": pa.array([], pa.list_(pa.string()))})
 

@@ -7,7 +7,8 @@ import pytest
 
 from tests.store.samples import AUDI, START, Clock, positions, publish, with_schema
 from tidings.schema import Instant
-from tidings.store import Pause, Store, Subscribe, journal
+from tidings.store import Pause, Store, Subscribe
+from tidings.store.journal import journal
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from tests.store.samples import START, Clock
 from tidings.schema import Instant
-from tidings.store import KeptResponse, Store, kept_responses
+from tidings.store import KeptResponse, Store
+from tidings.store.accounts import kept_responses
 
 DAY = 24 * 60 * 60
 FIRST = KeptResponse(b"ann\0k1", b"\x00\xff", 201, '{"id":"s-ä"}', START)

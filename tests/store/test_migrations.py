@@ -12,8 +12,9 @@ from sqlalchemy import MetaData, Table
 from tests.store.samples import Clock, positions, projections, publish
 from tests.store.test_notifications import table
 from tidings.schema import Instant
-from tidings.store import DeliveryFigures, Duplicate, Item, Store, Subscribe, export_journal, migrating, rebuild
-from tidings.store.database import Database
+from tidings.store import DeliveryFigures, Duplicate, Item, Store, Subscribe, export_journal, rebuild
+from tidings.store.databases import migration
+from tidings.store.databases.database import Database
 
 # Written by the code of that revision: a and x are ann's, n is nobody's, b is bob's, then ann's, then nobody's.
 RECORDED: dict[str, list[list[Any]]] = json.loads(Path(__file__).with_name("revision_0001.json").read_text())
@@ -22,7 +23,7 @@ RECORDED: dict[str, list[list[Any]]] = json.loads(Path(__file__).with_name("revi
 def make_0001(url: str, recorded: dict[str, list[list[Any]]]) -> None:
     """The tables as migration 0001 leaves them, with these rows."""
     config = Config()
-    config.set_main_option("script_location", str(Path(migrating.__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(migration.SCRIPTS))
     database = Database(url)
     with database.writing() as connection:
         config.attributes["connection"] = connection
@@ -105,7 +106,7 @@ def test_where_nobody_owned_anything(url: str, clock: Clock) -> None:
 
 def test_parcels_become_deliveries(url: str, clock: Clock) -> None:
     config = Config()
-    config.set_main_option("script_location", str(Path(migrating.__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(migration.SCRIPTS))
     database = Database(url)
     channel = "'s', 'ann', 'webhook', '{}', 'active', '', '[]', 0, NULL, 2, NULL, 1, '[]', NULL, 0, 0.5, '', 3"
     binary = "BLOB" if database.engine.dialect.name == "sqlite" else "bytea"

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.store import notification_id
-from tidings.store.notification_id import digest_id, id_without_event, notification_id_of
+from tidings.store.notifications.notification_id import digest_id, id_without_event, notification_id_of
 
 TEXT = st.text(max_size=300)
 NEWS = st.tuples(TEXT, TEXT, TEXT)

@@ -16,8 +16,9 @@ from tests.services.sqlite import new_store
 from tests.store.hot_operations import HOT
 from tests.store.large_store import Size, fill
 from tests.store.statements import Statement, recorded
-from tidings.store import Store, subscriptions
-from tidings.store.clock import now
+from tidings.store import Store
+from tidings.store.clock.clock import now
+from tidings.store.journal import subscriptions
 
 MOST_STEPS = 60_000  # of SQLite's machine, in one statement: a scan takes some 5 a row
 MOST_ROWS = 3_000  # that PostgreSQL looks at in one statement

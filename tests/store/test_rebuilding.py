@@ -4,7 +4,8 @@ import pytest
 
 from tests.store.samples import AUDI, START, projections, publish, with_schema
 from tidings.schema import Instant
-from tidings.store import BrokenJournal, Duplicate, Edit, Pause, Resume, Store, Subscribe, Withdraw, rebuild, rebuilding
+from tidings.store import BrokenJournal, Duplicate, Edit, Pause, Resume, Store, Subscribe, Withdraw, rebuild
+from tidings.store.exchange import rebuilder
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def filled(store: Store) -> Store:
 
 @pytest.mark.parametrize("at_once", [1, 2, 5, 10_000])
 def test_the_same_again(filled: Store, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rebuilding, "ENTRIES_AT_ONCE", at_once)
+    monkeypatch.setattr(rebuilder, "ENTRIES_AT_ONCE", at_once)
     before = projections(filled)
     rebuild(filled)
     assert projections(filled) == before

@@ -13,20 +13,9 @@ from tests.services.postgresql import Server
 from tests.store.samples import START, Clock, projections, publish, with_schema
 from tests.store.test_notifications import table
 from tidings.schema import Instant
-from tidings.store import (
-    Accepted,
-    DeadLetter,
-    Duplicate,
-    Edit,
-    Pause,
-    Resume,
-    Store,
-    Subscribe,
-    Withdraw,
-    overseeing,
-    rebuild,
-    removal,
-)
+from tidings.store import Accepted, DeadLetter, Duplicate, Edit, Pause, Resume, Store, Subscribe, Withdraw, rebuild
+from tidings.store.pages import oversight
+from tidings.store.removal import old_entries
 
 NONE = pa.table({"position": pa.array([], pa.int64()), "subscriptions": pa.array([], pa.list_(pa.string()))})
 
@@ -132,7 +121,7 @@ def test_duplicates_of_removed_events_are_known(filled: Store) -> None:
 
 
 def test_in_pieces(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(removal, "_EVENTS_AT_ONCE", 3)
+    monkeypatch.setattr(old_entries, "_EVENTS_AT_ONCE", 3)
     assert filled.trim(before=at(9)) == 8
     one = size(filled) // 2
     assert filled.trim(most_bytes=one) == 1
@@ -157,7 +146,7 @@ def test_rebuilding_after_a_trim_gives_the_same(filled: Store) -> None:
 
 
 def test_large_events_go_in_smaller_pieces(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(removal, "_BYTES_AT_ONCE", size(filled) // 4)
+    monkeypatch.setattr(old_entries, "_BYTES_AT_ONCE", size(filled) // 4)
     begun: list[str] = []
     writing = filled.database.writing
     monkeypatch.setattr(filled.database, "writing", lambda *part: begun.append("") or writing(*part))
@@ -238,10 +227,10 @@ def test_dead_letters_go_by_age_and_their_numbers_go_on(store: Store, clock: Clo
     assert store.forget_letters(at(0)) == 0
     assert store.forget_letters(at(3), 2) == 2
     assert [one.number for one in store.dead_letters()] == [3, 4]
-    assert [one.number for one in overseeing.newest_letters(store, 9, before=4)] == [3]
+    assert [one.number for one in oversight.newest_letters(store, 9, before=4)] == [3]
     assert store.forget_letters(at(99)) == 2
     assert store.bury([letter(0), letter(0), letter(9)]) == 2
-    assert [one.number for one in overseeing.newest_letters(store, 9)] == [6, 5]
+    assert [one.number for one in oversight.newest_letters(store, 9)] == [6, 5]
     assert store.figures().dead_letters == 6
 
 

@@ -19,8 +19,8 @@ from tidings.store import (
     Store,
     Subscribe,
     Withdraw,
-    subscriptions,
 )
+from tidings.store.journal import subscriptions
 
 
 def test_posting_and_resuming_open_a_span_withdrawing_and_pausing_close_it(store: Store) -> None:

@@ -57,7 +57,7 @@ def backtest(
         return
     with opened_store(data, store) as journal:
         from tidings.pipeline.history import matching
-        from tidings.store.clock import now
+        from tidings.store.clock.clock import now
 
         started = now()
         begin = moment(since, "--since", started)

@@ -51,7 +51,7 @@ def query(
         return
     with opened_store(data, store) as journal:
         from tidings.pipeline.history import matching
-        from tidings.store.clock import now
+        from tidings.store.clock.clock import now
 
         started = now()
         period = [moment(text, option, started) if text else None for text, option in

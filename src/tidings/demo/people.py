@@ -14,8 +14,8 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 from tidings.demo.wishes import ANN, DEMO
 from tidings.service.callers import digest_of, new_token
 from tidings.store import Store
-from tidings.store.accounts import Account, Token
-from tidings.store.clock import now
+from tidings.store.accounts.accounts import Account, Token
+from tidings.store.clock.clock import now
 
 PASSWORDS = {DEMO: "demo demo demo", ANN: "ann ann ann"}
 PUBLISHER = "feeds"

@@ -19,7 +19,7 @@ from tidings.notifying.rhythm import Rhythm, read_rhythm
 from tidings.notifying.schedule import WAITS, next_due
 from tidings.schema import Instant
 from tidings.store import AttemptResult, DeliveryContents, DueNotice, StoredChannel
-from tidings.store.notification_id import digest_id, notification_id_of
+from tidings.store.notifications.notification_id import digest_id, notification_id_of
 
 MailNotice = Callable[[DueNotice, Instant], Awaitable[Attempt]]
 _RHYTHMIC = frozenset({"digest", "rate", "quiet"})

@@ -17,7 +17,7 @@ from tidings.matching.ragged import owners
 from tidings.matching.spans import Spans
 from tidings.pipeline.opened import OpenedPlan
 from tidings.pipeline.quota_cut import LeftOut, QuotaCut
-from tidings.store.commits import CHUNK
+from tidings.store.notifications.commits import CHUNK
 
 _PAIR = pa.schema([CHUNK.field("position"), CHUNK.field("subscription")])
 Rows = npt.NDArray[np.int64]

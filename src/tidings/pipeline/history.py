@@ -24,7 +24,7 @@ from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import save_plan
 from tidings.pipeline.stage import read_payloads
 from tidings.store import Store
-from tidings.store.quotas import A_MINUTE, Quotas
+from tidings.store.notifications.quotas import A_MINUTE, Quotas
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

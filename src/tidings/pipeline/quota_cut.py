@@ -1,7 +1,8 @@
 """What a task leaves out for an account's quota, so that it is neither staged nor read by the sink.
 
 A task knows only its own stretch, so it keeps whole events until its own count alone has reached the quota; the exact
-cut is the sink's (`tidings.store.counting`). What is left out is still counted, by one row for an event and account."""
+cut is the sink's (`tidings.store.notifications.quota_counts`). What is left out is still counted, by one row for an
+event and account."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tidings.matching.algorithm import Matches
-from tidings.store.quotas import Quotas
+from tidings.store.notifications.quotas import Quotas
 
 Rows = npt.NDArray[np.int64]
 

@@ -22,8 +22,8 @@ from tidings.pipeline.rounds import Round, cut
 from tidings.pipeline.stage import SUMMARY_ROW, Limits, MatchStage, Stretch
 from tidings.pipeline.staging import StagedRows, Staging
 from tidings.store import DeadLetter, Store
-from tidings.store.commits import Pace
-from tidings.store.progress import FIRST_BATCH
+from tidings.store.notifications.commits import Pace
+from tidings.store.notifications.progress import FIRST_BATCH
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -20,7 +20,7 @@ from pyspark.sql.types import StructType
 from tidings.pipeline.plans import WorkerPlans
 from tidings.pipeline.stage import Stretch
 from tidings.store import Store
-from tidings.store.progress import FIRST_BATCH
+from tidings.store.notifications.progress import FIRST_BATCH
 
 FORMAT = "tidings_journal"
 _FEWEST_A_STRETCH = 1_000  # fewer events are not worth a task of their own

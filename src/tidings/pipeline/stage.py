@@ -29,8 +29,8 @@ from tidings.pipeline.quota_cut import QuotaCut
 from tidings.pipeline.staging import Run, RunWriter, Staging
 from tidings.schema import Catalog
 from tidings.store import Store
-from tidings.store.journal import EventPage
-from tidings.store.quotas import A_MINUTE
+from tidings.store.journal.journal import EventPage
+from tidings.store.notifications.quotas import A_MINUTE
 
 Rows = npt.NDArray[np.int64]
 

@@ -19,8 +19,8 @@ from tidings.service.actions.times import read_future_time
 from tidings.service.bodies import Shape, read_body, says, says_nothing, takes
 from tidings.service.requests import Calling, accounts_of, address_of, answered
 from tidings.settings import SCOPES
-from tidings.store.accounts import Token
-from tidings.store.fitness import LARGEST_QUOTA
+from tidings.store.accounts.accounts import Token
+from tidings.store.journal.fitness import LARGEST_QUOTA
 
 router = APIRouter(tags=["accounts"])
 

@@ -16,7 +16,7 @@ from tidings.service.gateway import Gateway
 from tidings.service.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.requests import After, GatewayOf, Limit, Subscriber, answered, read_cursor
 from tidings.store import DeliveryState, Item, NoSuchDelivery, StoredAttempt, StoredDelivery
-from tidings.store.notification_id import id_without_event, notification_id_of
+from tidings.store.notifications.notification_id import id_without_event, notification_id_of
 
 router = APIRouter(tags=["deliveries"], route_class=IdempotentRoute)
 

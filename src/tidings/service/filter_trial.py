@@ -8,7 +8,7 @@ from tidings.language import Filter
 from tidings.service import questions
 from tidings.service.covering import covering as wider
 from tidings.store import Store
-from tidings.store.journal import before_newest
+from tidings.store.journal.journal import before_newest
 
 
 @dataclass(frozen=True, slots=True)

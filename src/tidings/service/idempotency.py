@@ -18,7 +18,7 @@ from tidings.errors import ServiceError
 from tidings.service.actions.keys import IdempotencyKeyReused, digest
 from tidings.service.gateway import Gateway
 from tidings.service.requests import caller_of
-from tidings.store.kept_responses import KeptResponse
+from tidings.store.accounts.kept_responses import KeptResponse
 
 HEADER = "idempotency-key"
 LONGEST = 255

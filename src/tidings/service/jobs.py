@@ -22,7 +22,7 @@ import msgspec
 from tidings.errors import ServiceError
 from tidings.service.query_files import NoSuchQuery, Query, QueryFiles
 from tidings.service.query_job import Job, Progress
-from tidings.store.clock import Clock, now
+from tidings.store.clock.clock import Clock, now
 
 _MOST_WAITING = 10
 _MOST_OF_ONE = 3  # queries of one owner that wait or run

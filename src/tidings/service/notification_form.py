@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from tidings.store import Notification, Store
-from tidings.store.notification_id import id_without_event, notification_id_of
+from tidings.store.notifications.notification_id import id_without_event, notification_id_of
 
 _encode = msgspec.json.Encoder().encode
 

@@ -18,7 +18,7 @@ from tidings.service.actions.accounts import Accounts
 from tidings.service.callers import Caller
 from tidings.service.gateway import Gateway
 from tidings.store import NoSuchSubscription
-from tidings.store.fitness import is_id
+from tidings.store.journal.fitness import is_id
 
 CALLER = "tidings.caller"  # where the entrance leaves the caller, or the error, in the scope
 SESSION = "tidings_session"  # the cookie

@@ -17,8 +17,8 @@ from tidings.service.gateway import Gateway
 from tidings.service.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.requests import After, GatewayOf, Limit, Subscriber, WrongCursor, answered
 from tidings.store import Standing, StoredChannel
-from tidings.store.entries import KEEP, Keep
-from tidings.store.fitness import is_id
+from tidings.store.journal.entries import KEEP, Keep
+from tidings.store.journal.fitness import is_id
 
 router = APIRouter(tags=["subscriptions"], route_class=IdempotentRoute)
 

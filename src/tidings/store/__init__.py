@@ -1,18 +1,19 @@
 """The journal and its projections: what must never be lost.
 
-`Store` is the door; drafts go in, outcomes come out (`entries`), many at once through an `Appender`. `appending`
-decides, `projections` says what follows from an entry; `journal`, `subscriptions`, `notifications`, `dead_letters`
-and `removal` each know some tables, `sqlite` and `postgresql` what the two databases do differently. `retention`
-removes what is old, all the time. `accounts` and `kept_responses` serve the service beside the journal; `channels`,
-`deliveries`, `delivery_creation`, `delivery_results`, `notice_mails` and `lease` serve the outbox, all behind
-`outbox_store`.
+    drafts ──> Store.append ──> journal ──> pipeline ──> notifications ──> deliveries ──> attempts
+
+`Store` is the door, and `Appender` lets many append at once. Behind it stand `journal`, `notifications` and
+`deliveries`, each with its tables; `removal` takes away what is old, and `Retention` keeps it going. `accounts` serves
+the service, `pages` the web pages; `exchange` writes a journal to a file and reads it back. All of them speak to
+SQLite or PostgreSQL through `databases` and take the time from `clock`.
 """
 
-from tidings.store.accounts import SCOPES, Account, Token
+from tidings.store.accounts.accounts import SCOPES, Account, Token
+from tidings.store.accounts.kept_responses import KeptResponse
 from tidings.store.appender import Appender
-from tidings.store.channels import ChannelState, Notice, Secrets, StoredChannel
-from tidings.store.clock_guard import ClockReading
-from tidings.store.deliveries import (
+from tidings.store.clock.clock_guard import ClockReading
+from tidings.store.deliveries.channels import ChannelState, Notice, Secrets, StoredChannel
+from tidings.store.deliveries.deliveries import (
     DeliveryContents,
     DeliveryFigures,
     DeliveryState,
@@ -21,31 +22,8 @@ from tidings.store.deliveries import (
     StoredAttempt,
     StoredDelivery,
 )
-from tidings.store.delivery_results import AttemptResult
-from tidings.store.entries import (
-    KEEP,
-    Accepted,
-    DeadLetter,
-    Draft,
-    Duplicate,
-    Edit,
-    Entry,
-    Grow,
-    Keep,
-    Notification,
-    Outcome,
-    Pause,
-    Publish,
-    PublishValid,
-    Refused,
-    Resume,
-    SetQuota,
-    Span,
-    Standing,
-    StoredLetter,
-    Subscribe,
-    Withdraw,
-)
+from tidings.store.deliveries.notice_mails import DueNotice
+from tidings.store.deliveries.results import AttemptResult
 from tidings.store.errors import (
     AccountExists,
     AppenderClosed,
@@ -77,12 +55,34 @@ from tidings.store.errors import (
     UnfitSubscription,
     UnknownStore,
 )
-from tidings.store.exchange import export_journal, import_journal
+from tidings.store.exchange.journal_file import export_journal, import_journal
+from tidings.store.exchange.rebuilder import rebuild
 from tidings.store.figures import Figures
-from tidings.store.kept_responses import KeptResponse
-from tidings.store.notice_mails import DueNotice
-from tidings.store.notification_id import notification_id
-from tidings.store.rebuilding import rebuild
+from tidings.store.journal.entries import (
+    KEEP,
+    Accepted,
+    DeadLetter,
+    Draft,
+    Duplicate,
+    Edit,
+    Entry,
+    Grow,
+    Keep,
+    Notification,
+    Outcome,
+    Pause,
+    Publish,
+    PublishValid,
+    Refused,
+    Resume,
+    SetQuota,
+    Span,
+    Standing,
+    StoredLetter,
+    Subscribe,
+    Withdraw,
+)
+from tidings.store.notifications.notification_id import notification_id
 from tidings.store.retention import Retention, RetentionDays
 from tidings.store.store import Store
 

@@ -12,8 +12,8 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import Self
 
-from tidings.store.entries import Draft, Outcome
 from tidings.store.errors import AppenderClosed
+from tidings.store.journal.entries import Draft, Outcome
 from tidings.store.store import Store, check_drafts
 
 _MOST_DRAFTS = 5_000  # in one transaction, unless one submission has more

@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from tidings.store.database import Database
-from tidings.store.progress import committed, last_cursor
+from tidings.store.databases.database import Database
+from tidings.store.notifications.progress import committed, last_cursor
 from tidings.store.tables import about, catalog
 
 

@@ -6,20 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tidings.schema import Instant
-from tidings.store import (
-    channels,
-    deliveries,
-    delivery_creation,
-    delivery_results,
-    delivery_retention,
-    lease,
-    notice_mails,
-    removal,
-)
-from tidings.store.channels import ChannelState, Notice, Secrets, StoredChannel
-from tidings.store.clock_guard import ClockGuard
-from tidings.store.database import Database
-from tidings.store.deliveries import (
+from tidings.store.clock.clock_guard import ClockGuard
+from tidings.store.databases.database import Database
+from tidings.store.deliveries import channels, creation, deliveries, lease, notice_mails
+from tidings.store.deliveries.channels import ChannelState, Notice, Secrets, StoredChannel
+from tidings.store.deliveries.creation import Rhythms
+from tidings.store.deliveries.deliveries import (
     DeliveryContents,
     DeliveryFigures,
     DeliveryState,
@@ -27,10 +19,10 @@ from tidings.store.deliveries import (
     StoredAttempt,
     StoredDelivery,
 )
-from tidings.store.delivery_creation import Rhythms
-from tidings.store.delivery_results import AttemptResult, GivesUp
+from tidings.store.deliveries.notice_mails import DueNotice
+from tidings.store.deliveries.results import AttemptResult, GivesUp, record_results
 from tidings.store.errors import NoSuchDelivery
-from tidings.store.notice_mails import DueNotice
+from tidings.store.removal import old_deliveries, old_entries
 
 
 class OutboxStore:
@@ -38,7 +30,7 @@ class OutboxStore:
 
     database: Database
     clock: ClockGuard
-    _swept_to: delivery_retention.ChannelKey = delivery_retention.FIRST  # the channel that was looked at last
+    _swept_to: old_deliveries.ChannelKey = old_deliveries.FIRST  # the channel that was looked at last
 
     # For owners
 
@@ -142,7 +134,7 @@ class OutboxStore:
         gives up deliveries held since then. Returns how many; fewer than `limit` when none are left."""
         self.clock.look().check()
         now = self.clock.now()
-        removed, self._swept_to = delivery_retention.sweep(self.database, before, now, limit, self._swept_to)
+        removed, self._swept_to = old_deliveries.sweep(self.database, before, now, limit, self._swept_to)
         return removed
 
     # For the outbox
@@ -154,11 +146,11 @@ class OutboxStore:
     def has_deliveries_to_create(self, now: Instant) -> bool:
         """Whether `create_deliveries` has something to do."""
         with self.database.reading() as connection:
-            return delivery_creation.has_deliveries_to_create(connection, self.database.dialect, now)
+            return creation.has_deliveries_to_create(connection, self.database.dialect, now)
 
     def create_deliveries(self, holder: str, now: Instant, limit: int, rhythms: Rhythms) -> int:
         """Creates deliveries for up to `limit` notifications; returns 0 when caught up. Raises LeaseLost."""
-        return delivery_creation.create_deliveries(self.database, holder, now, limit, rhythms)
+        return creation.create_deliveries(self.database, holder, now, limit, rhythms)
 
     def due(self, now: Instant, limit: int, after: tuple[int, int] = (0, 0)) -> list[DueDelivery]:
         """What is to be sent by now, by time and number, from after such a pair on."""
@@ -177,7 +169,7 @@ class OutboxStore:
 
     def record_results(self, holder: str, results: Sequence[AttemptResult], now: Instant, gives_up: GivesUp) -> None:
         """Records results of attempts. Raises LeaseLost and then changes nothing."""
-        delivery_results.record_results(self.database, holder, results, now, gives_up)
+        record_results(self.database, holder, results, now, gives_up)
 
     def due_notices(self, now: Instant, limit: int) -> list[DueNotice]:
         """Notices to mail to their owners."""
@@ -191,4 +183,4 @@ class OutboxStore:
     def owed_from(self) -> int | None:
         """The first position that is needed for what is owed; `trim` leaves all from there on."""
         with self.database.reading() as connection:
-            return removal.owed_from(connection, self.database.dialect)
+            return old_entries.owed_from(connection, self.database.dialect)

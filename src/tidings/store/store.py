@@ -11,33 +11,25 @@ from uuid import uuid4
 from sqlalchemy import Connection, select, update
 
 from tidings.schema import Catalog, Instant, json_form
-from tidings.store import (
-    accounts,
-    dead_letters,
-    journal,
-    kept_responses,
-    notifications,
-    progress,
-    removal,
-    staging,
-    subscriptions,
-    tables,
-    trial_write,
-    watermark,
-)
-from tidings.store.accounts import Account, Token, TokenKind
-from tidings.store.appending import append, parts_of
-from tidings.store.clock import Clock
-from tidings.store.clock_guard import ClockGuard, ClockReading
-from tidings.store.database import Database
-from tidings.store.entries import DeadLetter, Draft, Entry, Notification, Outcome, Span, Standing, StoredLetter
+from tidings.store import tables
+from tidings.store.accounts import accounts, kept_responses
+from tidings.store.accounts.accounts import Account, Token, TokenKind
+from tidings.store.accounts.kept_responses import KeptResponse
+from tidings.store.append import append, parts_of
+from tidings.store.clock.clock import Clock
+from tidings.store.clock.clock_guard import ClockGuard, ClockReading
+from tidings.store.databases import trial_write
+from tidings.store.databases.database import Database
+from tidings.store.databases.migration import bring_up_to_date
 from tidings.store.errors import NoSuchSubscription
 from tidings.store.figures import Figures, figures
-from tidings.store.kept_responses import KeptResponse
-from tidings.store.migrating import bring_up_to_date
+from tidings.store.journal import dead_letters, journal, subscriptions, watermark
+from tidings.store.journal.entries import DeadLetter, Draft, Entry, Notification, Outcome, Span, Standing, StoredLetter
+from tidings.store.notifications import notifications, progress, staging
+from tidings.store.notifications.progress import MATCHES, Place
+from tidings.store.notifications.quotas import Quotas, dropped
 from tidings.store.outbox_store import OutboxStore
-from tidings.store.progress import MATCHES, Place
-from tidings.store.quotas import Quotas, dropped
+from tidings.store.removal import old_entries
 
 _DRAFTS = get_args(Draft)
 
@@ -245,7 +237,7 @@ class Store(OutboxStore):
         `chunks` are record batches of `commits.CHUNK`, in the order of position and subscription. What was committed
         before is skipped, so a batch may be given again. Answers how many were added; raises Gap or OutsideBatch.
         """
-        from tidings.store.commits import Pace, commit  # the gateway starts without pyarrow
+        from tidings.store.notifications.commits import Pace, commit  # the gateway starts without pyarrow
 
         moment = self.clock.now() if now is None else now
         return commit(self.database, query, first, last, chunks, moment, pace or Pace(), batch_limit)
@@ -324,31 +316,31 @@ class Store(OutboxStore):
         """
         if before is not None:
             self.clock.look().check()
-        return removal.trim(self.database, before, most_bytes, needed_from, limit)
+        return old_entries.trim(self.database, before, most_bytes, needed_from, limit)
 
     def forget(self, limit: int = 10_000) -> int:
         """Removes notifications whose events were removed. Answers how many; less than the limit: there are no more."""
-        return removal.forget(self.database, limit)
+        return old_entries.forget(self.database, limit)
 
     def forget_keys(self, before: Instant, limit: int = 1_000) -> int:
         """Removes keys of removed events that were accepted before a time: published again, such an event is new.
         Returns how many; less than the limit: there are no more."""
         self.clock.look().check()
-        return removal.forget_keys(self.database, before, limit)
+        return old_entries.forget_keys(self.database, before, limit)
 
     def forget_spans(self, limit: int = 1_000) -> int:
         """Removes spans that closed before the oldest event that is kept. Returns how many, as `forget_keys` does."""
-        return removal.forget_spans(self.database, limit)
+        return old_entries.forget_spans(self.database, limit)
 
     def forget_letters(self, before: Instant, limit: int = 1_000) -> int:
         """Removes dead letters stored before a time. Returns how many, as `forget_keys` does."""
         self.clock.look().check()
-        return removal.forget_letters(self.database, before, limit)
+        return old_entries.forget_letters(self.database, before, limit)
 
     def complete_from(self) -> int:
         """The first position from which on no event was removed."""
         with self.database.reading() as connection:
-            return removal.complete_from(connection)
+            return journal.complete_from(connection)
 
     # Accounts, tokens and answers, which are no part of the journal
 

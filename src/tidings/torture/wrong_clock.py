@@ -6,7 +6,7 @@ import random
 import tempfile
 from pathlib import Path
 
-from tidings.store.clock import OFFSET_FILE
+from tidings.store.clock.clock import OFFSET_FILE
 
 _JUMPS = (600, 86_400, 40 * 86_400, 365 * 86_400)  # seconds
 

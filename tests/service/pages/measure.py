@@ -13,7 +13,7 @@ from tests.service.conftest import SETTINGS, Service, car
 from tests.service.delivering import deliver
 from tests.service.pages.visitor import Visitor
 from tidings.store import AttemptResult, Publish, StoredChannel, Subscribe
-from tidings.store.clock import now
+from tidings.store.clock.clock import now
 from tidings.store.tables import notices
 
 SUBSCRIPTIONS, NOTIFICATIONS, EVENTS = 10_000, 100_000, 20_000

@@ -3,7 +3,7 @@
 import pytest
 
 from tidings.service.pages.charts import SPARK_HEIGHT, chart, spark
-from tidings.store.browsing import BINS, MOST_IN_BIN
+from tidings.store.pages.recent import BINS, MOST_IN_BIN
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from tests.service.delivering import deliver, send
 from tests.service.pages.visitor import Visitor
 from tidings.settings import Settings
 from tidings.store import AttemptResult
-from tidings.store.clock import now
+from tidings.store.clock.clock import now
 
 pytestmark = on_sqlite
 MINE = "/pages/subscriptions"

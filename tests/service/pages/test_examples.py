@@ -7,7 +7,7 @@ from tidings.language import Filter
 from tidings.matching.naive import matches
 from tidings.schema import json_form
 from tidings.service.pages.examples import example_filters, read_example
-from tidings.store.browsing import Seen
+from tidings.store.pages.recent import Seen
 
 
 def test_examples_are_legal_and_fit_the_event_they_were_made_from() -> None:

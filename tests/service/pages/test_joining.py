@@ -7,8 +7,8 @@ from tests.service.pages.visitor import Visitor
 from tidings.schema import Instant
 from tidings.service.callers import digest_of, new_token
 from tidings.service.requests import SESSION
-from tidings.store.accounts import Token
-from tidings.store.clock import now
+from tidings.store.accounts.accounts import Token
+from tidings.store.clock.clock import now
 
 pytestmark = on_sqlite
 

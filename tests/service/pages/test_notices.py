@@ -10,7 +10,7 @@ from tests.service.delivering import send
 from tests.service.pages.answering import answering
 from tests.service.pages.visitor import Visitor
 from tidings.settings import Settings
-from tidings.store import notices
+from tidings.store.pages import notices
 from tidings.store.tables import notices as table
 
 NOTICES = "/pages/notices"

@@ -24,7 +24,8 @@ from tidings.service.operations import Figuring
 from tidings.service.status import ChildStatus
 from tidings.service.supervising import Supervisor
 from tidings.settings import Settings
-from tidings.store import AttemptResult, DeadLetter, Store, overseeing
+from tidings.store import AttemptResult, DeadLetter, Store
+from tidings.store.pages import oversight
 
 OPERATOR = "/pages/operator"
 
@@ -96,12 +97,12 @@ def test_children_journal_and_plan(service: Service, operator: Visitor) -> None:
 
 
 def test_the_size_on_disk_is_that_of_the_store(service: Service, operator: Visitor) -> None:
-    before = overseeing.disk_bytes(service.store)
+    before = oversight.disk_bytes(service.store)
     assert before > 0
     service.client.post("/events", json=[car(f"e{number}", paint="x" * 1_000) for number in range(500)])
     operator.get(OPERATOR)
     assert "On disk" in operator.text
-    assert overseeing.disk_bytes(service.store) > before
+    assert oversight.disk_bytes(service.store) > before
 
 
 @on_sqlite

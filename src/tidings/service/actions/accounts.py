@@ -24,7 +24,7 @@ from tidings.service.gateway import Gateway
 from tidings.service.throttling import Throttle
 from tidings.settings import SCOPES
 from tidings.store import SetQuota
-from tidings.store.accounts import OPERATOR, Account, Token
+from tidings.store.accounts.accounts import OPERATOR, Account, Token
 from tidings.store.errors import AccountExists
 
 T = TypeVar("T")

@@ -26,7 +26,7 @@ from tidings.notifying.webhook import MOST_SECRETS
 from tidings.schema import Instant
 from tidings.service.throttling import Throttle
 from tidings.store import ChannelState, NoSuchChannel, NoSuchSubscription, StoredChannel
-from tidings.store.fitness import is_id
+from tidings.store.journal.fitness import is_id
 
 if TYPE_CHECKING:
     from tidings.service.gateway import Gateway

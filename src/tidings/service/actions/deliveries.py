@@ -12,7 +12,8 @@ from tidings.notifying.delivery import Attempt, OutgoingDelivery, Owed
 from tidings.schema import Catalog, Domain, Instant, Kind
 from tidings.schema.catalog import EVENT_TYPE
 from tidings.service.gateway import Gateway
-from tidings.store import NoSuchSubscription, browsing
+from tidings.store import NoSuchSubscription
+from tidings.store.pages import recent
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ async def replay(gateway: Gateway, owner: str, id: str, asked: ReplayAsked) -> i
     await gateway.channels.of(id, owner)
     numbers = asked.numbers
     if asked.made is not None:
-        found = frozenset(await gateway.read(browsing.deliveries_made, gateway.store, id, owner, *asked.made))
+        found = frozenset(await gateway.read(recent.deliveries_made, gateway.store, id, owner, *asked.made))
         numbers = found if numbers is None else numbers & found
     again = gateway.store.replay
     return await gateway.write(again, id, owner, numbers, failed=asked.failed, sequences=asked.sequences)

@@ -14,8 +14,8 @@ from tidings.service.actions.filters import read_filter
 from tidings.service.actions.keys import IdempotencyKeyReused, subscription_id
 from tidings.service.gateway import Gateway
 from tidings.store import Edit, NoSuchSubscription, Standing, StoredChannel, Subscribe, SubscriptionExists, Withdraw
-from tidings.store.entries import KEEP, Keep, State
-from tidings.store.fitness import is_id
+from tidings.store.journal.entries import KEEP, Keep, State
+from tidings.store.journal.fitness import is_id
 
 
 class QuotaReached(Explained, ServiceError):

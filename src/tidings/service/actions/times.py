@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidings.errors import Explained, ServiceError
 from tidings.schema import Instant
-from tidings.store.clock import now
+from tidings.store.clock.clock import now
 
 
 class WrongTime(Explained, ServiceError):

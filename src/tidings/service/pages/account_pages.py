@@ -17,7 +17,7 @@ from tidings.service.pages.visiting import begin_session, gateway_of, member
 from tidings.service.problems import status_of
 from tidings.service.requests import accounts_of, address_of
 from tidings.settings import SCOPES
-from tidings.store import browsing
+from tidings.store.pages import recent
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 ACCOUNT = "/pages/account"
@@ -107,7 +107,7 @@ async def _page(
     status: int = 200,
 ) -> Response:
     caller, gateway, moment = member(request), gateway_of(request), gateway_of(request).store.clock.now()
-    signed = await gateway.read(browsing.signed, gateway.store, caller.owner, after, _WEBHOOKS + 1)
+    signed = await gateway.read(recent.signed, gateway.store, caller.owner, after, _WEBHOOKS + 1)
     shown = signed[:_WEBHOOKS]
     channels = await gateway.read(gateway.store.channels_of, caller.owner, [id for id, _ in shown])
     tokens = await accounts_of(request).tokens(caller)

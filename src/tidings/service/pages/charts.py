@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 
 from tidings.service.pages.wording import counted
-from tidings.store.browsing import MOST_IN_BIN
+from tidings.store.pages.recent import MOST_IN_BIN
 
 WIDTH, HEIGHT = 320, 90
 SPARK_WIDTH, SPARK_HEIGHT = 120, 28

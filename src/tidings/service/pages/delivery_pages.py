@@ -22,7 +22,7 @@ from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.pages.wording import counted, moment
 from tidings.service.requests import After, read_cursor
 from tidings.store import DeliveryState, NoSuchSubscription
-from tidings.store.clock import now
+from tidings.store.clock.clock import now
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _ASK_AGAIN = "“Ask again”"  # the button's name, for people whom the API's way would not help

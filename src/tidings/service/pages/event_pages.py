@@ -11,7 +11,7 @@ from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.questions import NoSuchEvent, stored
-from tidings.store import browsing
+from tidings.store.pages import recent
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _MOST_MATCHED = 100
@@ -30,7 +30,7 @@ def _page(request: Request, position: int, caller: Caller) -> Response:
     store = gateway_of(request).store
     found = stored(store, position)
     reads_matches = "subscribe" in caller.scopes
-    matched = browsing.matched_at(store, caller.owner, position, _MOST_MATCHED + 1) if reads_matches else []
+    matched = recent.matched_at(store, caller.owner, position, _MOST_MATCHED + 1) if reads_matches else []
     return render(
         request,
         "event.html",

@@ -16,7 +16,7 @@ from tidings.schema import Catalog
 from tidings.schema.catalog import EVENT_TYPE
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.values import Value
-from tidings.store.browsing import Seen
+from tidings.store.pages.recent import Seen
 
 Term = Comparison | ContainsWords
 MOST = 3

@@ -18,7 +18,7 @@ from tidings.service.pages.showcase import Showcase, Window
 from tidings.service.pages.visiting import gateway_of, has_ended, visitor
 from tidings.service.pages.wording import rate
 from tidings.service.pulse import EVERY, Pulse
-from tidings.store import browsing
+from tidings.store.pages import recent
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _EVENTS, _MATCHES = 6, 5
@@ -43,14 +43,14 @@ async def _now(request: Request) -> dict[str, Any]:
     figures = None
     with suppress(StoreError, TimeoutError):  # the page says that the store does not answer
         figures = await request.app.state.figuring.figures()
-    matches: list[browsing.FoundEvent] = []
-    events: Sequence[browsing.Seen] = ()
+    matches: list[recent.FoundEvent] = []
+    events: Sequence[recent.Seen] = ()
     window = Window()
     reads_matches = "subscribe" in caller.scopes
     if figures is not None and caller.username:
         events = await gateway.read(request.app.state.ends.newest, _EVENTS)
         if reads_matches:
-            matches = await gateway.read(browsing.found_events, gateway.store, caller.username, _MATCHES)
+            matches = await gateway.read(recent.found_events, gateway.store, caller.username, _MATCHES)
     elif figures is not None:
         with suppress(StoreError):  # between two looks it may have gone
             window = await showcase_of(request).window()

@@ -27,7 +27,7 @@ from tidings.service.pages.visiting import (
 )
 from tidings.service.problems import status_of
 from tidings.service.requests import SESSION, accounts_of, address_of
-from tidings.store.accounts import Token
+from tidings.store.accounts.accounts import Token
 from tidings.store.errors import AccountExists
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)

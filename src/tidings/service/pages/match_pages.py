@@ -20,7 +20,8 @@ from tidings.service.pages.subscription_pages import DONE, MINE
 from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.questions import NoSuchEvent
 from tidings.service.requests import After, check_id, read_cursor
-from tidings.store import NoSuchSubscription, Standing, StoredChannel, browsing
+from tidings.store import NoSuchSubscription, Standing, StoredChannel
+from tidings.store.pages import recent
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _PAGE = 25
@@ -34,7 +35,7 @@ class Looked:
     channel: StoredChannel | None
     warnings: tuple[str, ...]
     spark: list[int]
-    matches: list[browsing.Match]
+    matches: list[recent.Match]
     last: int
 
 
@@ -70,7 +71,7 @@ async def newer(id: str, request: Request, after: After = "") -> Response:
     gateway = gateway_of(request)
     start = read_cursor(after)
     await gateway.read(check_owned, gateway, id, owner)
-    found = await gateway.read(browsing.matches, gateway.store, owner, id, None, _PAGE + 1, start)
+    found = await gateway.read(recent.matches, gateway.store, owner, id, None, _PAGE + 1, start)
     return render(
         request,
         "matches.html",
@@ -88,7 +89,7 @@ async def lately(id: str, request: Request) -> Response:
     owner = member(request, "subscribe").owner
     gateway = gateway_of(request)
     await gateway.read(check_owned, gateway, id, owner)
-    found = await gateway.read(browsing.sparks, gateway.store, owner, [id], gateway.store.clock.now())
+    found = await gateway.read(recent.sparks, gateway.store, owner, [id], gateway.store.clock.now())
     return render(request, "lately.html", chart=spark(found[id], "hour"))
 
 
@@ -100,7 +101,7 @@ async def why(id: str, position: int, request: Request, piece: str = "") -> Resp
     if not 0 < position < 2**62:
         raise NoSuchEvent(f"at position {position:,}")
     gateway = gateway_of(request)
-    filter = await gateway.read(browsing.filter_at, gateway.store, id, owner, position)
+    filter = await gateway.read(recent.filter_at, gateway.store, id, owner, position)
     if filter is None:
         raise NoSuchSubscription(id)
     questions = await questions_of(request)
@@ -115,7 +116,7 @@ async def why(id: str, position: int, request: Request, piece: str = "") -> Resp
         position=position,
         filter=filter,
         explained=explained,
-        event=await gateway.read(browsing.decoded, found.payload),
+        event=await gateway.read(recent.decoded, found.payload),
         accepted=found.accepted,
         catalog=gateway.store.known_catalog,
     )
@@ -135,7 +136,7 @@ def _look(gateway: Gateway, id: str, owner: str, before: int | None) -> Looked:
         except LanguageError as problem:  # the journal holds it, so it was once right
             warnings = (problem.problem(),)
     last = store.last_cursor()  # before reading: what comes in between is shown twice rather than not at all
-    found = browsing.matches(store, owner, id, before, _PAGE + 1)
+    found = recent.matches(store, owner, id, before, _PAGE + 1)
     last = max(last, found[0].notification.cursor) if found and before is None else last
     channel = None if standing is None else store.channel(id, owner)
-    return Looked(standing, channel, warnings, browsing.sparks(store, owner, [id], store.clock.now())[id], found, last)
+    return Looked(standing, channel, warnings, recent.sparks(store, owner, [id], store.clock.now())[id], found, last)

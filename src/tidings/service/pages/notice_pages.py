@@ -10,7 +10,8 @@ from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.requests import After, read_cursor
-from tidings.store import Notice, notices
+from tidings.store import Notice
+from tidings.store.pages import notices
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 NOTICES = "/pages/notices"

@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from tidings.errors import StoreError, TidingsError
 from tidings.service.pages.visiting import gateway_of, visitor
-from tidings.store import notices
+from tidings.store.pages import notices
 
 _PATIENCE = 1.0  # seconds: the page itself matters more
 _MINE = "/pages/subscriptions"

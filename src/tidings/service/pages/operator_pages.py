@@ -20,7 +20,8 @@ from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.problems import legible
 from tidings.service.requests import After, read_cursor
-from tidings.store import StoredChannel, overseeing
+from tidings.store import StoredChannel
+from tidings.store.pages import oversight
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _LETTERS = 20
@@ -95,7 +96,7 @@ def _check(request: Request) -> None:
 
 async def _listed(request: Request, start: int | None) -> dict[str, Any]:
     gateway = gateway_of(request)
-    letters = await gateway.read(overseeing.newest_letters, gateway.store, _LETTERS + 1, start)
+    letters = await gateway.read(oversight.newest_letters, gateway.store, _LETTERS + 1, start)
     return {
         "deliveries": await request.app.state.figuring.deliveries(),
         "endpoints": await gateway.read(_endpoints, gateway),
@@ -130,7 +131,7 @@ async def _now(request: Request) -> dict[str, Any]:
         "plan_lacks": change is not None,
         "streams": state.streams.count,
         "requests": state.metrics.events,
-        "on_disk": await gateway.read(overseeing.disk_bytes, gateway.store),
+        "on_disk": await gateway.read(oversight.disk_bytes, gateway.store),
         "oldest": await gateway.read(state.ends.oldest),
         "keep_events_days": gateway.settings.keep_events_days,
         "store": gateway.store.url.partition(":")[0].partition("+")[0],
@@ -143,7 +144,7 @@ def _endpoints(gateway: Gateway) -> list[Endpoint]:
     known = gateway.outbox.state == "running"
     by_place: dict[str, list[StoredChannel]] = {}
     troubled = gateway.store.troubled(_TROUBLED)
-    waiting = overseeing.waiting(gateway.store, [one.subscription for one in troubled])
+    waiting = oversight.waiting(gateway.store, [one.subscription for one in troubled])
     for one in troubled:
         by_place.setdefault(destination_of(one), []).append(one)
     return [

@@ -28,7 +28,7 @@ from tidings.service.pages import (
 )
 from tidings.service.pages.page_route import NoSuchPage, PageRoute
 from tidings.service.pulse import Pulse
-from tidings.store.ends import EventEnds
+from tidings.store.pages.event_ends import EventEnds
 
 _PAGES = (
     home_pages,

@@ -17,8 +17,8 @@ from tidings.service.pages.trees import branches, obstacle
 from tidings.service.pages.visiting import gateway_of, visitor
 from tidings.service.requests import After, read_cursor
 from tidings.store import Store
-from tidings.store.entries import Entry
-from tidings.store.journal import growth_before
+from tidings.store.journal.entries import Entry
+from tidings.store.journal.journal import growth_before
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _STEPS = 100  # of the history, on one page

@@ -15,8 +15,8 @@ from tidings.language import Filter
 from tidings.schema import Catalog
 from tidings.service.gateway import Gateway
 from tidings.service.pages.examples import example_filters, leading_filter
-from tidings.store.browsing import Seen
-from tidings.store.ends import MOST, EventEnds
+from tidings.store.pages.event_ends import MOST, EventEnds
+from tidings.store.pages.recent import Seen
 
 _FRESH = 2.0  # seconds
 _SAME_FILTERS = 120.0  # seconds: somebody may be reading them

@@ -21,8 +21,9 @@ from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.rendering import render
 from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.requests import After, read_cursor
-from tidings.store import Standing, browsing
-from tidings.store.entries import KEEP
+from tidings.store import Standing
+from tidings.store.journal.entries import KEEP
+from tidings.store.pages import recent
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 MINE = "/pages/subscriptions"
@@ -39,10 +40,10 @@ async def mine(request: Request, before: After = "", state: str = "", q: str = "
     state = state if state in ("active", "paused") else ""
     text = q.strip().replace("\0", "")[:_LONGEST_SEARCH]
     start = read_cursor(before) or None
-    found = await gateway.read(browsing.owned, gateway.store, owner, start, _PAGE + 1, state, text)
+    found = await gateway.read(recent.owned, gateway.store, owner, start, _PAGE + 1, state, text)
     shown, more = found[:_PAGE], len(found) > _PAGE
     ids = [one.id for one in shown]
-    counts = await gateway.read(browsing.sparks, gateway.store, owner, ids, gateway.store.clock.now())
+    counts = await gateway.read(recent.sparks, gateway.store, owner, ids, gateway.store.clock.now())
     kept = {name: value for name, value in (("state", state), ("q", text)) if value}
     return render(
         request,

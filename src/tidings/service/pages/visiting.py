@@ -17,7 +17,7 @@ from tidings.service.actions.accounts import SESSION_DAYS
 from tidings.service.callers import Caller, UnknownToken
 from tidings.service.gateway import Gateway
 from tidings.service.requests import CALLER, SESSION, accounts_of
-from tidings.store.accounts import Account, Token
+from tidings.store.accounts.accounts import Account, Token
 
 GUEST = "tidings_guest"  # the cookie that stands for a session while there is none
 HOME = "/"

@@ -8,7 +8,7 @@ from typing import Any
 from tidings.schema import Instant
 from tidings.service.pages.shown_event import shown_event, shown_value
 from tidings.store import StoredChannel
-from tidings.store.clock import now
+from tidings.store.clock.clock import now
 
 _SECOND = 1_000_000
 _STEPS = ((60, "second", 1), (3_600, "minute", 60), (86_400, "hour", 3_600), (30 * 86_400, "day", 86_400))

@@ -1,4 +1,4 @@
-"""Alembic runs this to bring a database up to date, on the connection that `migrating` hands over."""
+"""Alembic runs this to bring a database up to date, on the connection that `migration` hands over."""
 
 from alembic import context
 

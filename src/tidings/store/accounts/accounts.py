@@ -1,0 +1,180 @@
+"""Accounts and their tokens: who may use the service, and with which scopes.
+
+The service hashes passwords and makes tokens; here is only what must be kept of them. The store compares names
+exactly as they are given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+from sqlalchemy import Connection, delete, func, select, update
+
+from tidings.schema import Instant
+from tidings.store.databases.database import Database
+from tidings.store.errors import AccountExists, LastOperator, UnfitAccount
+from tidings.store.journal.fitness import LONGEST_ID, is_id
+from tidings.store.tables import accounts, tokens
+
+SCOPES = frozenset({"publish", "subscribe", "schema", "operate"})
+OPERATOR = "operator"
+TokenKind = Literal["token", "session"]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """`password` is its hash, '' where nobody can log in with one. The username owns subscriptions."""
+
+    username: str
+    password: str = field(repr=False)
+    scopes: frozenset[str]
+    created: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What a request shows instead of a password; only its digest is kept. `kind` tells log-ins from made ones."""
+
+    digest: bytes = field(repr=False)
+    username: str
+    kind: TokenKind
+    name: str
+    scopes: frozenset[str]
+    created: Instant
+    expires: Instant | None
+
+
+def add_account(database: Database, new: Account) -> None:
+    if not is_id(new.username):
+        raise UnfitAccount(new.username, f"text of 1 to {LONGEST_ID} printable characters")
+    with database.writing("accounts") as connection:
+        _insert_account(connection, new)
+
+
+def account(connection: Connection, username: str) -> Account | None:
+    row = connection.execute(select(accounts).where(accounts.c.username == username)).first()
+    return None if row is None else Account(row.username, row.password, _read_scopes(row.scopes), Instant(row.created))
+
+
+def change_account(
+    database: Database,
+    username: str,
+    password: str | None,
+    scopes: frozenset[str] | None,
+    proved: Account | None,
+    keep: bytes | None,
+) -> bool:
+    """Account and tokens together, so that no old token outlives what took its right away."""
+    with database.writing("accounts") as connection:
+        found = account(connection, username)
+        if found is None or proved not in (None, found):
+            return False
+        values = {} if password is None else {"password": password}
+        if scopes is not None:
+            if "operate" in found.scopes - scopes and not _operates(connection, but=username):
+                raise LastOperator(username)
+            values["scopes"] = _write_scopes(scopes)
+            rows = connection.execute(select(tokens).where(tokens.c.username == username))
+            exceeding = [row.digest for row in rows if not _read_scopes(row.scopes) <= scopes]
+            connection.execute(delete(tokens).where(tokens.c.digest.in_(exceeding)))
+        if values:
+            connection.execute(update(accounts).where(accounts.c.username == username).values(values))
+        if keep is not None:
+            connection.execute(delete(tokens).where(tokens.c.username == username, tokens.c.digest != keep))
+        return True
+
+
+def add_operator(database: Database, digest: bytes, now: Instant) -> bool:
+    """Looked and made under one lock: of two services that start at once, one makes it."""
+    with database.writing("accounts") as connection:
+        if _operates(connection):
+            return False
+        if account(connection, OPERATOR) is None:
+            _insert_account(connection, Account(OPERATOR, "", SCOPES, now))
+        else:  # it lost the scope: without this nobody could ever operate here again
+            restored = update(accounts).where(accounts.c.username == OPERATOR)
+            connection.execute(restored.values(scopes=_write_scopes(SCOPES)))
+        _insert_token(connection, Token(digest, OPERATOR, "token", OPERATOR, SCOPES, now, None))
+        return True
+
+
+def add_token(database: Database, new: Token, now: Instant, proved: Account | None, most: int | None) -> bool:
+    with database.writing("accounts") as connection:
+        if proved is not None and account(connection, new.username) != proved:
+            return False
+        own = tokens.c.username == new.username
+        connection.execute(delete(tokens).where(own, tokens.c.expires <= int(now)))
+        if most is not None:
+            count = connection.execute(select(func.count()).select_from(tokens).where(own)).scalar_one()
+            order = (tokens.c.kind != "token", tokens.c.created, tokens.c.digest)
+            oldest = select(tokens.c.digest).where(own).order_by(*order).limit(max(0, count - most + 1))
+            connection.execute(delete(tokens).where(tokens.c.digest.in_(oldest.scalar_subquery())))
+        _insert_token(connection, new)
+        return True
+
+
+def token(connection: Connection, digest: bytes, now: Instant) -> Token | None:
+    """One read by the table's key."""
+    row = connection.execute(select(tokens).where(tokens.c.digest == digest)).first()
+    return None if row is None or _has_expired(row, now) else _token(row)
+
+
+def tokens_of(connection: Connection, username: str, now: Instant) -> list[Token]:
+    query = select(tokens).where(tokens.c.username == username).order_by(tokens.c.created, tokens.c.digest)
+    return [_token(row) for row in connection.execute(query) if not _has_expired(row, now)]
+
+
+def remove_token(database: Database, digest: bytes, username: str | None) -> bool:
+    statement = delete(tokens).where(tokens.c.digest == digest)
+    if username is not None:
+        statement = statement.where(tokens.c.username == username)
+    with database.writing("accounts") as connection:
+        return connection.execute(statement).rowcount > 0
+
+
+def remove_tokens_of(database: Database, username: str, kind: TokenKind | None) -> int:
+    statement = delete(tokens).where(tokens.c.username == username)
+    if kind is not None:
+        statement = statement.where(tokens.c.kind == kind)
+    with database.writing("accounts") as connection:
+        return connection.execute(statement).rowcount
+
+
+def _operates(connection: Connection, but: str = "") -> bool:
+    """Whether an account may operate, beside this one."""
+    operating = accounts.c.scopes.contains('"operate"', autoescape=True)
+    query = select(accounts.c.username).where(operating, accounts.c.username != but).limit(1)
+    return connection.execute(query).first() is not None
+
+
+def _insert_token(connection: Connection, new: Token) -> None:
+    expires = None if new.expires is None else int(new.expires)
+    row = (new.digest, new.username, new.kind, new.name, _write_scopes(new.scopes), int(new.created), expires)
+    connection.execute(tokens.insert().values(row))
+
+
+def _write_scopes(scopes: frozenset[str]) -> str:
+    return msgspec.json.encode(sorted(scopes)).decode()
+
+
+def _read_scopes(text: str) -> frozenset[str]:
+    return frozenset(msgspec.json.decode(text, type=list[str]))
+
+
+def _insert_account(connection: Connection, new: Account) -> None:
+    if account(connection, new.username) is not None:  # nobody else writes accounts meanwhile
+        raise AccountExists(new.username)
+    row = (new.username, new.password, _write_scopes(new.scopes), int(new.created))
+    connection.execute(accounts.insert().values(row))
+
+
+def _has_expired(row: Any, now: Instant) -> bool:
+    return row.expires is not None and row.expires <= now
+
+
+def _token(row: Any) -> Token:
+    expires = None if row.expires is None else Instant(row.expires)
+    scopes = _read_scopes(row.scopes)
+    return Token(bytes(row.digest), row.username, row.kind, row.name, scopes, Instant(row.created), expires)

@@ -1,0 +1,1 @@
+"""Which time is it, and may it be believed? Every time that the store writes comes from here."""

@@ -1,0 +1,159 @@
+"""The sink's side of the store: the matches of a batch become notifications under dense cursors.
+
+Matches come in order, by position and then by subscription, in Arrow record batches; they are stored in transactions
+that hold the write lock for a fraction of a second each, so that publishers need not wait. Each transaction also says
+up to which match all is stored. A batch that is given again, whole or cut otherwise, goes on there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlalchemy import Connection, update
+
+from tidings.schema import Instant
+from tidings.store.databases.database import Database
+from tidings.store.errors import Gap, OutsideBatch
+from tidings.store.journal import journal
+from tidings.store.notifications.progress import Place, last_cursor, move, place_of
+from tidings.store.notifications.quota_counts import Counting
+from tidings.store.tables import notifications, notified
+
+_LOCKED = 0.3  # seconds that a transaction may hold the write lock
+_UNLOCKED = 0.01  # seconds between two of them, in which a waiting publisher tries again
+_FEWEST, _MOST = 1_000, 500_000  # rows of a transaction
+
+# What a chunk of matches has. Without `owner` nobody owns them, without the last two they have no quota. Where
+# `dropped` is not 0, the row stands for so many matches of the owner with this event, which are beyond the quota and
+# only counted; such rows have no subscription and so come before the others of their position.
+CHUNK = pa.schema(
+    [
+        ("position", pa.int64()),
+        ("subscription", pa.string()),
+        ("owner", pa.string()),
+        ("minute", pa.int64()),  # of the event's time of acceptance
+        ("dropped", pa.int64()),
+    ]
+)
+
+
+class Pace:
+    """How many rows a transaction stores, adapted to the time that the last ones took."""
+
+    def __init__(self, seconds: float = _LOCKED, rows: int = 20_000) -> None:
+        self.rows = rows
+        self._seconds = seconds
+
+    def note(self, rows: int, seconds: float) -> None:
+        if rows < self.rows // 2 and seconds < self._seconds:
+            return  # too few to tell
+        wanted = rows * self._seconds / max(seconds, 1e-3)
+        self.rows = int(min(max(wanted, self.rows / 4, _FEWEST), 2 * self.rows, _MOST))
+
+
+def commit(
+    database: Database, query: str, first: int, last: int, chunks: Iterable[Any], now: Instant, pace: Pace,
+    batch_limit: int | None = None,
+) -> int:  # fmt: skip
+    """Stores the notifications of the positions [first, last]; answers how many were added."""
+    added = 0
+    for rows, whole, final in _parts(chunks, pace):
+        with database.writing("pipeline") as connection:
+            begun = time.monotonic()
+            place = place_of(connection, query)
+            if last > place.committed:
+                _check(connection, place, first, last, rows)
+                left = _beyond(rows, place)
+                added += _insert(connection, database, left, now)
+                place = Place(last, "", batch_limit) if final else _reached(left, whole, place)
+                move(connection, query, place)
+        pace.note(len(rows), time.monotonic() - begun)
+        if not final:
+            time.sleep(_UNLOCKED)
+    return added
+
+
+def _check(connection: Connection, place: Place, first: int, last: int, rows: Any) -> None:
+    if first > place.committed + 1:
+        raise Gap(place.committed, first)
+    end = journal.tail(connection)
+    if last > end:
+        raise OutsideBatch(last, end)
+    if len(rows) and (reached := rows.column("position")[-1].as_py()) > last:
+        raise OutsideBatch(reached, last)
+
+
+def _beyond(rows: Any, place: Place) -> Any:
+    """What is not stored yet."""
+    positions = rows.column("position").to_numpy()
+    start, stop = (int(np.searchsorted(positions, place.committed + 1, side)) for side in ("left", "right"))
+    if place.part:
+        ids = rows.column("subscription").slice(start, stop - start)
+        start += int(pc.sum(pc.less_equal(ids, place.part)).as_py() or 0)
+    return rows.slice(start)
+
+
+def _reached(rows: Any, whole: bool, place: Place) -> Place:
+    """`whole`: the last event has no more rows."""
+    if not len(rows):
+        return place
+    position, part = rows.column("position")[-1].as_py(), rows.column("subscription")[-1].as_py()
+    return Place(position, "", place.batch_limit) if whole else Place(position - 1, part, place.batch_limit)
+
+
+def _insert(connection: Connection, database: Database, rows: Any, now: Instant) -> int:
+    if "dropped" in rows.schema.names and len(rows):
+        rows = Counting(connection, rows, now).kept()
+    if not len(rows):
+        return 0
+    cursor = last_cursor(connection)
+    columns = {
+        "cursor": pa.array(np.arange(cursor + 1, cursor + 1 + len(rows))),
+        "position": rows.column("position"),
+        "subscription": rows.column("subscription"),
+        "stored": int(now),
+        "owner": rows.column("owner") if "owner" in rows.schema.names else "",
+        "detection": "",
+    }
+    database.dialect.insert_columns(connection, notifications, columns)
+    connection.execute(update(notified).values(cursor=cursor + len(rows)))
+    return len(rows)
+
+
+def _parts(chunks: Iterable[Any], pace: Pace) -> Iterator[tuple[Any, bool, bool]]:
+    """The rows of one transaction each, whether the last event among them is there whole, and whether they are the
+    last."""
+    waiting: Any = None
+    for chunk in chunks:
+        if not len(chunk):
+            continue
+        waiting = chunk if waiting is None else _joined(waiting, chunk)
+        while len(waiting) > pace.rows and (cut := _cut(waiting, pace.rows)):
+            before, after = (waiting.column("position")[place].as_py() for place in (cut - 1, cut))
+            yield waiting.slice(0, cut), before < after, False
+            waiting = waiting.slice(cut)
+    yield _EMPTY if waiting is None else waiting, True, True
+
+
+def _cut(rows: Any, wanted: int) -> int:
+    """Where to cut: an event of which matches are only counted stays whole, since what is counted would otherwise
+    depend on the cut. 0: not yet."""
+    if "dropped" not in rows.schema.names:
+        return wanted
+    positions = rows.column("position").to_numpy()
+    start, stop = (int(np.searchsorted(positions, positions[wanted], side)) for side in ("left", "right"))
+    if start == wanted or not rows.column("dropped")[start].as_py():
+        return wanted
+    return start or (stop if stop < len(rows) else 0)
+
+
+def _joined(one: Any, other: Any) -> Any:
+    (joined,) = pa.Table.from_batches([one, other]).combine_chunks().to_batches()
+    return joined
+
+
+_EMPTY = pa.RecordBatch.from_pylist([], schema=CHUNK)

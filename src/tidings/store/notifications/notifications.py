@@ -1,0 +1,113 @@
+"""Reading notifications: by cursor, by owner, by subscription, or all as a table. `commits` stores them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from tidings.schema import Instant
+from tidings.store.databases.database import Database
+from tidings.store.journal.entries import Notification
+from tidings.store.notifications.owners import Owners
+from tidings.store.notifications.progress import last_cursor
+from tidings.store.tables import OWNED, notifications
+
+_ROWS_AT_ONCE = 100_000
+_PAIR = ("position", "subscription")
+# This order is that of the cursors, and the unique index has it.
+_PAIRS = "SELECT position, subscription FROM notifications WHERE position > ? ORDER BY position, subscription"
+
+
+def chunks_of(database: Database, matches: Any, last: int) -> Any:
+    """The matches of a table of positions and lists of subscriptions, as the sink takes them; each belongs to whoever
+    owns the span that holds its position."""
+    import pyarrow as pa  # the gateway starts without it
+
+    pairs = _pairs(matches)
+    if not len(pairs):
+        return pairs.schema.empty_table().to_batches()
+    with database.reading() as connection:
+        owners = Owners(connection, database.dialect, pairs, last)
+    positions, ids = (pairs.column(name).to_pylist() for name in _PAIR)
+    pairs = pairs.append_column("owner", pa.array(owners.of_each(positions, ids), pa.string()))
+    return pairs.combine_chunks().to_batches()
+
+
+def _pairs(matches: Any) -> Any:
+    """The pairs, by position, then by the subscription's code points; each once."""
+    import pyarrow as pa  # the gateway starts without it
+    import pyarrow.compute as pc
+
+    lists = matches.column("subscriptions").combine_chunks()
+    positions = matches.column("position").combine_chunks().cast(pa.int64()).take(pc.list_parent_indices(lists))
+    pairs = pa.table({"position": positions, "subscription": pc.list_flatten(lists).cast(pa.string())})
+    pairs = pairs.take(pc.sort_indices(pairs, [("position", "ascending"), ("subscription", "ascending")]))
+    if len(pairs) < 2:
+        return pairs
+    upper, lower = pairs.slice(0, len(pairs) - 1), pairs.slice(1)
+    same = [pc.equal(upper.column(name), lower.column(name)).combine_chunks() for name in _PAIR]
+    repeated = pc.and_(*same)
+    return pairs.filter(pa.concat_arrays([pa.array([True]), pc.invert(repeated)])) if repeated.true_count else pairs
+
+
+def after_cursor(
+    connection: Connection, after: int, limit: int, subscription: str | None, owner: str | None
+) -> list[Notification]:
+    """Somebody's are found through an index. What nobody owns has none, so that the sink need not keep it."""
+    table = notifications
+    query = select(table.c.cursor, table.c.position, table.c.subscription, table.c.stored)
+    query = query.where(table.c.cursor > after).order_by(table.c.cursor).limit(limit)
+    if subscription is not None:
+        query = query.where(table.c.subscription == subscription)
+    if owner is not None:
+        query = query.where(table.c.owner == owner)
+    if owner:
+        index = "notifications_of_owner" if subscription is None else "notifications_of_subscription"
+        query = query.where(OWNED).with_hint(table, f"INDEXED BY {index}", "sqlite")
+    rows = connection.execute(query)
+    return [Notification(cursor, at, id, Instant(stored)) for cursor, at, id, stored in rows]
+
+
+def owned_after(connection: Connection, after: int, limit: int) -> tuple[int, list[tuple[str, Notification]]]:
+    """With whose it is. What nobody owns is passed over, maybe by the million: so the cursor up to which it looked."""
+    upto = last_cursor(connection)
+    if upto <= after:
+        return after, []
+    table = notifications
+    query = select(table.c.owner, table.c.cursor, table.c.position, table.c.subscription, table.c.stored)
+    query = query.where(table.c.cursor > after, table.c.cursor <= upto, OWNED).order_by(table.c.cursor).limit(limit)
+    rows = connection.execute(query).all()
+    found = [(owner, Notification(cursor, at, id, Instant(stored))) for owner, cursor, at, id, stored in rows]
+    return (found[-1][1].cursor if len(found) == limit else upto), found
+
+
+def first_cursor(connection: Connection) -> int:
+    """Of the oldest notification that is kept; the next one to be given where there is none."""
+    found = connection.execute(select(func.min(notifications.c.cursor))).scalar()
+    return last_cursor(connection) + 1 if found is None else int(found)
+
+
+def newest(connection: Connection, subscription: str, owner: str) -> Notification | None:
+    table = notifications
+    query = select(table.c.cursor, table.c.position, table.c.subscription, table.c.stored)
+    query = query.where(table.c.subscription == subscription, table.c.owner == owner, OWNED)
+    row = connection.execute(query.order_by(table.c.cursor.desc()).limit(1)).first()
+    return None if row is None else Notification(row.cursor, row.position, row.subscription, Instant(row.stored))
+
+
+def as_table(database: Database, after_position: int) -> Any:
+    import pyarrow as pa
+
+    form = pa.schema(list(zip(_PAIR, (pa.int64(), pa.string()), strict=True)))
+    return pa.Table.from_batches(_batches(database, after_position, form), form)
+
+
+def _batches(database: Database, after_position: int, form: Any) -> Iterator[Any]:
+    import pyarrow as pa
+
+    with database.reading() as connection:
+        for rows in database.dialect.stream(connection, _PAIRS, (after_position,), _ROWS_AT_ONCE):
+            positions, ids = zip(*rows, strict=True)
+            yield pa.RecordBatch.from_arrays([pa.array(positions, pa.int64()), pa.array(ids)], schema=form)
