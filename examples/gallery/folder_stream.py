@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 import tidings.spark
-from tidings.pipeline.session import spark_session
+from tidings.pipeline.spark.session import spark_session
 from tidings.schema import json_form
 
 TREE: dict[str, Any] = {"coast": {"Brest": {}, "Nice": {}}, "alps": {"Gap": {}}}

@@ -15,7 +15,7 @@ from pyspark.sql.functions import col
 
 import tidings
 import tidings.spark
-from tidings.pipeline.session import spark_session
+from tidings.pipeline.spark.session import spark_session
 from tidings.workloads.flights import ATTRIBUTES, CATALOG
 
 WISHES = {

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidings.language import Filter, Subscription
-from tidings.pipeline import batch_plan, frames
+from tidings.pipeline.batch import batch_plan, frames
 from tidings.schema import Catalog
 from tidings.schema.files import read_catalog
 

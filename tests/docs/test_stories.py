@@ -19,7 +19,7 @@ from tests.pipeline.test_kafka import broker, send  # noqa: F401  # a fixture
 from tests.services.kafka import Broker, connector
 from tests.services.missing import need
 from tests.services.postgresql import postgresql
-from tidings.pipeline.kafka_source import JARS
+from tidings.pipeline.ingest.kafka_source import JARS
 
 pytestmark = pytest.mark.slow
 README, DOCS = ROOT / "README.md", ROOT / "docs"

@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 
 from tests.services.kafka import connector
 from tests.services.postgresql import postgresql
-from tidings.pipeline.kafka_source import JARS, bring_connector
-from tidings.pipeline.session import spark_session
+from tidings.pipeline.ingest.kafka_source import JARS, bring_connector
+from tidings.pipeline.spark.session import spark_session
 
 
 @pytest.fixture(scope="session")

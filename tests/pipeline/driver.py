@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from tidings.pipeline.pipeline import Pipeline, PipelineSettings
-from tidings.pipeline.rounds import Round
-from tidings.pipeline.sink import Sink
-from tidings.pipeline.staging import StagedFiles
+from tidings.pipeline.stream.rounds import Round
+from tidings.pipeline.stream.sink import Sink
+from tidings.pipeline.stream.staging import StagedFiles
 from tidings.store.notifications.commits import Pace
 
 

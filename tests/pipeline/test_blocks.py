@@ -19,7 +19,7 @@ from tidings.events import EventBatch, Refused, Sieve, write_event
 from tidings.events.chunk import Chunk
 from tidings.events.files import raw_chunks
 from tidings.events.lines import LONGEST_LINE
-from tidings.pipeline.blocks import read_blocks
+from tidings.pipeline.batch.blocks import read_blocks
 from tidings.schema.files import read_catalog
 
 CATALOG, _ = read_catalog(Path(__file__).parents[2] / "examples" / "schema.json")

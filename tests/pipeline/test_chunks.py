@@ -11,9 +11,9 @@ import pytest
 
 from tests.services.postgresql import postgresql
 from tidings.matching.algorithm import Matches
-from tidings.pipeline.chunks import merged
-from tidings.pipeline.quota_cut import LeftOut, QuotaCut
-from tidings.pipeline.staging import RunWriter, StagedFiles, StagedLost, StagedRows, Staging
+from tidings.pipeline.stream.chunks import merged
+from tidings.pipeline.stream.quota_cut import LeftOut, QuotaCut
+from tidings.pipeline.stream.staging import RunWriter, StagedFiles, StagedLost, StagedRows, Staging
 from tidings.store import Store
 from tidings.store.notifications.quotas import DEFAULT_QUOTA, Quotas
 

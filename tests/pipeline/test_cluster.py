@@ -21,7 +21,7 @@ from tests.services.s3a import s3a_jars
 from tests.services.spark_cluster import spark_cluster
 from tests.services.wheel import ROOT, installed_wheel
 from tidings.pipeline.pipeline import Pipeline, PipelineSettings
-from tidings.pipeline.session import LocalStoreOnly
+from tidings.pipeline.spark.session import LocalStoreOnly
 from tidings.store import Store
 
 

@@ -16,7 +16,7 @@ from tests.strategies.filters import RICH, catalogs, events, filter_texts
 from tidings.events import Event
 from tidings.language import Filter
 from tidings.matching.naive import matches
-from tidings.pipeline.columns import MOST_PREDICATES, condition
+from tidings.pipeline.batch.columns import MOST_PREDICATES, condition
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Hierarchy, Instant, Kind
 
 

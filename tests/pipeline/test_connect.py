@@ -80,7 +80,7 @@ def test_a_store_that_was_put_back(connect: str, database: Server, tmp_path: Pat
 
 def refuse_sqlite(session: object, folder: str) -> None:
     import tidings.spark
-    from tidings.pipeline.session import LocalStoreOnly
+    from tidings.pipeline.spark.session import LocalStoreOnly
 
     with pytest.raises(LocalStoreOnly, match="Spark Connect"):
         tidings.spark.run_pipeline(session, f"{folder}/tidings.db", data=folder)  # type: ignore[arg-type]
@@ -118,8 +118,8 @@ def ask_the_journal(session: object, url: str) -> None:
     import pyarrow as pa
 
     from tidings.language import Filter
-    from tidings.pipeline.history import NOTIFIED, STORED, matching, replayed
-    from tidings.pipeline.session import parallelism
+    from tidings.pipeline.batch.history import NOTIFIED, STORED, matching, replayed
+    from tidings.pipeline.spark.session import parallelism
 
     assert parallelism(session) == 2  # type: ignore[arg-type]
     with Store.open(url) as store:
@@ -143,8 +143,8 @@ def test_stored_events(connect: str, database: Server) -> None:
 
 def match_a_file(session: object, folder: str) -> None:
     from tidings.matching.subscription_batch import SubscriptionBatch
-    from tidings.pipeline.batch_plan import plan_of
-    from tidings.pipeline.file_match import match_file
+    from tidings.pipeline.batch.batch_plan import plan_of
+    from tidings.pipeline.batch.file_match import match_file
     from tidings.schema.files import read_catalog
 
     catalog = read_catalog("examples/schema.json")[0]

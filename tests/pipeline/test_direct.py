@@ -21,13 +21,13 @@ from tidings.language import Filter, Subscription
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.naive import matches
 from tidings.matching.plan.folder import save_plan
-from tidings.pipeline import found as lists
-from tidings.pipeline.direct import DirectStage, NewestPlan, found_rows, plan_folders, start_direct
-from tidings.pipeline.folder_source import FolderSource
-from tidings.pipeline.letter_box import LettersInFolder
-from tidings.pipeline.match_sinks import KafkaSink, ParquetSink, SinkOfAnotherQuery, parse_sink
-from tidings.pipeline.plans import NoPlan, Plans, Published
-from tidings.pipeline.sources import UnknownPlace, WrongOption
+from tidings.pipeline.direct import found as lists
+from tidings.pipeline.direct.direct import DirectStage, NewestPlan, found_rows, plan_folders, start_direct
+from tidings.pipeline.direct.letter_box import LettersInFolder
+from tidings.pipeline.direct.match_sinks import KafkaSink, ParquetSink, SinkOfAnotherQuery, parse_sink
+from tidings.pipeline.ingest.folder_source import FolderSource
+from tidings.pipeline.ingest.sources import UnknownPlace, WrongOption
+from tidings.pipeline.plans.plans import NoPlan, Plans, Published
 from tidings.schema import Catalog
 from tidings.store import Publish, Store
 

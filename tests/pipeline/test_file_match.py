@@ -6,9 +6,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tidings.language import Filter, Subscription
-from tidings.pipeline.batch_plan import PlanOutOfReach, plan_of
-from tidings.pipeline.file_match import match_file, match_on_spark
-from tidings.pipeline.job_failed import JobFailed, last_words
+from tidings.pipeline.batch.batch_plan import PlanOutOfReach, plan_of
+from tidings.pipeline.batch.file_match import match_file, match_on_spark
+from tidings.pipeline.spark.job_failed import JobFailed, last_words
 from tidings.schema.files import read_catalog
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

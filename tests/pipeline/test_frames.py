@@ -27,7 +27,7 @@ from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.naive import matches
 from tidings.matching.plan.folder import PlanExists, UnusablePlan, save_plan
 from tidings.matching.spans import DuplicateSubscription
-from tidings.pipeline.batch_plan import ForeignPlan, PlanOutOfReach, PlanReplaced, plan_of
+from tidings.pipeline.batch.batch_plan import ForeignPlan, PlanOutOfReach, PlanReplaced, plan_of
 from tidings.schema import Catalog
 from tidings.schema.files import read_catalog
 
@@ -243,7 +243,7 @@ def test_workers_elsewhere_need_a_folder(tmp_path: Path) -> None:
 
 def test_a_temporary_plan_goes_with_its_process() -> None:
     program = (
-        "from tidings.pipeline.batch_plan import plan_of; from tidings.schema import Catalog;"
+        "from tidings.pipeline.batch.batch_plan import plan_of; from tidings.schema import Catalog;"
         "plan = plan_of([], Catalog(), 'local'); print(plan, (plan / 'manifest.json').is_file())"
     )
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()

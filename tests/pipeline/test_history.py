@@ -15,10 +15,10 @@ from tests.pipeline.oracle import notifications_of
 from tidings.events import validate
 from tidings.language import Filter
 from tidings.matching.naive import matches
-from tidings.pipeline import history_frames
-from tidings.pipeline.history import NOTIFIED, STORED, differences, matching, replayed
-from tidings.pipeline.job_failed import JobFailed
-from tidings.pipeline.session import LocalStoreOnly
+from tidings.pipeline.batch import history_frames
+from tidings.pipeline.batch.history import NOTIFIED, STORED, differences, matching, replayed
+from tidings.pipeline.spark.job_failed import JobFailed
+from tidings.pipeline.spark.session import LocalStoreOnly
 from tidings.schema import Attribute, AttributeUse, Domain, EventType, Instant, Kind
 from tidings.schema.growth import CreateAttribute, CreateDomain, CreateEventType
 from tidings.store import Accepted, Grow, Publish, Store

@@ -15,8 +15,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.pipeline.market import opening
-from tidings.pipeline.folder_source import FolderSource, NoFolder
-from tidings.pipeline.ingest import Ingest, Taken, start_ingest
+from tidings.pipeline.ingest.folder_source import FolderSource, NoFolder
+from tidings.pipeline.ingest.ingest import Ingest, Taken, start_ingest
 from tidings.schema.growth import AppendValue
 from tidings.store import DeadLetter, Grow, Store
 

@@ -12,10 +12,10 @@ import pytest
 
 from tests.pipeline.market import opening
 from tests.services.sqlite import new_store
-from tidings.pipeline.folder_source import FolderSource
-from tidings.pipeline.ingest import Intake, IntakeStage, packages_for, parse_source
-from tidings.pipeline.kafka_source import JARS, KafkaSource, UnreadableProperties
-from tidings.pipeline.sources import UnknownPlace, WrongOption
+from tidings.pipeline.ingest.folder_source import FolderSource
+from tidings.pipeline.ingest.ingest import Intake, IntakeStage, packages_for, parse_source
+from tidings.pipeline.ingest.kafka_source import JARS, KafkaSource, UnreadableProperties
+from tidings.pipeline.ingest.sources import UnknownPlace, WrongOption
 from tidings.schema import Instant
 from tidings.store import Store
 

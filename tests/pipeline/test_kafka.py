@@ -18,10 +18,10 @@ from tests.services.kafka import Broker, kafka
 from tidings.language import Filter, Subscription
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import save_plan
-from tidings.pipeline.direct import start_direct
-from tidings.pipeline.ingest import Ingest, Taken, parse_source, start_ingest
-from tidings.pipeline.kafka_source import JARS
-from tidings.pipeline.match_sinks import parse_sink
+from tidings.pipeline.direct.direct import start_direct
+from tidings.pipeline.direct.match_sinks import parse_sink
+from tidings.pipeline.ingest.ingest import Ingest, Taken, parse_source, start_ingest
+from tidings.pipeline.ingest.kafka_source import JARS
 from tidings.schema.growth import AppendValue
 from tidings.store import Grow, Store
 
@@ -148,8 +148,8 @@ def test_direct_from_topic_to_topic(with_kafka: SparkSession, broker: Broker, st
 
 
 _WITHOUT = """
-from tidings.pipeline.kafka_source import KafkaSource, NoKafkaConnector
-from tidings.pipeline.session import spark_session
+from tidings.pipeline.ingest.kafka_source import KafkaSource, NoKafkaConnector
+from tidings.pipeline.spark.session import spark_session
 try:
     KafkaSource("127.0.0.1:1", "sales").stream(spark_session("local[1]"))
 except NoKafkaConnector as problem:

@@ -14,9 +14,9 @@ from tests.services.kafka import Broker, kafka
 from tidings.language import Filter, Subscription
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import save_plan
-from tidings.pipeline.direct import start_direct
-from tidings.pipeline.ingest import parse_source
-from tidings.pipeline.match_sinks import parse_sink
+from tidings.pipeline.direct.direct import start_direct
+from tidings.pipeline.direct.match_sinks import parse_sink
+from tidings.pipeline.ingest.ingest import parse_source
 from tidings.store import Store
 
 pytestmark = pytest.mark.slow

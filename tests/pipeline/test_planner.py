@@ -16,15 +16,15 @@ from tests.pipeline.oracle import Pairs, notifications_of
 from tests.services.sqlite import new_store
 from tidings.matching.plan.folder import PlanNotSaved, open_plan
 from tidings.matching.plan.saved_files import UnusablePlan
-from tidings.pipeline import plan_build
-from tidings.pipeline import planner as planning
-from tidings.pipeline.found import found as found_in
-from tidings.pipeline.opened import OpenedPlan, opened_plan
-from tidings.pipeline.plan_build import BuildFailed, PlanTooLarge
-from tidings.pipeline.planner import Planner
-from tidings.pipeline.plans import NoPlan, Plans, Published, folders_of, shard_of
-from tidings.pipeline.stage import MatchStage, Stretch, read_payloads
-from tidings.pipeline.staging import StagedFiles
+from tidings.pipeline.direct.found import found as found_in
+from tidings.pipeline.plans import plan_build
+from tidings.pipeline.plans import planner as planning
+from tidings.pipeline.plans.plan_build import BuildFailed, PlanTooLarge
+from tidings.pipeline.plans.planner import Planner
+from tidings.pipeline.plans.plans import NoPlan, Plans, Published, folders_of, shard_of
+from tidings.pipeline.spark.worker_cache import OpenedPlan, opened_plan
+from tidings.pipeline.stream.stage import MatchStage, Stretch, read_payloads
+from tidings.pipeline.stream.staging import StagedFiles
 from tidings.store import Store
 
 
@@ -189,7 +189,7 @@ def test_workers_find_a_later_version_and_all_its_shards(plans: Plans, monkeypat
     plans.path(10, 0).mkdir(parents=True)
     assert folders_of(plans, 10, 1) == [plans.path(10, 0)]
     assert folders_of(plans, 10, 2) == newest, "a version of which a shard is gone is not used in part"
-    monkeypatch.setattr("tidings.pipeline.plans._PATIENCE", 0.0)
+    monkeypatch.setattr("tidings.pipeline.plans.plans._PATIENCE", 0.0)
     with pytest.raises(NoPlan, match="no plan 30"):
         folders_of(plans, 30, 1)
 
@@ -221,7 +221,7 @@ def test_a_plan_that_is_swept_while_it_is_opened(store: Store, plans: Plans, mon
         plans.remove(older.version)
         return opened_plan(folder, most_kept)
 
-    monkeypatch.setattr("tidings.pipeline.stage.opened_plan", swept_then_opened)
+    monkeypatch.setattr("tidings.pipeline.stream.stage.opened_plan", swept_then_opened)
     stage = MatchStage(plans, store.url, StagedFiles(plans.folder / "staged"), "batch")
 
     def match_with(version: int) -> list[dict[str, Any]]:

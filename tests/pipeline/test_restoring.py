@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.pipeline.market import Market, opening
-from tidings.pipeline.planner import Planner
-from tidings.pipeline.plans import Plans
-from tidings.pipeline.restoring import was_put_back
+from tidings.pipeline.plans.planner import Planner
+from tidings.pipeline.plans.plans import Plans
+from tidings.pipeline.plans.restored_journal import was_put_back
 from tidings.store import Store, export_journal, import_journal
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tidings.pipeline.rounds import Round, TornBatch, cut
-from tidings.pipeline.sink import BatchSize
-from tidings.pipeline.stage import SUMMARY, Stretch
+from tidings.pipeline.stream.rounds import Round, TornBatch, cut
+from tidings.pipeline.stream.sink import BatchSize
+from tidings.pipeline.stream.stage import SUMMARY, Stretch
 
 
 def done(first: int, last: int, reached: int | None = None, events: int = 1, seconds: float = 0.1) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tidings.pipeline.session import (
+from tidings.pipeline.spark.session import (
     NoJava,
     OldJava,
     check_java,
@@ -80,7 +80,7 @@ def test_local(master: str, local: bool) -> None:
 
 def test_a_session_is_asked_without_a_context(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (master_of(spark), is_connect(spark), parallelism(spark)) == ("local[2]", False, 2)
-    monkeypatch.setattr("tidings.pipeline.session.master_of", lambda _: "yarn")
+    monkeypatch.setattr("tidings.pipeline.spark.session.master_of", lambda _: "yarn")
     assert parallelism(spark) == 2, "by the partitions of a range"
 
 
@@ -90,7 +90,7 @@ def test_the_python_that_workers_run_is_the_users_choice(tmp_path: Path) -> None
     chosen.write_text(f'#!/bin/sh\ntouch {tmp_path}/chosen\nexec {sys.executable} "$@"\n')
     chosen.chmod(0o755)
     program = """
-from tidings.pipeline.session import spark_session
+from tidings.pipeline.spark.session import spark_session
 session = spark_session("local[1]")
 print(session.range(3).mapInArrow(lambda batches: batches, "id long").count())
 """

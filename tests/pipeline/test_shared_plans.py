@@ -18,14 +18,14 @@ from tests.services.s3 import SECRET, Bucket, s3_bucket
 from tidings.events import EventBatch
 from tidings.matching.plan.folder import open_plan
 from tidings.matching.plan.saved_files import UnusablePlan
-from tidings.pipeline import shared_plans
-from tidings.pipeline.batch_plan import ForeignPlan
-from tidings.pipeline.location import Location, LocationUnusable, location_of
-from tidings.pipeline.opened import opened
-from tidings.pipeline.planner import Planner
-from tidings.pipeline.plans import NoPlan, Plans
-from tidings.pipeline.shared_plans import FetchedPlans, PlanUploads
-from tidings.pipeline.stage import read_payloads
+from tidings.pipeline.batch.batch_plan import ForeignPlan
+from tidings.pipeline.plans import shared_plans
+from tidings.pipeline.plans.planner import Planner
+from tidings.pipeline.plans.plans import NoPlan, Plans
+from tidings.pipeline.plans.shared_plans import FetchedPlans, PlanUploads
+from tidings.pipeline.spark.location import Location, LocationUnusable, location_of
+from tidings.pipeline.spark.worker_cache import opened
+from tidings.pipeline.stream.stage import read_payloads
 from tidings.schema import Catalog
 from tidings.store import Store
 
@@ -124,7 +124,7 @@ def test_what_is_no_longer_needed_is_removed_at_both_ends(
 ) -> None:
     for name in ("_SWEEP", "_KEPT"):
         monkeypatch.setattr(shared_plans, name, -1.0)
-    monkeypatch.setattr("tidings.pipeline.planner._KEPT", -10_000)  # all but the newest version
+    monkeypatch.setattr("tidings.pipeline.plans.planner._KEPT", -10_000)  # all but the newest version
     market, planner, worker = Market(seed=7), planner_of(store, location, tmp_path / "plans"), FetchedPlans(location)
     for _ in range(5):
         store.append([market.subscribe() for _ in range(20)])
@@ -158,7 +158,7 @@ def test_a_version_that_is_gone(
     published = planner.catch_up()
     (folder,) = worker.usable(published.version - 1, 0, 1)
     assert folder.parent.name == f"{published.version:012}"
-    monkeypatch.setattr("tidings.pipeline.plans._PATIENCE", 0.0)
+    monkeypatch.setattr("tidings.pipeline.plans.plans._PATIENCE", 0.0)
     with pytest.raises(NoPlan, match="--plans"):
         worker.usable(published.version + 1, 0, 1)
 

@@ -12,12 +12,12 @@ import pytest
 from tests.pipeline.market import Market, opening
 from tests.pipeline.oracle import notifications_of, stored
 from tests.services.sqlite import new_store
-from tidings.pipeline.history import differences, replayed
-from tidings.pipeline.planner import Planner
-from tidings.pipeline.plans import Plans
-from tidings.pipeline.rounds import Round, cut
-from tidings.pipeline.stage import Limits, MatchStage
-from tidings.pipeline.staging import StagedFiles
+from tidings.pipeline.batch.history import differences, replayed
+from tidings.pipeline.plans.planner import Planner
+from tidings.pipeline.plans.plans import Plans
+from tidings.pipeline.stream.rounds import Round, cut
+from tidings.pipeline.stream.stage import Limits, MatchStage
+from tidings.pipeline.stream.staging import StagedFiles
 from tidings.store import Publish, SetQuota, Store, Subscribe
 
 

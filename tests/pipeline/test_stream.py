@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from tests.pipeline.market import Market, opening
 from tests.pipeline.oracle import notifications_of, stored
 from tidings.pipeline.pipeline import Pipeline, PipelineSettings
-from tidings.pipeline.plans import Plans, Published
+from tidings.pipeline.plans.plans import Plans, Published
 from tidings.schema import Instant
 from tidings.store import Accepted, Publish, RetentionDays, Store, Subscribe, retention
 from tidings.store.clock.clock import now

@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from tests.pipeline.market import opening
 from tests.services.sqlite import new_store
 from tests.store.samples import SteadyClock
-from tidings.pipeline.folder_source import FolderSource
-from tidings.pipeline.ingest import Intake, IntakeStage
+from tidings.pipeline.ingest.folder_source import FolderSource
+from tidings.pipeline.ingest.ingest import Intake, IntakeStage
 from tidings.pipeline.pipeline import Pipeline, PipelineSettings
 from tidings.schema import Instant
 from tidings.store import Store, Subscribe
@@ -40,7 +40,7 @@ def test_an_executor_waits_and_refuses_nothing(tmp_path: Path, monkeypatch: pyte
     offset, folder = tmp_path / "offset", tmp_path / "in"
     folder.mkdir()
     monkeypatch.setenv(OFFSET_FILE, str(offset))
-    monkeypatch.setattr("tidings.pipeline.ingest._UNTIL_NEXT_TRY", 0.05)
+    monkeypatch.setattr("tidings.pipeline.ingest.ingest._UNTIL_NEXT_TRY", 0.05)
     events = [sale("e1", time=str(now())), sale("e2")]
     (folder / "a.jsonl").write_text("".join(json.dumps(one) + "\n" for one in events))
     with Store.open(new_store(tmp_path / "tidings.db")) as store:
@@ -118,8 +118,8 @@ def test_direct_matching_respects_expiry(
 
 def test_plans_grow_evenly_whatever_the_clock(tmp_path: Path) -> None:
     """A version far ahead would keep older ones from ever being removed."""
-    from tidings.pipeline.planner import Planner
-    from tidings.pipeline.plans import Plans
+    from tidings.pipeline.plans.planner import Planner
+    from tidings.pipeline.plans.plans import Plans
 
     clock = SteadyClock()
     with Store.open(new_store(tmp_path / "tidings.db"), clock) as store:

@@ -21,7 +21,7 @@ from tests.services.machines import Machine, end
 from tests.services.postgresql import postgresql
 from tests.services.s3 import s3_bucket
 from tests.services.wheel import ROOT
-from tidings.pipeline.location import location_of
+from tidings.pipeline.spark.location import location_of
 from tidings.store import Store
 
 PYTHON = "/opt/tidings/bin/python"  # another one on each machine

@@ -26,7 +26,7 @@ from tidings.matching.boxes.bulk import box_table
 from tidings.matching.boxes.predicate_table import PredicateTable
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import open_plan, save_plan
-from tidings.pipeline.session import ROWS_PER_BATCH, spark_session
+from tidings.pipeline.spark.session import ROWS_PER_BATCH, spark_session
 from tidings.workloads.files import write_events
 from tidings.workloads.flights import ATTRIBUTES, Flights
 

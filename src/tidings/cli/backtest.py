@@ -56,7 +56,7 @@ def backtest(
         _at_server(address, token, filter, since, newest, json)
         return
     with opened_store(data, store) as journal:
-        from tidings.pipeline.history import matching
+        from tidings.pipeline.batch.history import matching
         from tidings.store.clock.clock import now
 
         started = now()

@@ -51,7 +51,7 @@ def session_for(engine: str, count: int, master: str, name: str) -> SparkSession
     """A session where Spark is to do it, None where this process is."""
     if engine == "local" or (engine == "auto" and count < MANY):
         return None
-    from tidings.pipeline.session import spark_session
+    from tidings.pipeline.spark.session import spark_session
 
     return spark_session(master, name)
 

@@ -12,7 +12,7 @@ from tidings.events import RefusedEvent, write_event
 from tidings.events.files import raw_chunks
 from tidings.language import Subscription, read_subscriptions
 from tidings.language.subscription_file import WrongSubscriptions
-from tidings.pipeline.arrivals import Arrived, arrived, written
+from tidings.pipeline.ingest.arrivals import Arrived, arrived, written
 from tidings.schema import Catalog
 from tidings.schema.growth import changes_to_make
 from tidings.store import (

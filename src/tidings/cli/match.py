@@ -25,7 +25,7 @@ from tidings.errors import shown, suggestion
 from tidings.events import Refused, read_events
 from tidings.matching.algorithms import ALGORITHMS, DEFAULT, make_matcher
 from tidings.matching.subscription_batch import SubscriptionBatch
-from tidings.pipeline.match_lines import MatchOutput, match_lines
+from tidings.pipeline.batch.match_lines import MatchOutput, match_lines
 from tidings.schema.catalog import Catalog
 
 _REFUSALS_SHOWN = 5
@@ -81,7 +81,7 @@ def match(
         started = time.monotonic()
         standing = _subscriptions(subscriptions, catalog)
         if engine == "spark":
-            from tidings.pipeline.file_match import match_on_spark
+            from tidings.pipeline.batch.file_match import match_on_spark
 
             answers = match_on_spark(standing, events, catalog, form, master, shared)
         else:

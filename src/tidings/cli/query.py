@@ -50,7 +50,7 @@ def query(
         _at_server(address, token, filter, since, until, limit, count, json)
         return
     with opened_store(data, store) as journal:
-        from tidings.pipeline.history import matching
+        from tidings.pipeline.batch.history import matching
         from tidings.store.clock.clock import now
 
         started = now()

@@ -37,7 +37,7 @@ def replay(
     Example: tidings replay --data data --check
     """
     with opened_store(data, store) as journal:
-        from tidings.pipeline.history import differences, replayed
+        from tidings.pipeline.batch.history import differences, replayed
 
         after, upto = journal.complete_from() - 1, journal.committed()
         if after:

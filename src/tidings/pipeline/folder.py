@@ -1,8 +1,8 @@
 """A pipeline's data folder: whose it is, and that only one pipeline works in it.
 
 tidings.db          the store, unless another is named
-plans/              published plans (tidings.pipeline.plans)
-staged/             matches on their way into the store (tidings.pipeline.staging)
+plans/              published plans (tidings.pipeline.plans.plans)
+staged/             matches on their way into the store (tidings.pipeline.stream.staging)
 checkpoints/NAME/   Spark's checkpoint of each query, with the journal it belongs to, unless they are at a URI
 pipeline.lock       held while a pipeline runs
 serve.lock          held while a service runs

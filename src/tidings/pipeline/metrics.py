@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tidings.pipeline.pipeline import Progress
-from tidings.pipeline.sink import Total
+from tidings.pipeline.stream.sink import Total
 from tidings.whole_file import whole_file
 
 _HELP = {

@@ -21,20 +21,20 @@ from zlib import crc32
 
 from tidings.errors import PipelineError, TidingsError
 from tidings.events.validation import MOST_VALUES
-from tidings.pipeline.direct import NewestPlan, start_direct
+from tidings.pipeline.direct.direct import NewestPlan, start_direct
+from tidings.pipeline.direct.match_sinks import MatchSink, parse_sink
 from tidings.pipeline.folder import DataFolder
-from tidings.pipeline.ingest import packages_for, parse_source, start_ingest
-from tidings.pipeline.java_ended import java_watched
-from tidings.pipeline.location import location_of
-from tidings.pipeline.match_sinks import MatchSink, parse_sink
-from tidings.pipeline.planner import Planner
-from tidings.pipeline.plans import Plans
-from tidings.pipeline.queries import JOURNAL, failed, is_gap, reason, rows_per_second, start_matching
-from tidings.pipeline.restoring import was_put_back
-from tidings.pipeline.session import LocalStoreOnly, check_reach, is_local, spark_session
-from tidings.pipeline.shared_plans import PlanUploads
-from tidings.pipeline.sink import Batch, Sink, Stopped
-from tidings.pipeline.staging import StagedFiles, StagedRows, Staging
+from tidings.pipeline.ingest.ingest import packages_for, parse_source, start_ingest
+from tidings.pipeline.plans.planner import Planner
+from tidings.pipeline.plans.plans import Plans
+from tidings.pipeline.plans.restored_journal import was_put_back
+from tidings.pipeline.plans.shared_plans import PlanUploads
+from tidings.pipeline.spark.java_ended import java_watched
+from tidings.pipeline.spark.location import location_of
+from tidings.pipeline.spark.session import LocalStoreOnly, check_reach, is_local, spark_session
+from tidings.pipeline.stream.queries import JOURNAL, failed, is_gap, reason, rows_per_second, start_matching
+from tidings.pipeline.stream.sink import Batch, Sink, Stopped
+from tidings.pipeline.stream.staging import StagedFiles, StagedRows, Staging
 from tidings.store import ClockJumped, Gap, Retention, RetentionDays, Store
 
 if TYPE_CHECKING:

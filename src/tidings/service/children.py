@@ -12,7 +12,7 @@ from secrets import token_hex
 from typing import Any, TypeAlias
 
 from tidings.pipeline.folder import DataFolder
-from tidings.pipeline.session import check_java
+from tidings.pipeline.spark.session import check_java
 from tidings.settings import Settings, written_settings
 from tidings.store import Store
 

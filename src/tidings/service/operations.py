@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from tidings.errors import StoreError
 from tidings.pipeline.folder import DataFolder
-from tidings.pipeline.plan_figures import PlanFigures, PlanReader
+from tidings.pipeline.plans.plan_figures import PlanFigures, PlanReader
 from tidings.service.bodies import Shape, says
 from tidings.service.gateway import Gateway
 from tidings.service.requests import GatewayOf, answered

@@ -87,8 +87,8 @@ def run(job: Job) -> Iterator[Progress]:
 
 
 def _matching(store: Store, job: Job) -> Iterator[Any]:
-    from tidings.pipeline.history import matching
-    from tidings.pipeline.session import spark_session
+    from tidings.pipeline.batch.history import matching
+    from tidings.pipeline.spark.session import spark_session
 
     large = job.upto - job.after >= job.spark_from
     session = spark_session(job.master, "tidings query") if large else None

@@ -223,7 +223,7 @@ def _chooser(store: Store, filter: Filter | None) -> Callable[[Any], Any]:
         import pyarrow as pa
 
         return lambda rows: rows.append_column("problem", pa.nulls(len(rows), pa.string()))
-    from tidings.pipeline.history import chosen, single
+    from tidings.pipeline.batch.history import chosen, single
 
     matcher = single(filter, store)
     return lambda rows: chosen(matcher, rows)

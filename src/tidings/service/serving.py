@@ -245,7 +245,7 @@ def _check_master(settings: Settings) -> None:
     """Before anything is made; raises LocalStoreOnly."""
     in_file = "://" not in settings.store or settings.store.startswith("sqlite:")
     if settings.pipeline and in_file and not settings.spark_master.startswith("local"):
-        from tidings.pipeline.session import LocalStoreOnly
+        from tidings.pipeline.spark.session import LocalStoreOnly
 
         raise LocalStoreOnly(settings.spark_master)
 

@@ -15,9 +15,9 @@ from tests.service.pages.visitor import Visitor
 from tidings.events import BrokenRule
 from tidings.notifying.limits import Limits
 from tidings.notifying.places import Places
-from tidings.pipeline.plan_figures import PlanReader
-from tidings.pipeline.planner import Planner
-from tidings.pipeline.plans import Plans
+from tidings.pipeline.plans.plan_figures import PlanReader
+from tidings.pipeline.plans.planner import Planner
+from tidings.pipeline.plans.plans import Plans
 from tidings.schema import Instant
 from tidings.service.children import Child
 from tidings.service.operations import Figuring

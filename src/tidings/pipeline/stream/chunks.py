@@ -15,8 +15,8 @@ from tidings.events import EventBatch
 from tidings.matching.algorithm import Matches
 from tidings.matching.ragged import owners
 from tidings.matching.spans import Spans
-from tidings.pipeline.opened import OpenedPlan
-from tidings.pipeline.quota_cut import LeftOut, QuotaCut
+from tidings.pipeline.spark.worker_cache import OpenedPlan
+from tidings.pipeline.stream.quota_cut import LeftOut, QuotaCut
 from tidings.store.notifications.commits import CHUNK
 
 _PAIR = pa.schema([CHUNK.field("position"), CHUNK.field("subscription")])

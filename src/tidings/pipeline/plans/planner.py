@@ -17,9 +17,9 @@ from tidings.language import Filter, Subscription
 from tidings.language.normal_form import NO_LIMIT
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import PlanNotSaved, UnusablePlan, open_plan, save_plan
-from tidings.pipeline.location import LocationUnusable
-from tidings.pipeline.plan_build import MOST_SHARDS, PlanTooLarge, build, bytes_of, clear_up, shards_for
-from tidings.pipeline.plans import Plans, Published, shard_of
+from tidings.pipeline.plans.plan_build import MOST_SHARDS, PlanTooLarge, build, bytes_of, clear_up, shards_for
+from tidings.pipeline.plans.plans import Plans, Published, shard_of
+from tidings.pipeline.spark.location import LocationUnusable
 from tidings.store import Entry, Span, Store
 
 _RHYTHM = 0.1  # seconds between two versions at least

@@ -24,7 +24,7 @@ from tidings.language.predicates import attributes_of, chosen_attributes
 from tidings.language.predicates.kind import HasMember, HasWords, IsBound, Relates, ValueIn, Verified
 from tidings.language.ranges import attribute_space
 from tidings.language.tree import And, Node, Not, Or
-from tidings.pipeline.column_values import AttributeColumn, Opaque, Place, both, either, parquet_place
+from tidings.pipeline.batch.column_values import AttributeColumn, Opaque, Place, both, either, parquet_place
 from tidings.schema import Catalog
 
 if TYPE_CHECKING:

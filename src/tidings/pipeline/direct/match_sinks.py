@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidings.errors import Explained, PipelineError
-from tidings.pipeline.kafka_source import KafkaTopic, bring_connector
-from tidings.pipeline.location import is_uri
-from tidings.pipeline.sources import KAFKA, UnknownPlace, options_of, properties_of
+from tidings.pipeline.ingest.kafka_source import KafkaTopic, bring_connector
+from tidings.pipeline.ingest.sources import KAFKA, UnknownPlace, options_of, properties_of
+from tidings.pipeline.spark.location import is_uri
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

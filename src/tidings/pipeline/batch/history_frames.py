@@ -21,12 +21,12 @@ from tidings.language import Filter
 from tidings.language.predicates import attributes_of
 from tidings.language.tree import And, Node, Not, Or
 from tidings.matching.boxes.dimension import column_of
-from tidings.pipeline.columns import condition
-from tidings.pipeline.history import NOTIFIED, STORED, chosen, notified, single
-from tidings.pipeline.job_failed import plain_failures
-from tidings.pipeline.opened import opened
-from tidings.pipeline.session import check_reach, parallelism
-from tidings.pipeline.stage import read_payloads
+from tidings.pipeline.batch.columns import condition
+from tidings.pipeline.batch.history import NOTIFIED, STORED, chosen, notified, single
+from tidings.pipeline.spark.job_failed import plain_failures
+from tidings.pipeline.spark.session import check_reach, parallelism
+from tidings.pipeline.spark.worker_cache import opened
+from tidings.pipeline.stream.stage import read_payloads
 from tidings.schema import Catalog, Kind
 from tidings.schema.catalog import EVENT_TYPE
 from tidings.store import Store

@@ -22,11 +22,11 @@ import pyarrow as pa
 from tidings.events import EventBatch
 from tidings.matching.index.segment import TooManyMatches
 from tidings.matching.plan.saved_files import UnusablePlan
-from tidings.pipeline.chunks import chunk_of
-from tidings.pipeline.opened import OpenedPlan, decoder_of, opened_plan, opened_store
-from tidings.pipeline.plans import WorkerPlans, folders_of
-from tidings.pipeline.quota_cut import QuotaCut
-from tidings.pipeline.staging import Run, RunWriter, Staging
+from tidings.pipeline.plans.plans import WorkerPlans, folders_of
+from tidings.pipeline.spark.worker_cache import OpenedPlan, decoder_of, opened_plan, opened_store
+from tidings.pipeline.stream.chunks import chunk_of
+from tidings.pipeline.stream.quota_cut import QuotaCut
+from tidings.pipeline.stream.staging import Run, RunWriter, Staging
 from tidings.schema import Catalog
 from tidings.store import Store
 from tidings.store.journal.journal import EventPage

@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidings.events import BrokenRule, Event, RefusedEvent, write_event
-from tidings.pipeline.arrivals import Arrived, written
-from tidings.pipeline.kafka_source import packages_for
-from tidings.pipeline.sources import Source, parse_source
+from tidings.pipeline.ingest.arrivals import Arrived, written
+from tidings.pipeline.ingest.kafka_source import packages_for
+from tidings.pipeline.ingest.sources import Source, parse_source
 from tidings.store import ClockJumped, DeadLetter, Duplicate, Outcome, PublishValid, Refused, Store
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tidings.errors import PipelineError
 from tidings.events.files import raw_chunks
 from tidings.events.validation import MOST_VALUES
-from tidings.pipeline.arrivals import Arrived, Clock, arrived, unreadable
+from tidings.pipeline.ingest.arrivals import Arrived, Clock, arrived, unreadable
 from tidings.schema import Catalog
 
 if TYPE_CHECKING:

@@ -184,4 +184,4 @@ def settings_for(master: str) -> dict[str, str]:
 def _log_settings() -> str:
     """Java's own lines have the form of ours."""
     name = "log4j2-json.properties" if os.environ.get(LOG_FORMAT) == "json" else "log4j2.properties"
-    return str(files("tidings.pipeline").joinpath(name))
+    return str(files("tidings.pipeline.spark").joinpath(name))

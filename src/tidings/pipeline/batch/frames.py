@@ -21,9 +21,9 @@ from tidings.events.arrow_columns import rows_of
 from tidings.events.chunk import check_header
 from tidings.language import Filter, Subscription
 from tidings.matching.index.box_matcher import BoxMatcher
-from tidings.pipeline.columns import condition
-from tidings.pipeline.direct import Folders, found_rows
-from tidings.pipeline.opened import opened
+from tidings.pipeline.batch.columns import condition
+from tidings.pipeline.direct.direct import Folders, found_rows
+from tidings.pipeline.spark.worker_cache import opened
 from tidings.schema import Catalog
 
 if TYPE_CHECKING:

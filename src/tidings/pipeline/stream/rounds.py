@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidings.errors import PipelineError
-from tidings.pipeline.chunks import merged
-from tidings.pipeline.stage import Stretch
-from tidings.pipeline.staging import Run, Staging
+from tidings.pipeline.stream.chunks import merged
+from tidings.pipeline.stream.stage import Stretch
+from tidings.pipeline.stream.staging import Run, Staging
 
 
 class TornBatch(PipelineError):

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.errors import PipelineError, TidingsError
 from tidings.events import BrokenRule
-from tidings.pipeline.opened import opened_store
-from tidings.pipeline.plans import WorkerPlans
-from tidings.pipeline.rounds import Round, cut
-from tidings.pipeline.stage import SUMMARY_ROW, Limits, MatchStage, Stretch
-from tidings.pipeline.staging import StagedRows, Staging
+from tidings.pipeline.plans.plans import WorkerPlans
+from tidings.pipeline.spark.worker_cache import opened_store
+from tidings.pipeline.stream.rounds import Round, cut
+from tidings.pipeline.stream.stage import SUMMARY_ROW, Limits, MatchStage, Stretch
+from tidings.pipeline.stream.staging import StagedRows, Staging
 from tidings.store import DeadLetter, Store
 from tidings.store.notifications.commits import Pace
 from tidings.store.notifications.progress import FIRST_BATCH

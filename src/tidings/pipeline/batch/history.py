@@ -22,7 +22,7 @@ from tidings.language import Filter, Subscription
 from tidings.language.normal_form import NO_LIMIT
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import save_plan
-from tidings.pipeline.stage import read_payloads
+from tidings.pipeline.stream.stage import read_payloads
 from tidings.store import Store
 from tidings.store.notifications.quotas import A_MINUTE, Quotas
 
@@ -45,7 +45,7 @@ NOTIFIED = pa.schema(
 def matching(store: Store, filter: Filter, after: int, upto: int, spark: SparkSession | None = None) -> Iterator[Any]:
     """The events at the positions (after, upto] that match, as batches of `STORED`."""
     if spark is not None:
-        from tidings.pipeline.history_frames import selected
+        from tidings.pipeline.batch.history_frames import selected
 
         yield from selected(spark, store, filter, after, upto)
         return
@@ -61,7 +61,7 @@ def replayed(store: Store, after: int, upto: int, spark: SparkSession | None = N
     if spark is None:
         yield from map(quotas.within, map(partial(notified, matcher), store.event_rows(after, upto)))
         return
-    from tidings.pipeline.history_frames import notifications
+    from tidings.pipeline.batch.history_frames import notifications
 
     with TemporaryDirectory(prefix="tidings-") as folder:
         save_plan(matcher, Path(folder) / "plan")

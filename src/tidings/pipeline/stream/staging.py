@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from tidings.errors import Explained, PipelineError
-from tidings.pipeline.opened import opened_store
+from tidings.pipeline.spark.worker_cache import opened_store
 
 _INLINE = 1 << 16  # bytes of a run that is not worth a file: it travels with its name
 _FORM = pa.ipc.IpcWriteOptions(compression="lz4")

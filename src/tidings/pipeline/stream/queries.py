@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidings.pipeline.plans import Plans
-from tidings.pipeline.session import is_connect, parallelism
-from tidings.pipeline.sink import RemoteSink, Sink
+from tidings.pipeline.plans.plans import Plans
+from tidings.pipeline.spark.session import is_connect, parallelism
+from tidings.pipeline.stream.sink import RemoteSink, Sink
 from tidings.store import Gap
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def start_matching(
     session: SparkSession, store_url: str, plans: Plans, sink: Sink, checkpoint: str, most_rows: int, once: bool
 ) -> StreamingQuery:
     """From the journal to the notifications; on and on or, once, through all that is there now."""
-    from tidings.pipeline.source import FORMAT, journal_source
+    from tidings.pipeline.stream.source import FORMAT, journal_source
 
     shared, tasks = plans.for_workers(), parallelism(session)
     session.dataSource.register(journal_source(store_url, shared, most_rows, tasks))

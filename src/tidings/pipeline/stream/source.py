@@ -17,8 +17,8 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from tidings.pipeline.plans import WorkerPlans
-from tidings.pipeline.stage import Stretch
+from tidings.pipeline.plans.plans import WorkerPlans
+from tidings.pipeline.stream.stage import Stretch
 from tidings.store import Store
 from tidings.store.notifications.progress import FIRST_BATCH
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from tidings.pipeline.plans import Plans, Published
+from tidings.pipeline.plans.plans import Plans, Published
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ checkpoints set aside, under a new incarnation of the journal.
 
 from __future__ import annotations
 
-from tidings.pipeline.plans import Plans
+from tidings.pipeline.plans.plans import Plans
 from tidings.store import Store
 
 

@@ -3,7 +3,7 @@
     plans/current.json            which version is the newest, what it covers, in how many shards
     plans/000000000017/shard-0/   a plan (tidings.matching.plan.folder)
 
-For workers on other machines they are uploaded, too (tidings.pipeline.shared_plans).
+For workers on other machines they are uploaded, too (tidings.pipeline.plans.shared_plans).
 
 Every box of a plan carries the positions it counts for, so any version that covers a batch's end gives the same
 answer: a batch's version is only a hint, and where that one is gone a later one does. Versions grow with the clock,

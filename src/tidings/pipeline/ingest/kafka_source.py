@@ -20,7 +20,7 @@ from tidings.events.json_lines import raw_columns
 from tidings.events.lines import LONGEST_LINE
 from tidings.events.refusal import Refused, refused_line
 from tidings.events.validation import MOST_VALUES
-from tidings.pipeline.arrivals import LONGEST_RAW, Arrived, Clock, arrived
+from tidings.pipeline.ingest.arrivals import LONGEST_RAW, Arrived, Clock, arrived
 from tidings.schema import Catalog
 
 if TYPE_CHECKING:

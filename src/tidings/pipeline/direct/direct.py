@@ -19,12 +19,12 @@ from tidings.events import EventBatch
 from tidings.matching.algorithm import FOREVER
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.saved_files import UnusablePlan
-from tidings.pipeline.found import found
-from tidings.pipeline.letter_box import LetterBox, LettersInFolder, LettersInStore
-from tidings.pipeline.match_sinks import MatchSink, ParquetSink
-from tidings.pipeline.opened import opened
-from tidings.pipeline.plans import NoPlan, WorkerPlans
-from tidings.pipeline.sources import Source
+from tidings.pipeline.direct.found import found
+from tidings.pipeline.direct.letter_box import LetterBox, LettersInFolder, LettersInStore
+from tidings.pipeline.direct.match_sinks import MatchSink, ParquetSink
+from tidings.pipeline.ingest.sources import Source
+from tidings.pipeline.plans.plans import NoPlan, WorkerPlans
+from tidings.pipeline.spark.worker_cache import opened
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tidings.errors import PipelineError, suggestion
 from tidings.events.validation import MOST_VALUES
-from tidings.pipeline.folder_source import FolderSource
-from tidings.pipeline.kafka_source import KafkaSource
+from tidings.pipeline.ingest.folder_source import FolderSource
+from tidings.pipeline.ingest.kafka_source import KafkaSource
 
 Source = FolderSource | KafkaSource
 

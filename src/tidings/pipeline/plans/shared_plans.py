@@ -1,6 +1,6 @@
 """Plans for workers on other machines: the planner uploads what is new, workers fetch it once and map it.
 
-    URI/current.json                     the newest version (tidings.pipeline.plans)
+    URI/current.json                     the newest version (tidings.pipeline.plans.plans)
     URI/000000000017/shard-0.json        the manifest of a shard
     URI/pieces/CHECKSUM-SIZE.arrow       its files, under their content: versions share them
 
@@ -28,8 +28,8 @@ import numpy as np
 from tidings.matching.cache_folder import private_folder
 from tidings.matching.plan.checksum import checksum_of
 from tidings.matching.plan.saved_files import UnusablePlan
-from tidings.pipeline.location import Location, LocationUnusable
-from tidings.pipeline.plans import POINTER, Plans, Published, later_version, read_pointer, written_pointer
+from tidings.pipeline.plans.plans import POINTER, Plans, Published, later_version, read_pointer, written_pointer
+from tidings.pipeline.spark.location import Location, LocationUnusable
 
 _STALE = 0.1  # seconds for which a pointer is not read again
 _BRIDGED = 60.0  # seconds without an answer from the location for which the last pointer will do

@@ -21,12 +21,12 @@ import pyarrow as pa
 from tidings.errors import TidingsError
 from tidings.events import Refused, Sieve
 from tidings.matching.subscription_batch import SubscriptionBatch
-from tidings.pipeline.batch_plan import PlanOutOfReach, plan_of
-from tidings.pipeline.blocks import Block, read_blocks
-from tidings.pipeline.job_failed import plain_failures
-from tidings.pipeline.match_lines import MatchLines, MatchOutput, match_lines
-from tidings.pipeline.opened import opened
-from tidings.pipeline.session import is_local, parallelism, spark_session
+from tidings.pipeline.batch.batch_plan import PlanOutOfReach, plan_of
+from tidings.pipeline.batch.blocks import Block, read_blocks
+from tidings.pipeline.batch.match_lines import MatchLines, MatchOutput, match_lines
+from tidings.pipeline.spark.job_failed import plain_failures
+from tidings.pipeline.spark.session import is_local, parallelism, spark_session
+from tidings.pipeline.spark.worker_cache import opened
 from tidings.schema import Catalog
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from tidings.events.chunk import WrongHeader
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import open_plan, save_plan
 from tidings.matching.subscription_batch import SubscriptionBatch
-from tidings.pipeline.direct import Folders, NewestPlan, plan_folders
-from tidings.pipeline.location import is_uri, location_of
-from tidings.pipeline.plans import Plans, Published, WorkerPlans
-from tidings.pipeline.session import is_connect, is_local, master_of
-from tidings.pipeline.shared_plans import FetchedPlans, PlanUploads
+from tidings.pipeline.direct.direct import Folders, NewestPlan, plan_folders
+from tidings.pipeline.plans.plans import Plans, Published, WorkerPlans
+from tidings.pipeline.plans.shared_plans import FetchedPlans, PlanUploads
+from tidings.pipeline.spark.location import is_uri, location_of
+from tidings.pipeline.spark.session import is_connect, is_local, master_of
 from tidings.schema import Catalog
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The shards of a plan, made from the journal's spans: counted once by a sample, built beside each other.
 
-    python -m tidings.pipeline.plan_build FOLDER
+    python -m tidings.pipeline.plans.plan_build FOLDER
 
 builds one shard: FOLDER has its spans and the catalog, and gets the plan. Each is a program of its own: a fork would
 take threads and Java's pipes along, and multiprocessing would run the user's program once more in each child."""
@@ -23,7 +23,7 @@ from tidings.errors import Explained, PipelineError
 from tidings.language.normal_form import NO_LIMIT
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import open_plan, save_plan
-from tidings.pipeline.plans import shard_of
+from tidings.pipeline.plans.plans import shard_of
 from tidings.schema import Catalog, json_form
 from tidings.store import Span
 
@@ -130,7 +130,7 @@ def _built(catalog: Catalog, spans: list[Span], folder: Path) -> Path:
     rows = pa.table({name: [getattr(span, name) for span in spans] for name in _COLUMNS}, _SPANS)
     with pa.OSFile(str(folder / "spans.arrow"), "wb") as sink, pa.ipc.new_file(sink, _SPANS) as writer:
         writer.write_table(rows)
-    command = [sys.executable, "-m", "tidings.pipeline.plan_build", str(folder)]
+    command = [sys.executable, "-m", "tidings.pipeline.plans.plan_build", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BuildFailed(done.stderr.strip().rpartition("\n")[2] or f"exit code {done.returncode}")
