@@ -39,7 +39,7 @@ from tidings.language.tree import (
     Or,
 )
 from tidings.matching.explain import explain
-from tidings.notifying.rhythm import read_rhythm
+from tidings.notifying.outbox.rhythm import read_rhythm
 from tidings.schema import Catalog
 from tidings.schema.growth import grow
 

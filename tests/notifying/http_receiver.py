@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidings.notifying.addresses import Target
-from tidings.notifying.http_response import HttpResponse
-from tidings.notifying.http_sender import HttpSender, SendingFailed
+from tidings.notifying.http.addresses import Target
+from tidings.notifying.http.response import HttpResponse
+from tidings.notifying.http.sender import HttpSender, SendingFailed
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 

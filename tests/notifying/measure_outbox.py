@@ -15,7 +15,7 @@ from tests.notifying.owing import OK, with_channels
 from tests.store.samples import publish
 from tests.store.test_notifications import table
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
-from tidings.notifying.outbox import Outbox
+from tidings.notifying.outbox.outbox import Outbox
 from tidings.schema import Instant
 from tidings.store import Accepted, Store
 

@@ -15,11 +15,11 @@ from collections.abc import Awaitable, Callable
 import httptools
 import uvloop
 
-from tidings.notifying.addresses import Target
+from tidings.notifying.channels.webhook import WebhookChannel
 from tidings.notifying.delivery import OutgoingDelivery, Owed
-from tidings.notifying.http_sender import HttpSender
+from tidings.notifying.http.addresses import Target
+from tidings.notifying.http.sender import HttpSender
 from tidings.notifying.signatures import new_secret
-from tidings.notifying.webhook import WebhookChannel
 from tidings.schema import Instant
 
 SECONDS = 4.0

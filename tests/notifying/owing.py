@@ -8,8 +8,8 @@ from typing import Any
 from tests.store.samples import Clock, publish, with_schema
 from tests.store.test_notifications import table
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
-from tidings.notifying.limits import Limits
-from tidings.notifying.outbox import Outbox
+from tidings.notifying.outbox.limits import Limits
+from tidings.notifying.outbox.outbox import Outbox
 from tidings.schema import Instant
 from tidings.store import Accepted, Store, StoredChannel, StoredDelivery, Subscribe
 

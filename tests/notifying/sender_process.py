@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
-from tidings.notifying.limits import Limits
-from tidings.notifying.outbox import Outbox
+from tidings.notifying.outbox.limits import Limits
+from tidings.notifying.outbox.outbox import Outbox
 from tidings.schema import Instant
 from tidings.store import Store
 

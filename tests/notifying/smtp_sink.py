@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.services.missing import need
+from tidings.notifying.channels.email_channel import EmailChannel
 from tidings.notifying.delivery import Attempt, OutgoingDelivery, Owed
-from tidings.notifying.email_channel import EmailChannel
 from tidings.schema import Instant
 from tidings.settings import Settings
 

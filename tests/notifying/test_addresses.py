@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.notifying.addresses import (
+from tidings.notifying.http.addresses import (
     InvalidUrl,
     Place,
     Resolver,

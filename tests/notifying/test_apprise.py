@@ -21,7 +21,7 @@ import pytest
 
 from tests.notifying.smtp_sink import self_made_certificate, server_side
 from tidings.errors import ChannelError
-from tidings.notifying.apprise_channel import (
+from tidings.notifying.channels.apprise_channel import (
     AppriseChannel,
     InvalidAppriseUrl,
     SchemeNotAllowed,
@@ -369,7 +369,7 @@ def test_errors_travel(error: ChannelError) -> None:
 def test_apprise_is_loaded_when_it_is_first_used(tmp_path: Path) -> None:
     script = (
         "import sys\n"
-        "from tidings.notifying.apprise_channel import AppriseChannel\n"
+        "from tidings.notifying.channels.apprise_channel import AppriseChannel\n"
         "from tidings.settings import Settings\n"
         "channel = AppriseChannel(Settings())\n"
         "print('apprise' in sys.modules)\n"

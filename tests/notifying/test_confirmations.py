@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.errors import ChannelError
-from tidings.notifying.confirmations import (
+from tidings.notifying.mail.confirmations import (
     DAY,
     Confirmations,
     ExpiredLink,

@@ -17,9 +17,9 @@ from tests.notifying.smtp_sink import (
     run,
     sent,
 )
-from tidings.notifying.confirmations import Confirmations
+from tidings.notifying.channels.email_channel import EmailChannel
 from tidings.notifying.delivery import Attempt, OutgoingDelivery, Owed
-from tidings.notifying.email_channel import EmailChannel
+from tidings.notifying.mail.confirmations import Confirmations
 from tidings.settings import Settings
 
 

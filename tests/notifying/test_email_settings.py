@@ -16,9 +16,9 @@ from tests.notifying.smtp_sink import (
     run,
 )
 from tidings.errors import ChannelError
-from tidings.notifying.confirmations import Confirmations
-from tidings.notifying.email_channel import EmailChannel, EmailNotOffered, UnknownEmailMember
-from tidings.notifying.mail_address import InvalidMailAddress, checked_address
+from tidings.notifying.channels.email_channel import EmailChannel, EmailNotOffered, UnknownEmailMember
+from tidings.notifying.mail.address import InvalidMailAddress, checked_address
+from tidings.notifying.mail.confirmations import Confirmations
 from tidings.settings import InvalidSetting, Settings, read_settings
 
 

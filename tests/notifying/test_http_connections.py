@@ -15,8 +15,8 @@ from tests.notifying.http_receiver import (
     resetting,
     silent,
 )
-from tidings.notifying.addresses import Resolver, Target, vet_async
-from tidings.notifying.http_sender import HttpSender, SendingFailed
+from tidings.notifying.http.addresses import Resolver, Target, vet_async
+from tidings.notifying.http.sender import HttpSender, SendingFailed
 
 
 def test_nobody_listens() -> None:

@@ -16,9 +16,9 @@ from tests.notifying.http_receiver import (
     resetting,
     silent,
 )
-from tidings.notifying.addresses import Target
-from tidings.notifying.http_response import HttpResponse
-from tidings.notifying.http_sender import HttpSender, SendingFailed, request_bytes
+from tidings.notifying.http.addresses import Target
+from tidings.notifying.http.response import HttpResponse
+from tidings.notifying.http.sender import HttpSender, SendingFailed, request_bytes
 
 
 def test_a_request_as_it_arrives() -> None:

@@ -12,8 +12,8 @@ from tests.notifying.http_receiver import (
     post,
 )
 from tests.services.missing import need
-from tidings.notifying.addresses import Target
-from tidings.notifying.http_sender import HttpSender, SendingFailed
+from tidings.notifying.http.addresses import Target
+from tidings.notifying.http.sender import HttpSender, SendingFailed
 
 
 @pytest.fixture(scope="session")

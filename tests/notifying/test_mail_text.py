@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.notifying.delivery import OutgoingDelivery, Owed
-from tidings.notifying.mail_text import (
+from tidings.notifying.mail.text import (
     LONGEST_FILTER,
     LONGEST_SUBJECT,
     LONGEST_VALUE,

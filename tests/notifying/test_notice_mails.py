@@ -11,9 +11,9 @@ from tests.notifying.owing import GONE, OK, OWNER, Recorder, find, play, send_al
 from tests.notifying.smtp_sink import NOW, Sink, channel_to
 from tests.store.samples import START, Clock
 from tidings.notifying.delivery import Attempt
-from tidings.notifying.notice_text import notice_mail
-from tidings.notifying.outbox import Outbox
-from tidings.notifying.schedule import WAITS
+from tidings.notifying.mail.notice_text import notice_mail
+from tidings.notifying.outbox.outbox import Outbox
+from tidings.notifying.outbox.schedule import WAITS
 from tidings.schema import Instant
 from tidings.store import DueNotice, LeaseLost, Store, StoredChannel, Subscribe
 

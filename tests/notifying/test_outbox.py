@@ -18,8 +18,8 @@ from tests.notifying.owing import (
 )
 from tests.store.samples import START, Clock
 from tidings.notifying.delivery import Attempt
-from tidings.notifying.limits import Limits
-from tidings.notifying.schedule import WAITS
+from tidings.notifying.outbox.limits import Limits
+from tidings.notifying.outbox.schedule import WAITS
 from tidings.schema import Instant
 from tidings.store import Store, notification_id
 

@@ -23,9 +23,9 @@ from tests.notifying.owing import (
 )
 from tests.store.samples import Clock
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
-from tidings.notifying.limits import Limits
-from tidings.notifying.outbox import Outbox
-from tidings.notifying.schedule import WAITS
+from tidings.notifying.outbox.limits import Limits
+from tidings.notifying.outbox.outbox import Outbox
+from tidings.notifying.outbox.schedule import WAITS
 from tidings.schema import Instant
 from tidings.store import LeaseLost, Store
 from tidings.store.retention import Retention, RetentionDays

@@ -18,8 +18,8 @@ from tests.notifying.owing import (
 )
 from tests.store.samples import Clock
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
-from tidings.notifying.limits import Limits
-from tidings.notifying.schedule import WAITS
+from tidings.notifying.outbox.limits import Limits
+from tidings.notifying.outbox.schedule import WAITS
 from tidings.store import Edit, Store, Withdraw
 
 

@@ -13,7 +13,7 @@ from tests.notifying.owing import (
     with_channels,
 )
 from tests.store.samples import START, Clock
-from tidings.notifying.delivery_sender import rhythm_of_text
+from tidings.notifying.outbox.delivery_sender import rhythm_of_text
 from tidings.schema import Instant
 from tidings.store import Store
 from tidings.store.notifications.notification_id import digest_id, notification_id

@@ -7,12 +7,12 @@ from contextlib import AsyncExitStack
 from tests.notifying.http_receiver import Receiver
 from tests.notifying.owing import OWNER, find
 from tests.store.samples import with_schema
-from tidings.notifying.http_sender import HttpSender
-from tidings.notifying.limits import Limits
-from tidings.notifying.outbox import Outbox
-from tidings.notifying.places import Places
+from tidings.notifying.channels.webhook import WebhookChannel
+from tidings.notifying.http.sender import HttpSender
+from tidings.notifying.outbox.limits import Limits
+from tidings.notifying.outbox.outbox import Outbox
+from tidings.notifying.outbox.places import Places
 from tidings.notifying.signatures import new_secret
-from tidings.notifying.webhook import WebhookChannel
 from tidings.schema import Instant
 from tidings.store import AttemptResult, Store, StoredChannel, Subscribe
 

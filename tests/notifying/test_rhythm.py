@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tidings.errors import ChannelError
 from tidings.notifying.errors import InvalidRhythm, UnknownTimeZone
-from tidings.notifying.rhythm import Rhythm, read_rhythm, rhythm_json
+from tidings.notifying.outbox.rhythm import Rhythm, read_rhythm, rhythm_json
 from tidings.schema import Instant
 
 SECOND = 1_000_000

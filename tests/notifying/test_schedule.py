@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidings.notifying.schedule import DAY, FAILING, WAITS, gives_up, next_due
+from tidings.notifying.outbox.schedule import DAY, FAILING, WAITS, gives_up, next_due
 from tidings.schema import Instant
 
 NOW = Instant.parse("2026-05-01T10:00:00Z")

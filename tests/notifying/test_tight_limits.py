@@ -11,8 +11,8 @@ import pytest
 
 from tests.notifying.owing import OWNER, find, with_channels
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
-from tidings.notifying.limits import Limits
-from tidings.notifying.outbox import Outbox
+from tidings.notifying.outbox.limits import Limits
+from tidings.notifying.outbox.outbox import Outbox
 from tidings.schema import Instant
 from tidings.store import Store
 

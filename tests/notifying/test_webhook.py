@@ -10,11 +10,11 @@ import pytest
 
 from tests.notifying.http_receiver import OK, Receiver, closing, endless, resetting, silent
 from tidings.errors import ChannelError
-from tidings.notifying.addresses import InvalidUrl, Resolver, UnsafeAddress
+from tidings.notifying.channels.webhook import Consent, InvalidWebhook, WebhookChannel, header_text
 from tidings.notifying.delivery import Attempt, Channel, OutgoingDelivery, Owed
-from tidings.notifying.http_sender import HttpSender
+from tidings.notifying.http.addresses import InvalidUrl, Resolver, UnsafeAddress
+from tidings.notifying.http.sender import HttpSender
 from tidings.notifying.signatures import InvalidSecret, new_secret, verify
-from tidings.notifying.webhook import Consent, InvalidWebhook, WebhookChannel, header_text
 from tidings.schema import Instant
 
 NOW = Instant.parse("2026-05-01T10:00:00.25Z")

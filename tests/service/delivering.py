@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 
 from tests.service.conftest import Service, car
-from tidings.notifying.delivery_sender import rhythm_of_text
-from tidings.notifying.kinds import Kinds
-from tidings.notifying.outbox import Outbox
+from tidings.notifying.channels.kinds import Kinds
+from tidings.notifying.outbox.delivery_sender import rhythm_of_text
+from tidings.notifying.outbox.outbox import Outbox
 from tidings.store.clock.clock import now
 
 FILTER = "brand = mini"

@@ -8,8 +8,8 @@ from itertools import islice
 from tests.store.large_store import Size, owner, subscription
 from tests.store.samples import publish
 from tests.store.test_notifications import table
-from tidings.notifying.delivery_sender import rhythm_of_text
-from tidings.notifying.schedule import gives_up
+from tidings.notifying.outbox.delivery_sender import rhythm_of_text
+from tidings.notifying.outbox.schedule import gives_up
 from tidings.schema import Instant
 from tidings.store import AttemptResult, Edit, Pause, Resume, Store, StoredChannel, Subscribe, Withdraw, figures
 from tidings.store.journal import journal

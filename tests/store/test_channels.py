@@ -6,8 +6,8 @@ import pytest
 
 from tests.notifying.owing import OWNER, find, with_channels
 from tests.store.samples import START, Clock
-from tidings.notifying.delivery_sender import rhythm_of_text
-from tidings.notifying.schedule import gives_up
+from tidings.notifying.outbox.delivery_sender import rhythm_of_text
+from tidings.notifying.outbox.schedule import gives_up
 from tidings.schema import Instant
 from tidings.store import AttemptResult, LeaseLost, NoSuchChannel, NoSuchDelivery, Store, StoredChannel, Withdraw
 

@@ -8,7 +8,7 @@ import pytest
 from tests.notifying.owing import FAILED, Recorder, deliveries, find, play, send_all, settled, states, with_channels
 from tests.store.samples import START, SteadyClock, positions, publish, with_schema
 from tests.store.test_notifications import table
-from tidings.notifying.outbox import Outbox
+from tidings.notifying.outbox.outbox import Outbox
 from tidings.schema import Instant
 from tidings.store import ClockJumped, Edit, Retention, RetentionDays, Store, Subscribe, import_journal
 from tidings.store import export_journal as export

@@ -6,7 +6,7 @@ from tests.notifying.owing import OWNER, find, with_channels
 from tests.store.samples import START, Clock, publish
 from tests.store.test_channels import create, done, settle, take
 from tests.store.test_notifications import table
-from tidings.notifying.delivery_sender import rhythm_of_text
+from tidings.notifying.outbox.delivery_sender import rhythm_of_text
 from tidings.schema import Instant
 from tidings.store import Item, Store, Subscribe
 

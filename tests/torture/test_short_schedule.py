@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidings.notifying.schedule import WAITS, next_due
+from tidings.notifying.outbox.schedule import WAITS, next_due
 from tidings.schema import Instant
 from tidings.settings import InvalidSetting, Settings, read_settings, written_settings
 from tidings.torture.server import RETRY_SECONDS

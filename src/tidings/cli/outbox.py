@@ -17,7 +17,7 @@ from tidings.cli.terminal import messages, plain_errors, service_log
 from tidings.settings import Settings, read_settings
 
 if TYPE_CHECKING:  # SQLAlchemy takes long to load, and other commands do without
-    from tidings.notifying.outbox import Outbox
+    from tidings.notifying.outbox.outbox import Outbox
     from tidings.store import Store
 
 _DEFAULT = Settings()
@@ -75,10 +75,10 @@ def outbox(
 
 
 async def _run(settings: Settings, store: Store, holder: str, stopped: threading.Event, as_json: bool) -> None:
-    from tidings.notifying.kinds import Kinds
-    from tidings.notifying.limits import Limits
-    from tidings.notifying.outbox import Outbox
-    from tidings.notifying.schedule import DAY, WAITS
+    from tidings.notifying.channels.kinds import Kinds
+    from tidings.notifying.outbox.limits import Limits
+    from tidings.notifying.outbox.outbox import Outbox
+    from tidings.notifying.outbox.schedule import DAY, WAITS
 
     kinds = Kinds(settings)
     try:

@@ -14,7 +14,7 @@ import httpx
 from tidings.feeds.content import Content
 from tidings.feeds.errors import SourceUnreachable
 from tidings.feeds.records import LARGEST
-from tidings.notifying.addresses import special
+from tidings.notifying.http.addresses import special
 
 _TIMEOUT = 30.0  # seconds without a byte
 _DEADLINE = 300.0  # seconds for a whole page

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from tidings.schema import Instant
+from tidings.store import StoredChannel
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +74,14 @@ class Channel(Protocol):
         """The settings in their canonical form; raises ChannelError, saying what was expected."""
 
     async def send(self, delivery: OutgoingDelivery, settings: Mapping[str, Any], now: Instant) -> Attempt: ...
+
+
+def destination_of(channel: StoredChannel) -> str:
+    """The host or mailbox whose attempts are limited together."""
+    url = channel.settings.get("url")
+    if isinstance(url, str):
+        try:
+            return f"{channel.kind} {urlsplit(url).netloc.rpartition('@')[2].lower()}"
+        except ValueError:
+            return f"{channel.kind} {url}"
+    return f"{channel.kind} {channel.settings.get('address') or channel.subscription}"

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from tidings.notifying.delivery_sender import destination_of
+from tidings.notifying.delivery import destination_of
 from tidings.service.actions.channels import how_to_confirm
 from tidings.service.bodies import Shape, read_body, says, says_nothing, takes
 from tidings.service.callers import Caller

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from tidings.notifying.rhythm import LONGEST_DIGEST, LONGEST_RATE, MOST_IN_A_DIGEST, MOST_IN_A_RATE
+from tidings.notifying.outbox.rhythm import LONGEST_DIGEST, LONGEST_RATE, MOST_IN_A_DIGEST, MOST_IN_A_RATE
 from tidings.service.actions.channels import KINDS, STORED, ChannelAsked
 from tidings.service.bodies import Shape
 from tidings.store import StoredChannel

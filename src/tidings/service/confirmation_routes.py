@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from tidings.errors import ChannelError, ServiceError, TidingsError
-from tidings.notifying.confirmations import KEY_FILE, Confirmations, ForgedLink, Link, Purpose, kept_key
+from tidings.notifying.mail.confirmations import KEY_FILE, Confirmations, ForgedLink, Link, Purpose, kept_key
 from tidings.service import problems
 from tidings.service.gateway import Gateway
 from tidings.service.requests import GatewayOf

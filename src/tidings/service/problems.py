@@ -19,7 +19,7 @@ from starlette.responses import Response
 from tidings.errors import LanguageError, ServiceError, TidingsError
 from tidings.events import BrokenRule, RefusedEvent
 from tidings.logs import REQUEST_ID
-from tidings.notifying.confirmations import ExpiredLink, ForgedLink, OtherLink
+from tidings.notifying.mail.confirmations import ExpiredLink, ForgedLink, OtherLink
 from tidings.schema.catalog import InvalidSchema, NameTaken
 from tidings.schema.hierarchy import RepeatedNode
 from tidings.service.callers import NoToken, OutOfScope, UnknownToken

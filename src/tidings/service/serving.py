@@ -253,7 +253,7 @@ def _check_master(settings: Settings) -> None:
 def _check_mail(settings: Settings) -> None:
     """Before anybody asks for a mail; raises InvalidSetting."""
     if settings.smtp_host:
-        from tidings.notifying.email_channel import EmailChannel  # with TLS, which loads slowly
+        from tidings.notifying.channels.email_channel import EmailChannel  # with TLS, which loads slowly
 
         EmailChannel(settings, bytes(32)).close()
 

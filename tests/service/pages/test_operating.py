@@ -13,8 +13,8 @@ from tests.service.delivering import send
 from tests.service.pages.answering import answering
 from tests.service.pages.visitor import Visitor
 from tidings.events import BrokenRule
-from tidings.notifying.limits import Limits
-from tidings.notifying.places import Places
+from tidings.notifying.outbox.limits import Limits
+from tidings.notifying.outbox.places import Places
 from tidings.pipeline.plans.plan_figures import PlanReader
 from tidings.pipeline.plans.planner import Planner
 from tidings.pipeline.plans.plans import Plans

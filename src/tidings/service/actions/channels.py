@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from tidings.errors import Explained, ServiceError
+from tidings.notifying.channels.kinds import Kinds
+from tidings.notifying.channels.webhook import MOST_SECRETS
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
-from tidings.notifying.delivery_sender import settings_of
 from tidings.notifying.errors import UnknownChannel
-from tidings.notifying.kinds import Kinds
-from tidings.notifying.rhythm import read_rhythm, rhythm_json
+from tidings.notifying.outbox.delivery_sender import settings_of
+from tidings.notifying.outbox.rhythm import read_rhythm, rhythm_json
 from tidings.notifying.signatures import new_secret
-from tidings.notifying.webhook import MOST_SECRETS
 from tidings.schema import Instant
 from tidings.service.throttling import Throttle
 from tidings.store import ChannelState, NoSuchChannel, NoSuchSubscription, StoredChannel

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import StoreError
-from tidings.notifying.delivery_sender import destination_of
+from tidings.notifying.delivery import destination_of
 from tidings.service.gateway import Gateway
 from tidings.service.pages.form import read_form
 from tidings.service.pages.page_route import NoSuchPage, PageRoute

@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Callable
 from typing import cast
 
-from tidings.notifying.http_response import HttpResponse, Reading
+from tidings.notifying.http.response import HttpResponse, Reading
 
 Key = tuple[str, str, int, str]  # scheme, host, port, address
 

@@ -21,11 +21,11 @@ from typing import Any, TypeVar
 
 from tidings.errors import StoreError
 from tidings.notifying.delivery import Channel
-from tidings.notifying.delivery_sender import DeliverySender, MailNotice, rhythm_of_text
-from tidings.notifying.limits import Limits
-from tidings.notifying.notice_mailer import NoticeMailer
-from tidings.notifying.schedule import MICROSECONDS, WAITS, gives_up
-from tidings.notifying.term import Term
+from tidings.notifying.outbox.delivery_sender import DeliverySender, MailNotice, rhythm_of_text
+from tidings.notifying.outbox.limits import Limits
+from tidings.notifying.outbox.notice_mailer import NoticeMailer
+from tidings.notifying.outbox.schedule import MICROSECONDS, WAITS, gives_up
+from tidings.notifying.outbox.term import Term
 from tidings.schema import Instant
 from tidings.store import ClockJumped, LeaseLost, Store
 

@@ -17,10 +17,10 @@ from urllib.parse import quote
 import msgspec
 
 from tidings.errors import ChannelError, shown, suggestion
-from tidings.notifying.addresses import Resolver, vet, vet_async
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
-from tidings.notifying.http_response import HttpResponse
-from tidings.notifying.http_sender import HttpSender, SendingFailed
+from tidings.notifying.http.addresses import Resolver, vet, vet_async
+from tidings.notifying.http.response import HttpResponse
+from tidings.notifying.http.sender import HttpSender, SendingFailed
 from tidings.notifying.signatures import ID, SIGNATURE, TIMESTAMP, key_of, new_secret, sign
 from tidings.schema import Instant
 

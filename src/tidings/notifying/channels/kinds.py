@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import asyncio
 
-from tidings.notifying.apprise_channel import AppriseChannel
-from tidings.notifying.confirmations import kept_key
+from tidings.notifying.channels.apprise_channel import AppriseChannel
+from tidings.notifying.channels.email_channel import EmailChannel
+from tidings.notifying.channels.webhook import WebhookChannel
 from tidings.notifying.delivery import Channel
-from tidings.notifying.email_channel import EmailChannel
-from tidings.notifying.http_sender import HttpSender
-from tidings.notifying.webhook import WebhookChannel
+from tidings.notifying.http.sender import HttpSender
+from tidings.notifying.mail.confirmations import kept_key
 from tidings.settings import Settings
 
 KINDS = ("webhook", "email", "apprise")

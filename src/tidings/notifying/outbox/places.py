@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from tidings.notifying.limits import Limits
+from tidings.notifying.outbox.limits import Limits
 from tidings.store import AttemptResult
 
 Trust = Literal["unknown", "quick", "slow"]

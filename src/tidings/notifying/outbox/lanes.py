@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from tidings.notifying.lane import Key, Lane, Pick
-from tidings.notifying.limits import Limits
-from tidings.notifying.places import Places
+from tidings.notifying.outbox.lane import Key, Lane, Pick
+from tidings.notifying.outbox.limits import Limits
+from tidings.notifying.outbox.places import Places
 from tidings.schema import Instant
 from tidings.store import DueDelivery
 

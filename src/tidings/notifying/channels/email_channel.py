@@ -1,6 +1,6 @@
 """Notifications by email: a delivery becomes one mail, which is handed to the mail server of the settings.
 
-    OutgoingDelivery ──> mail_text ──> EmailMessage ──> MailTransfer, in a few threads ──> Attempt
+    OutgoingDelivery ──> mail.text ──> EmailMessage ──> MailTransfer, in a few threads ──> Attempt
 
 The server answers for the receiver only as far as it knows; what it finds out later is not seen here. Called by the
 outbox (`send`, `tell`) and by the service (`check`, `ask_to_confirm`).
@@ -25,12 +25,12 @@ from ipaddress import ip_address
 from typing import Any
 
 from tidings.errors import ChannelError, shown, suggestion
-from tidings.notifying.confirmations import Confirmations, confirmation_mail
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
-from tidings.notifying.mail_address import InvalidMailAddress, checked_address
-from tidings.notifying.mail_text import LONGEST_NAME, Mail, mail_of, one_line
-from tidings.notifying.notice_text import notice_mail
-from tidings.notifying.smtp import MailConnection, MailTransfer, late
+from tidings.notifying.mail.address import InvalidMailAddress, checked_address
+from tidings.notifying.mail.confirmations import Confirmations, confirmation_mail
+from tidings.notifying.mail.notice_text import notice_mail
+from tidings.notifying.mail.smtp import MailConnection, MailTransfer, late
+from tidings.notifying.mail.text import LONGEST_NAME, Mail, mail_of, one_line
 from tidings.schema import Instant
 from tidings.settings import InvalidSetting, Settings
 from tidings.store import DueNotice

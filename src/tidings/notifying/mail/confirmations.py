@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from tidings.errors import ChannelError
-from tidings.notifying.mail_text import LONGEST_NAME, Mail, one_line
+from tidings.notifying.mail.text import LONGEST_NAME, Mail, one_line
 from tidings.schema import Instant
 
 Purpose = Literal["confirm", "unsubscribe"]

@@ -1,6 +1,6 @@
 """Parses one HTTP/1.1 response as it arrives: bytes in, an HttpResponse out.
 
-`http_connection` feeds it. Overlong responses are cut here.
+`connection` feeds it. Overlong responses are cut here.
 """
 
 from __future__ import annotations

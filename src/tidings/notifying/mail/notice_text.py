@@ -1,7 +1,7 @@
 """The mail to the owner of a disabled channel: DueNotice in, Mail out.
 
 It says what, of which filter, why and since when, what is waiting, and how to go on. Reasons quote what a receiver
-answered, and ids are anybody's text: each piece is made one harmless line first, as in `mail_text`.
+answered, and ids are anybody's text: each piece is made one harmless line first, as in `text`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from html import escape
 from urllib.parse import quote
 
-from tidings.notifying.delivery_sender import destination_of
-from tidings.notifying.mail_text import LONGEST_NAME, LONGEST_SUBJECT, LONGEST_VALUE, Mail, one_line
+from tidings.notifying.delivery import destination_of
+from tidings.notifying.mail.text import LONGEST_NAME, LONGEST_SUBJECT, LONGEST_VALUE, Mail, one_line
 from tidings.store import DueNotice, StoredChannel
 
 

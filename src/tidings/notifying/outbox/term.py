@@ -12,11 +12,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
-from tidings.notifying.delivery_sender import DeliverySender, destination_of, rhythm_of
-from tidings.notifying.lane import Lane, Pick
-from tidings.notifying.lanes import Lanes
-from tidings.notifying.limits import Limits
-from tidings.notifying.schedule import MICROSECONDS
+from tidings.notifying.delivery import destination_of
+from tidings.notifying.outbox.delivery_sender import DeliverySender, rhythm_of
+from tidings.notifying.outbox.lane import Lane, Pick
+from tidings.notifying.outbox.lanes import Lanes
+from tidings.notifying.outbox.limits import Limits
+from tidings.notifying.outbox.schedule import MICROSECONDS
 from tidings.schema import Instant
 from tidings.store import AttemptResult, DeliveryContents
 

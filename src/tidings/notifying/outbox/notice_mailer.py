@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from tidings.errors import StoreError
-from tidings.notifying.delivery_sender import DeliverySender, MailNotice
-from tidings.notifying.schedule import MICROSECONDS
+from tidings.notifying.outbox.delivery_sender import DeliverySender, MailNotice
+from tidings.notifying.outbox.schedule import MICROSECONDS
 from tidings.schema import Instant
 from tidings.store import DueNotice, Store
 

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
-from tidings.notifying.mail_text import one_line
+from tidings.notifying.mail.text import one_line
 from tidings.settings import Settings
 
 _UNKNOWN_USER = re.compile(r"5\.1\.(1|10)\b")

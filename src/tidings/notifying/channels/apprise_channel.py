@@ -1,6 +1,6 @@
 """Notifications by Apprise, which speaks to a hundred services; a URL says which, and with what secrets.
 
-    OutgoingDelivery ──> mail_text's subject and plain text ──> one plugin of Apprise, in a thread ──> Attempt
+    OutgoingDelivery ──> a mail's subject and plain text ──> one plugin of Apprise, in a thread ──> Attempt
 
 The URL is a user's. So only the schemes of the settings are taken, no option that reads files or weakens the
 connection, and every connection that a plugin opens is held to public addresses at the moment it is opened: neither a
@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from tidings.errors import ChannelError, one_of, shown, suggestion
-from tidings.notifying.addresses import special
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
-from tidings.notifying.mail_text import mail_of, one_line
+from tidings.notifying.http.addresses import special
+from tidings.notifying.mail.text import mail_of, one_line
 from tidings.schema import Instant
 from tidings.settings import Settings
 

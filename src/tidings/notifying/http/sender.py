@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 from tidings.errors import ChannelError, shown
-from tidings.notifying.addresses import Target
-from tidings.notifying.http_connection import BrokenConnection, Connection, Key, in_plain_words
-from tidings.notifying.http_response import HttpResponse
+from tidings.notifying.http.addresses import Target
+from tidings.notifying.http.connection import BrokenConnection, Connection, Key, in_plain_words
+from tidings.notifying.http.response import HttpResponse
 
 _ADDRESSES_TRIED = 4
 

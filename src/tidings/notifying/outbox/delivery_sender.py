@@ -8,15 +8,14 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
 from tidings.errors import ChannelError
 from tidings.notifying.delivery import Attempt, Channel, OutgoingDelivery, Owed
 from tidings.notifying.errors import UnknownChannel
-from tidings.notifying.rhythm import Rhythm, read_rhythm
-from tidings.notifying.schedule import WAITS, next_due
+from tidings.notifying.outbox.rhythm import Rhythm, read_rhythm
+from tidings.notifying.outbox.schedule import WAITS, next_due
 from tidings.schema import Instant
 from tidings.store import AttemptResult, DeliveryContents, DueNotice, StoredChannel
 from tidings.store.notifications.notification_id import digest_id, notification_id_of
@@ -133,14 +132,3 @@ def rhythm_of_text(settings: str) -> Rhythm:
     except ChannelError as problem:
         _log.error("a channel is sent to without a rhythm: %s", problem)
         return _PLAIN
-
-
-def destination_of(channel: StoredChannel) -> str:
-    """The host or mailbox whose attempts are limited together."""
-    url = channel.settings.get("url")
-    if isinstance(url, str):
-        try:
-            return f"{channel.kind} {urlsplit(url).netloc.rpartition('@')[2].lower()}"
-        except ValueError:
-            return f"{channel.kind} {url}"
-    return f"{channel.kind} {channel.settings.get('address') or channel.subscription}"

@@ -1,0 +1,1 @@
+"""A small HTTP client for untrusted receivers: a vetted address and a request in, a response out."""
