@@ -22,7 +22,6 @@ from tidings.store.deliveries.deliveries import (
 from tidings.store.deliveries.notice_mails import DueNotice
 from tidings.store.deliveries.results import AttemptResult, GivesUp, record_results
 from tidings.store.errors import NoSuchDelivery
-from tidings.store.removal import old_deliveries, old_entries
 
 
 class OutboxStore:
@@ -30,7 +29,6 @@ class OutboxStore:
 
     database: Database
     clock: ClockGuard
-    _swept_to: old_deliveries.ChannelKey = old_deliveries.FIRST  # the channel that was looked at last
 
     # For owners
 
@@ -129,14 +127,6 @@ class OutboxStore:
         with self.database.reading() as connection:
             return deliveries.figures(connection)
 
-    def sweep(self, before: Instant, limit: int = 500) -> int:
-        """Removes up to `limit` deliveries done before a time, with their attempts, and as many older notices;
-        gives up deliveries held since then. Returns how many; fewer than `limit` when none are left."""
-        self.clock.look().check()
-        now = self.clock.now()
-        removed, self._swept_to = old_deliveries.sweep(self.database, before, now, limit, self._swept_to)
-        return removed
-
     # For the outbox
 
     def take_lease(self, holder: str, seconds: float) -> bool:
@@ -179,8 +169,3 @@ class OutboxStore:
     def notice_mailed(self, holder: str, number: int, due: Instant | None) -> None:
         """The notice was mailed or is given up (`due` is None), or is retried at `due`. Raises LeaseLost."""
         notice_mails.notice_mailed(self.database, holder, number, due)
-
-    def owed_from(self) -> int | None:
-        """The first position that is needed for what is owed; `trim` leaves all from there on."""
-        with self.database.reading() as connection:
-            return old_entries.owed_from(connection, self.database.dialect)

@@ -1,0 +1,77 @@
+"""The tables, as the newest migration leaves them (a test compares both)."""
+
+from tidings.store.tables.account_tables import accounts, kept_responses, tokens
+from tidings.store.tables.base import metadata
+from tidings.store.tables.delivery_tables import (
+    MAILED,
+    TROUBLED,
+    UNREAD,
+    UNRELEASED,
+    attempts,
+    channels,
+    deliveries,
+    delivery_totals,
+    notice_mails,
+    notices,
+    outbox,
+)
+from tidings.store.tables.journal_tables import (
+    A_CHANGE,
+    A_GROWTH,
+    CLOSED,
+    OPEN,
+    OWNED,
+    about,
+    catalog,
+    clock_anchors,
+    dead_letters,
+    event_keys,
+    journal,
+    removed_keys,
+    spans,
+    subscription_counts,
+    subscriptions,
+)
+from tidings.store.tables.notification_tables import notifications, notified, progress, quota_counts, quotas, staged
+
+NEWEST_REVISION = "0011"
+
+__all__ = [
+    "A_CHANGE",
+    "A_GROWTH",
+    "CLOSED",
+    "MAILED",
+    "NEWEST_REVISION",
+    "OPEN",
+    "OWNED",
+    "TROUBLED",
+    "UNREAD",
+    "UNRELEASED",
+    "about",
+    "accounts",
+    "attempts",
+    "catalog",
+    "channels",
+    "clock_anchors",
+    "dead_letters",
+    "deliveries",
+    "delivery_totals",
+    "event_keys",
+    "journal",
+    "kept_responses",
+    "metadata",
+    "notice_mails",
+    "notices",
+    "notifications",
+    "notified",
+    "outbox",
+    "progress",
+    "quota_counts",
+    "quotas",
+    "removed_keys",
+    "spans",
+    "staged",
+    "subscription_counts",
+    "subscriptions",
+    "tokens",
+]

@@ -1,0 +1,132 @@
+"""The journal and its projections, which can be rebuilt, all but the keys of events that were removed."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, Index, Integer, LargeBinary, SmallInteger, Table, Text, text
+
+from tidings.store.tables.base import Id, Number, metadata
+
+# `watermark`, of an event: the latest occurrence time up to it, where an event without one counts by its acceptance.
+journal = Table(
+    "journal",
+    metadata,
+    Column("position", Number, primary_key=True, autoincrement=False),
+    Column("accepted", Number, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("schema_version", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("watermark", Number),
+)
+
+# What is neither an event nor a tick; the planner asks for the next of them all the time.
+A_CHANGE = text("kind NOT IN ('event', 'tick')")
+Index("journal_changes", journal.c.position, sqlite_where=A_CHANGE, postgresql_where=A_CHANGE)
+A_GROWTH = text("kind = 'schema'")
+Index("journal_growth", journal.c.position, sqlite_where=A_GROWTH, postgresql_where=A_GROWTH)
+
+event_keys = Table(
+    "event_keys",
+    metadata,
+    Column("key", LargeBinary, primary_key=True),
+    Column("position", Number, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# The keys of events that were removed, by position: an index of `event_keys` by position would cost every publisher.
+removed_keys = Table(
+    "removed_keys",
+    metadata,
+    Column("position", Number, primary_key=True, autoincrement=False),
+    Column("accepted", Number, nullable=False),
+    Column("key", LargeBinary, nullable=False),
+)
+
+catalog = Table(
+    "catalog",
+    metadata,
+    Column("one", SmallInteger, primary_key=True, autoincrement=False),
+    Column("version", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+subscriptions = Table(
+    "subscriptions",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("owner", Id, nullable=False),
+    Column("filter", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("expiry", Number),
+    Column("delivery", Text, nullable=False),
+    Column("since", Number, nullable=False),
+    Column("span", Number),
+)
+Index("subscriptions_of_owner", subscriptions.c.owner, subscriptions.c.id)
+Index("subscriptions_by_age", subscriptions.c.owner, subscriptions.c.since)
+_EXPIRES = text("expiry IS NOT NULL")
+Index("subscriptions_by_expiry", subscriptions.c.expiry, sqlite_where=_EXPIRES, postgresql_where=_EXPIRES)
+
+# How many each owner has, so that whoever posts one need not count up to 100,000; nobody's are not counted.
+subscription_counts = Table(
+    "subscription_counts",
+    metadata,
+    Column("owner", Id, primary_key=True),
+    Column("subscriptions", Number, nullable=False),
+)
+
+spans = Table(
+    "spans",
+    metadata,
+    Column("start", Number, primary_key=True, autoincrement=False),
+    Column("stop", Number),
+    Column("subscription", Id, nullable=False),
+    Column("filter", Text, nullable=False),
+    Column("owner", Id, nullable=False, server_default=""),
+)
+# What belongs to somebody. Where nobody owns anything, as with a journal alone, indices of this cost nothing.
+OWNED = text("owner <> ''")
+Index("spans_of_subscription", spans.c.subscription, spans.c.start, sqlite_where=OWNED, postgresql_where=OWNED)
+OPEN = text("stop IS NULL")
+CLOSED = text("stop IS NOT NULL")
+Index("spans_open", spans.c.start, sqlite_where=OPEN, postgresql_where=OPEN)
+Index("spans_by_stop", spans.c.stop, spans.c.start, sqlite_where=CLOSED, postgresql_where=CLOSED)
+
+dead_letters = Table(
+    "dead_letters",
+    metadata,
+    Column("number", Number, primary_key=True, autoincrement=False),
+    Column("key", LargeBinary, nullable=False, unique=True),
+    Column("stored", Number, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+# One row. The tail is kept because the last events may have been removed. `events` and `event_bytes` count the events
+# still there, `active` and `paused` the subscriptions: counting ten million rows takes seconds. `letters` is the last
+# number given to a dead letter, `trimmed` the position up to which retention has left no event. The incarnation changes
+# when the journal goes on from an older copy.
+about = Table(
+    "about",
+    metadata,
+    Column("one", SmallInteger, primary_key=True, autoincrement=False),
+    Column("journal_id", Text, nullable=False),
+    Column("tail", Number, nullable=False),
+    Column("accepted", Number, nullable=False),
+    Column("events", Number, nullable=False),
+    Column("event_bytes", Number, nullable=False),
+    Column("complete_from", Number, nullable=False),
+    Column("active", Number, nullable=False, server_default="0"),
+    Column("paused", Number, nullable=False, server_default="0"),
+    Column("letters", Number, nullable=False, server_default="0"),
+    Column("trimmed", Number, nullable=False, server_default="0"),
+    Column("watermark", Number),
+    Column("incarnation", Text, nullable=False, server_default=""),
+)
+
+# For each boot of each host, a time of day that was believed and the microseconds since boot that belong to it.
+clock_anchors = Table(
+    "clock_anchors",
+    metadata,
+    Column("boot", Text, primary_key=True),
+    Column("elapsed", Number, nullable=False),
+    Column("time", Number, nullable=False),
+)
