@@ -116,8 +116,8 @@ class Import:
         for one in self._removed:
             if at.setdefault(one.key, one.position) != one.position:
                 raise BrokenJournal(one.position, f"position {at[one.key]} has the same key")
-        for key, position in self._dialect.find(self._connection, tables.event_keys.c.key, list(at)):
-            raise BrokenJournal(at[bytes(key)], f"position {position} has the same key")
+        for row in self._dialect.find(self._connection, tables.event_keys.c.key, list(at)):
+            raise BrokenJournal(at[bytes(row.key)], f"position {row.position} has the same key")
         self._dialect.insert(self._connection, tables.event_keys, at.items())
         rows = [
             (one.position, _UNKNOWN if one.accepted is None else int(one.accepted), one.key) for one in self._removed

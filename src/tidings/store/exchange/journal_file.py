@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import os
 from heapq import merge
+from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 from uuid import UUID
 
 import msgspec
@@ -72,16 +73,16 @@ def export_journal(store: Store, path: str | os.PathLike[str]) -> int:
         header = Header(FORM, FORMAT, store.id, row.tail, row.complete_from, said)
         file.write(_encoder.encode(header) + b"\n")
         stream = store.database.dialect.stream
-        entries = (one for rows in stream(connection, _ENTRIES, (0,), _ROWS_AT_ONCE) for one in rows)
-        removed = (one for rows in stream(connection, _REMOVED, (row.complete_from,), _ROWS_AT_ONCE) for one in rows)
+        entries = (_entry_line(*one) for page in stream(connection, _ENTRIES, (0,), _ROWS_AT_ONCE) for one in page)
+        missing = stream(connection, _REMOVED, (row.complete_from,), _ROWS_AT_ONCE)
+        removed = (_removed_line(*one) for page in missing for one in page)
         last = 0
-        for one in merge(entries, removed, key=_position):
-            position = _position(one)
-            if position > last + 1 and last + 1 < row.complete_from:
-                file.write(_encoder.encode(Line(last + 1, forgotten=position - 1)) + b"\n")
+        for line in merge(entries, removed, key=attrgetter("position")):
+            if line.position > last + 1 and last + 1 < row.complete_from:
+                file.write(_encoder.encode(Line(last + 1, forgotten=line.position - 1)) + b"\n")
                 lines += 1
-            file.write(_encoder.encode(_line(one)) + b"\n")
-            last = position
+            file.write(_encoder.encode(line) + b"\n")
+            last = line.position
             lines += 1
         if last < row.tail and row.complete_from > row.tail:
             file.write(_encoder.encode(Line(last + 1, forgotten=row.tail)) + b"\n")
@@ -160,13 +161,9 @@ def _read(line: bytes, number: int, path: str) -> Entry | Removed | Forgotten:
         raise JournalFile(path, number, f"{what}: {problem}") from None
 
 
-def _line(row: Any) -> Line:
-    if len(row) == len(("position", "accepted", "key")):
-        position, accepted, key = row
-        return Line(position, str(Instant(accepted)), removed=bytes(key).decode())
-    position, accepted, kind, version, body = row
+def _entry_line(position: int, accepted: int, kind: str, version: int, body: str) -> Line:
     return Line(position, str(Instant(accepted)), kind, version, msgspec.Raw(body.encode()))
 
 
-def _position(row: Any) -> int:
-    return int(row[0])
+def _removed_line(position: int, accepted: int, key: bytes) -> Line:
+    return Line(position, str(Instant(accepted)), removed=bytes(key).decode())

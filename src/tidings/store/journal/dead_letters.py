@@ -22,8 +22,8 @@ def bury(database: Database, letters: Sequence[DeadLetter], now: Instant) -> int
     for letter in letters:
         by_key.setdefault(_key(letter), letter)
     with database.writing("letters") as connection:
-        for row in database.dialect.find(connection, dead_letters.c.key, list(by_key)):
-            del by_key[bytes(row[1])]
+        for row in database.dialect.find(connection, dead_letters.c.key, list(by_key), names=("key",)):
+            del by_key[bytes(row.key)]
         if by_key:
             # Numbers are not used again when old letters were removed.
             more = update(about).values(letters=about.c.letters + len(by_key)).returning(about.c.letters)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Select, select
 
 from tidings.schema import Instant
-from tidings.store.databases.database import Database, Dialect
+from tidings.store.databases.database import Database, Dialect, NamedRow
 from tidings.store.journal.entries import Entry
 from tidings.store.journal.projections import event_key
 from tidings.store.tables import A_CHANGE, A_GROWTH, about, event_keys, journal
@@ -83,7 +83,7 @@ def event_rows(database: Database, after: int, upto: int, rows: int) -> Iterator
             yield pa.RecordBatch.from_arrays(arrays, schema=form)
         if len(page) < rows:
             return
-        after = page[-1][0]
+        after = page[-1].position
 
 
 def event_page(database: Database, after: int, upto: int, rows: int, most_bytes: int) -> EventPage:
@@ -104,8 +104,9 @@ def before_newest(connection: Connection, count: int) -> int:
 
 
 def events_at(connection: Connection, dialect: Dialect, positions: Iterable[int]) -> dict[int, str]:
-    rows = dialect.find(connection, journal.c.position, sorted(set(positions)))
-    return {position: body for position, _, kind, _, body, *_ in rows if kind == "event"}
+    names = ("position", "kind", "body")
+    rows = dialect.find(connection, journal.c.position, sorted(set(positions)), names=names)
+    return {row.position: row.body for row in rows if row.kind == "event"}
 
 
 def position_at(connection: Connection, time: Instant) -> int:
@@ -131,8 +132,7 @@ def _pages(database: Database, after: int, upto: int | None, only_changes: bool)
         query = query.where(journal.c.position <= (_BEYOND if upto is None else upto))
         with database.reading() as connection:
             page = connection.execute(query.limit(_ENTRIES_AT_ONCE)).all()
-        for position, accepted, kind, version, body in page:
-            yield Entry(position, Instant(accepted), kind, version, body)
+        yield from map(_entry, page)
         if len(page) < _ENTRIES_AT_ONCE:
             return
         after = page[-1].position
@@ -153,4 +153,8 @@ def growth_before(connection: Connection, before: int | None, count: int) -> lis
     query = select(*_ENTRY).with_hint(journal, "INDEXED BY journal_growth", "sqlite")
     query = query.where(A_GROWTH, journal.c.position < (before or _BEYOND))
     rows = connection.execute(query.order_by(journal.c.position.desc()).limit(count)).all()
-    return [Entry(position, Instant(accepted), kind, version, body) for position, accepted, kind, version, body in rows]
+    return [_entry(row) for row in rows]
+
+
+def _entry(row: NamedRow) -> Entry:
+    return Entry(row.position, Instant(row.accepted), row.kind, row.schema_version, row.body)

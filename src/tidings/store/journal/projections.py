@@ -18,7 +18,7 @@ from sqlalchemy import Connection, bindparam, delete, select, update
 from tidings.schema import Catalog, Instant, json_form
 from tidings.schema.growth import grow
 from tidings.store import tables
-from tidings.store.databases.database import Dialect
+from tidings.store.databases.database import Dialect, NamedRow
 from tidings.store.journal.entries import Span, Standing
 
 _LONGEST_KEY = 255  # bytes; a longer one would not fit into PostgreSQL's index, so its digest stands for it
@@ -53,7 +53,7 @@ class Projections:
         for row in dialect.find(connection, tables.subscriptions.c.id, list(dict.fromkeys(ids))):
             self._add(row)
         known = dialect.find(connection, tables.event_keys.c.key, sorted(keys))
-        self.keys.update((bytes(key), at) for key, at in known)
+        self.keys.update((bytes(row.key), row.position) for row in known)
 
     def load_expired(self, connection: Connection, time: Instant) -> list[str]:
         """The ids of the subscriptions that have expired at this time, first the one that did so first."""
@@ -64,12 +64,9 @@ class Projections:
             self._add(row)
         return [row.id for row in rows]
 
-    def _add(self, row: Any) -> None:
-        id, owner, filter, state, expiry, delivery, since, span = row
-        if id not in self._touched:
-            end = None if expiry is None else Instant(expiry)
-            standing = Standing(id, owner, filter, state, end, delivery, since, span)
-            self.standing[id] = self._stored[id] = standing
+    def _add(self, row: NamedRow) -> None:
+        if row.id not in self._touched:
+            self.standing[row.id] = self._stored[row.id] = read_standing(row)
 
     def apply_event(self, key: bytes, position: int) -> None:
         self.keys[key] = position
@@ -190,3 +187,8 @@ def _edited(before: Standing, body: dict[str, Any]) -> Standing:
     if changes.get("expiry") is not None:
         changes["expiry"] = Instant.parse(changes["expiry"])
     return replace(before, **changes)
+
+
+def read_standing(row: NamedRow) -> Standing:
+    expiry = None if row.expiry is None else Instant(row.expiry)
+    return Standing(row.id, row.owner, row.filter, row.state, expiry, row.delivery, row.since, row.span)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from heapq import merge
 from operator import attrgetter
-from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from tidings.schema import Instant
 from tidings.store.databases.database import Database
 from tidings.store.journal import journal
 from tidings.store.journal.entries import Span, Standing
+from tidings.store.journal.projections import read_standing
 from tidings.store.tables import CLOSED, OPEN, spans, subscription_counts, subscriptions
 
 _SPANS_AT_ONCE = 10_000
@@ -21,14 +20,14 @@ _SPAN = select(spans.c.subscription, spans.c.start, spans.c.stop, spans.c.filter
 
 def one(connection: Connection, id: str) -> Standing | None:
     row = connection.execute(select(subscriptions).where(subscriptions.c.id == id)).first()
-    return None if row is None else _standing(row)
+    return None if row is None else read_standing(row)
 
 
 def listed(connection: Connection, owner: str | None, after: str, limit: int | None) -> list[Standing]:
     query = select(subscriptions).where(subscriptions.c.id > after).order_by(subscriptions.c.id)
     if owner is not None:
         query = query.where(subscriptions.c.owner == owner)
-    return [_standing(row) for row in connection.execute(query.limit(limit))]
+    return [read_standing(row) for row in connection.execute(query.limit(limit))]
 
 
 def count(connection: Connection, owner: str) -> int:
@@ -96,9 +95,3 @@ def opened_spans(database: Database, after: int, upto: int) -> Iterator[Span]:
         if len(rows) < _SPANS_AT_ONCE:
             return
         after = rows[-1].start
-
-
-def _standing(row: Any) -> Standing:
-    id, owner, filter, state, expiry, delivery, since, span = row
-    end = None if expiry is None else Instant(expiry)
-    return Standing(id, owner, filter, state, end, delivery, since, span)

@@ -8,12 +8,13 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from tidings.schema import Instant
-from tidings.store.databases.database import Database
+from tidings.store.databases.database import Database, NamedRow
 from tidings.store.journal.entries import Notification
 from tidings.store.notifications.owners import Owners
 from tidings.store.notifications.progress import last_cursor
 from tidings.store.tables import OWNED, notifications
 
+COLUMNS = (notifications.c.cursor, notifications.c.position, notifications.c.subscription, notifications.c.stored)
 _ROWS_AT_ONCE = 100_000
 _PAIR = ("position", "subscription")
 # This order is that of the cursors, and the unique index has it.
@@ -57,7 +58,7 @@ def after_cursor(
 ) -> list[Notification]:
     """Somebody's are found through an index. What nobody owns has none, so that the sink need not keep it."""
     table = notifications
-    query = select(table.c.cursor, table.c.position, table.c.subscription, table.c.stored)
+    query = select(*COLUMNS)
     query = query.where(table.c.cursor > after).order_by(table.c.cursor).limit(limit)
     if subscription is not None:
         query = query.where(table.c.subscription == subscription)
@@ -66,8 +67,7 @@ def after_cursor(
     if owner:
         index = "notifications_of_owner" if subscription is None else "notifications_of_subscription"
         query = query.where(OWNED).with_hint(table, f"INDEXED BY {index}", "sqlite")
-    rows = connection.execute(query)
-    return [Notification(cursor, at, id, Instant(stored)) for cursor, at, id, stored in rows]
+    return [read_notification(row) for row in connection.execute(query)]
 
 
 def owned_after(connection: Connection, after: int, limit: int) -> tuple[int, list[tuple[str, Notification]]]:
@@ -76,10 +76,9 @@ def owned_after(connection: Connection, after: int, limit: int) -> tuple[int, li
     if upto <= after:
         return after, []
     table = notifications
-    query = select(table.c.owner, table.c.cursor, table.c.position, table.c.subscription, table.c.stored)
+    query = select(table.c.owner, *COLUMNS)
     query = query.where(table.c.cursor > after, table.c.cursor <= upto, OWNED).order_by(table.c.cursor).limit(limit)
-    rows = connection.execute(query).all()
-    found = [(owner, Notification(cursor, at, id, Instant(stored))) for owner, cursor, at, id, stored in rows]
+    found = [(row.owner, read_notification(row)) for row in connection.execute(query)]
     return (found[-1][1].cursor if len(found) == limit else upto), found
 
 
@@ -91,10 +90,14 @@ def first_cursor(connection: Connection) -> int:
 
 def newest(connection: Connection, subscription: str, owner: str) -> Notification | None:
     table = notifications
-    query = select(table.c.cursor, table.c.position, table.c.subscription, table.c.stored)
+    query = select(*COLUMNS)
     query = query.where(table.c.subscription == subscription, table.c.owner == owner, OWNED)
     row = connection.execute(query.order_by(table.c.cursor.desc()).limit(1)).first()
-    return None if row is None else Notification(row.cursor, row.position, row.subscription, Instant(row.stored))
+    return None if row is None else read_notification(row)
+
+
+def read_notification(row: NamedRow) -> Notification:
+    return Notification(row.cursor, row.position, row.subscription, Instant(row.stored))
 
 
 def as_table(database: Database, after_position: int) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import repeat
-from operator import itemgetter
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
@@ -21,23 +21,30 @@ _SOMEBODYS = (
     .limit(1)
     .with_hint(spans, "INDEXED BY spans_of_subscription", "sqlite")
 )
-_start = itemgetter(0)
+_COLUMNS = ("start", "stop", "subscription", "owner")
+_start = attrgetter("start")
+
+
+class _Owned(NamedTuple):
+    start: int
+    stop: int
+    owner: str
 
 
 class Owners:
     """Of a batch's pairs of position and subscription, which are sorted by position and end at `last`."""
 
     def __init__(self, connection: Connection, dialect: Dialect, pairs: Any, last: int) -> None:
-        # By subscription: (start, stop, owner). A withdrawn id may be used again, by somebody else or nobody.
-        self._spans: dict[str, list[tuple[int, int, str]]] = {}
+        # By subscription. A withdrawn id may be used again, by somebody else or nobody.
+        self._spans: dict[str, list[_Owned]] = {}
         if not len(pairs) or connection.execute(_SOMEBODYS).first() is None:
             return
         first = pairs.column("position")[0].as_py()
         ids = pairs.column("subscription").unique().to_pylist()
-        for start, stop, id, _, owner in dialect.find(connection, spans.c.subscription, ids, OWNED):
-            end = last + 1 if stop is None else stop
-            if start <= last and end > first:
-                self._spans.setdefault(id, []).append((start, end, owner))
+        for row in dialect.find(connection, spans.c.subscription, ids, OWNED, _COLUMNS):
+            stop = last + 1 if row.stop is None else row.stop
+            if row.start <= last and stop > first:
+                self._spans.setdefault(row.subscription, []).append(_Owned(row.start, stop, row.owner))
         for several in self._spans.values():
             several.sort()
 
@@ -49,5 +56,5 @@ class Owners:
         found = self._spans.get(id)
         if found is None:
             return ""
-        start, stop, owner = found[bisect_right(found, position, key=_start) - 1]
-        return owner if start <= position < stop else ""
+        span = found[bisect_right(found, position, key=_start) - 1]
+        return span.owner if span.start <= position < span.stop else ""

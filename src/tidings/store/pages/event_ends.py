@@ -69,7 +69,7 @@ def _read(connection: Connection, after: int, upto: int) -> list[Seen]:
             journal.c.kind == "event", journal.c.position > after, journal.c.position <= upto
         )
         rows = connection.execute(query.order_by(journal.c.position.desc()).limit(_ROWS)).all()
-        found += [Seen(place, decoded(body), Instant(accepted), len(body)) for place, accepted, body in rows]
+        found += [Seen(row.position, decoded(row.body), Instant(row.accepted), len(row.body)) for row in rows]
         if len(rows) < _ROWS or len(_kept(found)) < len(found):
             return found
         upto = rows[-1].position - 1

@@ -40,8 +40,8 @@ def newest(store: Store, owner: str, before: int | None, limit: int) -> list[tup
     with store.database.reading() as connection:
         rows = connection.execute(query.order_by(notices.c.number.desc()).limit(limit)).all()
     return [
-        (Notice(number, owner, subscription, text, Instant(stored), bool(seen)), filter or "")
-        for number, subscription, text, stored, seen, filter in rows
+        (Notice(row.number, owner, row.subscription, row.text, Instant(row.stored), bool(row.seen)), row.filter or "")
+        for row in rows
     ]
 
 

@@ -15,7 +15,8 @@ from sqlalchemy import Connection, Integer, Select, bindparam, func, select
 from tidings.schema import Instant
 from tidings.store.journal.entries import Notification, Standing
 from tidings.store.journal.journal import events_at
-from tidings.store.notifications.notifications import first_cursor
+from tidings.store.journal.projections import read_standing
+from tidings.store.notifications.notifications import COLUMNS, first_cursor, read_notification
 from tidings.store.notifications.progress import last_cursor
 from tidings.store.store import Store
 from tidings.store.tables import OWNED, deliveries, notifications, spans, subscriptions
@@ -28,7 +29,6 @@ _FEW = 200  # matches that are read for a sparkline; more are counted in the dat
 _FOUND_TOGETHER = 20  # notifications that are read for each of the newest events
 _BEYOND = 2**62
 _TABLE = notifications
-_NOTIFICATION = (_TABLE.c.cursor, _TABLE.c.position, _TABLE.c.subscription, _TABLE.c.stored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def matches(
     store: Store, owner: str, subscription: str | None, before: int | None, limit: int, after: int = 0
 ) -> list[Match]:
     """Of one owner, or of one subscription of his, newest first; below the one cursor, above the other."""
-    query = select(*_NOTIFICATION).where(_TABLE.c.owner == owner, OWNED, _TABLE.c.cursor > after)
+    query = select(*COLUMNS).where(_TABLE.c.owner == owner, OWNED, _TABLE.c.cursor > after)
     index = "notifications_of_owner"
     if subscription is not None:
         query = query.where(_TABLE.c.subscription == subscription)
@@ -77,7 +77,7 @@ class FoundEvent:
 
 def found_events(store: Store, owner: str, limit: int) -> list[FoundEvent]:
     """The newest; an event that several subscriptions found stands once."""
-    query = select(*_NOTIFICATION).where(_TABLE.c.owner == owner, OWNED)
+    query = select(*COLUMNS).where(_TABLE.c.owner == owner, OWNED)
     query = query.order_by(_TABLE.c.cursor.desc()).limit(limit * _FOUND_TOGETHER)
     by_position: dict[int, list[Notification]] = {}
     with store.database.reading() as connection:
@@ -118,10 +118,7 @@ def owned(store: Store, owner: str, before: int | None, limit: int, state: str =
         query = query.where(subscriptions.c.filter.icontains(text, autoescape=True))
     with store.database.reading() as connection:
         rows = connection.execute(query.order_by(subscriptions.c.since.desc()).limit(limit)).all()
-    return [
-        Standing(id, by, filter, now, None if expiry is None else Instant(expiry), delivery, since, span)
-        for id, by, filter, now, expiry, delivery, since, span in rows
-    ]
+    return [read_standing(row) for row in rows]
 
 
 def filter_at(store: Store, subscription: str, owner: str, position: int) -> str | None:
@@ -220,8 +217,7 @@ def signed(store: Store, owner: str, after: str, limit: int) -> list[tuple[str, 
 
 
 def _notifications(connection: Connection, query: Select[Any]) -> list[Notification]:
-    rows = connection.execute(query).all()
-    return [Notification(cursor, at, id, Instant(stored)) for cursor, at, id, stored in rows]
+    return [read_notification(row) for row in connection.execute(query)]
 
 
 def _seen(connection: Connection, store: Store, positions: Collection[int]) -> dict[int, Seen]:
