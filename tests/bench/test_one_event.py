@@ -15,7 +15,7 @@ from tidings.bench.peers.programs import PROGRAMS, Peer, Program, unable, write_
 from tidings.cli.main import app
 from tidings.workloads import LeSubscribe, Thesis
 
-SMALL = {"subscriptions": 300, "events": 60, "rounds": 2, "seconds": 0.5}
+SMALL = {"subscriptions": 300, "events": 60, "rounds": 2, "seconds": 0.1}
 
 # A program as those under bench/peers are: it takes all time it is given for each event, and counts as told.
 FAKE = """

@@ -11,7 +11,7 @@ import numpy as np
 import polars
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.pipeline.tables import event_table
@@ -126,6 +126,7 @@ def expected(texts: list[str], happened: list[Event]) -> list[tuple[int, str]]:
 
 
 @pytest.mark.filterwarnings("ignore::tidings.FilterWarning")
+@settings(max_examples=30)  # times 19 forms
 @given(data=st.data())
 def test_every_form_gives_what_naive_gives(data: st.DataObject) -> None:
     texts = data.draw(st.lists(filter_texts(RICH), min_size=1, max_size=8))
@@ -143,6 +144,7 @@ def test_every_form_gives_what_naive_gives(data: st.DataObject) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::tidings.FilterWarning")
+@settings(max_examples=40)  # times 4 forms
 @given(data=st.data())
 def test_an_inferred_schema_finds_what_a_declared_one_finds(data: st.DataObject) -> None:
     """Comparisons of numbers, times and texts mean the same, whatever the frame."""

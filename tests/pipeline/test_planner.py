@@ -145,6 +145,7 @@ def test_shards_split_until_each_fits(store: Store, plans: Plans) -> None:
     assert answers(store, plans, published) == notifications_of(store)
 
 
+@pytest.mark.slow
 def test_shards_are_counted_once_and_built_beside_each_other(
     store: Store, plans: Plans, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.pipeline.market import Market, opening
 from tidings.pipeline.pipeline import Pipeline, PipelineSettings
 from tidings.store import Store
@@ -23,6 +25,7 @@ from tidings.store import Store
 PASSWORD = "Sesam-oeffne-dich-4711"
 
 
+@pytest.mark.slow
 def test_the_password_is_nowhere_to_be_seen(postgresql_url: str, tmp_path: Path) -> None:
     url = postgresql_url.replace("tidings@", f"tidings:{PASSWORD}@")
     with Store.open(url) as store:

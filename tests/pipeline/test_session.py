@@ -84,6 +84,7 @@ def test_a_session_is_asked_without_a_context(spark: SparkSession, monkeypatch: 
     assert parallelism(spark) == 2, "by the partitions of a range"
 
 
+@pytest.mark.slow
 def test_the_python_that_workers_run_is_the_users_choice(tmp_path: Path) -> None:
     """PYSPARK_PYTHON is a program that takes a note and goes on as the real one."""
     chosen = tmp_path / "python"

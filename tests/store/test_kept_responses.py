@@ -1,6 +1,8 @@
 """Answers to requests with an Idempotency-Key: the first one stays, for a day."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
+
+from sqlalchemy import insert
 
 from tests.store.samples import START, Clock
 from tidings.schema import Instant
@@ -47,8 +49,9 @@ def test_after_a_day_another_takes_its_place(store: Store, clock: Clock) -> None
 
 def test_old_ones_go_a_few_at_a_time(store: Store, clock: Clock) -> None:
     many = kept_responses._REMOVED_AT_ONCE + 50
-    for number in range(many):
-        store.keep_response(replace(FIRST, key=f"old {number}".encode(), stored=Instant(START + number)))
+    old = [replace(FIRST, key=f"old {number}".encode(), stored=Instant(START + number)) for number in range(many)]
+    with store.database.writing() as connection:
+        connection.execute(insert(kept_responses.kept_responses), [asdict(one) for one in old])
     clock.tick(DAY + 1)
     store.keep_response(replace(FIRST, key=b"new 1", stored=clock.time))
     assert kept(store) == 50 + 1
