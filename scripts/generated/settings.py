@@ -51,6 +51,8 @@ MEANINGS = {
     "smtp_user": "who we are to it, if it asks",
     "smtp_password": "the password for that",
     "smtp_security": "`none`, `starttls`, or `tls` from the first byte",
+    "secret_keys": "by which secrets of channels are encrypted, the newest first; empty: the file `secrets.key` of the "
+    "data folder",
     "mail_from": "`tidings@example.org` or `Tidings <tidings@example.org>`",
     "public_url": "where links in mails lead and others come in; empty: http://host:port",
     "apprise_schemes": "what an Apprise URL may begin with",

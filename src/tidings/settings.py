@@ -6,6 +6,7 @@ has the default here. An unknown key is refused with the nearest legal one."""
 from __future__ import annotations
 
 import tomllib
+from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from ipaddress import ip_address
@@ -24,6 +25,7 @@ HANDSHAKES = ("ask", "none")
 LOG_FORMATS = ("text", "json")
 MIB = 1 << 20
 _LAST_PORT = 65_535
+_KEY_BYTES = 32
 
 
 class InvalidSetting(TidingsError):
@@ -75,6 +77,7 @@ class Settings:
     smtp_user: str = ""
     smtp_password: str = field(default="", repr=False)
     smtp_security: str = "none"  # or starttls, or tls from the first byte
+    secret_keys: tuple[str, ...] = field(default=(), repr=False)  # newest first; empty: a file
     mail_from: str = ""  # 'tidings@example.org' or 'Tidings <tidings@example.org>'
     public_url: str = ""  # where links in mails lead and others come in; empty: http://host:port
     # What subscribers may name in an Apprise URL. Of these none speaks plain HTTP to any host, none runs a command,
@@ -261,6 +264,15 @@ def _schemes(value: object) -> tuple[str, ...]:
     return tuple(name.lower() for name in names)
 
 
+def _keys(value: object) -> tuple[str, ...]:
+    keys = value.replace(",", " ").split() if isinstance(value, str) else value
+    if not isinstance(keys, list | tuple):
+        raise TypeError
+    if not all(isinstance(key, str) and len(urlsafe_b64decode(key)) == _KEY_BYTES for key in keys):
+        raise ValueError
+    return tuple(keys)
+
+
 _SPECIAL = {
     "port": "port",
     "xml_port": "port",
@@ -272,6 +284,7 @@ _SPECIAL = {
     "log_format": "log format",
     "public_url": "url",
     "apprise_schemes": "schemes",
+    "secret_keys": "keys",
 }
 _READERS: dict[str, Any] = {
     "Path": lambda value: Path(_text(value)),
@@ -289,6 +302,7 @@ _READERS: dict[str, Any] = {
     "log format": _log_format,
     "url": _url,
     "schemes": _schemes,
+    "keys": _keys,
 }
 _EXPECTED = {
     "Path": "a path",
@@ -305,5 +319,6 @@ _EXPECTED = {
     "log format": f"one of {', '.join(LOG_FORMATS)}",
     "handshake": f"one of {', '.join(HANDSHAKES)}",
     "url": "an address such as https://tidings.example.org, without a name, a query or a fragment",
+    "keys": "a list of keys, each 44 characters of URL-safe base64",
     "schemes": "a list of Apprise's schemes such as ntfys or slack, without ://",
 }

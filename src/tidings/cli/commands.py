@@ -37,6 +37,7 @@ HOMES = {
     "workload": "workload:workload",
     "journal": "journal:app",
     "clock": "clock:clock",
+    "secrets": "secrets:secrets",
     "bench": "bench:app",
     "torture": "torture:torture",
 }

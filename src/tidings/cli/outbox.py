@@ -62,11 +62,12 @@ def outbox(
         import uvloop
 
         from tidings.store import Store
+        from tidings.vault import vault_of
 
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stopped.set())
         with (
-            Store.open(chosen.store or chosen.data / "tidings.db") as opened,
+            Store.open(chosen.store or chosen.data / "tidings.db").use_vault(vault_of(chosen)) as opened,
             asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         ):
             runner.run(_run(chosen, opened, holder, stopped, as_json))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from tidings.notifying.apprise_place import apprise_place
 from tidings.schema import Instant
 from tidings.store import StoredChannel
 
@@ -77,11 +78,13 @@ class Channel(Protocol):
 
 
 def destination_of(channel: StoredChannel) -> str:
-    """The host or mailbox whose attempts are limited together."""
+    """The host or mailbox whose attempts are limited together. Pages, logs and mails show it, so it has no secrets."""
     url = channel.settings.get("url")
     if isinstance(url, str):
+        if channel.kind == "apprise":
+            return f"{channel.kind} {apprise_place(url)}"
         try:
             return f"{channel.kind} {urlsplit(url).netloc.rpartition('@')[2].lower()}"
         except ValueError:
-            return f"{channel.kind} {url}"
+            return f"{channel.kind} …"
     return f"{channel.kind} {channel.settings.get('address') or channel.subscription}"

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from tidings.notifying.apprise_place import apprise_place
 from tidings.notifying.outbox.rhythm import LONGEST_DIGEST, LONGEST_RATE, MOST_IN_A_DIGEST, MOST_IN_A_RATE
 from tidings.service.actions.channels import KINDS, STORED, ChannelAsked
 from tidings.service.bodies import Shape
@@ -79,8 +80,16 @@ class ChannelSeen(Shape, frozen=True):
 
 
 def settings_seen(channel: StoredChannel | None) -> dict[str, Any]:
-    """What was asked for; it can be sent back as it is."""
-    return {"kind": STORED} if channel is None else {"kind": channel.kind, **channel.settings}
+    """What was asked for, an Apprise URL by its scheme and host only; it can be sent back as it is."""
+    if channel is None:
+        return {"kind": STORED}
+    return {"kind": channel.kind, **channel.settings} | shown_url(channel)
+
+
+def shown_url(channel: StoredChannel) -> dict[str, str]:
+    """In place of a URL that nobody may see."""
+    url = channel.settings.get("url")
+    return {"url": apprise_place(url)} if channel.kind == "apprise" and isinstance(url, str) else {}
 
 
 def channel_seen(channel: StoredChannel | None, confirm: str = "") -> dict[str, Any]:

@@ -35,6 +35,7 @@ from tidings.service.supervising import Supervisor
 from tidings.service.xml_daemon import XmlDaemon
 from tidings.settings import PREFIX, Settings
 from tidings.store import Retention, RetentionDays, Store
+from tidings.vault import vault_of
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -89,7 +90,7 @@ def serve(settings: Settings, say: Callable[[str], None], companions: Sequence[C
         logged("gateway", settings.log_format),
         locked(settings.data / "serve.lock", lambda holder: AlreadyServed(str(settings.data), holder)),
         _listening(settings.host, settings.port, "--port") as listener,
-        Store.open(settings.store or settings.data / "tidings.db") as store,
+        Store.open(settings.store or settings.data / "tidings.db").use_vault(vault_of(settings)) as store,
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
         settings = replace(settings, port=listener.getsockname()[1])  # links in mails lead there

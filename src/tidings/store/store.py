@@ -10,7 +10,7 @@ from typing import Self, get_args
 from sqlalchemy import Connection, select
 
 from tidings.schema import Catalog, Instant, json_form
-from tidings.store import tables
+from tidings.store import sealing, tables
 from tidings.store.accounts.account_store import AccountStore
 from tidings.store.append import append, parts_of
 from tidings.store.clock.clock import Clock
@@ -24,6 +24,7 @@ from tidings.store.journal.entries import Draft, Outcome
 from tidings.store.journal.journal_store import JournalStore
 from tidings.store.notifications.notification_store import NotificationStore
 from tidings.store.removal.removal_store import RemovalStore
+from tidings.vault import Vault
 
 _DRAFTS = get_args(Draft)
 
@@ -62,6 +63,20 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
             database.close()
             raise
         return cls(database, guard, id)
+
+    def use_vault(self, vault: Vault) -> Self:
+        """Secrets of channels are sealed by it from now on, also those that are stored already. Raises
+        SecretKeyMissing or WrongSecretKey."""
+        sealing.use_vault(self.database, vault)
+        return self
+
+    def reseal(self) -> int:
+        """Seals the secrets of all channels by the vault's newest key; how many channels."""
+        return sealing.reseal(self.database)
+
+    def forget_sealed(self) -> int:
+        """Drops secrets whose key was lost and disables their channels; how many."""
+        return sealing.forget_sealed(self.database)
 
     def close(self) -> None:
         self.database.close()

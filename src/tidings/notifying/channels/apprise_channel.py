@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from tidings.errors import ChannelError, one_of, shown, suggestion
+from tidings.notifying.apprise_place import apprise_place
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
 from tidings.notifying.http.addresses import special
 from tidings.notifying.mail.text import mail_of, one_line
@@ -41,7 +42,6 @@ _FILES = frozenset({"template", "attach", "config", "keyfile", "pem", "store"})
 _REFUSED = _FILES | {"verify", "redirect", "cto", "rto", "retry", "wait", "optional"}  # these weaken the connection
 _SCHEME = re.compile(r"([a-z0-9]+)://", re.IGNORECASE)
 _CALLING = re.compile(r"@(?=everyone\b|here\b|channel\b|all\b|room\b)|<(?=[@!#])", re.IGNORECASE)
-_HOST = re.compile(r"[a-z0-9.-]+\.[a-z0-9-]+|localhost", re.IGNORECASE)  # what has no dot may be a token
 _SHORTEST_SECRET = 4
 
 
@@ -110,7 +110,7 @@ class AppriseChannel:
 
     async def send(self, delivery: OutgoingDelivery, settings: Mapping[str, Any], now: Instant) -> Attempt:
         url = str(settings.get("url", ""))
-        request = f"Apprise {_place(url)}"
+        request = f"Apprise {apprise_place(url)}"
         mail = mail_of(delivery)
         await self._places.acquire()
         began = time.monotonic()
@@ -163,20 +163,22 @@ class AppriseChannel:
         try:
             parts = url_to_dict(url)  # type: ignore[no-untyped-call]
             if parts is None or parts.get("schema") not in self._schemes:
-                raise InvalidAppriseUrl(_place(url), "is not understood; its form is in Apprise's documentation")
+                raise InvalidAppriseUrl(apprise_place(url), "is not understood; its form is in Apprise's documentation")
             given = {str(name).lower() for name in parts["qsd"]} | {name for name in _FILES if parts.get(name)}
             if refused := sorted(given & _REFUSED):
-                raise InvalidAppriseUrl(_place(url), f"cannot have the option {one_of(refused)} here; leave it out")
+                raise InvalidAppriseUrl(
+                    apprise_place(url), f"cannot have the option {one_of(refused)} here; leave it out"
+                )
             plugin = Apprise.instantiate(parts, AppriseAsset(storage_mode="memory"), suppress_exceptions=False)
         except ChannelError:
             raise
         except Exception as problem:  # a plugin's word for wrong parts, TypeError as a rule, maybe with a secret in it
             reason = one_line(_without_secrets(str(problem), url), LONGEST_PROBLEM)
-            raise InvalidAppriseUrl(_place(url), f"is refused by Apprise: {reason}") from None
+            raise InvalidAppriseUrl(apprise_place(url), f"is refused by Apprise: {reason}") from None
         finally:
             _WATCH.reset(token)
         if plugin is None:
-            raise InvalidAppriseUrl(_place(url), "names a service whose library is not installed here")
+            raise InvalidAppriseUrl(apprise_place(url), "names a service whose library is not installed here")
         plugin.redirects = False
         plugin.verify_certificate = True
         plugin.socket_connect_timeout = plugin.socket_read_timeout = self._seconds + 1  # after the whole limit
@@ -249,16 +251,9 @@ def _start_watching() -> None:
             logger.addHandler(_LINES)
 
 
-def _place(url: str) -> str:
-    """Scheme and host. What has no dot is not shown: in `tgram://` and others a token stands in the host's place."""
-    scheme, _, rest = url.partition("://")
-    host = re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")[2].partition(":")[0]
-    return f"{one_line(scheme, 20)}://{host.lower() if _HOST.fullmatch(host) else '…'}"
-
-
 def _without_secrets(text: str, url: str) -> str:
     """Each part of the URL but scheme and host is left out of what a plugin says."""
-    place = _place(url)
+    place = apprise_place(url)
     rest = url.partition("://")[2]
     parts = {part for form in (rest, unquote(rest)) for part in re.split(r"[/?#&=:@,\s]", form)}
     for part in sorted(parts, key=len, reverse=True):

@@ -11,11 +11,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from tidings.errors import Explained, ServiceError
+from tidings.notifying.apprise_place import apprise_place
 from tidings.notifying.channels.kinds import Kinds
 from tidings.notifying.channels.webhook import MOST_SECRETS
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
@@ -78,6 +79,14 @@ class ChannelAsked:
 
     kind: str = STORED
     settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def with_url_of(self, before: StoredChannel | None) -> ChannelAsked:
+        """An Apprise URL is shown by its scheme and host only; sent back so, the whole one from before is meant."""
+        url = None if before is None else before.settings.get("url")
+        if before is None or not (self.kind == before.kind == "apprise") or not isinstance(url, str):
+            return self
+        is_shown = self.settings.get("url") == apprise_place(url) != url
+        return replace(self, settings={**self.settings, "url": url}) if is_shown else self
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,8 +108,8 @@ async def change(gateway: Gateway, owner: str, id: str, asked: SubscriptionChang
     new: StoredChannel | Keep | None = KEEP
     delivery: str | Keep = KEEP
     if isinstance(asked.channel, ChannelAsked):
-        wanted = await channels.check(asked.channel)
         old = await gateway.read(store.channel, id, owner)
+        wanted = await channels.check(asked.channel.with_url_of(old))
         if wanted is not None:
             prepared = await channels.prepared(id, owner, wanted, old)
             new, secret = prepared.channel, prepared.secret

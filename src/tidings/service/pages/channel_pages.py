@@ -15,6 +15,7 @@ from tidings.notifying.errors import InvalidRhythm, UnknownChannel, UnknownTimeZ
 from tidings.service.actions.channels import KINDS, STORED, ChannelAsked, ChannelUnconfirmed, how_to_confirm
 from tidings.service.actions.deliveries import send_test
 from tidings.service.actions.subscriptions import SubscriptionChange, change
+from tidings.service.channel_shapes import shown_url
 from tidings.service.pages.delivery_pages import deliveries_page
 from tidings.service.pages.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
@@ -140,7 +141,7 @@ def _filled(channel: StoredChannel | None) -> Form:
     """The form as it would have been sent for this channel."""
     if channel is None:
         return Form([("kind", STORED)])
-    settings = channel.settings
+    settings = {**channel.settings, **shown_url(channel)}
     pairs = [("kind", channel.kind), ("url", settings.get("url")), ("address", settings.get("address"))]
     for name in ("digest", "rate", "quiet"):
         pairs += [(f"{name}_{key}", value) for key, value in (settings.get(name) or {}).items()]

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, delete, select
 
 from tidings.schema import Instant
 from tidings.store.databases.database import Database
+from tidings.store.sealing import opened_body, sealed_body
 from tidings.store.tables import kept_responses
 
 KEPT = 24 * 60 * 60 * 1_000_000  # microseconds
@@ -30,7 +31,9 @@ def one(connection: Connection, key: bytes, now: Instant) -> KeptResponse | None
     row = connection.execute(query).first()
     if row is None:
         return None
-    return KeptResponse(bytes(row.key), bytes(row.request), row.status, row.body, Instant(row.stored))
+    return KeptResponse(
+        bytes(row.key), bytes(row.request), row.status, opened_body(connection, row.body), Instant(row.stored)
+    )
 
 
 def keep(database: Database, answer: KeptResponse, now: Instant) -> bool:
@@ -42,6 +45,7 @@ def keep(database: Database, answer: KeptResponse, now: Instant) -> bool:
         connection.execute(
             delete(kept_responses).where((kept_responses.c.key == answer.key) | kept_responses.c.key.in_(some))
         )
-        values = {"key": answer.key, "request": answer.request, "status": answer.status, "body": answer.body}
+        values = {"key": answer.key, "request": answer.request, "status": answer.status}
+        values["body"] = sealed_body(connection, answer.body)
         connection.execute(kept_responses.insert().values(values | {"stored": int(answer.stored)}))
         return True

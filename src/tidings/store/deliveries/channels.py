@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import msgspec
 from sqlalchemy import Connection, func, literal_column, select, update
 
 from tidings.schema import Instant
@@ -18,6 +17,7 @@ from tidings.store.databases.database import Database, Dialect
 from tidings.store.deliveries.totals import Totals, add_totals
 from tidings.store.errors import NoSuchChannel
 from tidings.store.notifications.progress import last_cursor
+from tidings.store.sealing import opened, sealed_secrets, sealed_settings
 from tidings.store.tables import TROUBLED, UNREAD, channels, deliveries, notices, outbox
 
 ChannelState = Literal["active", "paused", "disabled", "unconfirmed"]
@@ -83,10 +83,10 @@ def put_channel(connection: Connection, new: StoredChannel, now: Instant) -> Sto
     created_to = connection.execute(select(outbox.c.cursor).with_for_update()).scalar_one()
     values: dict[str, Any] = {
         "kind": new.kind,
-        "settings": written(new.settings),
+        "settings": sealed_settings(connection, new.kind, new.settings),
         "state": new.state,
         "reason": new.reason,
-        "secrets": written(new.secrets),
+        "secrets": sealed_secrets(connection, new.secrets),
         "until": None,
         "released": _TO_RELEASE if new.state == "active" else _RELEASED,
         "failing_since": None,
@@ -107,13 +107,13 @@ def put_channel(connection: Connection, new: StoredChannel, now: Instant) -> Sto
         if old.kind != new.kind:
             _move_due(connection, old, new.kind)
         hold(connection, new.subscription, new.owner, new.state == "active", now)
-    return read_channel(connection.execute(select(channels).where(key)).one())
+    return read_channel(connection, connection.execute(select(channels).where(key)).one())
 
 
 def channel(connection: Connection, subscription: str, owner: str | None) -> StoredChannel | None:
     """Without an owner, the newest of those that had one for this id."""
     row = _row(connection, subscription, owner)
-    return None if row is None else read_channel(row)
+    return None if row is None else read_channel(connection, row)
 
 
 def channels_of(
@@ -121,7 +121,7 @@ def channels_of(
 ) -> dict[str, StoredChannel]:
     """Those of them that have one."""
     rows = dialect.find(connection, channels.c.subscription, subscriptions)
-    return {row.subscription: read_channel(row) for row in rows if row.owner == owner and row.until is None}
+    return {row.subscription: read_channel(connection, row) for row in rows if row.owner == owner and row.until is None}
 
 
 def change_channel(
@@ -140,11 +140,14 @@ def change_channel(
             raise NoSuchChannel(subscription)
         values: dict[str, Any] = {"changed": int(now)}
         if secrets is not None:
-            values["secrets"] = written(secrets)
+            values["secrets"] = sealed_secrets(connection, secrets)
         if reason is not None:
             values["reason"] = reason
         if settings is not None:
-            values |= {"settings": written(settings), "address": _mail_address(row.kind, settings)}
+            values |= {
+                "settings": sealed_settings(connection, row.kind, settings),
+                "address": _mail_address(row.kind, settings),
+            }
         if state is not None and state != row.state:
             values |= {"state": state, "reason": reason or ""}
             if state == "active":  # a new beginning: it is not disabled again for what was before
@@ -155,7 +158,7 @@ def change_channel(
             hold(connection, row.subscription, row.owner, active, now)
         key = (channels.c.subscription == row.subscription) & (channels.c.owner == row.owner)
         connection.execute(update(channels).where(key).values(values))
-        return read_channel(connection.execute(select(channels).where(key)).one())
+        return read_channel(connection, connection.execute(select(channels).where(key)).one())
 
 
 def remove_channel(database: Database, subscription: str, owner: str | None, now: Instant) -> bool:
@@ -191,7 +194,7 @@ def troubled(connection: Connection, limit: int) -> list[StoredChannel]:
     query = select(channels).where(TROUBLED, channels.c.until.is_(None))
     query = query.with_hint(channels, "INDEXED BY channels_troubled", "sqlite")
     order = (channels.c.failing_since.is_(None), channels.c.failing_since, channels.c.seconds.desc())
-    return [read_channel(row) for row in connection.execute(query.order_by(*order).limit(limit))]
+    return [read_channel(connection, row) for row in connection.execute(query.order_by(*order).limit(limit))]
 
 
 def notices_of(connection: Connection, owner: str, after: int, limit: int) -> list[Notice]:
@@ -208,17 +211,17 @@ def see_notices(database: Database, owner: str, upto: int) -> int:
         return connection.execute(unread.values(seen=1)).rowcount
 
 
-def read_channel(row: Any) -> StoredChannel:
+def read_channel(connection: Connection, row: Any) -> StoredChannel:
     """From a whole row of the table."""
-    secrets = msgspec.json.decode(row.secrets)
+    settings, secrets = opened(connection, row.kind, row.settings, row.secrets)
     return StoredChannel(
         row.subscription,
         row.owner,
         row.kind,
-        msgspec.json.decode(row.settings),
+        settings,
         row.state,
         row.reason,
-        tuple((secret, None if until is None else Instant(until)) for secret, until in secrets),
+        secrets,
         row.since,
         row.sequence,
         None if row.failing_since is None else Instant(row.failing_since),
@@ -227,18 +230,6 @@ def read_channel(row: Any) -> StoredChannel:
         row.problem,
         Instant(row.changed),
     )
-
-
-def written(value: object) -> str:
-    return msgspec.json.encode(value, enc_hook=_plain).decode()
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Instant):
-        return int(value)
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"{value!r} cannot be written as JSON")
 
 
 def _mail_address(kind: str, settings: Mapping[str, Any]) -> str:

@@ -207,7 +207,7 @@ def contents(connection: Connection, dialect: Dialect, numbers: Sequence[int]) -
     found = [one for one in found if one.state == "due" and not one.held and not one.open]
     ids = sorted({one.subscription for one in found})
     using = {
-        (row.subscription, row.owner): read_channel(row)
+        (row.subscription, row.owner): read_channel(connection, row)
         for row in dialect.find(connection, channels.c.subscription, ids)
         if row.state == "active"
     }

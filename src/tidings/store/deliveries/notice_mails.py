@@ -110,7 +110,7 @@ def _due_notice(connection: Connection, row: Any) -> DueNotice:
         connection.execute(counted.where(state)).scalar_one() for state in (IN_STATE["due"], IN_STATE["dead"])
     )
     address = address_of(connection, owner, subscription)
-    channel = None if found is None else read_channel(found)
+    channel = None if found is None else read_channel(connection, found)
     stands = (subscriptions.c.id == subscription) & (subscriptions.c.owner == owner)
     filter = connection.execute(select(subscriptions.c.filter).where(stands)).scalar() or ""
     stored = Instant(row.stored)
