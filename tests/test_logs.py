@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tidings.logs import REQUEST_ID, is_logged, last_error, logged
+from tidings.logs import REQUEST_ID, is_logged, last_message, logged
 
 HOSTILE = "/a\n2026-05-01T10:00:00.000Z ERROR   gateway: forged \x1b[31m\x9b\u202e\ud800"
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z WARNING gateway: GET /a\\n2026")
@@ -52,8 +52,9 @@ def test_the_last_error_is_found_with_its_traceback_beside(form: str, capsys: py
             log.exception("the second")
         log.warning("no error")
     text = capsys.readouterr().err
-    assert last_error(text) == "the second"
-    assert last_error("some words\n{not json\n") == ""
+    assert last_message(text) == "the second"
+    assert last_message("some words\n{not json\n") == "{not json"
+    assert last_message(text.splitlines()[-1]) == "no error"
     assert all(line.startswith(("    ", "2026", "20", "{")) for line in text.splitlines())
     assert len(text.splitlines()) == 3 if form == "json" else "    ValueError: a\n    b\n" in text
 

@@ -55,13 +55,14 @@ def is_logged() -> bool:
     return any(isinstance(handler, _StandardError) for handler in logging.getLogger().handlers)
 
 
-def last_error(log: str) -> str:
-    """The message of the last error in a log of either form; empty where there is none."""
-    for line in reversed(log.splitlines()):
+def last_message(log: str) -> str:
+    """Of the last error in a log of either form; where there is none, of the last line."""
+    lines = log.splitlines()
+    for line in reversed(lines):
         level, message = _read(line)
         if level in _BAD:
             return message
-    return ""
+    return (_read(lines[-1])[1] or lines[-1]) if lines else ""
 
 
 class _StandardError(logging.Handler):

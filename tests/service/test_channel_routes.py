@@ -303,3 +303,49 @@ def test_what_changes_channels_waits_with_the_writers(
         assert answer.status_code < 300, answer.text
         writer = "tidings-journal" if method == "PATCH" else "tidings-writing"  # with the subscription, in its entry
         assert threads == {writer}, (method, where)
+
+
+TOKEN = "123456789:abcdefg_hijklmnop-qrstuvwxyz"
+
+
+@on_sqlite
+def test_an_apprise_url_is_shown_nowhere(service: Service, client: httpx.Client) -> None:
+    channel = {"kind": "apprise", "url": f"tgram://{TOKEN}/12315544"}
+    made = client.post("/subscriptions", json={"filter": "price > 1", "channel": channel})
+    assert made.status_code == 201, made.text
+    id = made.json()["id"]
+    service.store.change_channel(id, "tester", state="disabled", reason="it failed")
+    service.joined("ann")
+    service.store.change_account("ann", scopes=frozenset({"operate"}))
+    token = service.anonymous().post("/tokens", json={"username": "ann", "password": PASSWORD}).json()["token"]
+    operator = {"Authorization": f"Bearer {token}"}
+    seen = [
+        made,
+        client.get(f"/subscriptions/{id}"),
+        client.get("/subscriptions"),
+        client.get(f"/subscriptions/{id}/channel"),
+        client.get(f"/pages/subscriptions/{id}/channel"),
+        client.get("/operator/channels", headers=operator),
+    ]
+    for answer in seen:
+        assert answer.status_code < 300, answer.text
+        assert TOKEN not in answer.text
+        assert "abcdefg" not in answer.text
+    assert client.get(f"/subscriptions/{id}").json()["channel"]["url"] == "tgram://…"
+
+
+@on_sqlite
+def test_an_apprise_url_that_is_sent_back_as_it_was_shown_is_kept(service: Service, client: httpx.Client) -> None:
+    url = f"tgram://{TOKEN}/12315544"
+    id = client.post("/subscriptions", json={"filter": "price > 1", "channel": {"kind": "apprise", "url": url}}).json()[
+        "id"
+    ]
+    shown = client.get(f"/subscriptions/{id}").json()["channel"]
+    changed = client.patch(f"/subscriptions/{id}", json={"channel": {**shown, "rate": {"count": 1, "seconds": 60}}})
+    assert changed.status_code == 200, changed.text
+    found = service.store.channel(id, "tester")
+    assert found is not None
+    assert found.settings["url"] == url
+    assert found.settings["rate"] == {"count": 1, "seconds": 60}
+    other = client.patch(f"/subscriptions/{id}", json={"channel": {"kind": "apprise", "url": "slack://…"}})
+    assert other.status_code == 422

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tidings.errors import PipelineError, StoreError
-from tidings.logs import last_error
+from tidings.logs import last_message
 from tidings.pipeline.folder import FolderInUse
 from tidings.service.children import Child
 from tidings.service.status import ChildStatus, State
@@ -229,8 +229,7 @@ def last_words(log: Path, start: int) -> str:
     with log.open("rb") as file:
         file.seek(max(start, file.seek(0, os.SEEK_END) - _READ_OF_LOG))
         text = file.read().decode(errors="replace").strip()
-    said = last_error(text) or text.rpartition("\n")[2]
-    return said[:_LAST_WORDS] or "it said nothing"
+    return last_message(text)[:_LAST_WORDS] or "it said nothing"
 
 
 def _ending(code: int) -> str:
