@@ -90,9 +90,9 @@ def test_what_is_wrong(tidings: Tidings) -> None:
     [
         ((), 2, "say where the journal is"),
         (("--data", "none"), 1, "there is no journal at none"),
-        ((*DATA, "--since", "yesterday"), 2, "'--since': 'yesterday' is no time; write it like 2026-05-01"),
-        ((*DATA, "--until", "7 parsecs"), 2, "'--until': '7 parsecs' is no time"),
-        ((*DATA, "--since", "99999999w"), 2, "'--since': '99999999w' is no time"),
+        ((*DATA, "--since", "yesterday"), 2, "'--since': 'yesterday' is not a time; write it like 2026-05-01"),
+        ((*DATA, "--until", "7 parsecs"), 2, "'--until': '7 parsecs' is not a time"),
+        ((*DATA, "--since", "99999999w"), 2, "'--since': '99999999w' is not a time"),
         ((*DATA, "--engine", "flink"), 2, "'flink' is not one of 'auto', 'local', 'spark'"),
     ],
 )

@@ -34,7 +34,7 @@ def moment(text: str, option: str, now: Instant) -> Instant:
     try:
         return moments.moment(text, now)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is no time; write it like {WHEN}.", param_hint=f"'{option}'") from None
+        raise typer.BadParameter(f"{text!r} is not a time; write it like {WHEN}.", param_hint=f"'{option}'") from None
 
 
 def positions(store: Store, since: Instant | None, until: Instant | None) -> tuple[int, int]:

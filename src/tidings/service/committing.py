@@ -11,16 +11,15 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from tidings.errors import ServiceError
+from tidings.errors import Explained, ServiceError
 from tidings.store import Draft, Outcome, Store
 
 _MOST_DRAFTS = 5_000  # in one transaction, unless one submission has more
 _MOST_WAITING = 100_000  # drafts; beyond, whoever comes is sent away for a while
 
 
-class Overloaded(ServiceError):
-    def __str__(self) -> str:
-        return "more is waiting for the journal than it can take; nothing of this was accepted: try again in a second"
+class Overloaded(Explained, ServiceError):
+    template = "too much is waiting for the journal; nothing of this was accepted: try again in a second"
 
 
 class Committing:

@@ -12,7 +12,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from tidings.errors import ChannelError, ServiceError, TidingsError
+from tidings.errors import ChannelError, Explained, ServiceError, TidingsError
 from tidings.notifying.mail.confirmations import KEY_FILE, Confirmations, ForgedLink, Link, Purpose, kept_key
 from tidings.service import problems
 from tidings.service.gateway import Gateway
@@ -29,13 +29,11 @@ _TOLD: dict[int | str, dict[str, Any]] = {
 _UNSUBSCRIBED = "whoever reads the mails does not want them any more"
 
 
-class LinkOutdated(ServiceError):
-    """What the link is about was changed, or is no more."""
+class LinkOutdated(Explained, ServiceError):
+    """What the link is about was changed, or is gone."""
 
     status = 410
-
-    def __str__(self) -> str:
-        return "what this link is about was changed or withdrawn since; nothing is sent unless you are asked again"
+    template = "what this link is about was changed or withdrawn; nothing is sent unless you are asked again"
 
 
 @router.get("/confirm/{token}", responses=_TOLD)

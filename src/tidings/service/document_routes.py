@@ -12,7 +12,7 @@ import msgspec
 from fastapi import APIRouter, Header, Request
 from starlette.responses import Response
 
-from tidings.errors import ServiceError, shown
+from tidings.errors import Explained, ServiceError
 from tidings.schema import Catalog
 from tidings.schema.dtd import dtds
 from tidings.service.asyncapi import asyncapi
@@ -28,17 +28,15 @@ _TEXT: dict[str, Any] = {"type": "string"}
 IfNoneMatch = Annotated[str, Header(description="The ETag of an earlier answer: 304 when nothing has changed")]
 
 
-class NoSuchDocument(ServiceError):
-    """(name, those that there are)"""
-
+class NoSuchDocument(Explained, ServiceError):
     status = 404
+    name: str
+    known: tuple[str, ...]
+    template = "there is no DTD {name!v}; valid: {listed}"
 
-    def __init__(self, name: str, known: tuple[str, ...]) -> None:
-        super().__init__(name, known)
-
-    def __str__(self) -> str:
-        name, known = self.args
-        return f"there is no DTD {shown(name)}; there are {', '.join(known)}"
+    @property
+    def listed(self) -> str:
+        return ", ".join(self.known)
 
 
 class Documents:

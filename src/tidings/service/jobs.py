@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from tidings.errors import ServiceError
+from tidings.errors import Explained, ServiceError
 from tidings.service.query_files import NoSuchQuery, Query, QueryFiles
 from tidings.service.query_job import Job, Progress
 from tidings.store.clock.clock import Clock, now
@@ -33,25 +33,17 @@ _SPARK_FROM = 100_000  # positions; for fewer, Spark would take longer to start 
 _STOPPED = "the service stopped meanwhile; ask again"
 
 
-class TooManyQueries(ServiceError):
+class TooManyQueries(Explained, ServiceError):
     status = 429
     seconds = 30
-
-    def __str__(self) -> str:
-        return "too many queries wait already; ask again when one of yours is done, or remove one"
+    template = "too many queries are waiting; ask again when one of yours is done, or remove one"
 
 
-class QueryNotDone(ServiceError):
-    """(id, state)"""
-
+class QueryNotDone(Explained, ServiceError):
     status = 409
-
-    def __init__(self, id: str, state: str) -> None:
-        super().__init__(id, state)
-
-    def __str__(self) -> str:
-        id, state = self.args
-        return f"query {id!r} is {state}: only when it is done can be read what it found"
+    id: str
+    state: str
+    template = "query {id!r} is {state}; its events can be read when it is done"
 
 
 class Jobs:

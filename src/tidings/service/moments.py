@@ -1,21 +1,18 @@
-"""Moments in requests: what is no time is told with the parameter it was given for."""
+"""Moments in requests; an error names the parameter that it was given for."""
 
 from __future__ import annotations
 
-from tidings.errors import ServiceError, shown
+from tidings.errors import Explained, ServiceError
 from tidings.schema import Instant, moments
 from tidings.schema.moments import WHEN
 
 
-class NoMoment(ServiceError):
-    """(parameter, text)"""
+class NoMoment(Explained, ServiceError):
+    """The parameter, and what was given for it."""
 
-    def __init__(self, name: str, text: str) -> None:
-        super().__init__(name, text)
-
-    def __str__(self) -> str:
-        name, text = self.args
-        return f"{name}: {shown(text)} is no time; write it like {WHEN}"
+    name: str
+    text: str
+    template = f"{{name}}: {{text!v}} is not a time; write it like {WHEN}"
 
 
 def moment(name: str, text: str, now: Instant) -> Instant:

@@ -16,7 +16,7 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from tidings.errors import LanguageError, ServiceError, TidingsError
+from tidings.errors import Explained, LanguageError, ServiceError, TidingsError
 from tidings.events import BrokenRule, RefusedEvent
 from tidings.logs import REQUEST_ID
 from tidings.notifying.mail.confirmations import ExpiredLink, ForgedLink, OtherLink
@@ -78,13 +78,11 @@ _UNAVAILABLE = "the store cannot take this now; it may not be done, so look, and
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-class Failed(ServiceError):
-    """Something that nobody foresaw; what it was is in the log."""
+class Failed(Explained, ServiceError):
+    """Something unforeseen; the log has it."""
 
     status = 500
-
-    def __str__(self) -> str:
-        return "the service failed in a way that nobody foresaw; it was noted, so tell whoever runs it"
+    template = "the service failed unexpectedly; the error is in its log, so tell its operator"
 
 
 def status_of(error: BaseException) -> int:

@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from tidings.errors import ServiceError, shown
+from tidings.errors import Explained, ServiceError
 from tidings.whole_file import whole_file
 
 _KEPT = 24 * 3600 * 1_000_000  # microseconds
@@ -23,27 +23,16 @@ _PAGE_BYTES = 8 << 20
 State = Literal["waiting", "running", "done", "failed"]
 
 
-class NoSuchQuery(ServiceError):
-    """(id)"""
-
+class NoSuchQuery(Explained, ServiceError):
     status = 404
-
-    def __init__(self, id: str) -> None:
-        super().__init__(id)
-
-    def __str__(self) -> str:
-        return f"there is no query {shown(self.args[0])} of yours: what a query found is kept for a day"
+    id: str
+    template = "you have no query {id!v}; the result of a query is kept for a day"
 
 
-class WrongPlace(ServiceError):
-    """(id, cursor)"""
-
-    def __init__(self, id: str, cursor: int) -> None:
-        super().__init__(id, cursor)
-
-    def __str__(self) -> str:
-        id, cursor = self.args
-        return f"{cursor} is no cursor of query {id!r}: give back the 'next' of an earlier answer, or none"
+class WrongPlace(Explained, ServiceError):
+    id: str
+    cursor: int
+    template = "{cursor} is not a cursor of query {id!r}: give back the 'next' of an earlier answer, or none"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from tidings.errors import ServiceError
+from tidings.errors import Explained, ServiceError
 from tidings.events import validate
 from tidings.language import Filter
 from tidings.language.satisfiability import never_matches
@@ -28,16 +28,12 @@ _MOST_DAYS = 92  # of a longer period only the days with matches are told
 _DAY = 86_400_000_000
 
 
-class NoSuchEvent(ServiceError):
-    """(what it was looked for by)"""
+class NoSuchEvent(Explained, ServiceError):
+    """What it was looked for by."""
 
     status = 404
-
-    def __init__(self, place: str) -> None:
-        super().__init__(place)
-
-    def __str__(self) -> str:
-        return f"there is no event {self.args[0]}: it was never accepted, or it was removed for its age"
+    place: str
+    template = "there is no event {place}: it was never accepted, or it was removed for its age"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from tidings.errors import ServiceError, shown
+from tidings.errors import Explained, ServiceError, shown
 from tidings.schema import Catalog, growth, json_form, xml_form
 from tidings.schema.catalog import UnknownName
 from tidings.schema.json_form import SchemaForm
@@ -58,17 +58,13 @@ _SCHEMA = _object(
 )
 
 
-class NoSuchName(ServiceError):
+class NoSuchName(Explained, ServiceError):
     """An address names something that the schema does not have."""
 
     status = 404
-
-    def __init__(self, what: str, name: str) -> None:
-        super().__init__(what, name)
-
-    def __str__(self) -> str:
-        what, name = self.args
-        return f"the schema has no {what} {shown(name)}"
+    what: str
+    name: str
+    template = "the schema has no {what} {name!v}"
 
 
 class Grown(Shape, frozen=True):

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 import uvloop
 
-from tidings.errors import ServiceError
+from tidings.errors import Explained, ServiceError
 from tidings.logs import logged
 from tidings.pipeline.folder import locked
 from tidings.service.callers import digest_of, new_token
@@ -47,33 +47,33 @@ _OTHER_FILES = 1_000  # beside connections of peers
 _PATIENCE = 10  # seconds for the requests under way when the service stops
 
 
-class AlreadyServed(ServiceError):
-    def __init__(self, folder: str, process: str) -> None:
-        super().__init__(folder, process)
+class AlreadyServed(Explained, ServiceError):
+    folder: str
+    process: str
+    template = "a service already runs on {folder} ({who}); stop it, or name another folder by --data"
 
-    def __str__(self) -> str:
-        folder, process = self.args
-        who = f"process {process}" if process else "another process"
-        return f"a service runs on {folder} already ({who}); stop it, or name another folder by --data"
-
-
-class PortTaken(ServiceError):
-    def __init__(self, host: str, port: int, flag: str) -> None:
-        super().__init__(host, port, flag)
-
-    def __str__(self) -> str:
-        host, port, flag = self.args
-        variable = PREFIX + flag.removeprefix("--").replace("-", "_").upper()
-        return f"port {port} of {host} is taken; stop whoever listens there, or choose another by {flag} or {variable}"
+    @property
+    def who(self) -> str:
+        return f"process {self.process}" if self.process else "another process"
 
 
-class CannotListen(ServiceError):
-    def __init__(self, host: str, port: int, flag: str, problem: str) -> None:
-        super().__init__(host, port, flag, problem)
+class PortTaken(Explained, ServiceError):
+    host: str
+    port: int
+    flag: str
+    template = "port {port} of {host} is taken; free it, or choose another by {flag} or {variable}"
 
-    def __str__(self) -> str:
-        host, port, flag, problem = self.args
-        return f"cannot listen at {host}, port {port}: {problem}; choose another by --host or {flag}"
+    @property
+    def variable(self) -> str:
+        return PREFIX + self.flag.removeprefix("--").replace("-", "_").upper()
+
+
+class CannotListen(Explained, ServiceError):
+    host: str
+    port: int
+    flag: str
+    why: str
+    template = "cannot listen at {host}, port {port}: {why}; choose another by --host or {flag}"
 
 
 def serve(settings: Settings, say: Callable[[str], None], companions: Sequence[Companion] = ()) -> None:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tidings.errors import LanguageError, ServiceError, TidingsError
+from tidings.errors import Explained, LanguageError, ServiceError, TidingsError
 from tidings.events import RefusedEvent
 from tidings.language.errors import UnknownAttribute
 from tidings.schema.catalog import EVENT_TYPE, NameTaken, UnknownName
@@ -53,14 +53,11 @@ _SPECIAL = str.maketrans(
 _PLAIN = re.compile(r"[A-Za-z0-9 _.:;,'()/+*=@#!?|-]*")
 
 
-class NoSuchUser(ServiceError):
+class NoSuchUser(Explained, ServiceError):
     """The username of a request and its token do not belong together."""
 
-    def __init__(self, username: str) -> None:
-        super().__init__(username)
-
-    def __str__(self) -> str:
-        return f"there is no user {self.args[0][:60]!r} with this token; log in again, or check the name"
+    username: str
+    template = "there is no user {username!v} with this token; log in again, or check the name"
 
 
 def escaped(text: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, NoReturn
 
-from tidings.errors import ServiceError
+from tidings.errors import Explained, ServiceError
 
 DEEPEST = 64
 MOST_ATTRIBUTES = 32  # of one element
@@ -45,14 +45,9 @@ class MalformedRequest(ServiceError):
         return f"line {line}, column {column}: {problem}" if line else str(problem)
 
 
-class RequestTooLarge(ServiceError):
-    """The bytes that a request may have."""
-
-    def __init__(self, largest: int) -> None:
-        super().__init__(largest)
-
-    def __str__(self) -> str:
-        return f"the request has more than {self.args[0]:,} bytes, the most that is read"
+class RequestTooLarge(Explained, ServiceError):
+    largest: int
+    template = "the request is larger than {largest!n} bytes"
 
 
 class Document(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any
 
 from lxml import etree
 
-from tidings.errors import ServiceError, one_of, shown, suggestion
+from tidings.errors import Explained, ServiceError, one_of, shown, suggestion
 from tidings.schema import Catalog
 from tidings.schema.dtd import FILES, dtd
 from tidings.service.xml_framing import DEEPEST, Document, MalformedRequest
@@ -34,26 +34,27 @@ _PARSERS = {
 }
 
 
-class UnknownRequest(ServiceError):
-    """A root element that is no request."""
+class UnknownRequest(Explained, ServiceError):
+    """A root element that is not a request."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
+    name: str
+    template = "<{name:.60}> is not a request{hint}"
 
-    def __str__(self) -> str:
-        name = self.args[0]
-        return f"<{name[:60]}> is no request{suggestion(name, tuple(FILES))}"
+    @property
+    def hint(self) -> str:
+        return suggestion(self.name, tuple(FILES))
 
 
-class InvalidRequest(ServiceError):
-    """A request that is not of its form: its name, and what is wrong."""
+class InvalidRequest(Explained, ServiceError):
+    """A request that does not have its form: its name, and what is wrong."""
 
-    def __init__(self, name: str, problem: str) -> None:
-        super().__init__(name, problem)
+    name: str
+    what: str
+    template = "{what}; its form is in /dtds/{file}"
 
-    def __str__(self) -> str:
-        name, problem = self.args
-        return f"{problem}; its form is told by /dtds/{FILES[name]}"
+    @property
+    def file(self) -> str:
+        return FILES[self.name]
 
 
 def parse(document: Document) -> etree._Element:

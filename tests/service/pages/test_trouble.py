@@ -40,7 +40,7 @@ def test_what_nobody_foresaw(service: Service, ann: Visitor, monkeypatch: pytest
     monkeypatch.setattr(service.gateway.store, "catalog", broken)
     _both(ann, "/pages/publish", 500)
     assert "Something went wrong" in ann.text
-    assert "The service failed in a way that nobody foresaw" in ann.text
+    assert "The service failed unexpectedly" in ann.text
     assert "inside" not in ann.page.text
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from tidings.errors import ServiceError
+from tidings.errors import Explained, ServiceError
 from tidings.schema import Instant
 from tidings.service.actions.channels import how_to_confirm
 from tidings.service.actions.deliveries import ReplayAsked, replay
@@ -37,13 +37,11 @@ _DONE = {
 }
 
 
-class NoPeriod(ServiceError):
+class NoPeriod(Explained, ServiceError):
     """A range of time to send again that has neither a beginning nor an end, or ends before it begins."""
 
     status = 422
-
-    def __str__(self) -> str:
-        return "say from when, until when, or both; the end comes after the beginning"
+    template = "say from when, until when, or both; the end comes after the beginning"
 
 
 @router.get(f"{MINE}/{{id}}/deliveries")

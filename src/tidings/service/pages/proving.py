@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from tidings.errors import ServiceError
+from tidings.errors import Explained, ServiceError
 from tidings.service.actions.accounts import is_username
 from tidings.service.pages.visiting import HOME, LogInFirst, back_to, secret_of, visitor
 
@@ -25,13 +25,11 @@ _PURPOSE = "tidings form"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
-class ForgedForm(ServiceError):
+class ForgedForm(Explained, ServiceError):
     """A form that came from no page of ours."""
 
     status = 403
-
-    def __str__(self) -> str:
-        return "this form does not belong to your session; go back, load its page again, and send it once more"
+    template = "this form does not belong to your session; go back, reload its page, and send it again"
 
 
 class StaleForm(ServiceError):
