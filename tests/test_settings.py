@@ -9,6 +9,8 @@ import pytest
 
 from tidings.settings import InvalidSetting, Settings, read_settings, written_settings
 
+FIRST = {"publish", "subscribe", "read", "account"}
+
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
@@ -106,9 +108,9 @@ def test_text_from_the_environment_becomes_the_setting_s_kind(name: str, text: s
         ("idle_seconds = inf", "seconds above 0"),
         ("data = 7", "a path"),
         ("store = ['x']", "text"),
-        ('extra_scopes = ["everything"]', "publish, subscribe, schema, operate"),
-        ("extra_scopes = [[]]", "publish, subscribe, schema, operate"),
-        ("extra_scopes = 3", "publish, subscribe, schema, operate"),
+        ('extra_scopes = ["everything"]', "publish, subscribe, read, account, schema, operate"),
+        ("extra_scopes = [[]]", "publish, subscribe, read, account, schema, operate"),
+        ("extra_scopes = 3", "publish, subscribe, read, account, schema, operate"),
     ],
 )
 def test_a_value_of_another_kind_is_refused(file: Path, line: str, expected: str) -> None:
@@ -134,13 +136,13 @@ def test_what_is_no_toml_and_what_is_not_there(file: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.0.1", "::1", "localhost"])
 def test_on_a_loopback_address_a_newcomer_may_grow_the_schema(host: str) -> None:
-    assert Settings(host=host).first_scopes == {"publish", "subscribe", "schema"}
+    assert Settings(host=host).first_scopes == {*FIRST, "schema"}
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "tidings.example"])
 def test_elsewhere_only_where_the_settings_say_so(host: str) -> None:
-    assert Settings(host=host).first_scopes == {"publish", "subscribe"}
-    assert Settings(host=host, extra_scopes=("schema",)).first_scopes == {"publish", "subscribe", "schema"}
+    assert Settings(host=host).first_scopes == FIRST
+    assert Settings(host=host, extra_scopes=("schema",)).first_scopes == {*FIRST, "schema"}
 
 
 def test_settings_travel_and_do_not_show_a_password() -> None:

@@ -25,7 +25,8 @@ MEANINGS = {
     "outbox": "send what is owed from here; false where `tidings outbox` runs elsewhere",
     "registration": "whether anyone may make an account",
     "guests": "whether one may publish and grow the schema without a token",
-    "extra_scopes": "what a new account has beside `publish` and `subscribe` (and `schema`, on loopback)",
+    "extra_scopes": "what a new account has beside `publish`, `subscribe`, `read` and `account` (and `schema`, "
+    "on loopback)",
     "largest_event": "bytes of one event, or of one XML request",
     "values_per_attribute": "different values that an attribute may have in one event; for `tidings pipeline` and "
     "`tidings journal load` too",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from generated.part import table
 from tidings.schema import Catalog
 from tidings.schema.dtd import OPERATORS, dtds
-from tidings.service.xml_requests import SCOPES
+from tidings.service.scopes import XML
 
 _TOLD = {
     "ADD_DOMAIN": "a new domain",
@@ -21,8 +21,8 @@ _TOLD = {
 
 
 def requests() -> str:
-    files = {name: file for file, text in dtds(Catalog()).items() for name in SCOPES if f"<!ELEMENT {name} " in text}
-    rows = [(f"`{name}`", f"`{scope}`", _TOLD[name], f"`/dtds/{files[name]}`") for name, scope in SCOPES.items()]
+    files = {name: file for file, text in dtds(Catalog()).items() for name in XML if f"<!ELEMENT {name} " in text}
+    rows = [(f"`{name}`", f"`{scope}`", _TOLD[name], f"`/dtds/{files[name]}`") for name, scope in XML.items()]
     return table(["request", "scope", "what it does", "DTD"], rows)
 
 

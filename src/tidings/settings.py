@@ -9,7 +9,7 @@ import tomllib
 from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,7 +19,8 @@ from tidings.errors import TidingsError, shown, suggestion
 PREFIX = "TIDINGS_"
 # Read where they are needed.
 ELSEWHERE = ("TIDINGS_CACHE", "TIDINGS_CLOCK_OFFSET_FILE", "TIDINGS_KAFKA_JARS", "TIDINGS_SERVER", "TIDINGS_TOKEN")
-SCOPES = ("publish", "subscribe", "schema", "operate")
+SCOPES = ("publish", "subscribe", "read", "account", "schema", "operate")
+_FIRST_SCOPES = ("publish", "subscribe", "read", "account")  # of every new account
 SMTP_SECURITY = ("none", "starttls", "tls")
 HANDSHAKES = ("ask", "none")
 LOG_FORMATS = ("text", "json")
@@ -43,7 +44,11 @@ class Settings:
     data: Path = Path("data")
     host: str = "127.0.0.1"
     port: int = 8080
+    xml: bool = True  # whether XML over TCP is taken at all
+    xml_host: str = "127.0.0.1"  # apart from `host`: tokens travel in the clear there, unless a certificate is given
     xml_port: int = 8090
+    xml_certificate: str = ""  # a PEM file, with its chain; then XML is taken over TLS only
+    xml_key: str = ""  # the PEM file of its key; empty: it is in the same file
     store: str = field(default="", repr=False)  # a URL, maybe with a password; empty: SQLite in the data folder
     spark_master: str = "local[2]"
     log_format: str = "text"  # or json, of every process
@@ -51,7 +56,7 @@ class Settings:
     outbox: bool = True  # the same
     registration: bool = True  # anyone may make an account
     guests: bool = False  # whoever has no token may publish and grow the schema
-    extra_scopes: tuple[str, ...] = ()  # what a new account has beside publish and subscribe
+    extra_scopes: tuple[str, ...] = ()  # what a new account has beside publish, subscribe, read and account
     largest_event: int = MIB // 4  # bytes
     values_per_attribute: int = 1_000  # different ones in one event
     largest_body: int = 16 * MIB  # of one request that is not a stream of lines
@@ -59,7 +64,9 @@ class Settings:
     subscriptions_per_owner: int = 100_000
     requests_per_second: int = 20_000  # of one caller
     guest_requests_per_second: int = 100  # of one address without a token
-    connections: int = 4_000  # at once, HTTP and XML each
+    connections: int = 4_000  # at once, HTTP and XML each; a quarter of them from one address, or of one account
+    bytes_in_flight: int = 256 * MIB  # of large bodies; a quarter of them of one account, 1/16 of an unknown address
+    trusted_proxies: tuple[str, ...] = ()  # addresses or networks whose X-Forwarded-For or Forwarded is believed
     streams: int = 2_000  # open at once, of those connections
     streams_per_owner: int = 100
     idle_seconds: float = 30.0  # a peer that sends nothing for so long, in the middle of a request, is let go
@@ -110,7 +117,7 @@ class Settings:
     @property
     def first_scopes(self) -> frozenset[str]:
         """Of a new account. Where only this machine can come in, a newcomer may try everything but operate."""
-        return frozenset({"publish", "subscribe", *(("schema",) if self.on_loopback else ()), *self.extra_scopes})
+        return frozenset({*_FIRST_SCOPES, *(("schema",) if self.on_loopback else ()), *self.extra_scopes})
 
 
 def read_settings(flags: Mapping[str, object | None], environ: Mapping[str, str], file: Path | None = None) -> Settings:
@@ -273,11 +280,20 @@ def _keys(value: object) -> tuple[str, ...]:
     return tuple(keys)
 
 
+def _networks(value: object) -> tuple[str, ...]:
+    names = value.replace(",", " ").split() if isinstance(value, str) else value
+    if not isinstance(names, list | tuple):
+        raise TypeError
+    return tuple(str(ip_network(_text(name), strict=False)) for name in names)
+
+
 _SPECIAL = {
+    "trusted_proxies": "networks",
     "port": "port",
     "xml_port": "port",
     "smtp_port": "port",
     "host": "host",
+    "xml_host": "host",
     "values_per_attribute": "count",
     "smtp_security": "security",
     "webhook_handshake": "handshake",
@@ -303,6 +319,7 @@ _READERS: dict[str, Any] = {
     "url": _url,
     "schemes": _schemes,
     "keys": _keys,
+    "networks": _networks,
 }
 _EXPECTED = {
     "Path": "a path",
@@ -320,5 +337,6 @@ _EXPECTED = {
     "handshake": f"one of {', '.join(HANDSHAKES)}",
     "url": "an address such as https://tidings.example.org, without a name, a query or a fragment",
     "keys": "a list of keys, each 44 characters of URL-safe base64",
+    "networks": "a list of addresses or networks such as 127.0.0.1 or 10.0.0.0/8",
     "schemes": "a list of Apprise's schemes such as ntfys or slack, without ://",
 }

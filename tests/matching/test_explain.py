@@ -1,14 +1,15 @@
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies.filters import RICH, catalogs, events, filter_texts
-from tidings.events import Event
+from tidings.events import Event, validate
 from tidings.language import Filter
-from tidings.matching.explain import Explanation, explain
+from tidings.matching.explain import Explanation, TooManySteps, explain
 from tidings.matching.naive import matches
-from tidings.schema import Catalog, Instant
+from tidings.schema import Catalog, Instant, json_form
 
 
 def explained(text: str, **bound: tuple[object, ...]) -> Explanation:
@@ -114,3 +115,21 @@ def test_an_explanation_agrees_with_the_matcher(catalog: Catalog, data: st.DataO
         assert bool(alternative.note) == (
             not alternative.matches and all(finding.holds for finding in alternative.findings)
         )
+
+
+def test_an_explanation_has_a_limit_of_steps() -> None:
+    """A thousand values in three attributes and a filter with 1,024 alternatives took minutes."""
+    names = ("a", "b", "c")
+    uses = [{"name": name, "mandatory": False, "unique": False} for name in names]
+    schema = {
+        "domains": [{"name": "number", "kind": "numeric"}],
+        "attributes": [{"name": name, "domain": "number"} for name in names],
+        "event_types": [{"name": "t", "attributes": uses}],
+    }
+    catalog = json_form.read(json.dumps(schema).encode())
+    attributes = {name: list(range(1_000)) for name in names}
+    event = validate({"id": "e", "event_type": "t", "attributes": attributes}, catalog)
+    hostile = " and ".join(f"(a > {n} or b > {n})" for n in range(10)) + " and a < b and b < c and a < c"
+    with pytest.raises(TooManySteps, match=r"takes [\d,]+ steps, more than 2,000,000"):
+        explain(Filter.parse(hostile, catalog), event, catalog, 2_000_000)
+    assert explain(Filter.parse("a < b and b < c", catalog), event, catalog, 2_000_000).matches

@@ -20,7 +20,7 @@ def test_register_log_in_and_out(service: Service) -> None:
     answer = client.post("/accounts", json={"username": "ann", "password": PASSWORD})
     assert answer.status_code == 201
     assert answer.json()["username"] == "ann"
-    assert answer.json()["scopes"] == ["publish", "subscribe", "schema"]  # on a loopback address
+    assert answer.json()["scopes"] == ["publish", "subscribe", "read", "account", "schema"]  # on a loopback address
     first = answer.json()["token"]
     second = client.post("/tokens", json={"username": "ann", "password": PASSWORD}).json()["token"]
     assert first.startswith("tid_")
@@ -103,7 +103,7 @@ def test_a_token_may_have_a_name_fewer_scopes_and_an_end(service: Service) -> No
     token = answer.json()["token"]
     listed = service.client.get("/tokens").json()["tokens"]
     assert [(one["name"], one["scopes"], one["expires"], one["current"]) for one in listed] == [
-        ("registration", ["publish", "subscribe", "schema"], None, True),
+        ("registration", ["publish", "subscribe", "read", "account", "schema"], None, True),
         ("sensor", ["publish"], "2999-01-01T00:00:00Z", False),
     ]
     assert token not in str(listed)
@@ -146,7 +146,7 @@ def test_a_new_password_takes_all_other_tokens_back(service: Service) -> None:
 
 
 def test_only_an_operator_sets_quotas(service: Service) -> None:
-    assert service.client.put("/accounts/tester/quota", json={"matches_per_minute": 7}).status_code == 404
+    assert service.client.put("/accounts/tester/quota", json={"matches_per_minute": 7}).status_code == 403
     assert service.store.quotas().at("tester", service.store.tail()) == DEFAULT_QUOTA
     token = new_token()
     assert service.store.add_operator(digest_of(token))
@@ -162,7 +162,7 @@ def test_only_an_operator_sets_quotas(service: Service) -> None:
 def test_only_an_operator_gives_scopes(service: Service) -> None:
     for client in (service.client, service.joined("ann")):
         answer = client.patch("/accounts/tester", json={"scopes": ["operate"]})
-        assert (answer.status_code, answer.json()["type"]) == (404, "/problems/no-such-account")
+        assert (answer.status_code, answer.json()["type"]) == (403, "/problems/out-of-scope")
     token = new_token()
     assert service.store.add_operator(digest_of(token))
     operator = service.anonymous()

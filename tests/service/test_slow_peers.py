@@ -136,14 +136,21 @@ def test_half_open_sockets_do_not_keep_others_out(service: Service) -> None:
 
 
 @on_sqlite
-def test_beyond_the_limit_a_connection_is_told_to_come_again(service: Service) -> None:
-    peers = [_connect(service) for _ in range(49)]  # and the client's own
+def test_when_all_are_busy_a_connection_is_told_to_come_again(service: Service) -> None:
+    wait = b"GET /notifications?wait=20 HTTP/1.1\r\nHost: x\r\n%b\r\n\r\n"
+    tokens = [service.joined(f"user{number}").headers["Authorization"] for number in range(5)]  # each has a quarter
+    under_way = service.app.entrance._in_flight._requests  # type: ignore[attr-defined]
+    peers = []
     try:
+        for number in range(50):
+            peers.append(_connect(service))
+            peers[-1].sendall(wait % f"Authorization: {tokens[number % 5]}".encode())
+        while sum(under_way.values()) < 50:
+            sleep(0.01)
         with _connect(service) as one_more:
             answer = _rest(one_more)
         assert answer.startswith(b"HTTP/1.1 503")
         assert b"retry-after" in answer
-        _others_are_served(service)
     finally:
         for peer in peers:
             peer.close()

@@ -55,11 +55,17 @@ def test_a_rate_of_nothing_lets_one_burst_through(clock: Clock) -> None:
         throttle.take("ann")
 
 
-def test_many_keys_are_forgotten_once_they_are_full_again(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_that_asked_longest_ago_makes_room_and_the_others_stay(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once the table was full, everybody's bucket was emptied: a flood of addresses set all limits back."""
     monkeypatch.setattr("tidings.service.throttling._MOST_KEYS", 10)
-    throttle = Throttle(1.0, burst=5, clock=clock)
+    throttle = Throttle(0.001, burst=2, clock=clock)
     for number in range(10):
         throttle.take(number)
-    clock.now += 2
-    throttle.take("one more")
-    assert len(throttle._full_at) == 1
+    throttle.take(0)  # all that it may have; and it is the last to have asked
+    for number in range(100, 108):
+        throttle.take(number)
+    with pytest.raises(TooManyRequests):
+        throttle.take(0)
+    assert len(throttle._full_at) == 10

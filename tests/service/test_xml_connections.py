@@ -6,7 +6,7 @@ from tests.service.conftest import on_sqlite
 from tests.service.xml_served import CAR, Served, Speaker
 from tests.services.missing import need
 from tidings.schema.dtd import FILES
-from tidings.service.xml_requests import SCOPES
+from tidings.service.scopes import XML
 
 
 @on_sqlite
@@ -108,4 +108,4 @@ def test_with_nc(daemon: Served, ann: Speaker) -> None:
 
 
 def test_every_request_has_its_dtd() -> None:
-    assert set(SCOPES) == set(FILES)
+    assert set(XML) == set(FILES)

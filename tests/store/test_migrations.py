@@ -185,3 +185,31 @@ def test_watermarks_are_filled_in(url: str, clock: Clock) -> None:
         before = expected[-1]
         store.append([publish("later", time="1970-01-02T00:00:00Z")])
         assert store.watermark_at(store.tail()) == before
+
+
+def test_old_tokens_keep_what_their_owners_meant_them_to_do(url: str, clock: Clock) -> None:
+    """Scopes `read` and `account` are new: whoever had all scopes of the account has these, too."""
+    config = Config()
+    config.set_main_option("script_location", str(migration.SCRIPTS))
+    database = Database(url)
+    binary = "BLOB" if database.engine.dialect.name == "sqlite" else "bytea"
+    tokens = {"all": '["publish","subscribe"]', "reader": '["subscribe"]', "sensor": '["publish"]', "none": "[]"}
+    with database.writing() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0011")
+        connection.exec_driver_sql("INSERT INTO accounts VALUES ('ann', 'x', '[\"publish\",\"subscribe\"]', 1)")
+        for name, scopes in tokens.items():
+            connection.exec_driver_sql(
+                f"INSERT INTO tokens VALUES (CAST('{name}' AS {binary}), 'ann', 'token', '{name}', '{scopes}', 1, NULL)"
+            )
+    database.close()
+    with Store.open(url, clock) as store:
+        account = store.account("ann")
+        assert account is not None
+        assert account.scopes == {"publish", "subscribe", "read", "account"}
+        assert {one.name: one.scopes for one in store.tokens_of("ann")} == {
+            "all": account.scopes,
+            "reader": {"subscribe", "read"},
+            "sensor": {"publish"},
+            "none": frozenset(),
+        }

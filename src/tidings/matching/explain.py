@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tidings.errors import expect
+from tidings.errors import Explained, MatchingError, expect
 from tidings.events import Event
 from tidings.events.event import Bindings
 from tidings.language import Filter, print_filter
@@ -82,14 +82,40 @@ class Explanation:
         }
 
 
-def explain(filter: Filter, event: Event, catalog: Catalog) -> Explanation:
-    """Evaluates each alternative of the filter on the event."""
+class TooManySteps(Explained, MatchingError):
+    """(steps that it would take, steps that are allowed)"""
+
+    steps: int
+    most: int
+    template = "this explanation takes {steps!n} steps, more than {most!n}; use a filter with fewer alternatives"
+
+
+def explain(filter: Filter, event: Event, catalog: Catalog, most_steps: int | None = None) -> Explanation:
+    """Evaluates each alternative of the filter on the event. Raises TooManySteps, if `most_steps` are given."""
     expect(filter, Filter, "explain", "filter", "a Filter (Filter.parse takes a text)")
     expect(event, Event, "explain", "event", "an Event (validate takes a dict, Matcher.explain too)")
     expect(catalog, Catalog, "explain", "catalog", "a tidings.Schema")
     bindings = event.bindings()
+    if most_steps is not None and (steps := _steps(filter, bindings)) > most_steps:
+        raise TooManySteps(steps, most_steps)
     alternatives = tuple(_alternative(conjunction, bindings, catalog) for conjunction in filter.conjunctions)
     return Explanation(filter.text, event.id, any(a.matches for a in alternatives), alternatives)
+
+
+def _steps(filter: Filter, event: Bindings) -> int:
+    """An upper bound: each predicate is evaluated on each value of its attributes, once alone and once together with
+    the others. Three attributes compared in a cycle take the square of their values (`choice`)."""
+    steps = 0
+    for conjunction in filter.conjunctions:
+        pairs = set()
+        for literal in conjunction:
+            names = attributes_of(literal)
+            steps += 2 * sum(len(event.get(name, ())) for name in names)
+            if len(together := frozenset(compared(literal))) > 1:
+                pairs.add(together)
+        if len(pairs) > 2:
+            steps += max(len(event.get(name, ())) for pair in pairs for name in pair) ** 2
+    return steps
 
 
 def _alternative(conjunction: Conjunction, event: Bindings, catalog: Catalog) -> Alternative:

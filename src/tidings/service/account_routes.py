@@ -12,19 +12,19 @@ from tidings.service.actions.accounts import (
     LONGEST_PASSWORD,
     SHORTEST_PASSWORD,
     USERNAME,
-    NoSuchAccount,
     token_id,
 )
 from tidings.service.actions.times import read_future_time
 from tidings.service.bodies import Shape, read_body, says, says_nothing, takes
+from tidings.service.guarded_route import GuardedRoute
 from tidings.service.requests import Calling, accounts_of, address_of, answered
 from tidings.settings import SCOPES
 from tidings.store.accounts.accounts import Token
 from tidings.store.journal.fitness import LARGEST_QUOTA
 
-router = APIRouter(tags=["accounts"])
+router = APIRouter(tags=["accounts"], route_class=GuardedRoute)
 
-Scope = Literal["publish", "subscribe", "schema", "operate"]
+Scope = Literal["publish", "subscribe", "read", "account", "schema", "operate"]
 # What is wrong with them, `accounts` says in plainer words than msgspec would.
 Username = Annotated[str, msgspec.Meta(extra_json_schema={"pattern": USERNAME})]
 _NO_ZERO = "^[^\\u0000]*$"
@@ -124,7 +124,6 @@ async def me(request: Request, caller: Calling) -> Response:
 )
 async def change_password(request: Request, caller: Calling) -> Response:
     """Change your password. All tokens but the one you ask with are taken back."""
-    caller.owner  # noqa: B018  # raises for a guest, before anything is read
     body = await read_body(request, NewPassword)
     await accounts_of(request).change_password(caller, body.old, body.new, address_of(request))
     return Response(status_code=204)
@@ -133,11 +132,8 @@ async def change_password(request: Request, caller: Calling) -> Response:
 @router.patch(
     "/accounts/{username}", openapi_extra=takes(NewScopes), responses=says(AccountSeen, "The account as it is now")
 )
-async def change_scopes(username: str, request: Request, caller: Calling) -> Response:
+async def change_scopes(username: str, request: Request, _: Calling) -> Response:
     """For operators: what an account may do. Tokens that could do more are taken back."""
-    caller.owner  # noqa: B018
-    if "operate" not in caller.scopes:
-        raise NoSuchAccount(username)
     body = await read_body(request, NewScopes)
     account = await accounts_of(request).change_scopes(username, frozenset(body.scopes))
     seen = {"username": account.username, "scopes": _listed(account.scopes), "created": str(account.created)}
@@ -147,12 +143,9 @@ async def change_scopes(username: str, request: Request, caller: Calling) -> Res
 @router.put(
     "/accounts/{username}/quota", openapi_extra=takes(NewQuota), responses=says(QuotaSeen, "The quota as it is now")
 )
-async def set_quota(username: str, request: Request, caller: Calling) -> Response:
+async def set_quota(username: str, request: Request, _: Calling) -> Response:
     """For operators: how many matches the account may have per minute; 0: any number. Those beyond it are counted, not
     stored, and the owner gets a notice once a minute."""
-    caller.owner  # noqa: B018
-    if "operate" not in caller.scopes:
-        raise NoSuchAccount(username)
     body = await read_body(request, NewQuota)
     await accounts_of(request).set_quota(username, body.matches_per_minute)
     return answered({"username": username, "matches_per_minute": body.matches_per_minute})
@@ -176,9 +169,16 @@ async def tokens(request: Request, caller: Calling) -> Response:
     return answered({"tokens": [_seen(token, caller.digest) for token in await accounts_of(request).tokens(caller)]})
 
 
+@router.delete("/tokens/current", status_code=204, responses=says_nothing("Taken back"))
+async def log_out(request: Request, caller: Calling) -> Response:
+    """Take back the token that you ask with."""
+    await accounts_of(request).remove_token(caller, "current")
+    return Response(status_code=204)
+
+
 @router.delete("/tokens/{id}", status_code=204, responses=says_nothing("Taken back"))
-async def log_out(id: str, request: Request, caller: Calling) -> Response:
-    """Take a token of yours back: by its id, or `current` for the one you ask with."""
+async def remove_token(id: str, request: Request, caller: Calling) -> Response:
+    """Take a token of yours back, by its id."""
     await accounts_of(request).remove_token(caller, id)
     return Response(status_code=204)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import OrderedDict
 from dataclasses import dataclass
 from hashlib import sha256
 from time import monotonic
@@ -12,7 +13,7 @@ from tidings.settings import SCOPES
 from tidings.store import Store
 
 _REMEMBERED = 5.0  # seconds that a token may still work at another gateway after it was removed
-_MOST_REMEMBERED = 100_000
+_MOST_REMEMBERED = 10_000
 
 
 class NoToken(ServiceError):
@@ -66,11 +67,15 @@ def digest_of(token: str) -> bytes:
 
 
 class Callers:
-    """Remembers tokens for some seconds, since a publisher sends the same one thousands of times a second."""
+    """Remembers tokens for some seconds, since a publisher sends the same one thousands of times a second.
+
+    The token that was looked up longest ago makes room for a new one. Used by the event loop and its threads: each
+    step on the dictionary is one call, which no other thread can interrupt.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._known: dict[bytes, tuple[Caller, float]] = {}
+        self._known: OrderedDict[bytes, tuple[Caller, float]] = OrderedDict()
 
     def remembered(self, digest: bytes) -> Caller | None:
         found = self._known.get(digest)
@@ -78,16 +83,20 @@ class Callers:
             return None
         return found[0]
 
+    def was_known(self, digest: bytes) -> bool:
+        """Whether it was valid when it was last looked up, however long ago."""
+        return digest in self._known
+
     def look_up(self, digest: bytes) -> Caller:
         """Reads the store; raises UnknownToken."""
         token = self._store.token(digest)
+        self._known.pop(digest, None)
         if token is None:
-            self._known.pop(digest, None)
             raise UnknownToken
         caller = Caller(token.username, token.scopes, digest)
-        if len(self._known) >= _MOST_REMEMBERED:
-            self._known.clear()
         self._known[digest] = (caller, monotonic() + _REMEMBERED)
+        while len(self._known) > _MOST_REMEMBERED:
+            self._known.popitem(last=False)
         return caller
 
     def forget(self, digest: bytes | None = None) -> None:

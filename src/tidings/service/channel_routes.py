@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from tidings.notifying.delivery import destination_of
 from tidings.service.actions.channels import how_to_confirm
 from tidings.service.bodies import Shape, read_body, says, says_nothing, takes
-from tidings.service.callers import Caller
 from tidings.service.channel_shapes import ChannelSeen, channel_seen
 from tidings.service.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.requests import (
     After,
+    Calling,
     GatewayOf,
     Limit,
-    Subscriber,
     answered,
-    needing,
     read_cursor,
 )
 from tidings.store import StoredChannel
 
 router = APIRouter(tags=["channels"], route_class=IdempotentRoute)
-
-Operator = Annotated[Caller, Depends(needing("operate"))]
 
 
 class SecretMade(Shape, frozen=True):
@@ -72,20 +66,20 @@ _SEEN = says(ChannelSeen, "As it is now")
 
 
 @router.get("/subscriptions/{id}/channel", responses=_SEEN)
-async def channel(id: str, gateway: GatewayOf, caller: Subscriber) -> Response:
+async def channel(id: str, gateway: GatewayOf, caller: Calling) -> Response:
     """How you are told, and how that goes."""
     found = await gateway.channels.owned(id, caller.owner)
     return answered(channel_seen(found, "" if found is None else how_to_confirm(found)))
 
 
 @router.post("/subscriptions/{id}/channel/pause", responses=_SEEN)
-async def pause(id: str, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None) -> Response:
+async def pause(id: str, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
     """Nothing is sent until it is resumed; nothing is lost."""
     return answered(channel_seen(await gateway.channels.pause(id, caller.owner)))
 
 
 @router.post("/subscriptions/{id}/channel/resume", responses=_SEEN)
-async def resume(id: str, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None) -> Response:
+async def resume(id: str, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
     """What was kept is sent. A channel that was disabled or never confirmed asks the other side again first."""
     kept = await gateway.channels.resume(id, caller.owner)
     return answered(channel_seen(kept.channel, kept.confirm))
@@ -94,14 +88,14 @@ async def resume(id: str, gateway: GatewayOf, caller: Subscriber, key: Idempoten
 @router.post(
     "/subscriptions/{id}/channel/rotate-secret", responses=says(SecretMade, "Shown this once; both sign until then")
 )
-async def rotate_secret(id: str, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None) -> Response:
+async def rotate_secret(id: str, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
     """A new secret for a webhook. For 24 hours the old one signs beside it."""
     secret, until = await gateway.channels.rotate(id, caller.owner)
     return answered({"secret": secret, "old_until": str(until)})
 
 
 @router.get("/notices", responses=says(Notices, "A page; `next` is where to go on"))
-async def notices(gateway: GatewayOf, caller: Subscriber, after: After = "", limit: Limit = 100) -> Response:
+async def notices(gateway: GatewayOf, caller: Calling, after: After = "", limit: Limit = 100) -> Response:
     """What you must know about your channels, as that one was disabled."""
     start = read_cursor(after)
     found = await gateway.read(gateway.store.notices_of, caller.owner, start, limit)
@@ -121,7 +115,7 @@ async def notices(gateway: GatewayOf, caller: Subscriber, after: After = "", lim
 @router.post(
     "/notices/seen", status_code=204, openapi_extra=takes(SeenUpTo), responses=says_nothing("They are marked as seen")
 )
-async def see_notices(request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None) -> Response:
+async def see_notices(request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
     """Up to a cursor that GET /notices gave as `next`."""
     body = await read_body(request, SeenUpTo)
     await gateway.write(gateway.store.see_notices, caller.owner, read_cursor(body.upto))
@@ -129,7 +123,7 @@ async def see_notices(request: Request, gateway: GatewayOf, caller: Subscriber, 
 
 
 @router.get("/operator/channels", responses=says(TroubledChannels, "The longest failing first"))
-async def troubled(gateway: GatewayOf, caller: Operator, limit: Limit = 100) -> Response:
+async def troubled(gateway: GatewayOf, caller: Calling, limit: Limit = 100) -> Response:
     """The channels that fail, were disabled or are slow, whoever's they are."""
     found = await gateway.read(gateway.store.troubled, limit)
     return answered({"channels": [_troubled(one) for one in found]})

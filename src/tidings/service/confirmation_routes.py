@@ -16,10 +16,11 @@ from tidings.errors import ChannelError, Explained, ServiceError, TidingsError
 from tidings.notifying.mail.confirmations import KEY_FILE, Confirmations, ForgedLink, Link, Purpose, kept_key
 from tidings.service import problems
 from tidings.service.gateway import Gateway
+from tidings.service.guarded_route import GuardedRoute
 from tidings.service.requests import GatewayOf
 from tidings.store import StoredChannel
 
-router = APIRouter(tags=["channels"])
+router = APIRouter(tags=["channels"], route_class=GuardedRoute)
 
 _PAGE = "text/html"
 _TOLD: dict[int | str, dict[str, Any]] = {

@@ -14,7 +14,7 @@ from tidings.service.actions import deliveries as actions
 from tidings.service.bodies import Shape, WrongBody, read_body, says, takes
 from tidings.service.gateway import Gateway
 from tidings.service.idempotency import IdempotencyKey, IdempotentRoute
-from tidings.service.requests import After, GatewayOf, Limit, Subscriber, answered, read_cursor
+from tidings.service.requests import After, Calling, GatewayOf, Limit, answered, read_cursor
 from tidings.store import DeliveryState, Item, NoSuchDelivery, StoredAttempt, StoredDelivery
 from tidings.store.notifications.notification_id import id_without_event, notification_id_of
 
@@ -78,7 +78,7 @@ class Replayed(Shape, frozen=True):
 
 @router.get("/subscriptions/{id}/deliveries", responses=says(Deliveries, "A page, the newest first"))
 async def deliveries(
-    id: str, gateway: GatewayOf, caller: Subscriber, state: State = None, after: After = "", limit: Limit = 100
+    id: str, gateway: GatewayOf, caller: Calling, state: State = None, after: After = "", limit: Limit = 100
 ) -> Response:
     """What was sent or is to be sent."""
     start = read_cursor(after)
@@ -90,7 +90,7 @@ async def deliveries(
 
 
 @router.get("/subscriptions/{id}/deliveries/{number}", responses=says(DeliveryTold, "With every attempt"))
-async def delivery(id: str, number: str, gateway: GatewayOf, caller: Subscriber) -> Response:
+async def delivery(id: str, number: str, gateway: GatewayOf, caller: Calling) -> Response:
     """One, and all that was tried: what was asked, what was answered, how long it took."""
     await gateway.channels.owned(id, caller.owner)
     if not (number.isascii() and number.isdecimal() and len(number) < 19):
@@ -107,7 +107,7 @@ async def delivery(id: str, number: str, gateway: GatewayOf, caller: Subscriber)
     "/subscriptions/{id}/replay", openapi_extra=takes(Replay), responses=says(Replayed, "So many are due again")
 )
 async def replay(
-    id: str, request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None
+    id: str, request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
 ) -> Response:
     """Send deliveries once more, also those that arrived. What was removed since cannot be."""
     await gateway.channels.owned(id, caller.owner)
@@ -116,7 +116,7 @@ async def replay(
 
 
 @router.post("/subscriptions/{id}/test-delivery", responses=says(AttemptSeen, "What came of it"))
-async def send_test(id: str, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None) -> Response:
+async def send_test(id: str, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
     """Send a test at once: the newest match, or a made-up event of the schema where there is none."""
     return answered(_attempt(await actions.send_test(gateway, caller.owner, id)))
 

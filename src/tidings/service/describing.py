@@ -9,6 +9,7 @@ from fastapi.openapi.utils import get_openapi
 
 from tidings.service import bodies
 from tidings.service.problems import PROBLEM
+from tidings.service.scopes import NOTHING, TOKEN, need_of
 
 _TOLD = {
     400: "The request cannot be read",
@@ -71,9 +72,18 @@ def document(app: FastAPI) -> dict[str, Any]:
     schemas |= bodies.components() | {"Problem": _PROBLEM}
     for path, operations in made["paths"].items():
         for method, operation in operations.items():
+            _add_need(path, method, operation)
             _add_problems(path, method, operation)
     app.openapi_schema = made
     return made
+
+
+def _add_need(path: str, method: str, operation: dict[str, Any]) -> None:
+    need = need_of(method.upper(), path)
+    if need == NOTHING:
+        operation.pop("security", None)
+    else:
+        operation["security"] = [{"token": [] if need == TOKEN else [need]}]
 
 
 def _add_problems(path: str, method: str, operation: dict[str, Any]) -> None:

@@ -17,10 +17,11 @@ from tidings.schema import Catalog
 from tidings.schema.dtd import dtds
 from tidings.service.asyncapi import asyncapi
 from tidings.service.gateway import Gateway
+from tidings.service.guarded_route import GuardedRoute
 from tidings.service.json_schema import json_schema
 from tidings.service.requests import GatewayOf
 
-router = APIRouter(tags=["documents"])
+router = APIRouter(tags=["documents"], route_class=GuardedRoute)
 
 _JSON_SCHEMA, _JSON, _DTD = "application/schema+json", "application/json", "application/xml-dtd"
 _OBJECT: dict[str, Any] = {"type": "object"}

@@ -1,7 +1,10 @@
 """The entrance: what every HTTP request passes before its handler, and every answer after it.
 
-It finds out who calls, sends away who calls too often or sends too much, counts and times, adds the headers that
-keep browsers careful, and turns what nobody foresaw into an answer that tells nothing of the inside.
+    connection limits ──> rate limit by address ──> authentication ──> scope ──> body ──> idempotency ──> action
+    slow_peers, places    admission                 admission          scopes    in_flight  idempotency
+
+Each guard protects the dearer ones behind it. Here is their order up to the body, with metrics and timing, the headers
+that keep browsers careful, and an answer to what nobody foresaw that tells nothing of the inside.
 """
 
 from __future__ import annotations
@@ -19,12 +22,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tidings.errors import ServiceError, TidingsError
 from tidings.logs import REQUEST_ID
 from tidings.service import problems
+from tidings.service.addresses import Proxies, network_of
 from tidings.service.callers import Caller, UnknownToken
 from tidings.service.gateway import Gateway
+from tidings.service.in_flight import SMALL, BoundedBody, InFlight
 from tidings.service.operations import Metrics
 from tidings.service.request_id import HEADER, logged_path, request_id
-from tidings.service.requests import CALLER, SESSION
-from tidings.service.throttling import Throttle
+from tidings.service.requests import SESSION
+from tidings.service.scopes import CALLER
 
 log = logging.getLogger("tidings.service")
 
@@ -32,8 +37,8 @@ Handler = Callable[[Request], Awaitable[Response]]
 Refusing = Callable[[Scope, TidingsError | HTTPException], Response]  # what went wrong, as whoever asked can read it
 TOLD = "tidings.told"  # in the scope when an error that comes out of the web framework was noted and answered
 STREAMED = ("application/x-ndjson", "application/jsonl", "application/ndjson")
-_ABOUT_ACCOUNTS = ("/accounts", "/tokens")  # and what stands below them
-_LARGEST_ABOUT_ACCOUNTS = 1 << 16  # bytes of a body: whoever is unknown may send one there
+_ABOUT_ACCOUNTS = ("/accounts", "/tokens", "/confirm/", "/unsubscribe/")  # whoever is unknown may send a body there
+_LARGEST_FORM = 1 << 20  # bytes
 GONE = 499  # as others count it: nobody is there to hear an answer
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _NEVER_REFUSED = "/healthz"
@@ -43,14 +48,6 @@ _UNLESS_SAID = [
     (b"cache-control", b"no-store"),
 ]
 _NO_ROUTE = "none"
-
-
-class BodyTooLarge(HTTPException):
-    """Raised while a body is read, inside the web framework, which lets no other kind of error through there."""
-
-    def __init__(self, largest: int) -> None:
-        detail = f"the body is larger than {largest:,} bytes; send it in several requests"
-        super().__init__(413, detail, {"Connection": "close"})
 
 
 class ForeignOrigin(ServiceError):
@@ -80,8 +77,8 @@ class Entrance:
         self._metrics = metrics
         self._direct = direct
         self._refusing = refusing
-        self._known = Throttle(gateway.settings.requests_per_second)
-        self._unknown = Throttle(gateway.settings.guest_requests_per_second)
+        self._proxies = Proxies(gateway.settings.trusted_proxies)
+        self._in_flight = InFlight(gateway.settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -104,9 +101,17 @@ class Entrance:
                 headers += [header for header in _UNLESS_SAID if header[0] not in said]
             await send(message)
 
+        account, body = "", None
         try:
-            receive = self._limited(scope, receive)
-            await self._admit(scope)
+            caller = await self._admit(scope)
+            if caller.username:
+                self._in_flight.enter(caller.username)
+                account = caller.username
+            body = self._bounded(scope, receive)
+            if body is not None:
+                who = account or network_of(scope["client"][0] if scope.get("client") else "")
+                body.count_in(self._in_flight, who, not account)
+                receive = body
             handle = self._direct.get((scope["method"], scope["path"]))
             if handle is None:
                 await self._app(scope, receive, sending)
@@ -126,61 +131,59 @@ class Entrance:
                     raise  # the answer has begun: all that is left is to break it off
                 await self._refusing(scope, problems.Failed())(scope, receive, sending)
         finally:
+            if account:
+                self._in_flight.leave(account)
+            if body is not None:
+                body.end()
             route = scope["path"] if handle is not None else getattr(scope.get("route"), "path", _NO_ROUTE)
             self._metrics.observe(scope["method"], route, status, perf_counter() - began)
 
-    async def _admit(self, scope: Scope) -> None:
-        """Leaves the caller in the scope; raises TooManyRequests."""
-        token, by_cookie = _token(scope["headers"])
+    async def _admit(self, scope: Scope) -> Caller:
+        """Leaves the caller in the scope, or why there is none; raises TooManyRequests."""
+        if self._proxies:
+            peer = scope["client"][0] if scope.get("client") else ""
+            scope["client"] = (self._proxies.client(peer, scope["headers"]), 0)
         address = scope["client"][0] if scope.get("client") else ""
-        if not token:
-            caller: Caller | TidingsError = self._gateway.guest
-            if scope["path"] != _NEVER_REFUSED:
-                self._unknown.take(address)
-        else:
+        token, by_cookie = _token(scope["headers"])
+        caller = self._gateway.guest
+        found: Caller | TidingsError = caller
+        if token or scope["path"] != _NEVER_REFUSED:
             try:
-                caller = await self._gateway.caller(token)
-                self._known.take(caller.username)
+                found = caller = await self._gateway.admission.admit(token, address)
             except UnknownToken as unknown:
-                self._unknown.take(address)
-                caller = unknown
-            if by_cookie and scope["method"] not in _SAFE and not _same_origin(scope["headers"]):
-                caller = ForeignOrigin()
-        scope[CALLER] = caller
+                found = unknown
+        if token and by_cookie and scope["method"] not in _SAFE and not _same_origin(scope["headers"]):
+            found, caller = ForeignOrigin(), self._gateway.guest
+        scope[CALLER] = found
+        return caller
 
-    def _limited(self, scope: Scope, receive: Receive) -> Receive:
-        """Raises BodyTooLarge now or while the body is read, whichever is possible first."""
-        length = chunked = None
+    def _bounded(self, scope: Scope, receive: Receive) -> BoundedBody | None:
+        """None where the body is small, or there is none."""
+        length: bytes | None = None
+        chunked = False
         kind = b""
         for name, value in scope["headers"]:
             if name == b"content-length":
                 length = value
             elif name == b"transfer-encoding":
-                chunked = value
+                chunked = True
             elif name == b"content-type":
                 kind = value
-        if length is None and chunked is None:
-            return receive
+        if length is None and not chunked:
+            return None
+        announced = int(length[:19]) if length is not None and length.isdigit() and not chunked else None
+        if announced is not None and announced <= min(SMALL, self._gateway.settings.largest_body):
+            return None
+        streamed = scope["path"] == "/events" and kind.partition(b";")[0].strip().lower().decode("latin-1") in STREAMED
+        return BoundedBody(receive, self._largest(scope["path"], streamed), announced, not streamed)
+
+    def _largest(self, path: str, streamed: bool) -> int:
         settings = self._gateway.settings
-        streamed = kind.partition(b";")[0].strip().lower().decode("latin-1") in STREAMED
-        largest = settings.largest_stream if streamed and scope["path"] == "/events" else settings.largest_body
-        if scope["path"].startswith(_ABOUT_ACCOUNTS):
-            largest = min(largest, _LARGEST_ABOUT_ACCOUNTS)
-        if length is not None and length.isdigit() and chunked is None:
-            if len(length) > 18 or int(length) > largest:
-                raise BodyTooLarge(largest)
-            return receive  # the server reads no more than was announced
-        received = 0
-
-        async def receiving() -> Message:
-            nonlocal received
-            message = await receive()
-            received += len(message.get("body", b""))
-            if received > largest:
-                raise BodyTooLarge(largest)
-            return message
-
-        return receiving
+        if streamed:
+            return settings.largest_stream
+        if path.startswith(_ABOUT_ACCOUNTS):
+            return min(settings.largest_body, SMALL)
+        return min(settings.largest_body, _LARGEST_FORM) if path.startswith("/pages/") else settings.largest_body
 
 
 def _token(headers: Iterable[tuple[bytes, bytes]]) -> tuple[str, bool]:

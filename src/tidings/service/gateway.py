@@ -16,7 +16,8 @@ from tidings.errors import StoreError
 from tidings.events import Event, RefusedEvent, validate
 from tidings.schema import Catalog
 from tidings.service.actions.channels import Channels
-from tidings.service.callers import Caller, Callers, digest_of
+from tidings.service.admission import Admission
+from tidings.service.callers import Caller, Callers
 from tidings.service.committing import Committing
 from tidings.service.evident import Evident
 from tidings.service.status import OFF, ChildStatus
@@ -63,15 +64,8 @@ class Gateway:
         self._evident = Evident(store.known_catalog, settings.values_per_attribute)
         self._evident_under = store.known_catalog
         self._readers = ThreadPoolExecutor(_READERS, "tidings-reading")
+        self.admission = Admission(self, settings)
         self._writers = ThreadPoolExecutor(_WRITERS, "tidings-writing")
-
-    async def caller(self, token: str | None) -> Caller:
-        """Who has this token, or the guest. Raises UnknownToken."""
-        if not token:
-            return self.guest
-        digest = digest_of(token)
-        known = self.callers.remembered(digest)
-        return known if known is not None else await self.read(self.callers.look_up, digest)
 
     async def append(self, drafts: Sequence[Draft]) -> list[Outcome]:
         """An outcome for each, once they are on the disk. Raises Overloaded or StoreError."""

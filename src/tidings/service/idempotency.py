@@ -7,17 +7,16 @@ was refused is decided again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Header, Request
-from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from tidings.errors import ServiceError
 from tidings.service.actions.keys import IdempotencyKeyReused, digest
 from tidings.service.gateway import Gateway
-from tidings.service.requests import caller_of
+from tidings.service.guarded_route import GuardedRoute, Handler
+from tidings.service.scopes import caller_of
 from tidings.store.accounts.kept_responses import KeptResponse
 
 HEADER = "idempotency-key"
@@ -37,9 +36,9 @@ class IdempotencyKeyInUse(ServiceError):
         return "a request with this Idempotency-Key is under way; wait for its answer, or ask again in a second"
 
 
-class IdempotentRoute(APIRoute):
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
+class IdempotentRoute(GuardedRoute):
+    def handler_within(self) -> Handler:
+        handle = super().handler_within()
 
         async def once(request: Request) -> Response:
             key = request.headers.get(HEADER)

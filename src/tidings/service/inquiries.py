@@ -31,7 +31,7 @@ R = TypeVar("R")
 
 _PROCESSES = 2
 _SECONDS = 20.0  # for an answer
-_FIRST_SECONDS = 60.0  # more for the first one of a process, in which libraries are loaded and kernels compiled
+_FIRST_SECONDS = 60.0  # to load libraries; and more for the first answer ever, for which kernels may be compiled
 _MOST_WAITING = 32
 _MOST_OF_ONE = 8  # questions of one owner, so that nobody takes the whole queue
 
@@ -81,6 +81,8 @@ class Inquiries:
         for worker in reversed(self._workers):
             self._idle.put(worker)
         self._asking: Counter[str] = Counter()
+        self._turns: dict[str, asyncio.Semaphore] = {}
+        self._closed = False
 
     async def ask(
         self, owner: str, question: Callable[Concatenate[Store, P], R], *args: P.args, **named: P.kwargs
@@ -93,11 +95,19 @@ class Inquiries:
             raise Busy
         self._asking[owner] += 1
         task = pickle.dumps((question, args, named))
-        answering = asyncio.get_running_loop().run_in_executor(self._threads, self._answer, task)
+        answering = asyncio.ensure_future(self._in_turn(owner, task))
         answering.add_done_callback(lambda done: self._answered(owner, done))
         # A caller who goes away does not end the work; until it is done it counts against him.
         answer: R = await asyncio.shield(answering)
         return answer
+
+    async def _in_turn(self, owner: str, task: bytes) -> Any:
+        """One owner never has all processes at work, so that others are answered meanwhile."""
+        turn = self._turns.setdefault(owner, asyncio.Semaphore(max(1, len(self._workers) - 1)))
+        async with turn:
+            if self._closed:
+                raise NoAnswer
+            return await asyncio.get_running_loop().run_in_executor(self._threads, self._answer, task)
 
     @property
     def processes(self) -> list[int]:
@@ -106,6 +116,7 @@ class Inquiries:
 
     async def close(self) -> None:
         """Whoever still waits gets NoAnswer."""
+        self._closed = True
         for worker in self._workers:
             worker.close()
         await asyncio.to_thread(self._threads.shutdown)
@@ -125,6 +136,7 @@ class Inquiries:
         self._asking[owner] -= 1
         if not self._asking[owner]:
             del self._asking[owner]
+            self._turns.pop(owner, None)
 
 
 class _Worker:
@@ -135,6 +147,7 @@ class _Worker:
         self._seconds = seconds
         self._first_seconds = first_seconds
         self._process: subprocess.Popen[bytes] | None = None
+        self._has_started = False
         self._closed = False
         self._starting = threading.Lock()  # between the last look at `_closed` and the start
 
@@ -182,7 +195,18 @@ class _Worker:
         assert self._process.stdin is not None
         with suppress(OSError):  # it ended at once: found out where its answer is read
             write_frame(self._process.stdin.fileno(), self._url.encode())
-        return self._process, self._seconds + self._first_seconds
+        self._wait_until_loaded(self._process)
+        first, self._has_started = not self._has_started, True
+        return self._process, self._seconds + (self._first_seconds if first else 0)
+
+    def _wait_until_loaded(self, process: subprocess.Popen[bytes]) -> None:
+        """Its clock begins when it has loaded what it needs. Raises NoAnswer."""
+        assert process.stdout is not None
+        try:
+            read_frame(_Limited(process.stdout.fileno(), self._first_seconds).read)
+        except (TimeoutError, OSError, EOFError):
+            self.end()
+            raise NoAnswer from None
 
     def end(self) -> None:
         """The process that there was is gone, and its pipes closed."""

@@ -14,6 +14,7 @@ from tidings.schema.moments import WHEN
 from tidings.service import query_files
 from tidings.service.actions.questions import PAGE, EventAsked, Questions, SearchAsked
 from tidings.service.bodies import WrongBody, read_body, says, says_nothing, takes
+from tidings.service.guarded_route import GuardedRoute
 from tidings.service.inquiry_shapes import (
     LAST_POSITION,
     EventSeen,
@@ -30,9 +31,9 @@ from tidings.service.inquiry_shapes import (
 from tidings.service.moments import moment
 from tidings.service.problems import PROBLEM
 from tidings.service.questions import StoredEvent
-from tidings.service.requests import After, Calling, GatewayOf, Limit, Subscriber, answered, read_cursor
+from tidings.service.requests import After, Calling, GatewayOf, Limit, answered, read_cursor
 
-router = APIRouter(tags=["inquiries"])
+router = APIRouter(tags=["inquiries"], route_class=GuardedRoute)
 
 
 async def questions_of(request: Request) -> Questions:
@@ -60,7 +61,7 @@ Prefer = Annotated[str, Header(description="`respond-async`: as a job, whose ans
     openapi_extra=takes(EventToExplain),
     responses={**says(ExplanationSeen, "Why, or why not"), **_problem(404, "There is no such event")},
 )
-async def explain(request: Request, caller: Subscriber, questions: QuestionsOf) -> Response:
+async def explain(request: Request, caller: Calling, questions: QuestionsOf) -> Response:
     """Why an event matches a filter, or why not: each predicate, true or false, with the event's values."""
     body = await read_body(request, EventToExplain)
     given = [member is not UNSET for member in (body.event, body.position, body.id)]
@@ -78,7 +79,7 @@ async def explain(request: Request, caller: Subscriber, questions: QuestionsOf) 
 @router.post(
     "/subscriptions/test", openapi_extra=takes(FilterToTest), responses=says(TestSeen, "What it would have matched")
 )
-async def test(request: Request, gateway: GatewayOf, caller: Subscriber, questions: QuestionsOf) -> Response:
+async def test(request: Request, gateway: GatewayOf, caller: Calling, questions: QuestionsOf) -> Response:
     """Try a filter before it is left standing: what is odd about it, and what of the stored events it matches.
 
     Of a long period only the newest events are looked at; `of_newest` says how many positions of the journal.
@@ -123,7 +124,6 @@ async def events(
     One answer goes through some 200,000 events at most, so a page may be short, even empty; `next` is null when there
     is no more. A filter over more than a million positions, asked without `limit` and `after`, becomes a job.
     """
-    caller.owner  # noqa: B018  raises NoToken
     now = gateway.store.clock.now()
     wanted = "respond-async" in prefer.lower()
     asked = SearchAsked(
@@ -155,7 +155,6 @@ async def event(
     position: Annotated[int, Path(ge=1, le=LAST_POSITION)], questions: QuestionsOf, caller: Calling
 ) -> Response:
     """One stored event. All accounts may read it."""
-    caller.owner  # noqa: B018  raises NoToken
     return answered(_event(await questions.stored(position)))
 
 

@@ -28,6 +28,8 @@ def main() -> None:
     questions: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_read, args=(questions,), daemon=True).start()
     url = questions.get().decode()
+    _load()
+    write_frame(answers, b"loaded")
     store: Store | None = None
     while True:
         task = questions.get()
@@ -41,6 +43,12 @@ def main() -> None:
             traceback.print_exc()
             answer = False, NoAnswer()
         write_frame(answers, _pickled(answer))
+
+
+def _load() -> None:
+    """What the questions need and is slow to load: an answer's time should not be spent on it."""
+    import tidings.matching.explain
+    import tidings.pipeline.batch.history  # noqa: F401
 
 
 def _answer(task: bytes, store: Store) -> Any:

@@ -10,11 +10,12 @@ from starlette.responses import Response
 
 from tidings.service.bodies import Shape, says
 from tidings.service.gateway import Gateway
+from tidings.service.guarded_route import GuardedRoute
 from tidings.service.notification_form import notification_json, raw_events
-from tidings.service.requests import After, GatewayOf, Limit, Subscriber, answered, check_id, read_cursor
+from tidings.service.requests import After, Calling, GatewayOf, Limit, answered, check_id, read_cursor
 from tidings.store import NoSuchSubscription
 
-router = APIRouter(tags=["notifications"])
+router = APIRouter(tags=["notifications"], route_class=GuardedRoute)
 
 LONGEST_WAIT = 30.0
 _LARGEST_PAGE = 8 << 20  # bytes of events, unless one has more: a thousand large ones would be a quarter of a gigabyte
@@ -41,7 +42,7 @@ _PAGE = says(Notifications, "A page; `next` is where to go on, also when there i
 
 @router.get("/notifications", responses=_PAGE)
 async def notifications(
-    request: Request, gateway: GatewayOf, caller: Subscriber, after: After = "", limit: Limit = 100, wait: Wait = 0
+    request: Request, gateway: GatewayOf, caller: Calling, after: After = "", limit: Limit = 100, wait: Wait = 0
 ) -> Response:
     """Of all your subscriptions. An event that was removed since is null."""
     return await _answer(request, gateway, caller.owner, None, read_cursor(after), limit, wait)
@@ -52,7 +53,7 @@ async def of_subscription(
     id: str,
     request: Request,
     gateway: GatewayOf,
-    caller: Subscriber,
+    caller: Calling,
     after: After = "",
     limit: Limit = 100,
     wait: Wait = 0,

@@ -16,11 +16,12 @@ from tidings.pipeline.folder import DataFolder
 from tidings.pipeline.plans.plan_figures import PlanFigures, PlanReader
 from tidings.service.bodies import Shape, says
 from tidings.service.gateway import Gateway
+from tidings.service.guarded_route import GuardedRoute
 from tidings.service.requests import GatewayOf, answered
 from tidings.service.status import ChildStatus
 from tidings.store import DeliveryFigures, Figures
 
-router = APIRouter(tags=["operations"])
+router = APIRouter(tags=["operations"], route_class=GuardedRoute)
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # seconds
 _PATIENCE = 5.0  # seconds for the store to answer

@@ -1,20 +1,20 @@
 """How many connections there may be at once, and of these from one address: nobody should take the last place alone.
 
-The XML daemon asks for a place when somebody connects, and gives it back when the connection is gone.
+HTTP and the XML daemon ask for a place when somebody connects, and give it back when the connection is gone.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from ipaddress import IPv6Address, ip_address
 
 from tidings.errors import ServiceError
+from tidings.service.addresses import Proxies, network_of
 
 _SHARE = 4  # one address may have a quarter
 
 
 class TooManyConnections(ServiceError):
-    """How many there may be, and the address where only its share is taken."""
+    """How many there may be, and the address, or /64, where only its share is taken."""
 
     def __init__(self, most: int, address: str = "") -> None:
         super().__init__(most, address)
@@ -26,25 +26,32 @@ class TooManyConnections(ServiceError):
 
 
 class Places:
-    """Of one event loop. Those who sit at this machine may have all: a proxy there speaks for everybody."""
+    """Of one event loop. Trusted proxies and those who sit at this machine may have all: they speak for everybody."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, proxies: Proxies | None = None) -> None:
         self._most = most
+        self._proxies = proxies or Proxies(())
         self._share = max(1, most // _SHARE)
-        self._taken: Counter[str] = Counter()
+        self._taken: dict[str, int] = {}
+        self._all = 0
 
     def take(self, address: str) -> None:
         """Raises TooManyConnections."""
-        if self._taken.total() >= self._most:
+        network = network_of(address)
+        taken = self._taken.get(network, 0)
+        if taken >= self._share and not (_is_loopback(address) or self._proxies.trusts(address)):
+            raise TooManyConnections(self._share, network)
+        if self._all >= self._most:
             raise TooManyConnections(self._most)
-        if self._taken[address] >= self._share and not _is_loopback(address):
-            raise TooManyConnections(self._share, address)
-        self._taken[address] += 1
+        self._taken[network] = taken + 1
+        self._all += 1
 
     def leave(self, address: str) -> None:
-        self._taken[address] -= 1
-        if not self._taken[address]:
-            del self._taken[address]
+        network = network_of(address)
+        self._taken[network] -= 1
+        self._all -= 1
+        if not self._taken[network]:
+            del self._taken[network]
 
 
 def _is_loopback(address: str) -> bool:

@@ -21,6 +21,7 @@ from tidings.service.actions.filters import matches_everything, read_filter
 from tidings.service.covering import covering
 from tidings.store import Store
 
+MOST_STEPS = 2_000_000  # of one explanation: some seconds
 SCANNED = 200_000  # events that one question goes through at most: some seconds
 _ROWS = 10_000
 _MOST_BYTES = 8 << 20  # of events in one answer
@@ -94,12 +95,12 @@ def published(store: Store, source: str, id: str) -> StoredEvent:
 
 
 def explain(store: Store, filter: str, raw: object, most_values: int | None = None) -> dict[str, Any]:
-    """Why an event matches or not; `most_values` as in `validate`. Raises LanguageError or RefusedEvent."""
+    """Why an event matches or not; `most_values` as in `validate`. Raises LanguageError, RefusedEvent, TooManySteps."""
     from tidings.matching.explain import explain as explained
 
     catalog = store.catalog()
     bound = Filter.parse(filter, catalog)
-    explanation = explained(bound, validate(raw, catalog, most_values=most_values), catalog)
+    explanation = explained(bound, validate(raw, catalog, most_values=most_values), catalog, MOST_STEPS)
     return {**explanation.as_json(), "warnings": list(bound.warnings)}
 
 

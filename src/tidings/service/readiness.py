@@ -18,11 +18,13 @@ from tidings.errors import Explained, ServiceError, StoreError
 from tidings.service import problems
 from tidings.service.bodies import Shape, says
 from tidings.service.gateway import Gateway
+from tidings.service.guarded_route import GuardedRoute
 from tidings.service.pulse import Beat
-from tidings.service.requests import CALLER, GatewayOf, answered
+from tidings.service.requests import GatewayOf, answered
+from tidings.service.scopes import CALLER
 from tidings.service.status import ChildStatus
 
-router = APIRouter(tags=["operations"])
+router = APIRouter(tags=["operations"], route_class=GuardedRoute)
 
 PATIENCE = 15.0  # seconds that a child may be silent, and that nothing may be committed while something waits
 _STORE_PATIENCE = 5.0  # seconds for the store to answer

@@ -5,7 +5,7 @@ The entrance (`http`) has looked up the caller before any handler runs; here it 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import msgspec
@@ -13,14 +13,15 @@ from fastapi import Depends, Query, Request, Security
 from fastapi.security import HTTPBearer
 from starlette.responses import Response
 
-from tidings.errors import ServiceError, TidingsError, shown
+from tidings.errors import ServiceError, shown
 from tidings.service.actions.accounts import Accounts
+from tidings.service.addresses import network_of
 from tidings.service.callers import Caller
 from tidings.service.gateway import Gateway
+from tidings.service.scopes import caller_of
 from tidings.store import NoSuchSubscription
 from tidings.store.journal.fitness import is_id
 
-CALLER = "tidings.caller"  # where the entrance leaves the caller, or the error, in the scope
 SESSION = "tidings_session"  # the cookie
 LARGEST_PAGE = 1_000
 _LARGEST_CURSOR = 2**63 - 1
@@ -48,31 +49,13 @@ def accounts_of(request: Request) -> Accounts:
 
 
 def address_of(request: Request) -> str:
-    """Of whoever sent it; '' where the server does not know."""
-    return request.client.host if request.client else ""
-
-
-def caller_of(request: Request) -> Caller:
-    """Whoever sent a valid token, else the guest; raises UnknownToken or ForeignOrigin."""
-    found: Caller | TidingsError = request.scope[CALLER]
-    if isinstance(found, TidingsError):
-        raise found
-    return found
+    """Of whoever sent it, as limits count it; '' where the server does not know."""
+    return network_of(request.client.host) if request.client else ""
 
 
 async def calling(request: Request, _: Annotated[object, Security(_bearer)] = None) -> Caller:
     """`caller_of` as a dependency, which also documents that a token is needed."""
     return caller_of(request)
-
-
-def needing(scope: str) -> Callable[..., Awaitable[Caller]]:
-    """The dependency of a route that needs this scope, and an account."""
-
-    async def caller(caller: Annotated[Caller, Depends(calling)]) -> Caller:
-        caller.need(scope)
-        return caller
-
-    return caller
 
 
 def read_cursor(text: str | None) -> int:
@@ -97,8 +80,5 @@ def answered(body: Any, status: int = 200, headers: Mapping[str, str] | None = N
 
 GatewayOf = Annotated[Gateway, Depends(gateway_of)]
 Calling = Annotated[Caller, Depends(calling)]
-Publisher = Annotated[Caller, Depends(needing("publish"))]
-Subscriber = Annotated[Caller, Depends(needing("subscribe"))]
-SchemaAuthor = Annotated[Caller, Depends(needing("schema"))]
 After = Annotated[str, Query(max_length=600, description="The `next` of the page before")]
 Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="How many at most")]

@@ -17,7 +17,7 @@ from tidings.service.actions import schema as actions
 from tidings.service.bodies import Shape, check_media_type, says, takes
 from tidings.service.gateway import Gateway
 from tidings.service.idempotency import IdempotencyKey, IdempotentRoute
-from tidings.service.requests import After, GatewayOf, Limit, SchemaAuthor, answered, read_cursor
+from tidings.service.requests import After, Calling, GatewayOf, Limit, answered, read_cursor
 
 router = APIRouter(tags=["schema"], route_class=IdempotentRoute)
 
@@ -127,9 +127,7 @@ async def history(gateway: GatewayOf, after: After = "", limit: Limit = 100) -> 
 
 
 @router.post("/schema/domains", status_code=201, openapi_extra=takes(_DOMAIN), responses=_GROWN)
-async def create_domain(
-    request: Request, gateway: GatewayOf, caller: SchemaAuthor, key: IdempotencyKey = None
-) -> Response:
+async def create_domain(request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
     """A new domain."""
     read = await _piece(request, gateway)
     return await _grown(gateway, growth.CreateDomain(await gateway.read(json_form.read_domain, read)))
@@ -137,7 +135,7 @@ async def create_domain(
 
 @router.post("/schema/attributes", status_code=201, openapi_extra=takes(_ATTRIBUTE), responses=_GROWN)
 async def create_attribute(
-    request: Request, gateway: GatewayOf, caller: SchemaAuthor, key: IdempotencyKey = None
+    request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
 ) -> Response:
     """A new attribute over a domain that exists."""
     return await _grown(gateway, growth.CreateAttribute(json_form.read_attribute(await _piece(request, gateway))))
@@ -145,7 +143,7 @@ async def create_attribute(
 
 @router.post("/schema/event-types", status_code=201, openapi_extra=takes(_EVENT_TYPE), responses=_GROWN)
 async def create_event_type(
-    request: Request, gateway: GatewayOf, caller: SchemaAuthor, key: IdempotencyKey = None
+    request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
 ) -> Response:
     """A new event type over attributes that exist; they are mandatory and unique unless it says otherwise."""
     return await _grown(gateway, growth.CreateEventType(json_form.read_event_type(await _piece(request, gateway))))
@@ -153,7 +151,7 @@ async def create_event_type(
 
 @router.post("/schema/event-types/{name:path}/attributes", status_code=201, openapi_extra=takes(_USE), responses=_GROWN)
 async def extend_event_type(
-    name: str, request: Request, gateway: GatewayOf, caller: SchemaAuthor, key: IdempotencyKey = None
+    name: str, request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
 ) -> Response:
     """One optional attribute more for an event type."""
     use = json_form.read_use(await _piece(request, gateway), mandatory=False)
@@ -164,7 +162,7 @@ async def extend_event_type(
     "/schema/domains/{name:path}/values", status_code=201, openapi_extra=takes(_VALUE, _NODE), responses=_GROWN
 )
 async def append_value(
-    name: str, request: Request, gateway: GatewayOf, caller: SchemaAuthor, key: IdempotencyKey = None
+    name: str, request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
 ) -> Response:
     """One value more in an enumeration, or one node more in a hierarchy, below `parent` or as a root."""
     read = await _piece(request, gateway)

@@ -13,6 +13,7 @@ import os
 import resource
 import signal
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
@@ -33,7 +34,7 @@ from tidings.service.slow_peers import patient_protocol
 from tidings.service.status import ChildStatus
 from tidings.service.supervising import Supervisor
 from tidings.service.xml_daemon import XmlDaemon
-from tidings.settings import PREFIX, Settings
+from tidings.settings import PREFIX, InvalidSetting, Settings
 from tidings.store import Retention, RetentionDays, Store
 from tidings.vault import vault_of
 
@@ -84,6 +85,7 @@ def serve(settings: Settings, say: Callable[[str], None], companions: Sequence[C
     """
     _check_master(settings)
     _check_mail(settings)
+    certificate = _xml_certificate(settings)
     _make_room(2 * settings.connections + _OTHER_FILES)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)  # with everybody's events and token digests
     with (
@@ -95,11 +97,16 @@ def serve(settings: Settings, say: Callable[[str], None], companions: Sequence[C
     ):
         settings = replace(settings, port=listener.getsockname()[1])  # links in mails lead there
         further = [make(settings, store) for make in companions]
-        runner.run(_serve(settings, store, listener, say, further))
+        runner.run(_serve(settings, store, listener, say, further, certificate))
 
 
 async def _serve(
-    settings: Settings, store: Store, listener: socket.socket, say: Callable[[str], None], further: Sequence[Child]
+    settings: Settings,
+    store: Store,
+    listener: socket.socket,
+    say: Callable[[str], None],
+    further: Sequence[Child],
+    certificate: ssl.SSLContext | None,
 ) -> None:
     gateway = Gateway(store, settings)
 
@@ -124,15 +131,22 @@ async def _serve(
         closing.push_async_callback(gateway.close)
         if not settings.pipeline:  # which would run it
             closing.enter_context(_retaining(settings, store))
-        with _explained(settings.host, settings.xml_port, "--xml-port"):
-            await daemon.start(settings.host, settings.xml_port)
+        if settings.xml:
+            with _explained(settings.xml_host, settings.xml_port, "--xml-port"):
+                await daemon.start(settings.xml_host, settings.xml_port, certificate)
         token = new_token()
         is_first = store.add_operator(digest_of(token))  # before anybody can take the name
         serving = asyncio.create_task(server.serve([listener]))
         try:
             await _first_of(serving, server.ready.wait())
             if server.started:
-                _welcome(settings, listener.getsockname()[1], daemon.port, token if is_first else "", say)
+                _welcome(
+                    settings,
+                    listener.getsockname()[1],
+                    daemon.port if settings.xml else None,
+                    token if is_first else "",
+                    say,
+                )
                 for supervisor in supervisors:
                     supervisor.start()
                 await _first_of(serving, stopped.wait())
@@ -233,13 +247,32 @@ def _teller(name: str, say: Callable[[str], None]) -> Callable[[ChildStatus], No
     return tell
 
 
-def _welcome(settings: Settings, port: int, xml_port: int, token: str, say: Callable[[str], None]) -> None:
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    places = f"http://{host}:{port} and for XML at {host}:{xml_port}"
-    say(f"Tidings is at {places}; its data is in {settings.data}. Ctrl-C stops it.")
+def _welcome(settings: Settings, port: int, xml_port: int | None, token: str, say: Callable[[str], None]) -> None:
+    place = f"http://{_in_url(settings.host)}:{port}"
+    if xml_port is not None:
+        over = " over TLS" if settings.xml_certificate else ""
+        place += f" and for XML{over} at {_in_url(settings.xml_host)}:{xml_port}"
+    say(f"Tidings is at {place}; its data is in {settings.data}. Ctrl-C stops it.")
     if token:
         say(f"The operator's token, shown this once: {token}")
         say("It may do everything, also what no other account may: keep it where others cannot read it.")
+
+
+def _in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _xml_certificate(settings: Settings) -> ssl.SSLContext | None:
+    """Where one is given; raises InvalidSetting."""
+    if not (settings.xml and settings.xml_certificate):
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(settings.xml_certificate, settings.xml_key or None)
+    except OSError as problem:  # SSLError is one
+        told = f"cannot be used: {problem.strerror or problem}"
+        raise InvalidSetting("settings", "xml_certificate", told) from None
+    return context
 
 
 def _check_master(settings: Settings) -> None:

@@ -9,12 +9,13 @@ from fastapi import APIRouter, Header, Query, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from tidings.service.guarded_route import GuardedRoute
 from tidings.service.notification_routes import check_owned
-from tidings.service.requests import GatewayOf, Subscriber, read_cursor
+from tidings.service.requests import Calling, GatewayOf, read_cursor
 from tidings.service.stream import Stream
 from tidings.service.streaming import Streams
 
-router = APIRouter(tags=["notifications"])
+router = APIRouter(tags=["notifications"], route_class=GuardedRoute)
 
 NOW = "now"
 _TOLD = {
@@ -48,7 +49,7 @@ class _Streamed(StreamingResponse):
 async def stream(
     request: Request,
     gateway: GatewayOf,
-    caller: Subscriber,
+    caller: Calling,
     subscription: One = None,
     after: After = "",
     last_event_id: Resumed = "",

@@ -17,6 +17,7 @@ from tidings.errors import ServiceError, StoreError
 from tidings.service.callers import Caller, UnknownToken
 from tidings.service.gateway import Gateway
 from tidings.service.notification_form import raw_events, server_sent
+from tidings.service.scopes import need_of
 from tidings.service.stream import Stream
 from tidings.service.watching import Watching
 from tidings.store import Notification
@@ -29,6 +30,7 @@ _PAGE_BYTES = 256 << 10
 _CHECK = 5.0  # seconds between two looks whether tokens are still valid
 _PATIENCE = 1.0  # seconds before a store that failed is asked again
 _BEAT = b": still here\n\n"
+_NEED = need_of("GET", "/notifications/stream")
 
 log = logging.getLogger("tidings.service")
 
@@ -211,7 +213,7 @@ class Streams:
             except UnknownToken:
                 gone.add(digest)
             else:
-                if "subscribe" not in caller.scopes:
+                if _NEED not in caller.scopes:
                     gone.add(digest)
         return gone
 

@@ -15,7 +15,7 @@ from tidings.service.bodies import Shape, WrongBody, read_body, says, takes
 from tidings.service.channel_shapes import Channel, settings_seen
 from tidings.service.gateway import Gateway
 from tidings.service.idempotency import IdempotencyKey, IdempotentRoute
-from tidings.service.requests import After, GatewayOf, Limit, Subscriber, WrongCursor, answered
+from tidings.service.requests import After, Calling, GatewayOf, Limit, WrongCursor, answered
 from tidings.store import Standing, StoredChannel
 from tidings.store.journal.entries import KEEP, Keep
 from tidings.store.journal.fitness import is_id
@@ -80,7 +80,7 @@ State = Annotated[Literal["active", "paused"] | None, Query(description="Only th
     openapi_extra=takes(NewSubscription),
     responses=says(SubscriptionSeen, "It counts for every event accepted from now on", 201),
 )
-async def subscribe(request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None) -> Response:
+async def subscribe(request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
     """Leave a filter standing. With an Idempotency-Key the id follows from it, so that a repeat finds it."""
     body = await read_body(request, NewSubscription)
     expiry = None if body.expiry is None else read_future_time("expiry", body.expiry)
@@ -91,7 +91,7 @@ async def subscribe(request: Request, gateway: GatewayOf, caller: Subscriber, ke
 
 @router.get("/subscriptions", responses=says(Subscriptions, "A page"))
 async def listed(
-    gateway: GatewayOf, caller: Subscriber, after: After = "", limit: Limit = 100, state: State = None
+    gateway: GatewayOf, caller: Calling, after: After = "", limit: Limit = 100, state: State = None
 ) -> Response:
     """Yours, by id."""
     if after and not is_id(after):
@@ -103,7 +103,7 @@ async def listed(
 
 
 @router.get("/subscriptions/{id}", responses=says(SubscriptionSeen, "It stands"))
-async def one(id: str, gateway: GatewayOf, caller: Subscriber) -> Response:
+async def one(id: str, gateway: GatewayOf, caller: Calling) -> Response:
     """One of yours."""
     found = await subscriptions.own(gateway, caller.owner, id)
     return answered(seen(found, await gateway.read(gateway.store.channel, id, caller.owner)))
@@ -113,7 +113,7 @@ async def one(id: str, gateway: GatewayOf, caller: Subscriber) -> Response:
     "/subscriptions/{id}", openapi_extra=takes(ChangedSubscription), responses=says(SubscriptionSeen, "As it is now")
 )
 async def change(
-    id: str, request: Request, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None
+    id: str, request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
 ) -> Response:
     """Pause, resume or edit: all of it, or nothing. What it is already is left so."""
     body = await read_body(request, ChangedSubscription)
@@ -129,7 +129,7 @@ async def change(
 
 
 @router.delete("/subscriptions/{id}", responses=says(Withdrawn, "Withdrawn"))
-async def withdraw(id: str, gateway: GatewayOf, caller: Subscriber, key: IdempotencyKey = None) -> Response:
+async def withdraw(id: str, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
     """Withdraw one of yours. What it found stays readable, and what is owed for it is still sent."""
     return answered({"id": id, "position": await subscriptions.withdraw(gateway, caller.owner, id)})
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from ssl import SSLContext
 from typing import cast
 
 from tidings.service import xml_answers as answers
+from tidings.service.addresses import Proxies
 from tidings.service.gateway import Gateway
 from tidings.service.places import Places, TooManyConnections
 from tidings.service.xml_connection import Connection, address_of
@@ -30,14 +32,16 @@ class XmlDaemon:
         self._settings = gateway.settings
         self._operations = Operations(gateway)
         self._connections: set[Connection] = set()
-        self._places = Places(gateway.settings.connections)
+        self._places = Places(gateway.settings.connections, Proxies(gateway.settings.trusted_proxies))
         self._server: asyncio.Server | None = None
         self._watching: asyncio.Task[None] | None = None
 
-    async def start(self, host: str, port: int) -> None:
-        """Raises OSError where it cannot listen there."""
+    async def start(self, host: str, port: int, certificate: SSLContext | None = None) -> None:
+        """Raises OSError where it cannot listen there. With a certificate it speaks TLS."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: _Door(self._let_in), host, port, backlog=_BACKLOG)
+        self._server = await loop.create_server(
+            lambda: _Door(self._let_in), host, port, backlog=_BACKLOG, ssl=certificate
+        )
         self._watching = loop.create_task(self._watch())
 
     @property

@@ -18,6 +18,7 @@ from tidings.errors import TidingsError
 from tidings.events import Event, RefusedEvent
 from tidings.schema.catalog import NameTaken
 from tidings.schema.dtd import FILES
+from tidings.service import scopes
 from tidings.service import xml_answers as answers
 from tidings.service.actions import subscriptions
 from tidings.service.actions.publish import publish_valid
@@ -25,12 +26,12 @@ from tidings.service.actions.schema import grow
 from tidings.service.actions.subscriptions import SubscriptionAsked
 from tidings.service.callers import Caller, UnknownToken
 from tidings.service.gateway import Gateway
-from tidings.service.throttling import Throttle, TooManyRequests
+from tidings.service.scopes import allow
+from tidings.service.throttling import TooManyRequests
 from tidings.service.xml_answers import NoSuchUser
 from tidings.service.xml_framing import Document
 from tidings.service.xml_growth import Growth
 from tidings.service.xml_requests import (
-    SCOPES,
     MatchedEvents,
     Posting,
     Publication,
@@ -71,11 +72,8 @@ class Operations:
     """Of one daemon, in its event loop."""
 
     def __init__(self, gateway: Gateway) -> None:
-        settings = gateway.settings
         self._gateway = gateway
         self._validity: Validity | None = None
-        self._by_user = Throttle(settings.requests_per_second)
-        self._by_address = Throttle(settings.guest_requests_per_second)
 
     async def ask(self, document: Document, address: str) -> Asked | bytes:
         """What is asked, or the answer that refuses it. Raises MalformedRequest."""
@@ -86,7 +84,7 @@ class Operations:
             if name not in FILES:
                 raise UnknownRequest(name)
             caller = await self._caller(root, address)
-            caller.need(SCOPES[name])
+            allow(caller, scopes.XML[name])
             return Asked(name, caller, await self._read(root, large), root)
         except TidingsError as problem:
             if isinstance(problem, RefusedEvent):
@@ -124,21 +122,30 @@ class Operations:
         """Raises UnknownToken, NoSuchUser or TooManyRequests."""
         token, username = root.get("token"), root.get("username")
         try:
-            caller = await self._gateway.caller(token)
+            caller = await self._admitted(token, address)
         except UnknownToken:
-            await _permitted(self._by_address, address)
             if username is not None:
                 raise NoSuchUser(username) from None
             raise
-        await _permitted(*((self._by_user, caller.username) if caller.digest else (self._by_address, address)))
         if username is not None and caller.digest and caller.username != username:
             raise NoSuchUser(username)
         return caller
 
+    async def _admitted(self, token: str | None, address: str) -> Caller:
+        """Holds the connection back for a while; raises TooManyRequests where that was not enough, or UnknownToken."""
+        last = monotonic() + _LONGEST_WAIT
+        while True:
+            try:
+                return await self._gateway.admission.admit(token, address)
+            except TooManyRequests as problem:
+                if monotonic() + problem.seconds > last:
+                    raise
+                await sleep(problem.seconds)
+
     async def _read(self, root: etree._Element, large: bool = False) -> Request:
         """By the catalog that is known; where that refuses it, once more by the newest, which says why."""
         validity = self._validity
-        growing = SCOPES[str(root.tag)] == "schema"  # then numbers of domains must be up to date
+        growing = scopes.XML[str(root.tag)] == "schema"  # then numbers of domains must be up to date
         if validity is None or growing:
             validity = await self._newest()
         beside = large or validity.wide or root.tag == "PUBLISH_SUB"  # a short filter may have a long normal form
@@ -230,19 +237,6 @@ def _standing(store: Store, id: str, owner: str) -> Standing | None:
         return store.subscription(id, owner)
     except NoSuchSubscription:
         return None
-
-
-async def _permitted(throttle: Throttle, key: str) -> None:
-    """Holds the connection back for a while; raises TooManyRequests where that was not enough."""
-    last = monotonic() + _LONGEST_WAIT
-    while True:
-        try:
-            throttle.take(key)
-            return
-        except TooManyRequests as problem:
-            if monotonic() + problem.seconds > last:
-                raise
-            await sleep(problem.seconds)
 
 
 def _published(event: Event, outcome: Outcome) -> bytes:

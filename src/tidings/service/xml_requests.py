@@ -31,19 +31,6 @@ LARGEST_PAGE = 1_000
 _PAGE = 100
 _NUMBER = re.compile("[0-9]{1,18}")
 
-# What a caller must be allowed to do.
-SCOPES = {
-    "ADD_DOMAIN": "schema",
-    "ADD_ATTRIBUTE": "schema",
-    "EXTENT_SCHEMA": "schema",
-    "ADD_EVENT": "schema",
-    "PUBLISH_EVENT": "publish",
-    "PUBLISH_SUB": "subscribe",
-    "DELETE_SUB": "subscribe",
-    "LIST_SUBS": "subscribe",
-    "LIST_EVENTS": "subscribe",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Publication:

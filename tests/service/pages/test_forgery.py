@@ -31,6 +31,9 @@ def test_no_form_is_taken_without_its_proof(service: Service, ann: Visitor, proo
     for path in _FORMS:
         data = {"back": "one"} if proof is None else {"proof": proof}
         answer = ann.client.post(_filled(path, id), data=data)
+        if path.startswith("/pages/operator"):
+            assert answer.status_code == 404, "ann is no operator"
+            continue
         assert answer.status_code == 403, path
         assert "does not belong to your session" in answer.text
     assert service.store.tail() == tail

@@ -9,7 +9,6 @@ import pytest
 
 from tests.service.conftest import Service, on_sqlite
 from tests.service.pages.visitor import Visitor
-from tidings.service.entrance import Entrance
 from tidings.service.operations import Figuring
 from tidings.service.requests import SESSION
 from tidings.service.throttling import Throttle
@@ -60,9 +59,8 @@ def test_a_store_that_is_away_while_the_session_is_looked_up(
 
 
 def test_too_many_requests(service: Service, visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    entrance: Entrance = service.app.entrance  # type: ignore[attr-defined]
     throttle = Throttle(0.0, burst=1, clock=lambda: 0.0)
-    monkeypatch.setattr(entrance, "_unknown", throttle)
+    monkeypatch.setattr(service.gateway.admission, "_by_address", throttle)
     assert visitor.get("/").status_code == 200
     for path in _PATHS:
         _both(visitor, path, 429)

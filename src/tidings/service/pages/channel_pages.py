@@ -72,7 +72,7 @@ async def choose(id: str, request: Request) -> Response:
 @router.post(f"{MINE}/{{id}}/test-delivery")
 async def test(id: str, request: Request) -> Response:
     """Sent at once. `piece`: only the outcome is asked for."""
-    owner = member(request, "subscribe").owner
+    owner = member(request).owner
     form = await read_form(request)
     gateway = gateway_of(request)
     tested: Attempt | None = None

@@ -48,7 +48,7 @@ class NoPeriod(Explained, ServiceError):
 async def deliveries(
     id: str, request: Request, before: After = "", state: str = "", done: str = "", count: int = 0
 ) -> Response:
-    owner = member(request, "subscribe").owner
+    owner = member(request).owner
     told = _DONE.get(done, "")
     if done == "replayed":
         told = f"{counted(count, 'delivery', 'deliveries')} will be sent again."
@@ -60,7 +60,7 @@ async def deliveries(
 async def act(id: str, request: Request) -> Response:
     """`act` is pause, resume, rotate or replay: of the delivery `number`, of those made `from` … `to`, or of all
     that failed for good. Raises WrongBody of any other."""
-    owner = member(request, "subscribe").owner
+    owner = member(request).owner
     form = await read_form(request)
     channels = gateway_of(request).channels
     match form.one("act"):

@@ -17,6 +17,7 @@ from tidings.service import problems
 from tidings.service.actions.filters import read_filter
 from tidings.service.bodies import Shape, read_body
 from tidings.service.gateway import Gateway
+from tidings.service.guarded_route import GuardedRoute
 from tidings.service.inquiry_routes import questions_of
 from tidings.service.pages.builder import (
     MOST_GROUPS,
@@ -37,7 +38,7 @@ from tidings.service.pages.visiting import gateway_of, member
 from tidings.service.pages.wording import sentence
 from tidings.service.requests import answered
 
-router = APIRouter(include_in_schema=False)  # problems stay JSON: a script reads them
+router = APIRouter(include_in_schema=False, route_class=GuardedRoute)  # problems stay JSON: a script reads them
 
 LAST = 10_000  # events that a filter is tried on while it is written
 _MOST_FOUND = 50  # values that a search answers
@@ -123,7 +124,7 @@ async def values(request: Request, attribute: str = "", domain: str = "", q: str
 
 
 def _asked_by_us(request: Request) -> str:
-    owner = member(request, "subscribe").owner
+    owner = member(request).owner
     try:
         check_proof(request, request.headers.get(PROOF_HEADER, ""))
     except StaleForm as stale:  # nothing is changed here, so the visitor's own page may ask on

@@ -41,7 +41,7 @@ class Looked:
 
 @router.get(f"{MINE}/{{id}}")
 async def one(id: str, request: Request, before: After = "", made: str = "", done: str = "") -> Response:
-    owner = member(request, "subscribe").owner
+    owner = member(request).owner
     gateway = gateway_of(request)
     start = read_cursor(before) or None
     looked = await gateway.read(_look, gateway, id, owner, start)
@@ -67,7 +67,7 @@ async def one(id: str, request: Request, before: After = "", made: str = "", don
 @router.get(f"{MINE}/{{id}}/newer")
 async def newer(id: str, request: Request, after: After = "") -> Response:
     """What was found since a cursor, as a piece of the page."""
-    owner = member(request, "subscribe").owner
+    owner = member(request).owner
     gateway = gateway_of(request)
     start = read_cursor(after)
     await gateway.read(check_owned, gateway, id, owner)
@@ -86,7 +86,7 @@ async def newer(id: str, request: Request, after: After = "") -> Response:
 @router.get(f"{MINE}/{{id}}/lately")
 async def lately(id: str, request: Request) -> Response:
     """How many it found in the last hour, as a piece of the page."""
-    owner = member(request, "subscribe").owner
+    owner = member(request).owner
     gateway = gateway_of(request)
     await gateway.read(check_owned, gateway, id, owner)
     found = await gateway.read(recent.sparks, gateway.store, owner, [id], gateway.store.clock.now())
@@ -96,7 +96,7 @@ async def lately(id: str, request: Request) -> Response:
 @router.get(f"{MINE}/{{id}}/why/{{position}}")
 async def why(id: str, position: int, request: Request, piece: str = "") -> Response:
     """Each predicate of the filter that counted then, with the event's values."""
-    owner = member(request, "subscribe").owner
+    owner = member(request).owner
     check_id(id)
     if not 0 < position < 2**62:
         raise NoSuchEvent(f"at position {position:,}")

@@ -21,7 +21,7 @@ _DONE = {"read": "Marked as read."}
 
 @router.get(NOTICES)
 async def listed(request: Request, before: After = "", done: str = "") -> Response:
-    owner = member(request, "subscribe").owner
+    owner = member(request).owner
     gateway = gateway_of(request)
     start = read_cursor(before) or None
     found = await gateway.read(notices.newest, gateway.store, owner, start, _PAGE + 1)
@@ -48,7 +48,7 @@ def _told(notice: Notice) -> str:
 @router.post(NOTICES)
 async def read(request: Request) -> Response:
     """`number`: this one; `upto`: all that the page showed and those before, but none that came since."""
-    owner = member(request, "subscribe").owner
+    owner = member(request).owner
     form = await read_form(request)
     gateway = gateway_of(request)
     if form.one("number"):

@@ -16,6 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from tidings.errors import ServiceError, TidingsError
 from tidings.logs import REQUEST_ID
 from tidings.service import problems
+from tidings.service.guarded_route import route_need
 from tidings.service.pages.form import read_unproved
 from tidings.service.pages.kept_form import refused_form
 from tidings.service.pages.login_page import login_page
@@ -23,8 +24,9 @@ from tidings.service.pages.noticed import count_unread
 from tidings.service.pages.proving import PROOF, StaleForm, owner_of
 from tidings.service.pages.refilling import keep, refilled
 from tidings.service.pages.rendering import render
-from tidings.service.pages.visiting import LogInFirst, back_to, has_ended, visitor
+from tidings.service.pages.visiting import LogInFirst, back_to, has_ended, member, visitor
 from tidings.service.request_id import logged_path
+from tidings.service.scopes import NOTHING, allow
 
 log = logging.getLogger("tidings.service")
 _TITLES = {404: "Not found", 403: "Not allowed", 500: "Something went wrong", 503: "Not now"}
@@ -39,12 +41,23 @@ class NoSuchPage(ServiceError):
         return "there is no page at this address"
 
 
+def _check_need(request: Request, need: str) -> None:
+    """Raises LogInFirst, OutOfScope, or NoSuchPage where only an operator may know of the page."""
+    if need == NOTHING or need in visitor(request).scopes:  # guests have some
+        return
+    caller = member(request)
+    if need == "operate":
+        raise NoSuchPage
+    allow(caller, need)
+
+
 class PageRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
+        handle, need = super().get_route_handler(), route_need(self)
 
         async def shown(request: Request) -> Response:
             try:
+                _check_need(request, need)
                 await count_unread(request)
                 return refilled(request, await handle(request))
             except LogInFirst as first:
@@ -53,7 +66,8 @@ class PageRoute(APIRoute):
                 return problem_page(request, NoSuchPage())
             except HTTPException as refused:
                 told = str(refused.detail)
-                return render(request, "problem.html", refused.status_code, title="That did not work", told=told)
+                said = {"title": "That did not work", "told": told, "request_id": ""}
+                return render(request, "problem.html", refused.status_code, **said)
             except StaleForm as stale:
                 return await _come_back(request, stale)
             except TidingsError as error:

@@ -10,7 +10,9 @@ from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-router = APIRouter(include_in_schema=False)
+from tidings.service.guarded_route import GuardedRoute
+
+router = APIRouter(include_in_schema=False, route_class=GuardedRoute)
 
 _KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _FOR_EVER = "public, max-age=31536000, immutable"

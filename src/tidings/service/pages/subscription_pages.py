@@ -35,7 +35,7 @@ DONE = {"deleted": "Deleted.", "paused": "Paused.", "resumed": "It counts again.
 
 @router.get(MINE)
 async def mine(request: Request, before: After = "", state: str = "", q: str = "", done: str = "") -> Response:
-    owner = member(request, "subscribe").owner
+    owner = member(request).owner
     gateway = gateway_of(request)
     state = state if state in ("active", "paused") else ""
     text = q.strip().replace("\0", "")[:_LONGEST_SEARCH]
@@ -62,14 +62,14 @@ async def mine(request: Request, before: After = "", state: str = "", q: str = "
 
 @router.get(f"{MINE}/new")
 async def making(request: Request, filter: str = "") -> Response:
-    member(request, "subscribe")
+    member(request)
     return await filter_form(request, None, {"text": filter, "expiry": ""}, key=secrets.token_urlsafe(16))
 
 
 @router.post(f"{MINE}/new")
 async def make(request: Request) -> Response:
     """`key` makes the id, so that a form sent twice makes one subscription."""
-    caller = member(request, "subscribe")
+    caller = member(request)
     form = await read_form(request)
     key = form.one("key") or secrets.token_urlsafe(16)
     if form.has("check"):
@@ -108,21 +108,21 @@ async def edit(id: str, request: Request) -> Response:
 
 @router.post(f"{MINE}/{{id}}/pause")
 async def pause(id: str, request: Request) -> Response:
-    owner, form = member(request, "subscribe").owner, await read_form(request)
+    owner, form = member(request).owner, await read_form(request)
     await subscriptions.change(gateway_of(request), owner, id, SubscriptionChange(state="paused"))
     return _done(form, id, "paused")
 
 
 @router.post(f"{MINE}/{{id}}/resume")
 async def resume(id: str, request: Request) -> Response:
-    owner, form = member(request, "subscribe").owner, await read_form(request)
+    owner, form = member(request).owner, await read_form(request)
     await subscriptions.change(gateway_of(request), owner, id, SubscriptionChange(state="active"))
     return _done(form, id, "resumed")
 
 
 @router.post(f"{MINE}/{{id}}/delete")
 async def delete(id: str, request: Request) -> Response:
-    owner, form = member(request, "subscribe").owner, await read_form(request)
+    owner, form = member(request).owner, await read_form(request)
     await subscriptions.withdraw(gateway_of(request), owner, id)
     return _done(form, id, "deleted")
 
@@ -136,7 +136,7 @@ def _done(form: Form, id: str, done: str) -> Response:
 
 async def own(request: Request, id: str) -> Standing:
     """Raises NoSuchSubscription, also for another's."""
-    return await subscriptions.own(gateway_of(request), member(request, "subscribe").owner, id)
+    return await subscriptions.own(gateway_of(request), member(request).owner, id)
 
 
 def _expiry(form: Form) -> Instant | None:

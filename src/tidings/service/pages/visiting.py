@@ -16,7 +16,8 @@ from tidings.errors import ServiceError, TidingsError
 from tidings.service.actions.accounts import SESSION_DAYS
 from tidings.service.callers import Caller, UnknownToken
 from tidings.service.gateway import Gateway
-from tidings.service.requests import CALLER, SESSION, accounts_of
+from tidings.service.requests import SESSION, accounts_of
+from tidings.service.scopes import CALLER
 from tidings.store.accounts.accounts import Account, Token
 
 GUEST = "tidings_guest"  # the cookie that stands for a session while there is none
@@ -56,22 +57,12 @@ def has_ended(request: Request) -> bool:
     return isinstance(request.scope[CALLER], UnknownToken)
 
 
-def member(request: Request, scope: str | None = None) -> Caller:
-    """Somebody with an account, and with this scope; raises LogInFirst or OutOfScope."""
+def member(request: Request) -> Caller:
+    """Somebody with an account; raises LogInFirst."""
     caller = visitor(request)
     if not caller.username:
         raise LogInFirst(back_to(request))
-    if scope is not None:
-        caller.need(scope)
     return caller
-
-
-def allowed(request: Request, scope: str) -> Caller:
-    """With or without an account, where guests may; raises LogInFirst or OutOfScope."""
-    caller = visitor(request)
-    if scope in caller.scopes:
-        return caller
-    return member(request, scope)
 
 
 def secret_of(request: Request) -> str:

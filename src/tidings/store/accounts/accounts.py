@@ -18,7 +18,7 @@ from tidings.store.errors import AccountExists, LastOperator, UnfitAccount
 from tidings.store.journal.fitness import LONGEST_ID, is_id
 from tidings.store.tables import accounts, tokens
 
-SCOPES = frozenset({"publish", "subscribe", "schema", "operate"})
+SCOPES = frozenset({"publish", "subscribe", "read", "account", "schema", "operate"})
 OPERATOR = "operator"
 TokenKind = Literal["token", "session"]
 
