@@ -27,7 +27,6 @@ _TOLD: dict[int | str, dict[str, Any]] = {
     200: {"description": "A page", "content": {_PAGE: {"schema": {"type": "string"}}}},
     410: {"description": "The link is too old", "content": {problems.PROBLEM: {"schema": {"type": "object"}}}},
 }
-_UNSUBSCRIBED = "whoever reads the mails does not want them any more"
 
 
 class LinkOutdated(Explained, ServiceError):
@@ -55,9 +54,7 @@ async def confirm(token: str, request: Request, gateway: GatewayOf) -> Response:
         link, channel = await gateway.read(_pending, gateway, token)
     except (ChannelError, ServiceError) as problem:
         return _refused(request, problem)
-    if channel.state == "unconfirmed":
-        change = gateway.store.change_channel
-        await gateway.write(change, channel.subscription, channel.owner, state="active", reason="")
+    await gateway.channels.confirm(channel)
     return _page(f"Thank you. Notifications are sent to {link.address}; every mail has a link to end that.")
 
 
@@ -79,9 +76,8 @@ async def unsubscribe(token: str, request: Request, gateway: GatewayOf) -> Respo
     except ChannelError as problem:
         return _refused(request, problem)
     channel = await gateway.read(_channel, gateway, link)
-    if channel is not None and channel.state != "disabled":
-        change = gateway.store.change_channel
-        await gateway.write(change, channel.subscription, channel.owner, state="disabled", reason=_UNSUBSCRIBED)
+    if channel is not None:
+        await gateway.channels.unsubscribe(channel)
     return _page(f"Done. These notifications are not sent to {link.address} any more.")
 
 

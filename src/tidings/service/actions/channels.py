@@ -45,6 +45,7 @@ _MAILS_TO_ONE = 3  # an hour and address, whoever asks
 _TESTS = 10  # at once; one more every other second
 _RHYTHM = ("digest", "rate", "quiet")
 _NOT_ASKED = "nobody was asked yet"
+_UNSUBSCRIBED = "whoever reads the mails does not want them any more"
 
 
 class ChannelUnconfirmed(Explained, ServiceError):
@@ -228,6 +229,20 @@ class Channels:
         secrets = ((secret, None), *old[: MOST_SECRETS - 1])
         await self._gateway.write(self._gateway.store.change_channel, subscription, owner, secrets=secrets)
         return secret, until
+
+    async def confirm(self, channel: StoredChannel) -> None:
+        """Whoever reads the mails agreed: what it is owed is sent."""
+        if channel.state == "unconfirmed":
+            await self._set(channel, "active", "")
+
+    async def unsubscribe(self, channel: StoredChannel) -> None:
+        """Whoever reads the mails wants no more; only a new confirmation starts it again."""
+        if channel.state != "disabled":
+            await self._set(channel, "disabled", _UNSUBSCRIBED)
+
+    async def _set(self, channel: StoredChannel, state: ChannelState, reason: str) -> None:
+        change = self._gateway.store.change_channel
+        await self._gateway.write(change, channel.subscription, channel.owner, state=state, reason=reason)
 
     async def send_test(self, channel: StoredChannel, delivery: OutgoingDelivery) -> Attempt:
         """At once. Raises ChannelUnconfirmed, ChannelDisabled or TooManyRequests."""

@@ -34,7 +34,7 @@ class OutboxStore:
 
     def set_channel(self, channel: StoredChannel) -> StoredChannel:
         """Makes or replaces it; what is found from now on is owed. One that is replaced goes on counting, and what it
-        owes goes out by the new settings. Call it before the subscription is posted, and nothing is missed."""
+        owes goes out by the new settings."""
         return channels.set_channel(self.database, channel, self.clock.now())
 
     def channel(self, subscription: str, owner: str | None = None) -> StoredChannel | None:
