@@ -97,6 +97,67 @@ def test_a_token_by_option_wins(server: Service, tidings: Tidings) -> None:
     assert len(lines(tidings("subscriptions", "--json", "--token", token).stdout)) == 1
 
 
+def test_logging_out_revokes_the_saved_token_and_forgets_it(server: Service, tidings: Tidings) -> None:
+    token = saved_token(server.address) or ""
+    save_token("http://elsewhere", "tid_other")
+    done = tidings("logout", "--json")
+    assert (done.exit_code, json.loads(done.stdout)) == (0, {"logged_out": server.address})
+    assert saved_token(server.address) is None
+    assert saved_token("http://elsewhere") == "tid_other"
+    assert tidings("subscriptions", "--token", token).exit_code == 1
+    again = tidings("logout")
+    assert again.exit_code == 1
+    assert "no token is saved" in again.stderr
+
+
+def test_logging_out_another_token_leaves_the_saved_one(server: Service, tidings: Tidings) -> None:
+    with Client(server.address) as ann:
+        other = ann.log_in("ann", PASSWORD)
+    assert tidings("logout", "--token", other).exit_code == 0
+    assert tidings("subscriptions", "--token", other).exit_code == 1
+    assert tidings("subscriptions").exit_code == 0
+
+
+def test_a_token_that_could_not_be_revoked_stays_saved(
+    nobody: str, tidings: Tidings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    save_token(nobody, "tid_kept")
+    assert tidings("logout", "--server", nobody).exit_code == 3
+    assert saved_token(nobody) == "tid_kept"
+
+
+def test_tokens_are_added_listed_and_deleted(server: Service, tidings: Tidings) -> None:
+    add = ["token", "add", "scraper", "--scope", "publish", "--expires", "2099-01-01"]
+    made = CliRunner().invoke(app, add, input=PASSWORD + "\n")
+    assert made.exit_code == 0, made.output
+    token = made.stdout.strip()
+    assert token.startswith("tid_")
+    assert saved_token(server.address) != token
+    assert tidings("publish", json.dumps(CAR), "--token", token).exit_code == 0
+    assert tidings("subscribe", "year > 1", "--token", token).exit_code == 1
+    mine, scraper = lines(tidings("token", "list", "--json").stdout)
+    assert (mine["name"], mine["current"]) == ("registration", True)
+    assert scraper == {
+        "id": scraper["id"],
+        "name": "scraper",
+        "kind": "token",
+        "scopes": ["publish"],
+        "created": scraper["created"],
+        "expires": "2099-01-01T00:00:00Z",
+        "current": False,
+    }
+    assert "2 tokens" in tidings("token", "list").stderr
+    assert tidings("token", "delete", str(scraper["id"])).exit_code == 0
+    assert tidings("publish", json.dumps(CAR), "--token", token).exit_code == 1
+    assert tidings("token", "delete", str(scraper["id"])).exit_code == 1
+
+
+def test_a_token_needs_the_right_password(server: Service) -> None:
+    wrong = CliRunner().invoke(app, ["token", "add", "scraper"], input="wrong horse battery\n")
+    assert (wrong.exit_code, wrong.stdout) == (1, "")
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -104,6 +165,11 @@ def test_a_token_by_option_wins(server: Service, tidings: Tidings) -> None:
         ["publish", "events.jsonl"],
         ["subscribe", "year > 1"],
         ["unsubscribe", "s-1"],
+        ["edit", "s-1", "--expiry", "never"],
+        ["pause", "s-1"],
+        ["resume", "s-1"],
+        ["token", "list"],
+        ["token", "delete", "0123456789ab"],
         ["subscriptions"],
         ["notifications"],
         ["schema", "show"],
@@ -113,7 +179,7 @@ def test_a_token_by_option_wins(server: Service, tidings: Tidings) -> None:
         ["explain", "year > 1", json.dumps(CAR)],
         ["simulate", "--events", "1"],
     ],
-    ids=lambda command: " ".join(command[:2] if command[0] == "schema" else command[:1]),
+    ids=lambda command: " ".join(command[:2] if command[0] in ("schema", "token") else command[:1]),
 )
 def test_nobody_there_is_exit_code_3(
     command: list[str], nobody: str, tidings: Tidings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -206,6 +272,27 @@ def test_subscribe_list_and_unsubscribe(server: Service, tidings: Tidings) -> No
     assert withdrawn.keys() == {"withdrawn", "position"}
     assert withdrawn["withdrawn"] == id
     assert tidings("unsubscribe", id).exit_code == 1
+
+
+def test_pause_resume_and_edit(server: Service, tidings: Tidings) -> None:
+    id = tidings("subscribe", "brand = mini", "--expiry", "2099-01-01").stdout.strip()
+    assert json.loads(tidings("pause", id, "--json").stdout)["state"] == "paused"
+    assert id in tidings("subscriptions", "--state", "paused").stdout
+    assert tidings("resume", id).stderr == f"{id} is active\n"
+    done = tidings("edit", id, "--filter", "brand = mini and year < 1970", "--expiry", "never", "--json")
+    changed = json.loads(done.stdout)
+    assert (changed["id"], changed["filter"], changed["expiry"]) == (id, "brand = 'mini' and year < 1970", None)
+    assert changed["position"] == server.store.tail()
+    assert tidings("edit", id, "--expiry", "never").stderr == f"{id} is unchanged\n"
+    assert tidings("edit", id, "--expiry", "2098-01-01", "--stored").stderr == f"{id} is changed\n"
+    wrong = tidings("edit", id, "--filter", "yaer > 1", "--expiry", "never")
+    assert wrong.exit_code == 1
+    assert "did you mean 'year'" in wrong.stderr
+    (listed,) = lines(tidings("subscriptions", "--json").stdout)
+    assert listed["expiry"] == "2098-01-01T00:00:00Z"
+    assert tidings("edit", id).exit_code == 2
+    assert tidings("edit", id, "--stored", "--email", "a@example.org").exit_code == 2
+    assert tidings("pause", "s-unknown").exit_code == 1
 
 
 def test_a_wrong_filter_shows_the_place(server: Service, tidings: Tidings) -> None:

@@ -1,4 +1,4 @@
-"""`tidings register` and `tidings login`: an account on a server, and a token that the other commands use."""
+"""`tidings register`, `login` and `logout`: an account on a server, and a token that the other commands use."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.server import DEFAULT_SERVER, AsJson, Server, connected, save_token
-from tidings.cli.terminal import messages
+from tidings.cli.server import DEFAULT_SERVER, AsJson, Server, Token, connected, forget_token, save_token, saved_token
+from tidings.cli.terminal import fail, messages, plain
 
 Username = Annotated[str, typer.Argument(metavar="USERNAME", help="The account's name.", show_default=False)]
 
@@ -19,7 +19,7 @@ def register(username: Username, server: Server = DEFAULT_SERVER, as_json: AsJso
 
     Example: tidings register ann
     """
-    password = _password(new=True)
+    password = ask_password(new=True)
     with connected(server, "") as client:
         client.token = None
         _keep(username, server, client.register(username, password), as_json)
@@ -30,13 +30,29 @@ def login(username: Username, server: Server = DEFAULT_SERVER, as_json: AsJson =
 
     Example: tidings login ann
     """
-    password = _password(new=False)
+    password = ask_password(new=False)
     with connected(server, "") as client:
         client.token = None
         _keep(username, server, client.log_in(username, password), as_json)
 
 
-def _password(new: bool) -> str:
+def logout(server: Server = DEFAULT_SERVER, token: Token = "", as_json: AsJson = False) -> None:
+    """Revoke the token in use and forget it. Other tokens of the account stay valid.
+
+    Example: tidings logout
+    """
+    used = token or saved_token(server)
+    if not used:
+        fail(f"no token is saved for {server}")
+    with connected(server, used) as client:
+        client.log_out()
+    forget_token(server, used)
+    if as_json:
+        typer.echo(json.dumps({"logged_out": server}))
+    messages.print(plain(f"logged out of {server}"))
+
+
+def ask_password(new: bool) -> str:
     """Never an option: others on the machine see those."""
     if sys.stdin.isatty():
         return str(typer.prompt("password", hide_input=True, confirmation_prompt=new, err=True))

@@ -80,8 +80,19 @@ def saved_token(server: str) -> str | None:
 
 def save_token(server: str, token: str) -> Path:
     """One line for each server; only you can read it."""
+    return _write({**_saved(), server.rstrip("/"): token})
+
+
+def forget_token(server: str, token: str) -> None:
+    """Does nothing where another one is saved for this server."""
+    saved = _saved()
+    if saved.get(server.rstrip("/")) == token:
+        del saved[server.rstrip("/")]
+        _write(saved)
+
+
+def _write(kept: dict[str, str]) -> Path:
     path = token_file()
-    kept = {**_saved(), server.rstrip("/"): token}
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     new = path.with_name(f"{path.name}.{os.getpid()}")
     with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:

@@ -1,10 +1,10 @@
-"""`tidings subscribe`, `unsubscribe` and `subscriptions`: what you are told of, at a server."""
+"""`tidings subscribe`, `edit`, `pause`, `resume`, `unsubscribe` and `subscriptions`: your subscriptions at a server."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.table import Table
@@ -22,6 +22,9 @@ from tidings.cli.channels import (
 from tidings.cli.history import FilterText
 from tidings.cli.server import DEFAULT_SERVER, AsJson, Server, Token, connected
 from tidings.cli.terminal import counted, messages, note, output, plain, warn
+
+if TYPE_CHECKING:
+    from tidings.client import StoredSubscription
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="Of the subscription.", show_default=False)]
 
@@ -49,13 +52,66 @@ def subscribe(
     channel = channel_of(webhook, email, apprise, digest_count, digest_seconds, rate, quiet)
     with connected(server, token) as client:
         made = client.subscribe(filter, expiry=expiry or None, channel=channel)
-    for warning in made.warnings:
-        warn(warning)
-    if made.confirm:
-        warn(f"not sent yet: {made.confirm}")
-    if made.secret and not as_json:
-        note(f"the webhook's secret, shown this once: {made.secret}")
+    _remark(made, as_json)
     typer.echo(json.dumps(asdict(made)) if as_json else made.id)
+
+
+def edit(
+    id: Id,
+    server: Server = DEFAULT_SERVER,
+    token: Token = "",
+    filter: Annotated[str, typer.Option(metavar="FILTER", help="The new filter.")] = "",
+    expiry: Annotated[str, typer.Option(metavar="WHEN", help="The new end, as 2030-12-31T00:00:00Z, or never.")] = "",
+    webhook: Webhook = "",
+    email: Email = "",
+    apprise: Apprise = "",
+    stored: Annotated[bool, typer.Option("--stored", help="Send matches nowhere; only store them.")] = False,
+    digest_count: DigestCount = None,
+    digest_seconds: DigestSeconds = None,
+    rate: Rate = "",
+    quiet: Quiet = "",
+    as_json: AsJson = False,
+) -> None:
+    """Change a subscription's filter, expiry or channel: all that you name, or nothing. It keeps its id.
+
+    A channel option replaces the whole channel.
+
+    Example: tidings edit s-0123456789abcdefghij --filter "price < 900" --expiry never
+    """
+    channel = channel_of(webhook, email, apprise, digest_count, digest_seconds, rate, quiet)
+    if stored and channel is not None:
+        raise typer.BadParameter("choose one of --stored, --webhook, --email and --apprise.")
+    members: dict[str, Any] = {"filter": filter} if filter else {}
+    if expiry:
+        members["expiry"] = None if expiry == "never" else expiry
+    if stored or channel is not None:
+        members["channel"] = channel or {"kind": "stored"}
+    if not members:
+        raise typer.BadParameter("name what to change: --filter, --expiry or a channel.")
+    with connected(server, token) as client:
+        made = client.edit(id, **members)
+    _remark(made, as_json)
+    _tell(made, "unchanged" if made.position is None and "channel" not in members else "changed", as_json)
+
+
+def pause(id: Id, server: Server = DEFAULT_SERVER, token: Token = "", as_json: AsJson = False) -> None:
+    """Pause a subscription: it matches no event published from now on.
+
+    Example: tidings pause s-0123456789abcdefghij
+    """
+    with connected(server, token) as client:
+        made = client.pause(id)
+    _tell(made, "paused", as_json)
+
+
+def resume(id: Id, server: Server = DEFAULT_SERVER, token: Token = "", as_json: AsJson = False) -> None:
+    """Resume a paused subscription: it matches events published from now on.
+
+    Example: tidings resume s-0123456789abcdefghij
+    """
+    with connected(server, token) as client:
+        made = client.resume(id)
+    _tell(made, "active", as_json)
 
 
 def unsubscribe(id: Id, server: Server = DEFAULT_SERVER, token: Token = "", as_json: AsJson = False) -> None:
@@ -95,3 +151,18 @@ def subscriptions(
         if found:
             output.print(table)
         messages.print(counted(len(found), "subscription"), markup=False)
+
+
+def _remark(made: StoredSubscription, as_json: bool) -> None:
+    for warning in made.warnings:
+        warn(warning)
+    if made.confirm:
+        warn(f"not sent yet: {made.confirm}")
+    if made.secret and not as_json:
+        note(f"the webhook's secret, shown this once: {made.secret}")
+
+
+def _tell(made: StoredSubscription, now: str, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(asdict(made)))
+    messages.print(plain(f"{made.id} is {now}"))

@@ -12,6 +12,7 @@ from tidings.client.answers import (
     PublishedMany,
     StoredEvent,
     StoredSubscription,
+    StoredToken,
     Tried,
 )
 from tidings.client.async_client import AsyncClient
@@ -44,6 +45,7 @@ __all__ = [
     "ServerUnreachable",
     "StoredEvent",
     "StoredSubscription",
+    "StoredToken",
     "TooMany",
     "Tried",
 ]

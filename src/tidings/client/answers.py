@@ -115,6 +115,20 @@ class PublishedMany:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredToken:
+    """A token as its owner sees it, without its secret. `kind` is token, or session for a browser's; `current` is the
+    one that asks."""
+
+    id: str
+    name: str
+    kind: str
+    scopes: tuple[str, ...]
+    created: str
+    expires: str | None
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
 class StoredSubscription:
     """A subscription as the server has it. `since` is the journal position from which on it counts, and `position`, in
     the answer to a change, that of the change.

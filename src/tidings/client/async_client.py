@@ -14,6 +14,7 @@ from tidings.client.answers import (
     PublishedMany,
     StoredEvent,
     StoredSubscription,
+    StoredToken,
     Tried,
 )
 from tidings.client.client import Client
@@ -59,6 +60,12 @@ class AsyncClient(AsyncSender):
 
     async def account(self) -> dict[str, Any]:
         return await self._call(requests.account())
+
+    async def tokens(self) -> list[StoredToken]:
+        return await self._call(requests.tokens())
+
+    async def delete_token(self, id: str) -> None:
+        await self._call(requests.delete_token(id))
 
     # The schema
 

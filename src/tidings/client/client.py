@@ -14,6 +14,7 @@ from tidings.client.answers import (
     PublishedMany,
     StoredEvent,
     StoredSubscription,
+    StoredToken,
     Tried,
 )
 from tidings.client.flows import Tell, silent
@@ -67,6 +68,14 @@ class Client(Sender):
     def account(self) -> dict[str, Any]:
         """`{"username", "scopes", "created"}` of whose token is in use."""
         return self._call(requests.account())
+
+    def tokens(self) -> list[StoredToken]:
+        """Yours, oldest first, without their secrets."""
+        return self._call(requests.tokens())
+
+    def delete_token(self, id: str) -> None:
+        """Revokes one of your tokens: `client.delete_token(client.tokens()[0].id)`"""
+        self._call(requests.delete_token(id))
 
     # The schema
 

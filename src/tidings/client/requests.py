@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tidings.client.answers import Notification, Page, ServerResponse, StoredSubscription
+from tidings.client.answers import Notification, Page, ServerResponse, StoredSubscription, StoredToken
 from tidings.client.request import (
     ANSWERED,
     JSON,
@@ -46,6 +46,17 @@ def log_out() -> Request[None]:
 
 def account() -> Request[dict[str, Any]]:
     return read_request("/accounts/me", ServerResponse.json)
+
+
+def tokens() -> Request[list[StoredToken]]:
+    def read(answer: ServerResponse) -> list[StoredToken]:
+        return [StoredToken(**{**one, "scopes": tuple(one["scopes"])}) for one in answer.json()["tokens"]]
+
+    return read_request("/tokens", read)
+
+
+def delete_token(id: str) -> Request[None]:
+    return Request("DELETE", f"/tokens/{segment(id)}", nothing)
 
 
 # The schema

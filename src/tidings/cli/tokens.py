@@ -1,0 +1,86 @@
+"""`tidings token`: more tokens for your account on a server, as for a program that may do less than you."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from tidings.cli.accounts import ask_password
+from tidings.cli.server import DEFAULT_SERVER, AsJson, Server, Token, connected
+from tidings.cli.terminal import counted, messages, note, output, plain
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make, list and delete tokens of your account.")
+
+
+@app.command()
+def add(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.", show_default=False)],
+    server: Server = DEFAULT_SERVER,
+    token: Token = "",
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SCOPE", help="What it may do; repeat it for several. Default: all that you may."),
+    ] = None,
+    expires: Annotated[str, typer.Option(metavar="WHEN", help="Until when, as 2030-12-31T00:00:00Z.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Make a token and print it, this once. The password is asked for, or read from standard input.
+
+    Example: tidings token add scraper --scope publish --expires 2030-12-31
+    """
+    password = ask_password(new=False)
+    with connected(server, token) as client:
+        username = client.account()["username"]
+        made = client.log_in(username, password, name=name, scopes=scope, expires=expires or None)
+    if as_json:
+        typer.echo(json.dumps({"username": username, "name": name, "token": made}))
+        return
+    note("the token is shown only this once")
+    typer.echo(made)
+
+
+@app.command("list")
+def list_(
+    server: Server = DEFAULT_SERVER,
+    token: Token = "",
+    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
+) -> None:
+    """List your tokens and browser sessions, oldest first.
+
+    Example: tidings token list
+    """
+    with connected(server, token) as client:
+        found = client.tokens()
+    if as_json:
+        for one in found:
+            typer.echo(json.dumps(asdict(one)))
+        return
+    table = Table("id", "kind", "name", "scopes", "created", "expires", "", box=None, pad_edge=False)
+    for one in found:
+        in_use = "in use here" if one.current else ""
+        scopes = ", ".join(one.scopes) or "none"
+        table.add_row(one.id, one.kind, plain(one.name), scopes, one.created, one.expires or "never", in_use)
+    output.print(table)
+    messages.print(counted(len(found), "token"), markup=False)
+
+
+@app.command()
+def delete(
+    id: Annotated[str, typer.Argument(metavar="ID", help="Of the token, from the list.", show_default=False)],
+    server: Server = DEFAULT_SERVER,
+    token: Token = "",
+    as_json: AsJson = False,
+) -> None:
+    """Revoke a token of yours, with the browser sessions that were begun with it.
+
+    Example: tidings token delete 0123456789ab
+    """
+    with connected(server, token) as client:
+        client.delete_token(id)
+    if as_json:
+        typer.echo(json.dumps({"deleted": id}))
+    messages.print(plain(f"deleted token {id}"))
