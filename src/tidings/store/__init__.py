@@ -12,17 +12,17 @@ from tidings.store.accounts.accounts import SCOPES, Account, Token
 from tidings.store.accounts.kept_responses import KeptResponse
 from tidings.store.appender import Appender
 from tidings.store.clock.clock_guard import ClockReading
-from tidings.store.deliveries.channels import ChannelState, Notice, Secrets, StoredChannel
+from tidings.store.deliveries.channels import ChannelState, Secrets, StoredChannel
 from tidings.store.deliveries.deliveries import (
-    DeliveryContents,
     DeliveryFigures,
     DeliveryState,
-    DueDelivery,
     Item,
     StoredAttempt,
     StoredDelivery,
 )
+from tidings.store.deliveries.due_deliveries import DeliveryContents, DueDelivery
 from tidings.store.deliveries.notice_mails import DueNotice
+from tidings.store.deliveries.notices import Notice
 from tidings.store.deliveries.results import AttemptResult
 from tidings.store.errors import (
     AccountExists,

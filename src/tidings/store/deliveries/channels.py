@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sqlalchemy import Connection, func, literal_column, select, update
+from sqlalchemy import Connection, func, select, update
 
 from tidings.schema import Instant
 from tidings.store.databases.database import Database, Dialect
@@ -18,12 +18,11 @@ from tidings.store.deliveries.totals import Totals, add_totals
 from tidings.store.errors import NoSuchChannel
 from tidings.store.notifications.progress import last_cursor
 from tidings.store.sealing import opened, sealed_secrets, sealed_settings
-from tidings.store.tables import TROUBLED, UNREAD, channels, deliveries, notices, outbox
+from tidings.store.tables import IN_STATE, TROUBLED, channels, deliveries, outbox
 
 ChannelState = Literal["active", "paused", "disabled", "unconfirmed"]
 Secrets = tuple[tuple[str, Instant | None], ...]
 
-DUE: Any = literal_column("'due'")  # written out: neither database takes a partial index for a bound value
 NEVER = Instant(0)
 _RELEASED, _TO_RELEASE = 1, 0
 
@@ -56,18 +55,6 @@ class StoredChannel:
     def old_secret_until(self, now: Instant) -> Instant | None:
         """Until when a secret that was replaced signs beside the new one."""
         return max((until for _, until in self.secrets if until is not None and until > now), default=None)
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """What an owner must know about a channel."""
-
-    number: int
-    owner: str
-    subscription: str
-    text: str
-    stored: Instant
-    seen: bool
 
 
 def set_channel(database: Database, new: StoredChannel, now: Instant) -> StoredChannel:
@@ -179,7 +166,7 @@ def end_channel(connection: Connection, subscription: str, owner: str | None, no
 def hold(connection: Connection, subscription: str, owner: str, active: bool, now: Instant) -> None:
     """Keeps what is owed from being sent: all of it, or, where the channel is active, what was never tried, until the
     outbox has found its new time. An open digest of an active channel is closed."""
-    mine = (deliveries.c.subscription == subscription) & (deliveries.c.owner == owner) & (deliveries.c.state == DUE)
+    mine = (deliveries.c.subscription == subscription) & (deliveries.c.owner == owner) & IN_STATE["due"]
     if not active:
         connection.execute(update(deliveries).where(mine).values(held=1))
         return
@@ -195,20 +182,6 @@ def troubled(connection: Connection, limit: int) -> list[StoredChannel]:
     query = query.with_hint(channels, "INDEXED BY channels_troubled", "sqlite")
     order = (channels.c.failing_since.is_(None), channels.c.failing_since, channels.c.seconds.desc())
     return [read_channel(connection, row) for row in connection.execute(query.order_by(*order).limit(limit))]
-
-
-def notices_of(connection: Connection, owner: str, after: int, limit: int) -> list[Notice]:
-    query = select(notices).where(notices.c.owner == owner, notices.c.number > after)
-    rows = connection.execute(query.order_by(notices.c.number).limit(limit))
-    return [
-        Notice(row.number, row.owner, row.subscription, row.text, Instant(row.stored), bool(row.seen)) for row in rows
-    ]
-
-
-def see_notices(database: Database, owner: str, upto: int) -> int:
-    unread = update(notices).where(notices.c.owner == owner, notices.c.number <= upto, UNREAD)
-    with database.writing("outbox") as connection:
-        return connection.execute(unread.values(seen=1)).rowcount
 
 
 def read_channel(connection: Connection, row: Any) -> StoredChannel:
@@ -239,7 +212,7 @@ def _mail_address(kind: str, settings: Mapping[str, Any]) -> str:
 def _move_due(connection: Connection, old: Any, kind: str) -> None:
     """What it owes is counted under the kind by which it goes out."""
     mine = (deliveries.c.subscription == old.subscription) & (deliveries.c.owner == old.owner)
-    counted = select(func.count()).select_from(deliveries).where(mine, deliveries.c.state == DUE)
+    counted = select(func.count()).select_from(deliveries).where(mine, IN_STATE["due"])
     if due := connection.execute(counted).scalar_one():
         add_totals(connection, old.kind, Totals(due=-due))
         add_totals(connection, kind, Totals(due=due))

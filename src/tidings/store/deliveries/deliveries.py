@@ -1,35 +1,23 @@
-"""Deliveries: what one attempt sends, and what came of it. Owners read and replay them, the outbox takes those due."""
+"""Deliveries: what one attempt sends, and what came of it. Owners read and replay them; `due_deliveries` is for the
+outbox."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Select, bindparam, literal_column, select, update
+from sqlalchemy import Connection, Select, bindparam, select, update
 
 from tidings.schema import Instant
-from tidings.store.databases.database import Database, Dialect, NamedRow
-from tidings.store.deliveries.channels import StoredChannel, read_channel
+from tidings.store.databases.database import Database, NamedRow
 from tidings.store.deliveries.totals import Totals, add_totals
 from tidings.store.errors import NoSuchChannel
-from tidings.store.journal.journal import complete_from, events_at
-from tidings.store.tables import OWNED, attempts, channels, deliveries, delivery_totals, outbox, spans, subscriptions
+from tidings.store.journal.journal import complete_from
+from tidings.store.tables import IN_STATE, attempts, channels, deliveries, delivery_totals, outbox
 
 DeliveryState = Literal["due", "delivered", "dead"]
-# Written out: neither database takes a partial index for a bound value.
-IN_STATE = {state: deliveries.c.state == literal_column(f"'{state}'") for state in get_args(DeliveryState)}
-
-_TAKEN = (  # the members of DueDelivery, as below
-    "SELECT due, number, subscription, owner, attempts FROM deliveries WHERE state = 'due' AND held = 0 AND open = 0 "
-    "AND due <= ? AND due >= ? AND (due > ? OR number > ?) ORDER BY due, number LIMIT ?"
-)
-# The signs keep SQLite from the index by time, in which it would walk over what everybody else is owed.
-_WAITING = (
-    "SELECT due, number, subscription, owner, attempts FROM deliveries WHERE state = 'due' AND +held = 0 AND +open = 0 "
-    "AND subscription = ? AND owner = ? AND +due <= ? AND (attempts = 0) = (? = 0) ORDER BY number LIMIT ?"
-)
 
 
 class Item(NamedTuple):
@@ -69,27 +57,6 @@ class StoredAttempt:
     request: str
     response: str
     problem: str
-
-
-class DueDelivery(NamedTuple):
-    """What the outbox must know to choose; `attempts` of 0 is a first one, which keeps its turn."""
-
-    due: int  # microseconds; a row as the database gives it
-    number: int
-    subscription: str
-    owner: str
-    attempts: int
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryContents:
-    """All that is needed to send a delivery, as it is at one moment. `events` are JSON, one for each item; None stands
-    for one that was removed, which `trim` never does to what is owed."""
-
-    delivery: StoredDelivery
-    channel: StoredChannel
-    filter: str
-    events: tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,42 +153,6 @@ def replay(
         return len(chosen)
 
 
-def due(
-    connection: Connection, dialect: Dialect, now: Instant, limit: int, after: tuple[int, int]
-) -> list[DueDelivery]:
-    """Those of active channels, by time and number, from after this pair on; (time, 0) begins with that time."""
-    bounds = (int(now), after[0], after[0], after[1], limit)
-    return dialect.page(connection, _TAKEN, bounds, DueDelivery)
-
-
-def due_of(
-    connection: Connection, dialect: Dialect, subscription: str, owner: str, first: bool, now: Instant, limit: int
-) -> list[DueDelivery]:
-    bounds = (subscription, owner, int(now), 0 if first else 1, limit)
-    return dialect.page(connection, _WAITING, bounds, DueDelivery)
-
-
-def contents(connection: Connection, dialect: Dialect, numbers: Sequence[int]) -> list[DeliveryContents]:
-    """Of those that are still due and whose channel is active; the others are left out."""
-    found = [read_delivery(row) for row in dialect.find(connection, deliveries.c.number, numbers)]
-    found = [one for one in found if one.state == "due" and not one.held and not one.open]
-    ids = sorted({one.subscription for one in found})
-    using = {
-        (row.subscription, row.owner): read_channel(connection, row)
-        for row in dialect.find(connection, channels.c.subscription, ids)
-        if row.state == "active"
-    }
-    events = events_at(connection, dialect, (item.position for one in found for item in one.items))
-    filters = _filters(connection, dialect, found)
-    full = []
-    for one in found:
-        channel = using.get((one.subscription, one.owner))
-        if channel is not None:
-            sent = tuple(events.get(item.position) for item in one.items)
-            full.append(DeliveryContents(one, channel, filters[one.number], sent))
-    return full
-
-
 def figures(connection: Connection) -> list[DeliveryFigures]:
     return [
         DeliveryFigures(row.kind, row.due, row.delivered, row.dead, row.attempts, row.failures, row.seconds)
@@ -253,28 +184,3 @@ def _mine(subscription: str, owner: str) -> Select[Any]:
 
 def _within(items: str, first: int, last: int) -> bool:
     return any(first <= sequence <= last for sequence, _, _ in msgspec.json.decode(items))
-
-
-def _filters(connection: Connection, dialect: Dialect, found: Sequence[StoredDelivery]) -> dict[int, str]:
-    """By number: the filter under which the newest of its notifications was found. Nearly always that is the one that
-    the subscription has now; a subscription may have had thousands."""
-    ids = sorted({one.subscription for one in found})
-    now = {(row.id, row.owner): row for row in dialect.find(connection, subscriptions.c.id, ids)}
-    filters = {}
-    for one in found:
-        position = one.items[-1].position
-        row = now.get((one.subscription, one.owner))
-        if row is not None and row.span is not None and row.span <= position:
-            filters[one.number] = row.filter
-        else:
-            filters[one.number] = _past_filter(connection, one.subscription, one.owner, position)
-    return filters
-
-
-def _past_filter(connection: Connection, subscription: str, owner: str, position: int) -> str:
-    """What nobody owns is in no index, and the spans are read back to the right one."""
-    mine = (spans.c.subscription == subscription) & (spans.c.owner == owner) & (spans.c.start <= position)
-    query = select(spans.c.filter).where(mine).order_by(spans.c.start.desc()).limit(1)
-    if owner:
-        query = query.where(OWNED).with_hint(spans, "INDEXED BY spans_of_subscription", "sqlite")
-    return connection.execute(query).scalar() or ""

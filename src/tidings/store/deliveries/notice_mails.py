@@ -16,9 +16,8 @@ from sqlalchemy import Connection, delete, func, select, update
 from tidings.schema import Instant
 from tidings.store.databases.database import Database
 from tidings.store.deliveries.channels import StoredChannel, read_channel
-from tidings.store.deliveries.deliveries import IN_STATE
 from tidings.store.deliveries.lease import check_lease
-from tidings.store.tables import MAILED, channels, deliveries, notice_mails, notices, subscriptions
+from tidings.store.tables import IN_STATE, MAILED, channels, deliveries, notice_mails, notices, subscriptions
 
 _MOST_ADDRESSES = 100  # of one owner that are tried
 

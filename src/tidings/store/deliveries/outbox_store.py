@@ -8,18 +8,18 @@ from typing import Any
 from tidings.schema import Instant
 from tidings.store.clock.clock_guard import ClockGuard
 from tidings.store.databases.database import Database
-from tidings.store.deliveries import channels, creation, deliveries, lease, notice_mails
-from tidings.store.deliveries.channels import ChannelState, Notice, Secrets, StoredChannel
+from tidings.store.deliveries import channels, creation, deliveries, due_deliveries, lease, notice_mails, notices
+from tidings.store.deliveries.channels import ChannelState, Secrets, StoredChannel
 from tidings.store.deliveries.creation import Rhythms
 from tidings.store.deliveries.deliveries import (
-    DeliveryContents,
     DeliveryFigures,
     DeliveryState,
-    DueDelivery,
     StoredAttempt,
     StoredDelivery,
 )
+from tidings.store.deliveries.due_deliveries import DeliveryContents, DueDelivery
 from tidings.store.deliveries.notice_mails import DueNotice
+from tidings.store.deliveries.notices import Notice
 from tidings.store.deliveries.results import AttemptResult, GivesUp, record_results
 from tidings.store.errors import NoSuchDelivery
 
@@ -109,11 +109,11 @@ class OutboxStore:
 
     def notices_of(self, owner: str, after: int = 0, limit: int = 100) -> list[Notice]:
         with self.database.reading() as connection:
-            return channels.notices_of(connection, owner, after, limit)
+            return notices.notices_of(connection, owner, after, limit)
 
     def see_notices(self, owner: str, upto: int) -> int:
         """Marks them as seen, up to this number. Answers how many."""
-        return channels.see_notices(self.database, owner, upto)
+        return notices.see_notices(self.database, owner, upto)
 
     # For operators
 
@@ -145,17 +145,17 @@ class OutboxStore:
     def due(self, now: Instant, limit: int, after: tuple[int, int] = (0, 0)) -> list[DueDelivery]:
         """What is to be sent by now, by time and number, from after such a pair on."""
         with self.database.reading() as connection:
-            return deliveries.due(connection, self.database.dialect, now, limit, after)
+            return due_deliveries.due(connection, self.database.dialect, now, limit, after)
 
     def due_of(self, subscription: str, owner: str, first: bool, now: Instant, limit: int) -> list[DueDelivery]:
         """The same of one channel, by number: what was never tried, or only the rest."""
         with self.database.reading() as connection:
-            return deliveries.due_of(connection, self.database.dialect, subscription, owner, first, now, limit)
+            return due_deliveries.due_of(connection, self.database.dialect, subscription, owner, first, now, limit)
 
     def contents(self, numbers: Sequence[int]) -> list[DeliveryContents]:
         """What these deliveries hold; those that are not to be sent any more, or not now, are left out."""
         with self.database.reading() as connection:
-            return deliveries.contents(connection, self.database.dialect, numbers)
+            return due_deliveries.contents(connection, self.database.dialect, numbers)
 
     def record_results(self, holder: str, results: Sequence[AttemptResult], now: Instant, gives_up: GivesUp) -> None:
         """Records results of attempts. Raises LeaseLost and then changes nothing."""

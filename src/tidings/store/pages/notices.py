@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlalchemy import func, select, update
 
 from tidings.schema import Instant
-from tidings.store.deliveries.channels import Notice
+from tidings.store.deliveries.notices import Notice
 from tidings.store.store import Store
 from tidings.store.tables import UNREAD, channels, notices, subscriptions
 

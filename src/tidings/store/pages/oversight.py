@@ -7,17 +7,16 @@ from pathlib import Path
 
 from sqlalchemy import func, select
 
-from tidings.store.deliveries.channels import DUE
 from tidings.store.journal import dead_letters
 from tidings.store.journal.entries import StoredLetter
 from tidings.store.store import Store
-from tidings.store.tables import deliveries
+from tidings.store.tables import IN_STATE, deliveries
 
 
 def waiting(store: Store, subscriptions: Collection[str]) -> dict[tuple[str, str], int]:
     """Deliveries that are not done yet, by subscription and owner; a channel without any is left out."""
     key = (deliveries.c.subscription, deliveries.c.owner)
-    mine = deliveries.c.subscription.in_(sorted(set(subscriptions))) & (deliveries.c.state == DUE)
+    mine = deliveries.c.subscription.in_(sorted(set(subscriptions))) & IN_STATE["due"]
     with store.database.reading() as connection:
         rows = connection.execute(select(*key, func.count().label("many")).where(mine).group_by(*key))
         return {(row.subscription, row.owner): row.many for row in rows}

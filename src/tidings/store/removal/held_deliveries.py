@@ -8,9 +8,8 @@ from sqlalchemy import Connection, exists, func, select, update
 
 from tidings.schema import Instant
 from tidings.store.databases.database import Dialect
-from tidings.store.deliveries.channels import DUE
 from tidings.store.deliveries.totals import Totals, add_totals
-from tidings.store.tables import attempts, channels, deliveries
+from tidings.store.tables import IN_STATE, attempts, channels, deliveries
 
 REASON = "its channel was not resumed in time, so it was given up"
 
@@ -20,7 +19,7 @@ def give_up_held(connection: Connection, dialect: Dialect, before: Instant, now:
     mine = (channels.c.subscription == deliveries.c.subscription) & (channels.c.owner == deliveries.c.owner)
     asleep = exists().where(mine, channels.c.state != "active")  # an active one is about to let its own go
     held = select(deliveries.c.number, deliveries.c.tried, deliveries.c.subscription).where(
-        deliveries.c.state == DUE,
+        IN_STATE["due"],
         deliveries.c.held == 1,
         deliveries.c.open.in_((0, 1)),  # any: so that the index by time can be used
         deliveries.c.due < int(before),

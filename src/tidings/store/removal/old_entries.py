@@ -17,12 +17,12 @@ from sqlalchemy import Connection, delete, func, literal_column, select, update
 
 from tidings.schema import Instant
 from tidings.store.databases.database import Database, Dialect
-from tidings.store.deliveries.channels import DUE
 from tidings.store.journal.journal import complete_from, position_at
 from tidings.store.journal.projections import event_key
 from tidings.store.notifications.progress import least_committed
 from tidings.store.tables import (
     CLOSED,
+    IN_STATE,
     about,
     channels,
     dead_letters,
@@ -136,7 +136,7 @@ def forget_letters(database: Database, before: Instant, limit: int) -> int:
 
 def owed_from(connection: Connection, dialect: Dialect) -> int | None:
     """The first event that a delivery which is not done needs, or a notification that may become one."""
-    due = connection.execute(select(func.min(deliveries.c.first_position)).where(deliveries.c.state == DUE)).scalar()
+    due = connection.execute(select(func.min(deliveries.c.first_position)).where(IN_STATE["due"])).scalar()
     unspread = _unspread_from(connection, dialect)
     return min((int(one) for one in (due, unspread) if one is not None), default=None)
 

@@ -3,6 +3,7 @@
 from tidings.store.tables.account_tables import accounts, kept_responses, tokens
 from tidings.store.tables.base import metadata
 from tidings.store.tables.delivery_tables import (
+    IN_STATE,
     MAILED,
     TROUBLED,
     UNREAD,
@@ -40,6 +41,7 @@ __all__ = [
     "A_CHANGE",
     "A_GROWTH",
     "CLOSED",
+    "IN_STATE",
     "MAILED",
     "NEWEST_REVISION",
     "OPEN",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Double, Index, Integer, SmallInteger, Table, Text, text
+from sqlalchemy import Column, Double, Index, Integer, SmallInteger, Table, Text, literal_column, text
 
 from tidings.store.tables.base import Id, Number, metadata
 
@@ -70,6 +70,8 @@ deliveries = Table(
     Column("done", Number),
     Column("first_position", Number, nullable=False),
 )
+# Written out: neither database takes a partial index for a bound value.
+IN_STATE = {state: deliveries.c.state == literal_column(f"'{state}'") for state in ("due", "delivered", "dead")}
 _DUE = text("state = 'due'")
 _DEAD = text("state = 'dead'")
 _DONE = text("done IS NOT NULL")
