@@ -14,7 +14,7 @@ import secrets as randomness
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from tidings.errors import ChannelError, shown
+from tidings.errors import ChannelError, Explained
 
 ID, TIMESTAMP, SIGNATURE = "webhook-id", "webhook-timestamp", "webhook-signature"
 PREFIX = "whsec_"
@@ -27,47 +27,39 @@ class SignatureError(ChannelError):
     """A delivery that a receiver must not believe."""
 
 
-class MissingHeader(SignatureError):
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-
-    def __str__(self) -> str:
-        return f"the delivery has no header {self.args[0]}, or an unreadable one; it is not signed, so do not use it"
+class MissingHeader(Explained, SignatureError):
+    name: str
+    template = "the delivery has no header {name}, or an unreadable one; it is not signed, so do not use it"
 
 
-class StaleTimestamp(SignatureError):
+class StaleTimestamp(Explained, SignatureError):
     """The timestamp, the receiver's time, and how far apart they may be."""
 
-    def __init__(self, timestamp: int, now: float, tolerance: float) -> None:
-        super().__init__(timestamp, now, tolerance)
+    timestamp: int
+    now: float
+    tolerance: float
+    template = "the delivery is {apart}, {tolerance:g} s are allowed; it may be a replay, or a clock may be wrong"
 
-    def __str__(self) -> str:
-        timestamp, now, tolerance = self.args
-        apart = f"{abs(now - timestamp):,.0f} s {'old' if now > timestamp else 'in the future'}"
-        return f"the delivery is {apart}, {tolerance:g} s are allowed; it may be a replay, or a clock may be wrong"
+    @property
+    def apart(self) -> str:
+        return f"{abs(self.now - self.timestamp):,.0f} s {'old' if self.now > self.timestamp else 'in the future'}"
 
 
-class WrongSignature(SignatureError):
+class WrongSignature(Explained, SignatureError):
     """The delivery's id."""
 
-    def __init__(self, id: str) -> None:
-        super().__init__(id)
-
-    def __str__(self) -> str:
-        return (
-            f"no signature of delivery {shown(self.args[0])} fits: another secret was used, or the body was changed; "
-            "verify the body's bytes as they came, before they are parsed"
-        )
+    id: str
+    template = (
+        "no signature of delivery {id!v} fits: another secret was used, or the body was changed; "
+        "verify the body's bytes as they came, before they are parsed"
+    )
 
 
-class InvalidSecret(ChannelError):
+class InvalidSecret(Explained, ChannelError):
     """The text is not kept here: it may be nearly a secret."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-
-    def __str__(self) -> str:
-        return f"the signing secret {self.args[0]}; it looks like {PREFIX} and the base64 of {_LEAST} to {_MOST} bytes"
+    reason: str
+    template = f"the signing secret {{reason}}; it looks like {PREFIX} and the base64 of {_LEAST} to {_MOST} bytes"
 
 
 class Headers(Protocol):

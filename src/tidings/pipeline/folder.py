@@ -18,32 +18,30 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from tidings.errors import PipelineError
+from tidings.errors import Explained, PipelineError
 from tidings.whole_file import whole_file
 
 _OWNER = "tidings.json"
 
 
-class FolderInUse(PipelineError):
-    def __init__(self, folder: str, process: str) -> None:
-        super().__init__(folder, process)
+class FolderInUse(Explained, PipelineError):
+    folder: str
+    process: str
+    template = "a pipeline runs on {folder} already ({who}); stop it, or name another folder by --data"
 
-    def __str__(self) -> str:
-        folder, process = self.args
-        who = f"process {process}" if process else "another process"
-        return f"a pipeline runs on {folder} already ({who}); stop it, or name another folder by --data"
+    @property
+    def who(self) -> str:
+        return f"process {self.process}" if self.process else "another process"
 
 
-class ForeignCheckpoint(PipelineError):
-    def __init__(self, folder: str, owner: str, wanted: str) -> None:
-        super().__init__(folder, owner, wanted)
-
-    def __str__(self) -> str:
-        folder, owner, wanted = self.args
-        return (
-            f"{folder} is the checkpoint of {owner}, not of {wanted}; move it away. The store knows what was done, so "
-            "nothing is lost by starting without a checkpoint"
-        )
+class ForeignCheckpoint(Explained, PipelineError):
+    folder: str
+    owner: str
+    wanted: str
+    template = (
+        "{folder} is the checkpoint of {owner}, not of {wanted}; move it away. The store knows what was done, so "
+        "nothing is lost by starting without a checkpoint"
+    )
 
 
 class DataFolder:

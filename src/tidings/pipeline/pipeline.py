@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from tidings.errors import PipelineError, TidingsError
+from tidings.errors import Explained, PipelineError, TidingsError
 from tidings.events.validation import MOST_VALUES
 from tidings.pipeline.direct.direct import NewestPlan, start_direct
 from tidings.pipeline.direct.match_sinks import MatchSink, parse_sink
@@ -45,15 +45,12 @@ _LOOK = 0.25  # seconds between two looks at the queries
 _PATIENCE = 15.0  # seconds that a stop waits for the batch that is under way
 
 
-class QueryFailed(PipelineError):
-    """A query of Spark's ended with an error: the query's name, what Spark said."""
+class QueryFailed(Explained, PipelineError):
+    """A query of Spark's ended with an error: its name, and what Spark said."""
 
-    def __init__(self, query: str, problem: str) -> None:
-        super().__init__(query, problem)
-
-    def __str__(self) -> str:
-        query, problem = self.args
-        return f"the query {query!r} failed and nothing of its last batch was committed: {problem}"
+    query: str
+    said: str
+    template = "the query {query!r} failed and nothing of its last batch was committed: {said}"
 
 
 @dataclass(frozen=True, slots=True)

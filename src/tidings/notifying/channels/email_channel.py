@@ -24,7 +24,7 @@ from hashlib import sha256
 from ipaddress import ip_address
 from typing import Any
 
-from tidings.errors import ChannelError, shown, suggestion
+from tidings.errors import ChannelError, Explained, shown, suggestion
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
 from tidings.notifying.mail.address import InvalidMailAddress, checked_address
 from tidings.notifying.mail.confirmations import Confirmations, confirmation_mail
@@ -43,11 +43,10 @@ _GRACE = 1.0  # seconds; the thread's own limit comes first, and knows which ste
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class EmailNotOffered(ChannelError):
+class EmailNotOffered(Explained, ChannelError):
     """This service has no mail server."""
 
-    def __str__(self) -> str:
-        return "this service sends no mail; its operator can set smtp_host and mail_from"
+    template = "this service sends no mail; its operator can set smtp_host and mail_from"
 
 
 class UnknownEmailMember(ChannelError):

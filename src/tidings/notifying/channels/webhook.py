@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from tidings.errors import ChannelError, shown, suggestion
+from tidings.errors import ChannelError, Explained, shown, suggestion
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
 from tidings.notifying.http.addresses import Resolver, vet, vet_async
 from tidings.notifying.http.response import HttpResponse
@@ -38,15 +38,12 @@ _MICROSECONDS = 1_000_000
 Fields = tuple[tuple[str, str], ...]
 
 
-class InvalidWebhook(ChannelError):
+class InvalidWebhook(Explained, ChannelError):
     """A member of a webhook's settings, and what it must be."""
 
-    def __init__(self, member: str, problem: str) -> None:
-        super().__init__(member, problem)
-
-    def __str__(self) -> str:
-        member, problem = self.args
-        return f"the webhook's {shown(member)} {problem}"
+    member: str
+    reason: str
+    template = "the webhook's {member!v} {reason}"
 
 
 @dataclass(frozen=True, slots=True)

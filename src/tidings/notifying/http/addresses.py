@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 import idna
 
-from tidings.errors import ChannelError, shown
+from tidings.errors import ChannelError, Explained
 
 ALLOWED = "allowed is https://host[:port]/path, where every address of the host is a public one"
 LONGEST_URL = 2_048
@@ -69,37 +69,28 @@ _NAT64 = ip_network("64:ff9b::/96")
 Resolve = Callable[[str], Sequence[str]]  # blocks; raises OSError
 
 
-class InvalidUrl(ChannelError):
+class InvalidUrl(Explained, ChannelError):
     """A webhook's address that cannot be read: the address, and what is wrong with it."""
 
-    def __init__(self, url: str, reason: str) -> None:
-        super().__init__(url, reason)
-
-    def __str__(self) -> str:
-        url, reason = self.args
-        return f"the webhook's address {shown(url)} {reason}; {ALLOWED}"
+    url: str
+    reason: str
+    template = f"the webhook's address {{url!v}} {{reason}}; {ALLOWED}"
 
 
-class UnsafeAddress(ChannelError):
+class UnsafeAddress(Explained, ChannelError):
     """A webhook's address that leads where no webhook may go: the address, and where it leads."""
 
-    def __init__(self, url: str, reason: str) -> None:
-        super().__init__(url, reason)
-
-    def __str__(self) -> str:
-        url, reason = self.args
-        return f"no webhook may go to {shown(url)}: {reason}; {ALLOWED}"
+    url: str
+    reason: str
+    template = f"no webhook may go to {{url!v}}: {{reason}}; {ALLOWED}"
 
 
-class UnresolvedHost(ChannelError):
+class UnresolvedHost(Explained, ChannelError):
     """A webhook's host that has no address now: its name, and why."""
 
-    def __init__(self, host: str, reason: str) -> None:
-        super().__init__(host, reason)
-
-    def __str__(self) -> str:
-        host, reason = self.args
-        return f"the webhook's host {shown(host)} has no address: {reason}; check its spelling and its DNS record"
+    host: str
+    reason: str
+    template = "the webhook's host {host!v} has no address: {reason}; check its spelling and its DNS record"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
-from tidings.errors import ChannelError, shown
+from tidings.errors import ChannelError, Explained
 from tidings.notifying.http.addresses import Target
 from tidings.notifying.http.connection import BrokenConnection, Connection, Key, in_plain_words
 from tidings.notifying.http.response import HttpResponse
@@ -24,19 +24,12 @@ from tidings.notifying.http.response import HttpResponse
 _ADDRESSES_TRIED = 4
 
 
-class SendingFailed(ChannelError):
+class SendingFailed(Explained, ChannelError):
     """No whole answer came: where from, and why."""
 
-    def __init__(self, url: str, reason: str) -> None:
-        super().__init__(url, reason)
-
-    @property
-    def reason(self) -> str:
-        return str(self.args[1])
-
-    def __str__(self) -> str:
-        url, reason = self.args
-        return f"no answer from {shown(url)}: {reason}; see that a receiver listens there and answers in time"
+    url: str
+    reason: str
+    template = "no answer from {url!v}: {reason}; see that a receiver listens there and answers in time"
 
 
 def request_bytes(target: Target, method: str, headers: Sequence[tuple[str, str]], body: bytes) -> bytes:

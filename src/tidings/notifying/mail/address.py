@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import re
 
-from tidings.errors import ChannelError, shown
+from tidings.errors import ChannelError, Explained
 
 LONGEST_ADDRESS = 254
 _LOCAL = re.compile(r"[A-Za-z0-9#$&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9#$&'*+/=?^_`{|}~-]+)*")  # no '%' and '!': they route
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
-class InvalidMailAddress(ChannelError):
+class InvalidMailAddress(Explained, ChannelError):
     """What was given, and what is wrong with it."""
 
-    def __init__(self, address: object, problem: str) -> None:
-        super().__init__(address, problem)
-
-    def __str__(self) -> str:
-        address, problem = self.args
-        return f"{shown(address)} {problem}; expected is one address such as 'someone@example.org'"
+    address: object
+    reason: str
+    template = "{address!v} {reason}; expected is one address such as 'someone@example.org'"
 
 
 def checked_address(address: object) -> str:

@@ -19,7 +19,7 @@ from html import escape
 from pathlib import Path
 from typing import Literal
 
-from tidings.errors import ChannelError
+from tidings.errors import ChannelError, Explained
 from tidings.notifying.mail.text import LONGEST_NAME, Mail, one_line
 from tidings.schema import Instant
 
@@ -32,46 +32,36 @@ _LONGEST_TOKEN = 6_000  # an id of 500 characters and an address fit
 _SIGNED_AS = b"tidings mail link 1\n"  # the key signs nothing else under this name
 
 
-class ForgedLink(ChannelError):
+class ForgedLink(Explained, ChannelError):
     """A token that was not made with this service's key, or not received whole."""
 
-    def __str__(self) -> str:
-        return "this link was not made here or is not complete; copy the whole link from the mail, or ask for a new one"
+    template = "this link was not made here or is not complete; copy the whole link from the mail, or ask for a new one"
 
 
-class ExpiredLink(ChannelError):
+class ExpiredLink(Explained, ChannelError):
     """A token after its time: its purpose, and when it expired."""
 
-    def __init__(self, purpose: str, expired: str) -> None:
-        super().__init__(purpose, expired)
-
-    def __str__(self) -> str:
-        purpose, expired = self.args
-        return f"this link to {purpose} expired at {expired}; ask for a new one on the subscription's page"
+    purpose: str
+    expired: str
+    template = "this link to {purpose} expired at {expired}; ask for a new one on the subscription's page"
 
 
-class OtherLink(ChannelError):
+class OtherLink(Explained, ChannelError):
     """A token for one thing, used for another: what it is for, and what was asked."""
 
-    def __init__(self, purpose: str, asked: str) -> None:
-        super().__init__(purpose, asked)
-
-    def __str__(self) -> str:
-        purpose, asked = self.args
-        return f"this link is to {purpose}, not to {asked}; use the link of the mail that offers to {asked}"
+    purpose: str
+    asked: str
+    template = "this link is to {purpose}, not to {asked}; use the link of the mail that offers to {asked}"
 
 
-class UnusableKey(ChannelError):
+class UnusableKey(Explained, ChannelError):
     """The file of the key that signs links is not as it was written: its path."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.args[0]} does not hold {_KEY_BYTES} bytes; restore it, or remove it and restart: links in mails "
-            "that were sent before will then no longer work"
-        )
+    path: str
+    template = (
+        f"{{path}} does not hold {_KEY_BYTES} bytes; restore it, or remove it and restart: links in mails "
+        "that were sent before will then no longer work"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidings.errors import PipelineError
+from tidings.errors import Explained, PipelineError
 from tidings.events.chunk import WrongHeader
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import open_plan, save_plan
@@ -29,38 +29,27 @@ if TYPE_CHECKING:
 _used: dict[Path, tuple[int, int]] = {}  # by folder the manifest that was there
 
 
-class ForeignPlan(PipelineError):
-    def __init__(self, folder: str) -> None:
-        super().__init__(folder)
-
-    def __str__(self) -> str:
-        return (
-            f"the plan in {self.args[0]} was made under another schema; use that one, or save the plan again under this"
-        )
+class ForeignPlan(Explained, PipelineError):
+    folder: str
+    template = "the plan in {folder} was made under another schema; use that one, or save the plan again under this"
 
 
-class PlanOutOfReach(PipelineError):
+class PlanOutOfReach(Explained, PipelineError):
     """A plan would be saved where only this machine may see it: the master whose workers must read it."""
 
-    def __init__(self, master: str) -> None:
-        super().__init__(master)
-
-    def __str__(self) -> str:
-        return (
-            f"the workers of {self.args[0]} may not see the temporary files of this machine; name a folder "
-            "that all of them reach, or a URI such as s3a://BUCKET/PATH"
-        )
+    master: str
+    template = (
+        "the workers of {master} may not see the temporary files of this machine; name a folder "
+        "that all of them reach, or a URI such as s3a://BUCKET/PATH"
+    )
 
 
-class PlanReplaced(PipelineError):
-    def __init__(self, folder: str) -> None:
-        super().__init__(folder)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.args[0]} was used by this process already and is another plan now; workers may have the old one "
-            "open, so give the new one another name"
-        )
+class PlanReplaced(Explained, PipelineError):
+    folder: str
+    template = (
+        "{folder} was used by this process already and is another plan now; workers may have the old one "
+        "open, so give the new one another name"
+    )
 
 
 def folders_of(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidings.errors import PipelineError
+from tidings.errors import Explained, PipelineError
 from tidings.events.files import raw_chunks
 from tidings.events.validation import MOST_VALUES
 from tidings.pipeline.ingest.arrivals import Arrived, Clock, arrived, unreadable
@@ -26,12 +26,9 @@ _FOR_EVER = "36500d"  # else a file that is a week older than the newest one wou
 _GLOB = str.maketrans({mark: f"\\{mark}" for mark in "\\*?[]{}"})
 
 
-class NoFolder(PipelineError):
-    def __init__(self, folder: str) -> None:
-        super().__init__(folder)
-
-    def __str__(self) -> str:
-        return f"there is no folder {self.args[0]} to take files from; make it first, or name another"
+class NoFolder(Explained, PipelineError):
+    folder: str
+    template = "there is no folder {folder} to take files from; make it first, or name another"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pyarrow.compute as pc
 
-from tidings.errors import PipelineError
+from tidings.errors import Explained, PipelineError
 from tidings.events.chunk import Chunk
 from tidings.events.json_lines import raw_columns
 from tidings.events.lines import LONGEST_LINE
@@ -30,25 +30,18 @@ JARS = "TIDINGS_KAFKA_JARS"
 _CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 
 
-class NoKafkaConnector(PipelineError):
-    def __init__(self, coordinates: str) -> None:
-        super().__init__(coordinates)
-
-    def __str__(self) -> str:
-        return (
-            f"this Spark session has no Kafka connector; start it with spark.jars.packages={self.args[0]}, "
-            f"or put the connector's jars into a folder and name it by {JARS}"
-        )
+class NoKafkaConnector(Explained, PipelineError):
+    coordinates: str
+    template = (
+        "this Spark session has no Kafka connector; start it with spark.jars.packages={coordinates}, "
+        f"or put the connector's jars into a folder and name it by {JARS}"
+    )
 
 
-class UnreadableProperties(PipelineError):
-    """A file of Kafka client properties that cannot be read: the file, and why."""
-
-    def __init__(self, file: str, problem: str) -> None:
-        super().__init__(file, problem)
-
-    def __str__(self) -> str:
-        return "{}: no file of Kafka client properties: {}".format(*self.args)
+class UnreadableProperties(Explained, PipelineError):
+    file: str
+    reason: str
+    template = "{file}: no file of Kafka client properties: {reason}"
 
 
 @dataclass(frozen=True, slots=True)

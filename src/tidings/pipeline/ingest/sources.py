@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tidings.errors import PipelineError, suggestion
+from tidings.errors import Explained, PipelineError, suggestion
 from tidings.events.validation import MOST_VALUES
 from tidings.pipeline.ingest.folder_source import FolderSource
 from tidings.pipeline.ingest.kafka_source import KafkaSource
@@ -16,25 +16,25 @@ KAFKA = re.compile(r"kafka://(?P<servers>[^/?#\s]+)/(?P<topic>[A-Za-z0-9._-]{1,2
 _FILES = re.compile(r"files:(?P<folder>.+?)(?:\?(?P<options>most=.*))?")
 
 
-class UnknownPlace(PipelineError):
-    """A text that names no source or no sink: the text, and the forms that it may have."""
+class UnknownPlace(Explained, PipelineError):
+    """A text that names no source or no sink, and the forms that it may have."""
 
-    def __init__(self, text: str, forms: tuple[str, ...]) -> None:
-        super().__init__(text, forms)
+    text: str
+    forms: tuple[str, ...]
+    template = "{text!r} names no place that is known here; write {choice}"
 
-    def __str__(self) -> str:
-        text, forms = self.args
-        return f"{text!r} names no place that is known here; write {' or '.join(forms)}"
+    @property
+    def choice(self) -> str:
+        return " or ".join(self.forms)
 
 
-class WrongOption(PipelineError):
-    """An option after the question mark that means nothing: the text, the option, and what is wrong with it."""
+class WrongOption(Explained, PipelineError):
+    """An option after the question mark that means nothing."""
 
-    def __init__(self, text: str, option: str, problem: str) -> None:
-        super().__init__(text, option, problem)
-
-    def __str__(self) -> str:
-        return "{}: the option {!r} {}".format(*self.args)
+    text: str
+    option: str
+    reason: str
+    template = "{text}: the option {option!r} {reason}"
 
 
 def parse_source(text: str, most_values: int = MOST_VALUES) -> Source:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from tidings.errors import PipelineError
+from tidings.errors import Explained, PipelineError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,21 +17,19 @@ _PATIENCE = 5.0  # seconds for a process whose connection broke to be gone
 _OUT_OF_MEMORY = 3  # the exit code of -XX:+ExitOnOutOfMemoryError
 
 
-class JavaEnded(PipelineError):
+class JavaEnded(Explained, PipelineError):
     """Spark's Java process ended: its exit code, negative for a signal."""
 
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
+    code: int
+    template = "Spark's Java process {how}. Nothing committed is lost; the next start resumes there"
 
-    def __str__(self) -> str:
-        (code,) = self.args
-        if code == _OUT_OF_MEMORY:
-            how = "ran out of memory; raise --spark spark.driver.memory=…"
-        elif code == -signal.SIGKILL:
-            how = "was killed (SIGKILL), by somebody or by the system for want of memory"
-        else:
-            how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-        return f"Spark's Java process {how}. Nothing committed is lost; the next start resumes there"
+    @property
+    def how(self) -> str:
+        if self.code == _OUT_OF_MEMORY:
+            return "ran out of memory; raise --spark spark.driver.memory=…"
+        if self.code == -signal.SIGKILL:
+            return "was killed (SIGKILL), by somebody or by the system for want of memory"
+        return f"was ended by {signal.Signals(-self.code).name}" if self.code < 0 else f"ended with code {self.code}"
 
 
 @contextmanager

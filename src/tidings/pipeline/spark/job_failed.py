@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tidings.errors import PipelineError
+from tidings.errors import Explained, PipelineError
 
 _TRACE = ("at ", "File ", "Traceback", "Caused by", "...", "Driver stacktrace", "SQLSTATE", "JVM stacktrace")
 
 
-class JobFailed(PipelineError):
+class JobFailed(Explained, PipelineError):
     """Spark gave up: what a worker said last."""
 
-    def __init__(self, said: str) -> None:
-        super().__init__(said)
-
-    def __str__(self) -> str:
-        return f"the Spark job failed: {self.args[0]}"
+    said: str
+    template = "the Spark job failed: {said}"
 
 
 @contextmanager

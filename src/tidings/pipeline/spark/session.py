@@ -65,15 +65,12 @@ _LOCAL = re.compile(r"local\[(\d+|\*)\]")
 _PROBES = 4_096  # numbers to count partitions by: more than any cluster has cores for one query
 
 
-class NoJava(PipelineError):
-    def __init__(self, looked_at: str) -> None:
-        super().__init__(looked_at)
-
-    def __str__(self) -> str:
-        return (
-            f"Spark needs Java {OLDEST_JAVA} or newer and there is none ({self.args[0]}); "
-            "on Debian: apt-get install default-jre-headless, elsewhere set JAVA_HOME"
-        )
+class NoJava(Explained, PipelineError):
+    looked_at: str
+    template = (
+        f"Spark needs Java {OLDEST_JAVA} or newer and there is none ({{looked_at}}); "
+        "on Debian: apt-get install default-jre-headless, elsewhere set JAVA_HOME"
+    )
 
 
 class LocalStoreOnly(Explained, PipelineError):
@@ -86,16 +83,13 @@ class LocalStoreOnly(Explained, PipelineError):
     )
 
 
-class OldJava(PipelineError):
-    def __init__(self, java: str, version: int) -> None:
-        super().__init__(java, version)
-
-    def __str__(self) -> str:
-        java, version = self.args
-        return (
-            f"Spark needs Java {OLDEST_JAVA} or newer and {java} is version {version}; set JAVA_HOME to a newer one "
-            "or install it (Debian: apt-get install default-jre-headless)"
-        )
+class OldJava(Explained, PipelineError):
+    java: str
+    version: int
+    template = (
+        f"Spark needs Java {OLDEST_JAVA} or newer and {{java}} is version {{version}}; set JAVA_HOME to a newer one "
+        "or install it (Debian: apt-get install default-jre-headless)"
+    )
 
 
 def check_java() -> None:

@@ -10,23 +10,24 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidings.errors import PipelineError
+from tidings.errors import Explained, PipelineError
 from tidings.pipeline.stream.chunks import merged
 from tidings.pipeline.stream.stage import Stretch
 from tidings.pipeline.stream.staging import Run, Staging
 
 
-class TornBatch(PipelineError):
+class TornBatch(Explained, PipelineError):
     """Spark handed over a batch of which a part is missing: the stretches that did arrive, as (first, last)."""
 
-    def __init__(self, stretches: tuple[tuple[int, int], ...]) -> None:
-        super().__init__(stretches)
+    stretches: tuple[tuple[int, int], ...]
+    template = (
+        "a batch arrived in part: stretches (first, last) {listed}. "
+        "Nothing of it was committed; start the pipeline again, and report this"
+    )
 
-    def __str__(self) -> str:
-        return (
-            f"a batch arrived in part: stretches (first, last) {list(self.args[0])}. "
-            "Nothing of it was committed; start the pipeline again, and report this"
-        )
+    @property
+    def listed(self) -> str:
+        return str(list(self.stretches))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import uuid
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from tidings.errors import PipelineError, TidingsError
+from tidings.errors import Explained, PipelineError, TidingsError
 from tidings.events import BrokenRule
 from tidings.pipeline.plans.plans import WorkerPlans
 from tidings.pipeline.spark.worker_cache import opened_store
@@ -34,9 +34,8 @@ _LARGEST_BATCH = 1_000_000  # positions
 _LIMITS = Limits()
 
 
-class Stopped(PipelineError):
-    def __str__(self) -> str:
-        return "the batch was stopped; what is left of it is matched at the next start"
+class Stopped(Explained, PipelineError):
+    template = "the batch was stopped; what is left of it is matched at the next start"
 
 
 @dataclass(frozen=True, slots=True)
