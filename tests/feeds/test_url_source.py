@@ -10,6 +10,7 @@ import pytest
 from tests.feeds.conftest import Site
 from tidings.feeds import SourceUnreachable
 from tidings.feeds.url_source import UrlSource
+from tidings.notifying.http.addresses import special
 
 
 def body(source: UrlSource) -> bytes:
@@ -78,9 +79,7 @@ def test_a_page_that_sends_nowhere(site: Site, place: str, said: str) -> None:
 
 def test_a_page_from_outside_cannot_send_us_inside(site: Site) -> None:
     def resolve(host: str) -> Sequence[str]:
-        """As if the site were far away."""
-        known = {"127.0.0.1": ["192.0.78.9"], "inside": ["10.0.0.7"], "both": ["192.0.78.9", "::1"]}
-        return known.get(host, [host])
+        return {"inside": ["10.0.0.7"], "both": ["192.0.78.9", "::1"]}.get(host, [host])
 
     for host, said in [
         ("127.0.0.2", "a loopback"),
@@ -90,9 +89,36 @@ def test_a_page_from_outside_cannot_send_us_inside(site: Site) -> None:
     ]:
         moved(site, f"http://{host}:{site.port}/")
         with pytest.raises(SourceUnreachable, match=said):
-            body(UrlSource(f"{site.url}/", resolve=resolve))
+            body(UrlSource(f"{site.url}/", resolve=resolve, inside=far_away))
     assert {path for path, _ in site.asked} == {"/"}
     assert len(site.asked) == 4  # nobody was asked but the site itself
+
+
+def far_away(address: str) -> str | None:
+    """As if the site itself had a public address."""
+    return None if address == "127.0.0.1" else special(address)
+
+
+def test_only_the_address_that_was_vetted_is_dialled(site: Site) -> None:
+    asked = []
+
+    def resolve(host: str) -> Sequence[str]:  # no name server knows this name, and a second answer would differ
+        asked.append(host)
+        return ["127.0.0.1"] if asked.count(host) == 1 else ["127.0.0.2"]
+
+    moved(site, f"http://rebinding.example:{site.port}/other")
+    with pytest.raises(SourceUnreachable, match="404"):
+        body(UrlSource(f"{site.url}/", resolve=resolve, inside=far_away))
+    assert asked == ["127.0.0.1", "rebinding.example"]
+    assert [path for path, _ in site.asked] == ["/", "/other"]
+
+
+def test_the_next_address_is_dialled_when_one_does_not_answer(site: Site) -> None:
+    moved(site, f"http://several.example:{site.port}/other")
+    known = {"several.example": ["127.0.0.2", "127.0.0.1"]}
+    with pytest.raises(SourceUnreachable, match="404"):
+        body(UrlSource(f"{site.url}/", resolve=lambda host: known.get(host, [host])))
+    assert [path for path, _ in site.asked] == ["/", "/other"]
 
 
 def test_inside_a_page_may_send_elsewhere_inside(site: Site) -> None:

@@ -8,6 +8,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+from urllib.request import getproxies
 
 import httpx
 
@@ -34,15 +35,24 @@ class UrlSource:
     A page from outside cannot send us on into our own network, and what is packed is unpacked piece by piece, no
     farther than `largest`: httpx would unpack a piece whole, and several times over."""
 
-    def __init__(self, url: str, largest: int = LARGEST, resolve: Callable[[str], Sequence[str]] = addresses) -> None:
+    def __init__(
+        self,
+        url: str,
+        largest: int = LARGEST,
+        resolve: Callable[[str], Sequence[str]] = addresses,
+        inside: Callable[[str], str | None] = special,  # the kind of an address that is not a public one
+    ) -> None:
         self.url = url
         self._largest = largest
         self._resolve = resolve
+        self._inside = inside
+        is_local = host_of(url) in ("127.0.0.1", "localhost", "::1")
+        self._dials = is_local or not getproxies()  # else the proxy looks up names and dials
         self._http = httpx.Client(
             timeout=_TIMEOUT,
             follow_redirects=False,  # each is looked at first
             headers={"user-agent": "tidings-feed", "accept": "*/*", "accept-encoding": "gzip"},
-            trust_env=host_of(url) not in ("127.0.0.1", "localhost", "::1"),
+            trust_env=not is_local,
         )
         self._known: dict[str, str] = {}
         self._offered: dict[str, str] = {}
@@ -50,33 +60,54 @@ class UrlSource:
     def look(self, stop: threading.Event | None = None) -> Iterator[Content]:
         self._http.cookies.clear()  # a site must not fill our memory with them
         try:
-            content = self._got(self._http.build_request("GET", self.url, headers=self._known), stop)
+            content = self._got(stop)
         except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as problem:  # the last: no name of a host
             raise SourceUnreachable(self.url, str(problem) or type(problem).__name__) from None
         if content is not None:
             yield content
 
-    def _got(self, request: httpx.Request, stop: threading.Event | None) -> Content | None:
+    def _got(self, stop: threading.Event | None) -> Content | None:
         """None: it has not changed, or it is time to stop."""
+        url, headers = httpx.URL(self.url), dict(self._known)
+        vetted = {url.host: self._resolve(url.host)} if self._dials else {}
         for _ in range(_MOST_REDIRECTS + 1):
-            answer = self._http.send(request, stream=True)
+            answer = self._sent(url, headers, vetted.get(url.host, ()))
             try:
-                if answer.next_request is None:
+                if not answer.has_redirect_location:
                     return self._read(answer, stop)
-                request = answer.next_request
+                url, headers = url.join(answer.headers["location"]), {}
             finally:
                 answer.close()
-            self._check(request.url.host)
+            if url.scheme not in ("http", "https"):
+                raise SourceUnreachable(self.url, f"it sends on by another protocol, {url.scheme[:20]!r}")
+            if url.host not in vetted and self._dials:
+                vetted[url.host] = self._vetted(url.host, vetted[httpx.URL(self.url).host])
         raise SourceUnreachable(self.url, f"it sends elsewhere more than {_MOST_REDIRECTS} times")
 
-    def _check(self, host: str) -> None:
-        first = host_of(self.url)
-        if host == first or any(special(one) for one in self._resolve(first)):
-            return  # who asks inside may be sent on inside
-        for one in self._resolve(host):
-            if kind := special(one):
+    def _sent(self, url: httpx.URL, headers: dict[str, str], addresses: Sequence[str]) -> httpx.Response:
+        """Dials these addresses alone, one after the other: a name that is looked up again may lead elsewhere (DNS
+        rebinding). Without any, a proxy dials."""
+        request = self._http.build_request("GET", url, headers=headers)
+        if not addresses:
+            return self._http.send(request, stream=True)
+        request.extensions["sni_hostname"] = url.host  # by which the certificate is checked, too
+        for left in range(len(addresses) - 1, -1, -1):
+            request.url = url.copy_with(host=addresses[len(addresses) - 1 - left])
+            try:
+                return self._http.send(request, stream=True)
+            except httpx.ConnectError:
+                if not left:
+                    raise
+        raise AssertionError
+
+    def _vetted(self, host: str, first: Sequence[str]) -> Sequence[str]:
+        """The addresses of a host that the page sends on to; who asks inside may be sent on inside."""
+        found = self._resolve(host)
+        for one in found if not any(map(self._inside, first)) else ():
+            if kind := self._inside(one):
                 advice = "name that page in the mapping if you mean it"
                 raise SourceUnreachable(self.url, f"it sends on to {host!r}, {kind} address ({one}); {advice}")
+        return found
 
     def _read(self, answer: httpx.Response, stop: threading.Event | None) -> Content | None:
         if answer.status_code == httpx.codes.NOT_MODIFIED:
