@@ -55,6 +55,7 @@ class Settings:
     pipeline: bool = True  # false: it runs elsewhere
     outbox: bool = True  # the same
     registration: bool = True  # anyone may make an account
+    showcase: bool = False  # whoever has no account sees the newest events and examples of filters on the home page
     guests: bool = False  # whoever has no token may publish and grow the schema
     extra_scopes: tuple[str, ...] = ()  # what a new account has beside publish, subscribe, read and account
     largest_event: int = MIB // 4  # bytes

@@ -35,7 +35,7 @@ from tidings.store import Grow, Store
 SCHEMA = Path(__file__).parents[2] / "examples" / "schema.json"
 PASSWORD = "correct horse battery staple"
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)  # the usual one takes 0.2 s of a processor each time
-SETTINGS = Settings(pipeline=False, guest_requests_per_second=100_000)
+SETTINGS = Settings(pipeline=False, guest_requests_per_second=100_000, showcase=True)
 
 on_sqlite = pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 

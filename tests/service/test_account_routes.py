@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import httpx
 import pytest
+from argon2 import PasswordHasher
 
 from tests.service.conftest import PASSWORD, Service, on_sqlite
 from tidings.service.actions import accounts
@@ -30,6 +31,23 @@ def test_register_log_in_and_out(service: Service) -> None:
     assert client.delete("/tokens/current", headers=_bearer(second)).status_code == 204
     assert _me(client, second).status_code == 401
     assert _me(client, first).status_code == 200
+
+
+@on_sqlite
+def test_an_old_hash_is_renewed_at_the_next_log_in(service: Service) -> None:
+    before = service.store.account("tester")
+    assert before is not None
+    service.app.state.accounts.hasher = PasswordHasher(time_cost=2, memory_cost=16, parallelism=1)
+    made = service.anonymous().post("/tokens", json={"username": "tester", "password": PASSWORD})
+    assert made.status_code == 201, made.text
+    after = service.store.account("tester")
+    assert after is not None
+    assert "m=16,t=2,p=1" in after.password != before.password
+    assert service.client.get("/accounts/me").status_code == 200  # tokens stay
+    again = service.anonymous().post("/tokens", json={"username": "tester", "password": PASSWORD})
+    assert again.status_code == 201
+    unchanged = service.store.account("tester")
+    assert unchanged == after
 
 
 def test_the_store_has_neither_token_nor_password(service: Service) -> None:

@@ -80,7 +80,7 @@ def understood(document: Document, validity: Validity) -> Request | bytes:
     """As the daemon does it, but for who asks."""
     root = parse(document)
     try:
-        problem = validity.problem(root)
+        problem = validity.problem(root, beside=True)
         request = read_request(root, validity.catalog)
         if problem is not None:
             raise InvalidRequest(str(root.tag), problem)

@@ -161,7 +161,7 @@ class Speaker:
         validity = Validity(self.daemon.store.catalog())
         answer = self.client.ask(text)
         if answer.tag != "ERROR":
-            assert validity.problem(parse(Document(text.encode(), "utf-8"))) is None
+            assert validity.problem(parse(Document(text.encode(), "utf-8")), beside=True) is None
         return answer
 
     def ok(self, text: str) -> dict[str, str]:

@@ -34,6 +34,7 @@ def chosen(settings: Settings) -> Settings:
     """The demo's own webhooks go to this machine, which is for development: only where nobody else comes in."""
     return replace(
         settings,
+        showcase=True,
         retry_seconds=settings.retry_seconds or RETRIES,
         keep_deliveries_days=min(settings.keep_deliveries_days, KEPT),
         keep_events_days=settings.keep_events_days or KEPT,

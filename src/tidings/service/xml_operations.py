@@ -161,7 +161,7 @@ class Operations:
 
     def _valid(self, root: etree._Element, validity: Validity, hints: bool = True) -> Request:
         """Raises TidingsError. Our own checks have the better words, so they speak before the DTD."""
-        problem = validity.problem(root)
+        problem = validity.problem(root, beside=hints)
         request = read_request(root, validity.catalog, hints, self._gateway.settings.values_per_attribute)
         if problem is not None:
             raise InvalidRequest(str(root.tag), problem)

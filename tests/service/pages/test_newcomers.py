@@ -12,6 +12,7 @@ from tidings.schema import Catalog
 from tidings.service.pages import showcase
 from tidings.service.pages.showcase import Showcase
 from tidings.service.status import ChildStatus
+from tidings.settings import Settings
 
 pytestmark = on_sqlite
 
@@ -73,14 +74,18 @@ def test_why_nothing_is_matched_is_said_on_this_machine_alone(service: Service, 
         assert ("Spark needs Java 17" in visitor.text) is said
 
 
-def test_where_nobody_may_register_guests_see_no_events(service: Service, visitor: Visitor) -> None:
+@pytest.mark.parametrize("registration", [True, False])
+def test_unless_the_operator_wants_it_guests_see_no_events(
+    service: Service, visitor: Visitor, registration: bool
+) -> None:
+    assert Settings().showcase is False
     service.client.post("/events", json=car(year=1971))
-    service.gateway.settings = replace(service.settings, registration=False)
+    service.gateway.settings = replace(service.settings, registration=registration, showcase=False)
     _fresh(service)
     visitor.get("/")
     assert "1971" not in visitor.text
     assert "What filters find" not in visitor.text
-    assert "Whoever runs this service gives them out" in visitor.text
+    assert ("Whoever runs this service gives them out" in visitor.text) is not registration
 
 
 def test_each_event_is_read_and_tried_once_and_large_ones_never(

@@ -156,6 +156,10 @@ class Accounts:
             raise WrongPassword
         if not await self._hashing(self._verified, account.password, password):
             raise WrongPassword
+        if self.hasher.check_needs_rehash(account.password):  # an older release made it, with weaker parameters
+            new = await self._hashing(self.hasher.hash, password)
+            if await self._gateway.write(self._store.change_account, username, new, proved=account):
+                account = replace(account, password=new)
         self._guesses.give_back(key)
         self._tries.give_back(address)
         return account

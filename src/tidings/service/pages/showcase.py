@@ -61,7 +61,7 @@ class Showcase:
 
     @property
     def is_open(self) -> bool:
-        return self._gateway.settings.registration
+        return self._gateway.settings.showcase
 
     async def window(self) -> Window:
         """Raises StoreError."""
