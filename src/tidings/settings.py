@@ -87,6 +87,7 @@ class Settings:
     smtp_security: str = "none"  # or starttls, or tls from the first byte
     secret_keys: tuple[str, ...] = field(default=(), repr=False)  # newest first; empty: a file
     mail_from: str = ""  # 'tidings@example.org' or 'Tidings <tidings@example.org>'
+    hsts_seconds: int = 31_536_000  # for which browsers come by https only, where public_url is https; 0: not said
     public_url: str = ""  # where links in mails lead and others come in; empty: http://host:port
     # What subscribers may name in an Apprise URL. Of these none speaks plain HTTP to any host, none runs a command,
     # and none writes to this machine's desktop or log.

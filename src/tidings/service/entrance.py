@@ -30,6 +30,7 @@ from tidings.service.operations import Metrics
 from tidings.service.request_id import HEADER, logged_path, request_id
 from tidings.service.requests import SESSION
 from tidings.service.scopes import CALLER
+from tidings.service.secure_cookies import from_browser, to_browser
 
 log = logging.getLogger("tidings.service")
 
@@ -79,6 +80,10 @@ class Entrance:
         self._refusing = refusing
         self._proxies = Proxies(gateway.settings.trusted_proxies)
         self._in_flight = InFlight(gateway.settings)
+        self._over_tls = gateway.settings.public_url.startswith("https:")
+        self._always = list(_ALWAYS)
+        if self._over_tls and (seconds := gateway.settings.hsts_seconds):
+            self._always.append((b"strict-transport-security", f"max-age={seconds}".encode()))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -86,6 +91,8 @@ class Entrance:
             return
         began = perf_counter()
         status = 0
+        if self._over_tls:
+            scope["headers"] = from_browser(scope["headers"])
         handle: Handler | None = None
         id = request_id(scope["headers"])
         REQUEST_ID.set(id)
@@ -95,7 +102,9 @@ class Entrance:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = message["headers"] = list(message.get("headers", ()))
-                headers += _ALWAYS
+                if self._over_tls:
+                    headers = message["headers"] = to_browser(headers)
+                headers += self._always
                 headers.append((HEADER, id.encode()))
                 said = {name for name, _ in headers}
                 headers += [header for header in _UNLESS_SAID if header[0] not in said]
