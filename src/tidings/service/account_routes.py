@@ -8,12 +8,8 @@ import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from tidings.service.actions.accounts import (
-    LONGEST_PASSWORD,
-    SHORTEST_PASSWORD,
-    USERNAME,
-    token_id,
-)
+from tidings.service.actions.account_errors import LONGEST_PASSWORD, SHORTEST_PASSWORD
+from tidings.service.actions.accounts import USERNAME, token_id
 from tidings.service.actions.times import read_future_time
 from tidings.service.bodies import Shape, read_body, says, says_nothing, takes
 from tidings.service.guarded_route import GuardedRoute

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from tidings.notifying.delivery import destination_of
-from tidings.service.actions.channels import how_to_confirm
+from tidings.service.actions.channel_values import how_to_confirm
 from tidings.service.bodies import Shape, read_body, says, says_nothing, takes
 from tidings.service.channel_shapes import ChannelSeen, channel_seen
 from tidings.service.idempotency import IdempotencyKey, IdempotentRoute

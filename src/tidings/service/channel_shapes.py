@@ -8,7 +8,7 @@ import msgspec
 
 from tidings.notifying.apprise_place import apprise_place
 from tidings.notifying.outbox.rhythm import LONGEST_DIGEST, LONGEST_RATE, MOST_IN_A_DIGEST, MOST_IN_A_RATE
-from tidings.service.actions.channels import KINDS, STORED, ChannelAsked
+from tidings.service.actions.channel_values import KINDS, STORED, ChannelAsked
 from tidings.service.bodies import Shape
 from tidings.store import StoredChannel
 

@@ -17,8 +17,19 @@ from typing import TypeVar
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
-from tidings.errors import Explained, ServiceError, TidingsError
+from tidings.errors import TidingsError
 from tidings.schema import Instant
+from tidings.service.actions.account_errors import (
+    LONGEST_PASSWORD,
+    SHORTEST_PASSWORD,
+    IllegalPassword,
+    IllegalUsername,
+    NoSuchAccount,
+    NoSuchToken,
+    RegistrationClosed,
+    TooManyLogins,
+    WrongPassword,
+)
 from tidings.service.callers import Caller, OutOfScope, UnknownToken, digest_of, new_token
 from tidings.service.gateway import Gateway
 from tidings.service.throttling import Throttle
@@ -29,54 +40,12 @@ from tidings.store.errors import AccountExists
 
 T = TypeVar("T")
 USERNAME = r"^[a-z0-9][a-z0-9_.-]{2,63}$"
-SHORTEST_PASSWORD, LONGEST_PASSWORD = 8, 1_000
 SESSION_DAYS = 7  # that a session lasts
 _DAY = 86_400_000_000  # microseconds
 MOST_TOKENS = 1_000  # of one account; beyond, its oldest makes room
 _HASHING = 2  # at once
 _MOST_WAITING = 50
 _ID = 12  # hexadecimal digits of a token's digest that name it
-
-
-class IllegalUsername(Explained, ServiceError):
-    username: str
-    template = (
-        "{username!v} cannot be a username: expected 3 to 64 lower-case letters (a-z), digits, '_', '.' or '-', "
-        "beginning with a letter or a digit"
-    )
-
-
-class IllegalPassword(Explained, ServiceError):
-    template = f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD:,} characters, none of them zero"
-
-
-class RegistrationClosed(Explained, ServiceError):
-    status = 403
-    template = "registration is closed; ask the operator of the service for an account"
-
-
-class WrongPassword(Explained, ServiceError):
-    """Or there is no such account: nobody is told which."""
-
-    status = 401
-    template = "there is no account with this name and this password"
-
-
-class NoSuchAccount(Explained, ServiceError):
-    status = 404
-    username: str
-    template = "no account {username!v}"
-
-
-class NoSuchToken(Explained, ServiceError):
-    status = 404
-    id: str
-    template = "you have no token {id!v}; GET /tokens lists yours"
-
-
-class TooManyLogins(Explained, ServiceError):
-    status = 503
-    template = "too many others are logging in just now; try again in a second"
 
 
 class Accounts:

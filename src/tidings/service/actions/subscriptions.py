@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tidings.errors import Explained, ServiceError
 from tidings.schema import Instant
-from tidings.service.actions.channels import ChannelAsked, Kept, how_to_confirm
+from tidings.service.actions.channel_values import ChannelAsked, Kept, how_to_confirm
 from tidings.service.actions.filters import read_filter
 from tidings.service.actions.keys import IdempotencyKeyReused, subscription_id
 from tidings.service.gateway import Gateway

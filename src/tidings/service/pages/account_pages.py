@@ -8,7 +8,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import TidingsError
-from tidings.service.actions.accounts import IllegalPassword, WrongPassword, token_id
+from tidings.service.actions.account_errors import IllegalPassword, WrongPassword
+from tidings.service.actions.accounts import token_id
 from tidings.service.actions.times import WrongTime, read_future_time
 from tidings.service.pages.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute

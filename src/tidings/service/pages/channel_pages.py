@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from tidings.errors import ChannelError, ServiceError, StoreError, TidingsError
 from tidings.notifying.delivery import Attempt
 from tidings.notifying.errors import InvalidRhythm, UnknownChannel, UnknownTimeZone
-from tidings.service.actions.channels import KINDS, STORED, ChannelAsked, ChannelUnconfirmed, how_to_confirm
+from tidings.service.actions.channel_values import KINDS, STORED, ChannelAsked, ChannelUnconfirmed, how_to_confirm
 from tidings.service.actions.deliveries import send_test
 from tidings.service.actions.subscriptions import SubscriptionChange, change
 from tidings.service.channel_shapes import shown_url

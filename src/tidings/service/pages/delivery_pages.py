@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import Explained, ServiceError
 from tidings.schema import Instant
-from tidings.service.actions.channels import how_to_confirm
+from tidings.service.actions.channel_values import how_to_confirm
 from tidings.service.actions.deliveries import ReplayAsked, replay
 from tidings.service.actions.times import WrongTime, read_time
 from tidings.service.bodies import WrongBody

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import TidingsError
-from tidings.service.actions.accounts import SHORTEST_PASSWORD, IllegalPassword, IllegalUsername, WrongPassword
+from tidings.service.actions.account_errors import SHORTEST_PASSWORD, IllegalPassword, IllegalUsername, WrongPassword
 from tidings.service.callers import UnknownToken
 from tidings.service.pages.form import Form, read_form, read_unproved
 from tidings.service.pages.kept_form import KeptForm, carried_form

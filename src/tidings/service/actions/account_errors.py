@@ -1,0 +1,48 @@
+"""What can be wrong with accounts, passwords and tokens."""
+
+from __future__ import annotations
+
+from tidings.errors import Explained, ServiceError
+
+SHORTEST_PASSWORD, LONGEST_PASSWORD = 8, 1_000
+
+
+class IllegalUsername(Explained, ServiceError):
+    username: str
+    template = (
+        "{username!v} cannot be a username: expected 3 to 64 lower-case letters (a-z), digits, '_', '.' or '-', "
+        "beginning with a letter or a digit"
+    )
+
+
+class IllegalPassword(Explained, ServiceError):
+    template = f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD:,} characters, none of them zero"
+
+
+class RegistrationClosed(Explained, ServiceError):
+    status = 403
+    template = "registration is closed; ask the operator of the service for an account"
+
+
+class WrongPassword(Explained, ServiceError):
+    """Or there is no such account: nobody is told which."""
+
+    status = 401
+    template = "there is no account with this name and this password"
+
+
+class NoSuchAccount(Explained, ServiceError):
+    status = 404
+    username: str
+    template = "no account {username!v}"
+
+
+class NoSuchToken(Explained, ServiceError):
+    status = 404
+    id: str
+    template = "you have no token {id!v}; GET /tokens lists yours"
+
+
+class TooManyLogins(Explained, ServiceError):
+    status = 503
+    template = "too many others are logging in just now; try again in a second"
