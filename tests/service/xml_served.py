@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -72,6 +73,7 @@ class Client:
 class Served:
     store: Store
     settings: Settings
+    certificate: ssl.SSLContext | None = None
     clients: list[Client] = field(default_factory=list)
     daemon: XmlDaemon = field(init=False)
     gateway: Gateway = field(init=False)
@@ -93,7 +95,7 @@ class Served:
             self._stop = asyncio.Event()
             self.gateway = Gateway(self.store, self.settings)
             self.daemon = XmlDaemon(self.gateway)
-            await self.daemon.start("127.0.0.1", 0)
+            await self.daemon.start("127.0.0.1", 0, self.certificate)
             self.port = self.daemon.port
             started.set()
             await self._stop.wait()
@@ -134,12 +136,14 @@ class Served:
 
 
 @contextmanager
-def served(url: str, settings: Settings = SETTINGS, **different: Any) -> Iterator[Served]:
+def served(
+    url: str, settings: Settings = SETTINGS, certificate: ssl.SSLContext | None = None, **different: Any
+) -> Iterator[Served]:
     """`different` are settings."""
     if "://" not in url and not Path(url).exists():
         new_store(Path(url))
     with Store.open(url) as store:
-        running = Served(store, replace(settings, **different))
+        running = Served(store, replace(settings, **different), certificate)
         running.start()
         try:
             yield running

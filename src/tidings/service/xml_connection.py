@@ -258,7 +258,7 @@ class Connection(asyncio.Protocol):
         self._closing = self._loop.time()
         if self._gone:
             return
-        if self._problem is None or self._said_all:
+        if self._problem is None or self._said_all or not self._transport.can_write_eof():  # TLS cannot
             self._transport.close()
             return
         self._transport.write_eof()
