@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from tests.store.batches import commit_batch
 from tidings.schema import Instant
 from tidings.schema.files import read_catalog
 from tidings.schema.growth import changes_to_make
@@ -41,4 +42,4 @@ def first_event(store: Store) -> int:
 def commit(store: Store, pairs: list[tuple[int, str]]) -> None:
     schema = pa.schema([("position", pa.int64()), ("subscriptions", pa.list_(pa.string()))])
     rows = [{"position": position, "subscriptions": [id]} for position, id in pairs]
-    store.commit_batch(1, store.tail(), pa.Table.from_pylist(rows, schema))
+    commit_batch(store, 1, store.tail(), pa.Table.from_pylist(rows, schema))

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from tests.cli.conftest import EVENT, SCHEMA, Tidings, exit_code_when_nobody_reads, lines, process, subscriptions
+from tests.store.batches import commit_batch
 from tidings.schema import Instant
 from tidings.store import Store
 from tidings.store.clock.clock import now
@@ -32,7 +33,7 @@ def show(tidings: Tidings, *where: str) -> dict[str, Any]:
 def commit(last: int) -> None:
     none = pa.table({"position": pa.array([], pa.int64()), "subscriptions": pa.array([], pa.list_(pa.string()))})
     with Store.open("data/tidings.db") as store:
-        store.commit_batch(1, last, none)
+        commit_batch(store, 1, last, none)
 
 
 def test_load_counts_and_tells_why(tidings: Tidings) -> None:

@@ -14,6 +14,7 @@ from tests.client.conftest import settings  # noqa: F401  # a fixture
 from tests.client.matched import match_all
 from tests.service.conftest import Service, service  # noqa: F401  # a fixture
 from tests.service.served import Served
+from tests.store.batches import commit_batch
 from tidings.cli.server import save_token
 from tidings.client import Client
 from tidings.service.xml_daemon import XmlDaemon
@@ -104,7 +105,7 @@ def test_what_is_missing_or_too_much_is_told(service: Service, tidings: Tidings)
                 {"position": positions[-2], "subscriptions": others},
                 {"position": positions[-1], "subscriptions": [end.id]},
             ]
-            service.store.commit_batch(1, service.store.tail(), pa.Table.from_pylist(rows, _TABLE))
+            commit_batch(service.store, 1, service.store.tail(), pa.Table.from_pylist(rows, _TABLE))
             return
 
     matching = threading.Thread(target=wrongly)

@@ -3,6 +3,7 @@
 import pyarrow as pa
 
 from tests.pipeline.oracle import notifications_of
+from tests.store.batches import commit_batch
 from tidings.store import Store
 
 _TABLE = pa.schema([("position", pa.int64()), ("subscriptions", pa.list_(pa.string()))])
@@ -12,6 +13,6 @@ def match_all(store: Store) -> int:
     """Everything that is in the journal and not committed yet; answers how many notifications that makes."""
     done, tail = store.committed(), store.tail()
     pairs = [{"position": at, "subscriptions": [id]} for at, id in notifications_of(store) if done < at <= tail]
-    return store.commit_batch(
-        done + 1, tail, pa.Table.from_pylist(sorted(pairs, key=lambda one: one["position"]), _TABLE)
+    return commit_batch(
+        store, done + 1, tail, pa.Table.from_pylist(sorted(pairs, key=lambda one: one["position"]), _TABLE)
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.notifying.owing import OK, with_channels
+from tests.store.batches import commit_batch
 from tests.store.samples import publish
 from tests.store.test_notifications import table
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
@@ -51,7 +52,7 @@ def main(deliveries: int, subscriptions: int) -> None:
         events = -(-deliveries // subscriptions)
         outcomes = store.append([publish(f"e{number}") for number in range(events)])
         at = [outcome.position for outcome in outcomes if isinstance(outcome, Accepted)]
-        count = store.commit_batch(1, store.tail(), table(*((position, ids) for position in at)))
+        count = commit_batch(store, 1, store.tail(), table(*((position, ids) for position in at)))
         took = asyncio.run(measured(store, count, Nothing()))
         delivered = sum(one.delivered for one in store.delivery_figures())
         assert delivered == count, (delivered, count)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.store.batches import commit_batch
 from tests.store.samples import Clock, publish, with_schema
 from tests.store.test_notifications import table
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
@@ -72,7 +73,7 @@ def find(store: Store, *ids: str, many: int = 1) -> list[int]:
     outcomes = store.append([publish(f"e{first + number}") for number in range(many)])
     positions = [outcome.position for outcome in outcomes if isinstance(outcome, Accepted)]
     assert len(positions) == many
-    store.commit_batch(store.committed() + 1, store.tail(), table(*((at, list(ids)) for at in positions)))
+    commit_batch(store, store.committed() + 1, store.tail(), table(*((at, list(ids)) for at in positions)))
     return positions
 
 

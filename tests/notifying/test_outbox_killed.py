@@ -12,6 +12,7 @@ import pytest
 
 from tests.notifying.owing import OWNER, find, with_channels
 from tests.notifying.sender_process import fast_clock
+from tests.store.batches import commit_batch
 from tests.store.test_notifications import table
 from tidings.store import Store, notification_id
 
@@ -68,7 +69,7 @@ def test_killed_in_the_middle_again_and_again(tmp_path: Path) -> None:
     with Store.open(tmp_path / "tidings.db", fast_clock(begin)) as store:
         with_channels(store, *IDS[:8])
         with_channels(store, *IDS[8:], digest={"count": 7, "seconds": 300})
-        assert store.commit_batch(1, store.tail(), table()) == 0
+        assert commit_batch(store, 1, store.tail(), table()) == 0
         positions: list[int] = []
         for _ in range(6):
             process = started(store, file, begin)

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from tests.pipeline.market import Market, opening
 from tests.pipeline.oracle import notifications_of
+from tests.store.batches import commit_batch
 from tidings.events import validate
 from tidings.language import Filter
 from tidings.matching.naive import matches
@@ -62,7 +63,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 def commit(store: Store, pairs: set[tuple[int, str]]) -> None:
     rows = [{"position": position, "subscriptions": [id]} for position, id in sorted(pairs)]
     schema = pa.schema([("position", pa.int64()), ("subscriptions", pa.list_(pa.string()))])
-    store.commit_batch(1, store.tail(), pa.Table.from_pylist(rows, schema))
+    commit_batch(store, 1, store.tail(), pa.Table.from_pylist(rows, schema))
 
 
 @pytest.fixture(params=["here", "on Spark"])

@@ -14,6 +14,7 @@ import pytest
 from tests.pipeline.market import Market, opening
 from tests.pipeline.oracle import Pairs, notifications_of
 from tests.services.sqlite import new_store
+from tests.store.batches import commit_batch
 from tidings.matching.plan.folder import PlanNotSaved, open_plan
 from tidings.matching.plan.saved_files import UnusablePlan
 from tidings.pipeline.direct.found import found as found_in
@@ -88,7 +89,7 @@ def test_a_planner_after_the_commit_has_all_that_events_to_come_need(store: Stor
     """Made anew it leaves out what ended before the committed position, and nothing else."""
     market = Market(3)
     store.append(list(market.drafts(300, changes=0.3)))
-    store.commit_batch(1, store.tail(), _nothing())
+    commit_batch(store, 1, store.tail(), _nothing())
     committed = store.tail()
     store.append(list(market.drafts(300, changes=0.3)))
     published = Planner(store, plans).catch_up()

@@ -25,6 +25,7 @@ from fastapi import FastAPI
 from tests.service.xml_served import Served, Speaker, served
 from tests.services.postgresql import Server, postgresql
 from tests.services.sqlite import new_store
+from tests.store.batches import commit_batch
 from tidings.schema import growth, json_form
 from tidings.service import Gateway
 from tidings.service.http import make_app
@@ -144,7 +145,7 @@ class Service:
 
         positions, subscriptions = [one for one, _ in matches], [ids for _, ids in matches]
         schema = pa.schema({"position": pa.int64(), "subscriptions": pa.list_(pa.string())})
-        self.store.commit_batch(first, last, pa.table([positions, subscriptions], schema=schema))
+        commit_batch(self.store, first, last, pa.table([positions, subscriptions], schema=schema))
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ import pytest
 from tests.service.numbers import between, describe, register, sample
 from tests.service.receiver import Receiver, receiver
 from tests.service.served import PATIENCE, Served, alive, descendants
+from tests.store.batches import commit_batch
 from tidings.store import Store
 
 LOOPBACK = {"TIDINGS_ALLOW_LOOPBACK_WEBHOOKS": "true"}
@@ -35,7 +36,7 @@ def found(data: Path, served: Served, token: str, subscription: str, name: str) 
     schema = pa.schema({"position": pa.int64(), "subscriptions": pa.list_(pa.string())})
     with Store.open(data / "tidings.db") as store:
         matches = pa.table([[position], [[subscription]]], schema=schema)
-        store.commit_batch(store.committed() + 1, position, matches)
+        commit_batch(store, store.committed() + 1, position, matches)
 
 
 def subscribe(served: Served, token: str, hook: Receiver) -> str:

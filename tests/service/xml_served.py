@@ -15,6 +15,7 @@ import uvloop
 from lxml import etree
 
 from tests.services.sqlite import new_store
+from tests.store.batches import commit_batch
 from tidings.schema import Instant, growth, json_form
 from tidings.service import Gateway
 from tidings.service.callers import digest_of, new_token
@@ -132,7 +133,7 @@ class Served:
         """What the pipeline would store: for each position the ids of the subscriptions that match."""
         schema = pa.schema({"position": pa.int64(), "subscriptions": pa.list_(pa.string())})
         table = pa.table([[one for one, _ in matches], [ids for _, ids in matches]], schema=schema)
-        self.store.commit_batch(self.store.committed() + 1, self.store.tail(), table)
+        commit_batch(self.store, self.store.committed() + 1, self.store.tail(), table)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import islice
 
+from tests.store.batches import commit_batch
 from tests.store.large_store import Size, owner, subscription
 from tests.store.samples import publish
 from tests.store.test_notifications import table
@@ -74,7 +75,7 @@ def _replay(store: Store, size: Size) -> None:
 def _commit(store: Store, size: Size) -> None:
     store.append([publish("matched")])
     matches = table((store.tail(), [subscription(number) for number in range(_FEW)]))
-    store.commit_batch(store.committed() + 1, store.tail(), matches)
+    commit_batch(store, store.committed() + 1, store.tail(), matches)
 
 
 def _look_at_a_subscription(store: Store, size: Size) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from tests.services.postgresql import postgresql
+from tests.store.batches import commit_batch
 from tests.store.samples import with_schema
 from tidings.events import Event
 from tidings.schema import Instant
@@ -110,7 +111,7 @@ def committing(store: Store) -> None:
         positions = pa.array(range(first, first + size), pa.int64())
         matches = pa.table({"position": positions, "subscriptions": pa.array(ids, pa.list_(pa.string()))})
         started = time.perf_counter()
-        added = store.commit_batch(first, first + size - 1, matches)
+        added = commit_batch(store, first, first + size - 1, matches)
         told(f"notifications, {added:,} in one batch", added, started)
 
 
@@ -119,7 +120,7 @@ def owned(store: Store) -> None:
     drafts = [Subscribe(f"o{number}", "brand = mini", owner=f"owner {number % 1_000}") for number in range(BULK)]
     store.append(drafts)
     first = store.tail() + 1
-    store.commit_batch(store.committed() + 1, store.tail(), pa.table({"position": NONE, "subscriptions": NO_LISTS}))
+    commit_batch(store, store.committed() + 1, store.tail(), pa.table({"position": NONE, "subscriptions": NO_LISTS}))
     store.append(events(50_000, "owned {}".format))
     chance = random.Random(2)
     taken, batches = 0.0, range(first, first + 50_000, 1_000)
@@ -128,7 +129,7 @@ def owned(store: Store) -> None:
         positions = pa.array(range(start, start + 1_000), pa.int64())
         matches = pa.table({"position": positions, "subscriptions": pa.array(ids, pa.list_(pa.string()))})
         started = time.perf_counter()
-        store.commit_batch(start, start + 999, matches)
+        commit_batch(store, start, start + 999, matches)
         last = time.perf_counter() - started
         taken += last
     told("notifications with owners, a million", 20_000 * len(batches), time.perf_counter() - taken)

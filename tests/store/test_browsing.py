@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.store.batches import commit_batch
 from tests.store.samples import Clock, publish, with_schema
 from tests.store.test_notifications import table
 from tests.store.test_owners import ALL, filled  # noqa: F401  # a fixture
@@ -47,7 +48,7 @@ def test_what_was_removed_is_shown_no_more(store: Store, clock: Clock) -> None:
     store.append([Subscribe("s", "price < 3"), publish("e3")])
     assert ids(ends, 10) == ["e3", "e2", "e1"]
     assert ends.oldest() == first
-    store.commit_batch(1, store.tail(), table())
+    commit_batch(store, 1, store.tail(), table())
     assert store.trim(before=later) == 2
     assert ids(ends, 10) == ["e3"]
     assert ends.oldest() == later
@@ -63,7 +64,7 @@ def test_only_what_is_new_is_read(store: Store, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_found_events_and_their_filters_are_the_owners(filled: Store) -> None:  # noqa: F811
-    filled.commit_batch(1, 19, ALL)
+    commit_batch(filled, 1, 19, ALL)
     found = recent.found_events(filled, "ann", 5)
     assert [(one.seen.position, one.found_by, one.complete) for one in found] == [
         (19, (("a", "price < 4"),), True),
@@ -80,14 +81,14 @@ def test_found_events_and_their_filters_are_the_owners(filled: Store) -> None:  
 def test_what_found_an_event_beside_many_others_may_be_incomplete(store: Store) -> None:
     names = [f"s{number:03}" for number in range(30)]
     with_schema(store).append([*(Subscribe(name, "price < 30", "ann") for name in names), publish("e")])
-    store.commit_batch(1, store.tail(), table((store.tail(), names)))
+    commit_batch(store, 1, store.tail(), table((store.tail(), names)))
     (found,) = recent.found_events(store, "ann", 1)
     assert len(found.found_by) == 20
     assert not found.complete
 
 
 def test_sparks_count_each_owners_matches_apart(filled: Store, clock: Clock) -> None:  # noqa: F811
-    filled.commit_batch(1, 19, ALL)
+    commit_batch(filled, 1, 19, ALL)
     now = clock.tick(1)
     assert sum(recent.sparks(filled, "ann", ["a"], now)["a"]) == 4
     assert sum(recent.sparks(filled, "ann", ["b"], now)["b"]) == 1, "not bob's, who had the name before"
@@ -102,8 +103,8 @@ def test_a_busy_subscription_is_counted_part_by_part(
     for count in (7, 50, 3):
         first = store.tail() + 1
         store.append([publish(f"{count}-{number}") for number in range(count)])
-        store.commit_batch(
-            store.committed() + 1, store.tail(), table(*((at, ["a"]) for at in range(first, first + count)))
+        commit_batch(
+            store, store.committed() + 1, store.tail(), table(*((at, ["a"]) for at in range(first, first + count)))
         )
         clock.tick(600)
     counts = recent.sparks(store, "ann", ["a"], clock.time)["a"]

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.notifying.owing import OWNER, find, with_channels
+from tests.store.batches import commit_batch
 from tests.store.samples import START, Clock, publish
 from tests.store.test_channels import create, done, settle, take
 from tests.store.test_notifications import table
@@ -160,7 +161,7 @@ def test_events_stay_while_somebody_is_owed_them(store: Store, clock: Clock) -> 
 def test_events_that_nobody_is_sent_may_go(store: Store, clock: Clock) -> None:
     with_channels(store, "s")
     store.append([Subscribe("read", "price < 100", OWNER), publish("x")])
-    store.commit_batch(1, store.tail(), table((store.tail(), ["read"])))
+    commit_batch(store, 1, store.tail(), table((store.tail(), ["read"])))
     assert store.owed_from() is None
     assert store.trim(most_bytes=0) == 1
 

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from tests.store.batches import commit_batch
 from tests.store.samples import AUDI, START, Clock, projections, publish, with_schema
 from tidings.schema import Instant
 from tidings.store import (
@@ -130,7 +131,7 @@ def test_an_empty_journal(store: Store, empty: Store, tmp_path: Path) -> None:
 
 def test_removed_events_leave_their_keys(filled: Store, empty: Store, clock: Clock, tmp_path: Path) -> None:
     accepted = list(filled.entries())
-    filled.commit_batch(1, 10, NONE)
+    commit_batch(filled, 1, 10, NONE)
     assert filled.trim(most_bytes=0) == 2
     path = tmp_path / "journal.jsonl"
     assert export_journal(filled, path) == 12
@@ -144,7 +145,7 @@ def test_removed_events_leave_their_keys(filled: Store, empty: Store, clock: Clo
 
 
 def test_removed_events_whose_keys_went_leave_a_gap(filled: Store, empty: Store, clock: Clock, tmp_path: Path) -> None:
-    filled.commit_batch(1, 12, NONE)
+    commit_batch(filled, 1, 12, NONE)
     filled.trim(most_bytes=0)
     assert filled.forget_keys(Instant(2**60), 1) == 1
     path = tmp_path / "journal.jsonl"
@@ -161,7 +162,7 @@ def test_removed_events_whose_keys_went_leave_a_gap(filled: Store, empty: Store,
 
 @pytest.mark.parametrize("upto", [7, 10, 99])
 def test_a_gap_that_is_not_believed(filled: Store, empty: Store, tmp_path: Path, upto: int) -> None:
-    filled.commit_batch(1, 12, NONE)
+    commit_batch(filled, 1, 12, NONE)
     filled.trim(most_bytes=0, needed_from=10)
     path = tmp_path / "journal.jsonl"
     export_journal(filled, path)

@@ -9,6 +9,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import MetaData, Table
 
+from tests.store.batches import commit_batch
 from tests.store.samples import Clock, positions, projections, publish
 from tests.store.test_notifications import table
 from tidings.schema import Instant
@@ -79,7 +80,7 @@ def test_the_owners_are_those_of_the_journal(old: str, clock: Clock) -> None:
 
 def test_it_goes_on_as_a_new_one(old: str, clock: Clock) -> None:
     with Store.open(old, clock) as store:
-        assert store.commit_batch(20, 21, table((21, ["a", "n", "x"]))) == 3
+        assert commit_batch(store, 20, 21, table((21, ["a", "n", "x"]))) == 3
         assert of(store, "ann")[-2:] == [(21, "a"), (21, "x")]
         assert positions(store.append([Subscribe("c", "price < 3", "cyd")])) == [22]
     with Store.open(old, clock) as again:

@@ -1,5 +1,6 @@
 """What is new for everybody at once, as live streams read it, and what one subscription found last."""
 
+from tests.store.batches import commit_batch
 from tests.store.test_owners import ALL, ANNS, BOBS, filled  # noqa: F401  # a fixture
 from tidings.store import Notification, Store, StoredChannel
 
@@ -11,7 +12,7 @@ def told(found: list[tuple[str, Notification]]) -> list[tuple[str, int, str]]:
 def test_everybodys_in_pages_and_nobodys_passed_over(filled: Store) -> None:  # noqa: F811
     assert filled.owned_notifications(0, 10) == (0, [])
     assert filled.last_cursor() == 0
-    filled.commit_batch(1, 19, ALL)
+    commit_batch(filled, 1, 19, ALL)
     last = filled.last_cursor()
     cursor, found = filled.owned_notifications(0, 100)
     assert cursor == last > len(found)  # also behind those of nobody at the end
@@ -30,7 +31,7 @@ def test_everybodys_in_pages_and_nobodys_passed_over(filled: Store) -> None:  # 
 
 def test_the_newest_of_a_subscription_is_its_owners(filled: Store) -> None:  # noqa: F811
     assert filled.newest_notification("a", "ann") is None
-    filled.commit_batch(1, 19, ALL)
+    commit_batch(filled, 1, 19, ALL)
     newest = filled.newest_notification("b", "ann")
     assert newest is not None
     assert (newest.position, newest.subscription) == (16, "b")

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.services.postgresql import Server
+from tests.store.batches import commit_batch
 from tests.store.samples import projections, publish, with_schema
 from tests.store.test_notifications import table
 from tidings.store import (
@@ -48,7 +49,7 @@ def test_spans_carry_their_owner_and_rebuilding_gives_the_same(filled: Store) ->
 
 
 def test_a_notification_is_the_owners_of_the_span_that_holds_it(filled: Store) -> None:
-    assert filled.commit_batch(1, 19, ALL) == 16
+    assert commit_batch(filled, 1, 19, ALL) == 16
     assert of(filled, "ann") == ANNS
     assert of(filled, "bob") == BOBS
     assert of(filled, "") == sorted({(p, s) for p in (9, 13, 16, 19) for s in "abnx"} - {*ANNS, *BOBS})
@@ -58,7 +59,7 @@ def test_a_notification_is_the_owners_of_the_span_that_holds_it(filled: Store) -
 
 def test_the_same_in_one_batch_and_in_many(filled: Store) -> None:
     for first in range(1, 20, 3):
-        filled.commit_batch(first, min(first + 2, 19), ALL.filter(_between(first, first + 2)))
+        commit_batch(filled, first, min(first + 2, 19), ALL.filter(_between(first, first + 2)))
     assert (of(filled, "ann"), of(filled, "bob")) == (ANNS, BOBS)
 
 
@@ -67,13 +68,13 @@ def _between(first: int, last: int) -> Any:
 
 
 def test_outside_all_its_spans_it_is_nobodys(filled: Store) -> None:
-    filled.commit_batch(1, 20, table((5, ["a"]), (10, ["a"]), (14, ["b"]), (20, ["a"])))
+    commit_batch(filled, 1, 20, table((5, ["a"]), (10, ["a"]), (14, ["b"]), (20, ["a"])))
     assert of(filled, "ann") == of(filled, "bob") == []
     assert len(of(filled, "")) == 4
 
 
 def test_of_one_owners_one_subscription(filled: Store) -> None:
-    filled.commit_batch(1, 19, ALL)
+    commit_batch(filled, 1, 19, ALL)
     assert of(filled, "ann", subscription="a") == [pair for pair in ANNS if pair[1] == "a"]
     assert of(filled, "ann", subscription="b") == [(16, "b")]
     assert of(filled, "bob", subscription="b") == BOBS
@@ -83,7 +84,7 @@ def test_of_one_owners_one_subscription(filled: Store) -> None:
 
 
 def test_read_on_from_a_cursor(filled: Store) -> None:
-    filled.commit_batch(1, 19, ALL)
+    commit_batch(filled, 1, 19, ALL)
     first = filled.notifications(limit=2, owner="ann")
     assert [(one.position, one.subscription) for one in first] == ANNS[:2]
     assert of(filled, "ann", after=first[-1].cursor, limit=2) == ANNS[2:4]
@@ -96,7 +97,7 @@ def test_many_owners_and_more_spans_than_one_look_up_takes(store: Store) -> None
     with_schema(store).append([Subscribe(id, "price < 3", f"o{n % 3}") for n, id in enumerate(ids)])
     store.append([publish("e")])
     at = store.tail()
-    assert store.commit_batch(1, at, table((at, ids))) == 2_500
+    assert commit_batch(store, 1, at, table((at, ids))) == 2_500
     for owner in range(3):
         assert of(store, f"o{owner}", limit=5_000) == [(at, id) for id in sorted(ids[owner::3])]
 
@@ -117,7 +118,7 @@ def test_events_by_their_positions(filled: Store) -> None:
     assert filled.events_at([9, 13, 16, 19]) == bodies
     assert filled.events_at([19, 9, 9, 10, 0, 99, 2**40]) == {9: bodies[9], 19: bodies[19]}
     assert filled.events_at([]) == {}
-    filled.commit_batch(1, 15, table())
+    commit_batch(filled, 1, 15, table())
     filled.trim(most_bytes=0)
     assert filled.events_at([9, 13, 16]) == {16: bodies[16]}
 
@@ -126,7 +127,7 @@ def test_no_index_holds_what_nobody_owns(server: Server) -> None:
     with Store.open(server.database()) as store:
         with_schema(store).append([Subscribe(f"s{number}", "price < 3") for number in range(500)])
         store.append([publish("e")])
-        store.commit_batch(1, store.tail(), table((store.tail(), [f"s{number}" for number in range(500)])))
+        commit_batch(store, 1, store.tail(), table((store.tail(), [f"s{number}" for number in range(500)])))
         with store.database.reading() as connection:
             for index in ("notifications_of_owner", "notifications_of_subscription", "spans_of_subscription"):
                 size = connection.exec_driver_sql(f"SELECT pg_relation_size('{index}')").scalar_one()

@@ -10,6 +10,7 @@ from sqlalchemy import event
 
 from tests.notifying.owing import with_channels
 from tests.services.postgresql import Server
+from tests.store.batches import commit_batch
 from tests.store.samples import START, Clock, projections, publish, with_schema
 from tests.store.test_notifications import table
 from tidings.schema import Instant
@@ -27,7 +28,7 @@ def filled(store: Store, clock: Clock) -> Store:
     for number in range(7, 17):
         clock.tick()
         store.append([publish(f"e{number:02}")])
-    store.commit_batch(1, 16, NONE)
+    commit_batch(store, 1, 16, NONE)
     return store
 
 
@@ -76,7 +77,7 @@ def test_only_what_is_committed(store: Store, clock: Clock) -> None:
     store.append([publish("e6"), publish("e7"), publish("e8")])
     clock.tick()
     assert store.trim(before=clock.time, most_bytes=0) == 0
-    store.commit_batch(1, 7, NONE)
+    commit_batch(store, 1, 7, NONE)
     assert store.trim(before=clock.time) == 2
     assert events(store) == [8]
 
@@ -90,7 +91,7 @@ def test_notifications_follow_their_events(store: Store, clock: Clock) -> None:
     for number in range(8, 12):
         clock.tick()
         store.append([publish(f"e{number}")])
-    store.commit_batch(1, 11, table((8, ["s", "t"]), (9, ["t"]), (10, ["s"]), (11, ["s"])))
+    commit_batch(store, 1, 11, table((8, ["s", "t"]), (9, ["t"]), (10, ["s"]), (11, ["s"])))
     assert store.forget() == 0
     assert store.trim(before=at(3)) == 2
     assert len(store.notifications(0, 10)) == 5
@@ -157,12 +158,12 @@ def test_large_events_go_in_smaller_pieces(filled: Store, monkeypatch: pytest.Mo
 def test_subscription_changes_are_walked_over_once(filled: Store) -> None:
     filled.trim(before=at(99))
     filled.append([Subscribe(f"t{number}", "price < 3") for number in range(20)])
-    filled.commit_batch(17, 36, NONE)
+    commit_batch(filled, 17, 36, NONE)
     filled.append([publish("new")])
     assert filled.trim(before=at(99)) == 0
     with filled.database.reading() as connection:
         assert connection.exec_driver_sql("SELECT complete_from, trimmed FROM about").one() == (17, 36)
-    filled.commit_batch(37, 37, NONE)
+    commit_batch(filled, 37, 37, NONE)
     assert filled.trim(before=at(99)) == 1
     assert filled.complete_from() == 38
 
@@ -196,10 +197,10 @@ def test_spans_go_with_the_events_that_they_counted_for(filled: Store, clock: Cl
     assert filled.forget_spans() == 0
     filled.trim(before=at(99))  # all that is committed: up to 16
     assert filled.forget_spans() == 1
-    filled.commit_batch(17, 18, NONE)
+    commit_batch(filled, 17, 18, NONE)
     filled.trim(most_bytes=0)
     assert filled.forget_spans() == 0  # 19 is complete, what closes later may count
-    filled.commit_batch(19, 22, NONE)
+    commit_batch(filled, 19, 22, NONE)
     filled.trim(most_bytes=0)
     assert [filled.forget_spans(1) for _ in range(3)] == [1, 1, 0]
     assert spans(filled) == [("open", 23, None)]
@@ -207,9 +208,9 @@ def test_spans_go_with_the_events_that_they_counted_for(filled: Store, clock: Cl
 
 def test_a_span_stays_as_long_as_its_notifications(store: Store, clock: Clock) -> None:
     with_schema(store).append([Subscribe("s", "price < 3", "ann"), publish("e7"), Withdraw("s")])
-    store.commit_batch(1, 8, table((7, ["s"])))
+    commit_batch(store, 1, 8, table((7, ["s"])))
     store.append([publish("e9")])
-    store.commit_batch(9, 9, NONE)
+    commit_batch(store, 9, 9, NONE)
     assert store.trim(most_bytes=0) == 2
     assert store.forget_spans() == 0
     assert store.forget() == 1
@@ -249,7 +250,7 @@ def test_nothing_owed_goes_when_a_batch_is_committed_between_two_looks(server: S
                 nonlocal looks
                 looks += 1
                 if looks == moment:
-                    pipeline.commit_batch(1, place, table((place, ["s"])))
+                    commit_batch(pipeline, 1, place, table((place, ["s"])))
 
             with before_each_statement(store, commit):
                 store.trim(most_bytes=0)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.services.sqlite import new_store
+from tests.store.batches import commit_batch
 from tests.store.samples import Clock, publish, with_schema
 from tests.store.test_notifications import table
 from tests.store.test_removal import NONE, events, letter
@@ -27,7 +28,7 @@ def filled(store: Store, clock: Clock) -> Store:
         store.bury([letter(day)])
         clock.tick(DAY)
     matched = [entry.position for entry in store.entries() if entry.kind == "event"][:4]
-    store.commit_batch(1, store.tail(), table(*((position, ["s"]) for position in matched)))
+    commit_batch(store, 1, store.tail(), table(*((position, ["s"]) for position in matched)))
     return store
 
 
@@ -106,7 +107,7 @@ def test_a_store_that_fails_is_tried_again(
     path = new_store(tmp_path / "tidings.db")
     with Store.open(f"sqlite:///{path}?timeout=0.01", clock) as store, closing(sqlite3.connect(path)) as other:
         with_schema(store).append([publish("old")])
-        store.commit_batch(1, 6, NONE)
+        commit_batch(store, 1, 6, NONE)
         clock.tick(2 * DAY)
         other.execute("BEGIN IMMEDIATE")
         with running(Retention(store, RetentionDays(events=1))):

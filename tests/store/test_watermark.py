@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.services.sqlite import new_store
+from tests.store.batches import commit_batch
 from tests.store.samples import START, Clock, publish, with_schema
 from tests.store.test_notifications import table
 from tidings.schema import Instant
@@ -57,7 +58,7 @@ def test_export_import_trim_and_rebuild_keep_it(
             occurred = at(number + 1) if time is None else at(time)
             expected = occurred if expected is None else max(expected, occurred)
             assert before[5 + number] == expected
-        store.commit_batch(1, store.tail(), table())
+        commit_batch(store, 1, store.tail(), table())
         store.trim(most_bytes=10**9)
         store.trim(at(removed + 0.5))
         first = store.complete_from()

@@ -38,13 +38,6 @@ class NotificationStore:
         with self.database.reading() as connection:
             return Quotas.read(connection)
 
-    def commit_batch(self, first: int, last: int, matches: Any, now: Instant | None = None) -> int:
-        """As `commit`, of a table with columns position and subscriptions (a list), in any order.
-
-        A notification belongs to whoever owns the span that holds its position; quotas do not count here.
-        """
-        return self.commit(first, last, notifications.chunks_of(self.database, matches, last), now=now)
-
     def commit(
         self, first: int, last: int, chunks: Iterable[Any], query: str = MATCHES, pace: Any = None,
         batch_limit: int | None = None, now: Instant | None = None,

@@ -10,7 +10,6 @@ from sqlalchemy import Connection, func, select
 from tidings.schema import Instant
 from tidings.store.databases.database import Database, NamedRow
 from tidings.store.journal.entries import Notification
-from tidings.store.notifications.owners import Owners
 from tidings.store.notifications.progress import last_cursor
 from tidings.store.tables import OWNED, notifications
 
@@ -19,38 +18,6 @@ _ROWS_AT_ONCE = 100_000
 _PAIR = ("position", "subscription")
 # This order is that of the cursors, and the unique index has it.
 _PAIRS = "SELECT position, subscription FROM notifications WHERE position > ? ORDER BY position, subscription"
-
-
-def chunks_of(database: Database, matches: Any, last: int) -> Any:
-    """The matches of a table of positions and lists of subscriptions, as the sink takes them; each belongs to whoever
-    owns the span that holds its position."""
-    import pyarrow as pa  # the gateway starts without it
-
-    pairs = _pairs(matches)
-    if not len(pairs):
-        return pairs.schema.empty_table().to_batches()
-    with database.reading() as connection:
-        owners = Owners(connection, database.dialect, pairs, last)
-    positions, ids = (pairs.column(name).to_pylist() for name in _PAIR)
-    pairs = pairs.append_column("owner", pa.array(owners.of_each(positions, ids), pa.string()))
-    return pairs.combine_chunks().to_batches()
-
-
-def _pairs(matches: Any) -> Any:
-    """The pairs, by position, then by the subscription's code points; each once."""
-    import pyarrow as pa  # the gateway starts without it
-    import pyarrow.compute as pc
-
-    lists = matches.column("subscriptions").combine_chunks()
-    positions = matches.column("position").combine_chunks().cast(pa.int64()).take(pc.list_parent_indices(lists))
-    pairs = pa.table({"position": positions, "subscription": pc.list_flatten(lists).cast(pa.string())})
-    pairs = pairs.take(pc.sort_indices(pairs, [("position", "ascending"), ("subscription", "ascending")]))
-    if len(pairs) < 2:
-        return pairs
-    upper, lower = pairs.slice(0, len(pairs) - 1), pairs.slice(1)
-    same = [pc.equal(upper.column(name), lower.column(name)).combine_chunks() for name in _PAIR]
-    repeated = pc.and_(*same)
-    return pairs.filter(pa.concat_arrays([pa.array([True]), pc.invert(repeated)])) if repeated.true_count else pairs
 
 
 def after_cursor(
