@@ -88,7 +88,8 @@ def test_an_unknown_name_and_a_wrong_password_get_the_same_answer(service: Servi
     unknown = client.post("/tokens", json={"username": "nobody", "password": "not this one"})
     odd = client.post("/tokens", json={"username": "no\0body", "password": "x" * 5000})
     assert wrong.status_code == unknown.status_code == odd.status_code == 401
-    assert wrong.json() == unknown.json() == odd.json()
+    first, *others = [{**answer.json(), "request_id": ""} for answer in (wrong, unknown, odd)]
+    assert others == [first, first]
 
 
 @on_sqlite
