@@ -10,12 +10,12 @@ from typing import Self, get_args
 from sqlalchemy import Connection, select
 
 from tidings.schema import Catalog, Instant, json_form
-from tidings.store import sealing, tables
+from tidings.store import tables
 from tidings.store.accounts.account_store import AccountStore
 from tidings.store.append import append, parts_of
 from tidings.store.clock.clock import Clock
 from tidings.store.clock.clock_guard import ClockGuard, ClockReading
-from tidings.store.databases import trial_write
+from tidings.store.databases import seal, trial_write
 from tidings.store.databases.database import Database
 from tidings.store.databases.migration import bring_up_to_date
 from tidings.store.deliveries.outbox_store import OutboxStore
@@ -67,16 +67,16 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
     def use_vault(self, vault: Vault) -> Self:
         """Secrets of channels are sealed by it from now on, also those that are stored already. Raises
         SecretKeyMissing or WrongSecretKey."""
-        sealing.use_vault(self.database, vault)
+        seal.use_vault(self.database, vault)
         return self
 
     def reseal(self) -> int:
         """Seals the secrets of all channels by the vault's newest key; how many channels."""
-        return sealing.reseal(self.database)
+        return seal.reseal(self.database)
 
     def forget_sealed(self) -> int:
         """Drops secrets whose key was lost and disables their channels; how many."""
-        return sealing.forget_sealed(self.database)
+        return seal.forget_sealed(self.database)
 
     def close(self) -> None:
         self.database.close()

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, delete, select
 
 from tidings.schema import Instant
 from tidings.store.databases.database import Database
-from tidings.store.sealing import opened_body, sealed_body
+from tidings.store.databases.seal import opened_body, sealed_body
 from tidings.store.tables import kept_responses
 
 KEPT = 24 * 60 * 60 * 1_000_000  # microseconds

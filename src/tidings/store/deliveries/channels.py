@@ -14,10 +14,10 @@ from sqlalchemy import Connection, func, select, update
 
 from tidings.schema import Instant
 from tidings.store.databases.database import Database, Dialect
+from tidings.store.databases.seal import opened, sealed_secrets, sealed_settings
 from tidings.store.deliveries.totals import Totals, add_totals
 from tidings.store.errors import NoSuchChannel
 from tidings.store.notifications.progress import last_cursor
-from tidings.store.sealing import opened, sealed_secrets, sealed_settings
 from tidings.store.tables import IN_STATE, TROUBLED, channels, deliveries, outbox
 
 ChannelState = Literal["active", "paused", "disabled", "unconfirmed"]
