@@ -1,113 +1,135 @@
-"""How many requests a second one process sends to a fast receiver in another.
+"""Webhooks a second of processor time: our `HttpSender`, and httpcore's pool that dials vetted addresses.
 
-    python -m tests.notifying.measure_sender
-
-The sender alone, then the whole webhook channel (body, signature, vetting), then the channel while one host hangs. On a
-busy machine the processor's time each is the better figure.
+python -m tests.notifying.measure_sender [--requests 1500] [--at-once 32] [--rounds 3]
 """
 
+from __future__ import annotations
+
+import argparse
 import asyncio
 import multiprocessing
 import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
 
+import httpcore
 import httptools
 import uvloop
 
-from tidings.notifying.channels.webhook import WebhookChannel
-from tidings.notifying.delivery import OutgoingDelivery, Owed
 from tidings.notifying.http.addresses import Target
 from tidings.notifying.http.sender import HttpSender
-from tidings.notifying.signatures import new_secret
-from tidings.schema import Instant
 
-SECONDS = 4.0
-AT_ONCE = 32
-BODY = b'{"id": "n1", "event": {"id": "e1", "attributes": {"price": 900}}}' + b" " * 400
+_HEADERS = [
+    ("webhook-id", "abc"),
+    ("webhook-timestamp", "1767225600"),
+    ("webhook-signature", f"v1,{'a' * 44}"),
+    ("content-type", "application/json"),
+    ("ce-id", "abc"),
+    ("ce-source", "tidings"),
+    ("ce-type", "notification"),
+    ("ce-specversion", "1.0"),
+]
+_BODY = b"x" * 400
+_HOST = "receiver.example"
 
 
-class Fast(asyncio.Protocol):
-    """Answers 204 to whatever is a whole request."""
-
+class _Receiver(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = transport
-        self.parser = httptools.HttpRequestParser(self)
+        self._transport: Any = transport
+        self._parser = httptools.HttpRequestParser(self)
 
     def data_received(self, data: bytes) -> None:
-        self.parser.feed_data(data)
+        self._parser.feed_data(data)
 
     def on_message_complete(self) -> None:
-        self.transport.write(b"HTTP/1.1 204 No Content\r\n\r\n")  # type: ignore[attr-defined]
+        self._transport.write(b"HTTP/1.1 204 No Content\r\n\r\n")
 
 
-def receive(listening: socket.socket) -> None:
+def _receive(listener: socket.socket) -> None:
     async def serve() -> None:
-        server = await asyncio.get_running_loop().create_server(Fast, sock=listening)
+        server = await asyncio.get_running_loop().create_server(_Receiver, sock=listener)
         await server.serve_forever()
 
     uvloop.run(serve())
 
 
-async def rate(send: Callable[[], Awaitable[None]]) -> str:
-    sent = 0
-    until = time.perf_counter() + SECONDS
+class _Vetted(httpcore.AsyncNetworkBackend):
+    """Dials the address that was checked, whatever the name."""
 
-    async def one() -> None:
-        nonlocal sent
-        while time.perf_counter() < until:
-            await send()
-            sent += 1
+    def __init__(self) -> None:
+        self._inner = httpcore.AnyIOBackend()
 
-    began, spent = time.perf_counter(), time.process_time()
-    await asyncio.gather(*(one() for _ in range(AT_ONCE)))
-    seconds, spent = time.perf_counter() - began, time.process_time() - spent
-    return f"{sent / seconds:8,.0f} requests/s, {spent / sent * 1e6:4.0f} µs of this process each"
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        return await self._inner.connect_tcp("127.0.0.1", port, timeout, local_address, socket_options)
+
+    async def sleep(self, seconds: float) -> None:
+        await self._inner.sleep(seconds)
 
 
-async def measure(port: int, hanging: int) -> None:
-    sender = HttpSender(per_host=AT_ONCE)
-    target = Target("http", "127.0.0.1", port, "/hook", ("127.0.0.1",))
-    headers = [("content-type", "application/json"), ("webhook-id", "n1")]
+async def _rate(send: Callable[[], Awaitable[int]], requests: int, at_once: int) -> float:
+    left = requests
 
-    async def plain() -> None:
-        assert (await sender.send(target, "POST", headers, BODY)).status == 204
+    async def work() -> None:
+        nonlocal left
+        while left > 0:
+            left -= 1
+            assert await send() == 204
 
-    channel = WebhookChannel(sender, allow_loopback=True)
-    settings = {"url": target.url, "secrets": [new_secret()]}
-    event = {"id": "e1", "event_type": ["car"], "attributes": {"price": 900, "brand": "mini", "note": "x" * 200}}
-    delivery = OutgoingDelivery("n1", "s1", "ann", "price < 1000", (Owed("n1", 1, event, Instant(0)),))
+    began = time.process_time()
+    await asyncio.gather(*(work() for _ in range(at_once)))
+    return requests / (time.process_time() - began)
 
-    async def whole() -> None:
-        attempt = await channel.send(delivery, settings, Instant(0))
-        assert attempt.ok, attempt.problem
 
-    print(f"sender alone        {await rate(plain)}")
-    print(f"webhook channel     {await rate(whole)}")
-    stuck = [
-        asyncio.create_task(channel.send(delivery, {**settings, "url": f"http://127.0.0.1:{hanging}/"}, Instant(0)))
-        for _ in range(200)
-    ]
-    print(f"while one host hangs{await rate(whole)}")
-    for task in stuck:
-        task.cancel()
-    await asyncio.gather(*stuck, return_exceptions=True)
-    await sender.close()
+async def ours(port: int, requests: int, at_once: int) -> float:
+    sender, target = HttpSender(per_host=at_once), Target("http", _HOST, port, "/hook", ("127.0.0.1",))
+
+    async def send() -> int:
+        return (await sender.send(target, "POST", _HEADERS, _BODY)).status
+
+    try:
+        return await _rate(send, requests, at_once)
+    finally:
+        await sender.close()
+
+
+async def by_httpcore(port: int, requests: int, at_once: int) -> float:
+    pool = httpcore.AsyncConnectionPool(max_connections=512, max_keepalive_connections=512, network_backend=_Vetted())
+    headers = [(name.encode(), value.encode()) for name, value in _HEADERS]
+    seconds = {"timeout": {"connect": 15.0, "read": 15.0, "write": 15.0, "pool": 15.0}}
+
+    async def send() -> int:
+        url = f"http://{_HOST}:{port}/hook"
+        async with pool.stream("POST", url, headers=headers, content=_BODY, extensions=seconds) as answer:
+            async for _ in answer.aiter_stream():
+                pass
+            return answer.status
+
+    async with pool:
+        return await _rate(send, requests, at_once)
 
 
 def main() -> None:
-    listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
-    hanging = socket.create_server(("127.0.0.1", 0), backlog=1024)
-    receiver = multiprocessing.get_context("fork").Process(target=receive, args=(listening,), daemon=True)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--requests", type=int, default=1_500)
+    parser.add_argument("--at-once", type=int, default=32)
+    parser.add_argument("--rounds", type=int, default=3)
+    asked = parser.parse_args()
+    listener = socket.create_server(("127.0.0.1", 0))
+    receiver = multiprocessing.Process(target=_receive, args=(listener,), daemon=True)
     receiver.start()
-    ports = listening.getsockname()[1], hanging.getsockname()[1]
-    try:
-        for name, run in (("uvloop", uvloop.run), ("asyncio", asyncio.run)):
-            print(f"{name}, {AT_ONCE} at once")
-            run(measure(*ports))
-    finally:
-        receiver.terminate()
-        receiver.join()
+    for _ in range(asked.rounds):
+        mine = uvloop.run(ours(listener.getsockname()[1], asked.requests, asked.at_once))
+        other = uvloop.run(by_httpcore(listener.getsockname()[1], asked.requests, asked.at_once))
+        print(f"ours {mine:,.0f}/s, httpcore {other:,.0f}/s, {other / mine:.2f} of ours", flush=True)
+    receiver.terminate()
 
 
 if __name__ == "__main__":
