@@ -20,7 +20,7 @@ PREFIX = "TIDINGS_"
 # Read where they are needed.
 ELSEWHERE = ("TIDINGS_CACHE", "TIDINGS_CLOCK_OFFSET_FILE", "TIDINGS_KAFKA_JARS", "TIDINGS_SERVER", "TIDINGS_TOKEN")
 SCOPES = ("publish", "subscribe", "read", "account", "schema", "operate")
-_FIRST_SCOPES = ("publish", "subscribe", "read", "account")  # of every new account
+FIRST_SCOPES = ("publish", "subscribe", "read", "account")  # of every new account
 SMTP_SECURITY = ("none", "starttls", "tls")
 HANDSHAKES = ("ask", "none")
 LOG_FORMATS = ("text", "json")
@@ -119,7 +119,7 @@ class Settings:
     @property
     def first_scopes(self) -> frozenset[str]:
         """Of a new account. Where only this machine can come in, a newcomer may try everything but operate."""
-        return frozenset({*_FIRST_SCOPES, *(("schema",) if self.on_loopback else ()), *self.extra_scopes})
+        return frozenset({*FIRST_SCOPES, *(("schema",) if self.on_loopback else ()), *self.extra_scopes})
 
 
 def read_settings(flags: Mapping[str, object | None], environ: Mapping[str, str], file: Path | None = None) -> Settings:

@@ -18,6 +18,7 @@ HOMES = {
     "login": "accounts:login",
     "logout": "accounts:logout",
     "token": "tokens:app",
+    "account": "operator_accounts:app",
     "publish": "publish:publish",
     "subscribe": "subscribe:subscribe",
     "edit": "subscribe:edit",

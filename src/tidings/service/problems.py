@@ -41,7 +41,7 @@ from tidings.store import (
     SubscriptionExists,
     SubscriptionPaused,
 )
-from tidings.store.errors import AccountExists, LastOperator
+from tidings.store.errors import AccountClosed, AccountExists, LastOperator
 
 PROBLEM = "application/problem+json"
 _LONGEST_TEXT = 10_000  # of a wrong filter that is sent back
@@ -57,6 +57,7 @@ _STATUSES: dict[type[BaseException], int] = {
     ExpiredLink: 410,
     NameTaken: 409,
     RepeatedNode: 409,
+    AccountClosed: 403,
     AccountExists: 409,
     LastOperator: 409,
     SubscriptionExists: 409,

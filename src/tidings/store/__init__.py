@@ -8,7 +8,8 @@ the service, `pages` the web pages; `exchange` writes a journal to a file and re
 SQLite or PostgreSQL through `databases` and take the time from `clock`.
 """
 
-from tidings.store.accounts.accounts import SCOPES, Account, Token
+from tidings.store.account_states import DeletedAccount
+from tidings.store.accounts.accounts import SCOPES, Account, ListedAccount, Token
 from tidings.store.accounts.kept_responses import KeptResponse
 from tidings.store.appender import Appender
 from tidings.store.clock.clock_guard import ClockReading
@@ -25,6 +26,7 @@ from tidings.store.deliveries.notice_mails import DueNotice
 from tidings.store.deliveries.notices import Notice
 from tidings.store.deliveries.results import AttemptResult
 from tidings.store.errors import (
+    AccountClosed,
     AccountExists,
     AppenderClosed,
     BrokenJournal,
@@ -91,6 +93,7 @@ __all__ = [
     "SCOPES",
     "Accepted",
     "Account",
+    "AccountClosed",
     "AccountExists",
     "Appender",
     "AppenderClosed",
@@ -100,6 +103,7 @@ __all__ = [
     "ClockJumped",
     "ClockReading",
     "DeadLetter",
+    "DeletedAccount",
     "DeliveryContents",
     "DeliveryFigures",
     "DeliveryState",
@@ -121,6 +125,7 @@ __all__ = [
     "KeptResponse",
     "LastOperator",
     "LeaseLost",
+    "ListedAccount",
     "NewerStore",
     "NoSuchChannel",
     "NoSuchDelivery",

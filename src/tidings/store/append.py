@@ -21,10 +21,12 @@ from tidings.language import Filter
 from tidings.schema import Catalog, Instant, json_form
 from tidings.schema.growth import grow
 from tidings.store import tables
+from tidings.store.accounts.accounts import closed_among
 from tidings.store.clock.clock_guard import ClockGuard
 from tidings.store.databases.database import Dialect, Part
 from tidings.store.deliveries.channels import StoredChannel, end_channel, put_channel
 from tidings.store.errors import (
+    AccountClosed,
     DraftFailed,
     ExpiryPassed,
     NoSuchSubscription,
@@ -61,8 +63,11 @@ _encode = msgspec.json.Encoder().encode
 class Group:
     """Decides on drafts one after another at one time of acceptance; `write` stores what came of it."""
 
-    def __init__(self, state: Projections, tail: int, watermark: int | None, accepted: Instant) -> None:
+    def __init__(
+        self, state: Projections, tail: int, watermark: int | None, accepted: Instant, closed: frozenset[str]
+    ) -> None:
         self._state = state
+        self._closed = closed  # accounts that may not subscribe
         self._tail = tail
         self._watermark = watermark
         self._accepted = accepted
@@ -163,6 +168,8 @@ class Group:
 
     def _subscribe(self, draft: Subscribe) -> Outcome:
         check_members(draft)
+        if draft.owner in self._closed:  # a gateway remembers tokens for some seconds
+            raise AccountClosed(draft.owner)
         if draft.id in self._state.standing:
             raise SubscriptionExists(draft.id)
         self._not_passed(draft.id, draft.expiry)
@@ -244,7 +251,8 @@ def append(
     reading.check()
     accepted = Instant(max(reading.now, row.accepted))
     state = Projections(catalog(connection, row.version))
-    group = Group(state, row.tail, row.watermark, accepted)
+    owners = {draft.owner for draft in drafts if isinstance(draft, Subscribe) and draft.owner}
+    group = Group(state, row.tail, row.watermark, accepted, closed_among(connection, owners))
     group.expire(state.load_expired(connection, accepted))
     state.load(connection, dialect, _ids(drafts), _keys(drafts))
     outcomes = [group.decide(draft) for draft in drafts]

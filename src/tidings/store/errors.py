@@ -61,6 +61,13 @@ class AccountExists(Explained, StoreError):
     template = "there is an account {username!v} already; choose another name"
 
 
+class AccountClosed(Explained, StoreError):
+    """It was disabled or deleted."""
+
+    username: str
+    template = "the account {username!v} is closed; ask the operator of the service"
+
+
 class LastOperator(Explained, StoreError):
     """The only account that may operate cannot lose that."""
 

@@ -11,7 +11,9 @@ from sqlalchemy import Connection, select
 
 from tidings.schema import Catalog, Instant, json_form
 from tidings.store import tables
+from tidings.store.account_states import AccountStates, DeletedAccount
 from tidings.store.accounts.account_store import AccountStore
+from tidings.store.accounts.accounts import Account
 from tidings.store.append import append, parts_of
 from tidings.store.clock.clock import Clock
 from tidings.store.clock.clock_guard import ClockGuard, ClockReading
@@ -107,6 +109,24 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
         with self.database.writing(*parts_of(drafts)) as connection:
             return append(connection, self.database.dialect, self._catalog_of, drafts, self.clock)
 
+    def disable_account(self, username: str) -> int | None:
+        """Nobody can log in, all tokens and sessions end, all subscriptions are paused. Returns how many were; None
+        without such an account. Raises LastOperator or ClockJumped."""
+        return self._account_states().disable(username)
+
+    def enable_account(self, username: str) -> bool:
+        """Subscriptions stay paused until the owner resumes them. False without such an account."""
+        return self._account_states().enable(username)
+
+    def delete_account(self, username: str, proved: Account | None = None) -> DeletedAccount | None:
+        """Subscriptions are withdrawn; tokens, channels, deliveries and notices are removed. Events and notifications
+        stay until they are old, and the name stays taken.
+
+        None when there is no such account, or it is not any more as it was `proved`. Raises LastOperator or
+        ClockJumped.
+        """
+        return self._account_states().delete(username, proved)
+
     def catalog(self) -> Catalog:
         """The newest; read only when it has changed."""
         with self.database.reading() as connection:
@@ -126,6 +146,9 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
     def try_write(self) -> None:
         """Writes as much as a large event and takes it back. Raises StoreError where a publish would fail too."""
         trial_write.try_write(self.database)
+
+    def _account_states(self) -> AccountStates:
+        return AccountStates(self.database, self._catalog_of, self.clock)
 
     def _catalog_of(self, connection: Connection, version: int) -> Catalog:
         """The newest catalog, which has this version."""

@@ -31,6 +31,13 @@ class WrongPassword(Explained, ServiceError):
     template = "there is no account with this name and this password"
 
 
+class AccountDisabled(Explained, ServiceError):
+    """Only whoever knows the password is told."""
+
+    status = 403
+    template = "this account is disabled; ask the operator of the service"
+
+
 class NoSuchAccount(Explained, ServiceError):
     status = 404
     username: str

@@ -22,6 +22,7 @@ from tidings.schema import Instant
 from tidings.service.actions.account_errors import (
     LONGEST_PASSWORD,
     SHORTEST_PASSWORD,
+    AccountDisabled,
     IllegalPassword,
     IllegalUsername,
     NoSuchAccount,
@@ -77,7 +78,7 @@ class Accounts:
             raise RegistrationClosed
         if not is_username(username):
             raise IllegalUsername(username)
-        self._check_password(password)
+        check_password(password)
         self._tries.take(address)  # hashing costs us more than asking costs them
         if username == OPERATOR:
             raise AccountExists(username)
@@ -111,7 +112,7 @@ class Accounts:
         return await self._give(account, account.scopes if scopes is None else scopes, name, expires)
 
     async def prove(self, username: str, password: str, address: str) -> Account:
-        """The account that has this password; raises WrongPassword or TooManyRequests."""
+        """The account that has this password; raises WrongPassword, AccountDisabled or TooManyRequests."""
         key = (username if is_username(username) else "", address)  # what nobody is called is not worth its memory
         self._tries.take(address)
         try:
@@ -131,11 +132,13 @@ class Accounts:
                 account = replace(account, password=new)
         self._guesses.give_back(key)
         self._tries.give_back(address)
+        if account.state == "disabled":
+            raise AccountDisabled
         return account
 
     async def change_password(self, caller: Caller, old: str, new: str, address: str) -> None:
         """All tokens but the one that asks are taken back."""
-        self._check_password(new)
+        check_password(new)
         account = await self.prove(caller.owner, old, address)
         hashed = await self._hashing(self.hasher.hash, new)
         change = self._store.change_account
@@ -233,10 +236,6 @@ class Accounts:
         except (Argon2Error, InvalidHashError):
             return False
 
-    def _check_password(self, password: str) -> None:
-        if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD or "\0" in password:
-            raise IllegalPassword
-
     async def _hashing(self, work: Callable[..., T], *args: str) -> T:
         if self._waiting >= _MOST_WAITING:
             raise TooManyLogins
@@ -245,6 +244,12 @@ class Accounts:
             return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
         finally:
             self._waiting -= 1
+
+
+def check_password(password: str) -> None:
+    """Raises IllegalPassword where it cannot be a new one."""
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD or "\0" in password:
+        raise IllegalPassword
 
 
 def is_username(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidings.store.accounts import accounts, kept_responses
-from tidings.store.accounts.accounts import Account, Token, TokenKind
+from tidings.store.accounts.accounts import Account, ListedAccount, Token, TokenKind
 from tidings.store.accounts.kept_responses import KeptResponse
 from tidings.store.clock.clock_guard import ClockGuard
 from tidings.store.databases.database import Database
@@ -22,6 +22,11 @@ class AccountStore:
     def account(self, username: str) -> Account | None:
         with self.database.reading() as connection:
             return accounts.account(connection, username)
+
+    def accounts(self, after: str = "", limit: int = 1_000) -> list[ListedAccount]:
+        """By name, from after this one on; without those that were deleted."""
+        with self.database.reading() as connection:
+            return accounts.listed(connection, after, limit, self.clock.now())
 
     def change_account(
         self,

@@ -6,6 +6,7 @@ exactly as they are given.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,21 +17,34 @@ from tidings.schema import Instant
 from tidings.store.databases.database import Database
 from tidings.store.errors import AccountExists, LastOperator, UnfitAccount
 from tidings.store.journal.fitness import LONGEST_ID, is_id
-from tidings.store.tables import accounts, tokens
+from tidings.store.tables import accounts, subscription_counts, tokens
 
 SCOPES = frozenset({"publish", "subscribe", "read", "account", "schema", "operate"})
 OPERATOR = "operator"
 TokenKind = Literal["token", "session"]
+AccountState = Literal["active", "disabled"]
+ACTIVE, DISABLED, DELETED = "active", "disabled", "deleted"
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """`password` is its hash, '' where nobody can log in with one. The username owns subscriptions."""
+    """`password` is its hash, '' where nobody can log in with one. The username owns subscriptions. Whoever has a
+    disabled account cannot log in."""
 
     username: str
     password: str = field(repr=False)
     scopes: frozenset[str]
     created: Instant
+    state: AccountState = "active"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedAccount:
+    """With how many subscriptions it has, and how many tokens and sessions that have not expired."""
+
+    account: Account
+    subscriptions: int
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +68,26 @@ def add_account(database: Database, new: Account) -> None:
 
 
 def account(connection: Connection, username: str) -> Account | None:
+    """None for a deleted one."""
     row = connection.execute(select(accounts).where(accounts.c.username == username)).first()
-    return None if row is None else Account(row.username, row.password, _read_scopes(row.scopes), Instant(row.created))
+    return None if row is None or row.state == DELETED else _account(row)
+
+
+def listed(connection: Connection, after: str, limit: int, now: Instant) -> list[ListedAccount]:
+    own = tokens.c.username == accounts.c.username
+    valid = select(func.count()).select_from(tokens).where(own, tokens.c.expires.is_(None) | (tokens.c.expires > now))
+    counted = select(subscription_counts.c.subscriptions).where(subscription_counts.c.owner == accounts.c.username)
+    query = select(
+        accounts, valid.scalar_subquery().label("tokens"), counted.scalar_subquery().label("subscriptions")
+    ).where(accounts.c.username > after, accounts.c.state != DELETED)
+    rows = connection.execute(query.order_by(accounts.c.username).limit(limit))
+    return [ListedAccount(_account(row), row.subscriptions or 0, row.tokens) for row in rows]
+
+
+def closed_among(connection: Connection, usernames: Collection[str]) -> frozenset[str]:
+    """Those whose account is disabled or deleted; names without an account are not."""
+    query = select(accounts.c.username).where(accounts.c.username.in_(usernames), accounts.c.state != ACTIVE)
+    return frozenset(connection.execute(query).scalars()) if usernames else frozenset()
 
 
 def change_account(
@@ -73,8 +105,8 @@ def change_account(
             return False
         values = {} if password is None else {"password": password}
         if scopes is not None:
-            if "operate" in found.scopes - scopes and not _operates(connection, but=username):
-                raise LastOperator(username)
+            if "operate" in found.scopes - scopes:
+                keep_an_operator(connection, username)
             values["scopes"] = _write_scopes(scopes)
             rows = connection.execute(select(tokens).where(tokens.c.username == username))
             exceeding = [row.digest for row in rows if not _read_scopes(row.scopes) <= scopes]
@@ -91,11 +123,11 @@ def add_operator(database: Database, digest: bytes, now: Instant) -> bool:
     with database.writing("accounts") as connection:
         if _operates(connection):
             return False
-        if account(connection, OPERATOR) is None:
+        if not _is_taken(connection, OPERATOR):
             _insert_account(connection, Account(OPERATOR, "", SCOPES, now))
         else:  # it lost the scope: without this nobody could ever operate here again
             restored = update(accounts).where(accounts.c.username == OPERATOR)
-            connection.execute(restored.values(scopes=_write_scopes(SCOPES)))
+            connection.execute(restored.values(scopes=_write_scopes(SCOPES), state=ACTIVE))
         _insert_token(connection, Token(digest, OPERATOR, "token", OPERATOR, SCOPES, now, None))
         return True
 
@@ -142,11 +174,22 @@ def remove_tokens_of(database: Database, username: str, kind: TokenKind | None) 
         return connection.execute(statement).rowcount
 
 
+def keep_an_operator(connection: Connection, username: str) -> None:
+    """Raises LastOperator where no other account may operate."""
+    found = account(connection, username)
+    if found is not None and "operate" in found.scopes and not _operates(connection, but=username):
+        raise LastOperator(username)
+
+
 def _operates(connection: Connection, but: str = "") -> bool:
     """Whether an account may operate, beside this one."""
     operating = accounts.c.scopes.contains('"operate"', autoescape=True)
-    query = select(accounts.c.username).where(operating, accounts.c.username != but).limit(1)
-    return connection.execute(query).first() is not None
+    query = select(accounts.c.username).where(operating, accounts.c.username != but, accounts.c.state == ACTIVE)
+    return connection.execute(query.limit(1)).first() is not None
+
+
+def _is_taken(connection: Connection, username: str) -> bool:
+    return connection.execute(select(accounts.c.username).where(accounts.c.username == username)).first() is not None
 
 
 def _insert_token(connection: Connection, new: Token) -> None:
@@ -164,10 +207,14 @@ def _read_scopes(text: str) -> frozenset[str]:
 
 
 def _insert_account(connection: Connection, new: Account) -> None:
-    if account(connection, new.username) is not None:  # nobody else writes accounts meanwhile
+    if _is_taken(connection, new.username):  # nobody else writes accounts meanwhile
         raise AccountExists(new.username)
-    row = (new.username, new.password, _write_scopes(new.scopes), int(new.created))
+    row = (new.username, new.password, _write_scopes(new.scopes), int(new.created), new.state)
     connection.execute(accounts.insert().values(row))
+
+
+def _account(row: Any) -> Account:
+    return Account(row.username, row.password, _read_scopes(row.scopes), Instant(row.created), row.state)
 
 
 def _has_expired(row: Any, now: Instant) -> bool:

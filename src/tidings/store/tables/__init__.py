@@ -35,7 +35,7 @@ from tidings.store.tables.journal_tables import (
 )
 from tidings.store.tables.notification_tables import notifications, notified, progress, quota_counts, quotas, staged
 
-NEWEST_REVISION = "0012"
+NEWEST_REVISION = "0013"
 
 __all__ = [
     "A_CHANGE",

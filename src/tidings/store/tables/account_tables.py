@@ -6,7 +6,7 @@ from sqlalchemy import Column, Index, Integer, LargeBinary, Table, Text
 
 from tidings.store.tables.base import Id, Number, metadata
 
-# `scopes` is a JSON array, sorted.
+# `scopes` is a JSON array, sorted. `state` is active, disabled or deleted; a deleted one only keeps its name taken.
 accounts = Table(
     "accounts",
     metadata,
@@ -14,6 +14,7 @@ accounts = Table(
     Column("password", Text, nullable=False),
     Column("scopes", Text, nullable=False),
     Column("created", Number, nullable=False),
+    Column("state", Text, nullable=False, server_default="active"),
 )
 
 tokens = Table(
