@@ -132,5 +132,6 @@ def test_figures(filled: Store) -> None:
         committed=12,
         notifications=3,
         dead_letters=1,
+        dropped=0,
     )
     assert filled.figures().lag == 16

@@ -95,6 +95,7 @@ def show(data: Data = None, store: StoreUrl = "", as_json: Json = False) -> None
         "lag": found.lag,
         "notifications": found.notifications,
         "dead_letters": found.dead_letters,
+        "matches_dropped": found.dropped,
     }
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, value in figures.items():

@@ -149,6 +149,7 @@ def _figure_lines(figures: Figures) -> Iterator[str]:
         ("stored_event_bytes", "gauge", "Their size.", figures.event_bytes),
         ("schema_version", "gauge", "Of the newest schema.", figures.schema_version),
         ("dead_letters_total", "counter", "Refused events of files and streams.", figures.dead_letters),
+        ("matches_dropped_total", "counter", "Matches beyond the quota of their account, ever.", figures.dropped),
     ):
         yield from _family(name, kind, told, [("", value)])
 

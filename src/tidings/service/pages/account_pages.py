@@ -113,11 +113,13 @@ async def _page(
     channels = await gateway.read(gateway.store.channels_of, caller.owner, [id for id, _ in shown])
     tokens = await accounts_of(request).tokens(caller)
     found = await accounts_of(request).account(caller.owner)
+    dropped = await gateway.read(gateway.store.dropped_of, caller.owner)
     return render(
         request,
         "account.html",
         status,
         account=found,
+        dropped=dropped,
         has_password=bool(found.password),
         tokens=[(token_id(token), token, token.digest == caller.digest) for token in reversed(tokens)],
         all_scopes=[scope for scope in SCOPES if scope in found.scopes],

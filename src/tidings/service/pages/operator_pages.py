@@ -25,6 +25,7 @@ from tidings.store.pages import oversight
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _LETTERS = 20
+_DROPPED = 20  # accounts
 _TROUBLED = 100  # channels; they are shown by the endpoint they go to
 _LAST_WORDS = 4_000  # bytes of a log
 
@@ -92,6 +93,7 @@ async def _listed(request: Request, start: int | None) -> dict[str, Any]:
     return {
         "deliveries": await request.app.state.figuring.deliveries(),
         "endpoints": await gateway.read(_endpoints, gateway),
+        "dropped": await gateway.read(gateway.store.most_dropped, _DROPPED),
         "letters": letters[:_LETTERS],
         "older": letters[_LETTERS - 1].number if len(letters) > _LETTERS else None,
         "first": start is None,
