@@ -160,7 +160,7 @@ def test_whoever_lost_the_lease_settles_nothing(store: Store, clock: Clock, capl
         await settled(one, hanging=1)
         assert first.sequences() == [1]
         with store.database.writing("outbox") as connection:
-            connection.exec_driver_sql("UPDATE outbox SET until = 0")  # it ran out, which this one has not noticed
+            connection.exec_driver_sql("UPDATE leases SET until = 0")  # it ran out, which this one has not noticed
         assert store.take_lease("two", 15)
         first.hanging["s"].set()
         for _ in range(5):

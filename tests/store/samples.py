@@ -99,3 +99,8 @@ def projections(store: Store) -> dict[str, object]:
         "keys": [(bytes(key), position) for key, position in keys],
         "about": tuple(size),
     }
+
+
+def dropped_by_account(store: Store) -> dict[str, int]:
+    """Matches beyond the quotas of their accounts."""
+    return {one.account: one.dropped for one in store.most_dropped(100)}

@@ -26,6 +26,7 @@ SMALL = {
     "catalog",
     "clock_anchors",
     "delivery_totals",
+    "leases",
     "notice_mails",
     "notified",
     "outbox",

@@ -196,7 +196,7 @@ def test_no_lease_stands_in_the_far_future(store: Store, others: Store, clock: S
 def test_a_lease_that_no_outbox_can_have_taken_does_not_count(store: Store) -> None:
     assert store.take_lease("one", 15)
     with store.database.writing("outbox") as connection:
-        connection.exec_driver_sql(f"UPDATE outbox SET until = {START + DAY * 1_000_000}")
+        connection.exec_driver_sql(f"UPDATE leases SET until = {START + DAY * 1_000_000}")
     assert store.take_lease("two", 15)
 
 

@@ -6,10 +6,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tests.store.samples import publish, with_schema
+from tests.store.samples import dropped_by_account, publish, with_schema
 from tidings.store import SetQuota, Store
 from tidings.store.notifications.commits import CHUNK, Pace
 from tidings.store.notifications.progress import Place
+from tidings.store.notifications.quotas import Dropped
 
 Row = tuple[int, str, str, int, int]
 MINUTE = 100
@@ -140,8 +141,10 @@ def test_beyond_the_quota_matches_are_counted_and_not_stored(limited: Store, siz
     limited.commit(1, 45, chunks(rows, 4), pace=Few(size))
     assert pairs(limited) == expected(rows, {"a": 5, "b": 2, "c": 0})
     dropped = len(rows) - len(pairs(limited))
-    assert limited.dropped_matches() == {"a": 1 + 5, "b": 2}
-    assert dropped == 8
+    assert dropped_by_account(limited) == {"a": 1 + 5, "b": 2}
+    assert dropped == limited.figures().dropped == 8
+    assert [(one.account, one.quota) for one in limited.most_dropped(1)] == [("a", 5)], "the most first"
+    assert limited.dropped_of("c") == Dropped("c", 0, 0), "it has no quota"
     told = {owner: [one.text for one in limited.notices_of(owner)] for owner in "abc"}
     assert [len(told[owner]) for owner in "abc"] == [2, 1, 0], "once a minute"
     assert "more than 5 times in the minute from 1970-01-01T01:40:00Z" in told["a"][0]
@@ -185,4 +188,4 @@ def test_what_tasks_left_out_counts_as_if_it_were_there(store: Store, seed: int)
     total = {owner: sum(row[2] == owner for row in rows) for owner in "ab"}
     kept = {owner: sum(id[0] == owner for _, id in pairs(store)) for owner in "ab"}
     dropped = {owner: total[owner] - kept[owner] for owner in "ab"}
-    assert store.dropped_matches() == {owner: count for owner, count in dropped.items() if count}
+    assert dropped_by_account(store) == {owner: count for owner, count in dropped.items() if count}

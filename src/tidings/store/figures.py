@@ -9,6 +9,7 @@ from sqlalchemy import Connection, select
 
 from tidings.store.databases.database import Database
 from tidings.store.notifications.progress import committed, last_cursor
+from tidings.store.notifications.quotas import all_dropped
 from tidings.store.tables import about, catalog
 
 
@@ -28,6 +29,7 @@ class Figures:
     committed: int
     notifications: int
     dead_letters: int
+    dropped: int  # matches, for the quotas of accounts
 
     @property
     def lag(self) -> int:
@@ -35,7 +37,7 @@ class Figures:
 
 
 def figures(connection: Connection) -> Figures:
-    """From counters alone: a look takes the same time however much there is."""
+    """From counters, and an index of the accounts beyond their quotas: a look is short however much there is."""
     row: Any = connection.execute(select(about)).one()
     return Figures(
         journal=row.journal_id,
@@ -49,6 +51,7 @@ def figures(connection: Connection) -> Figures:
         committed=committed(connection),
         notifications=last_cursor(connection),
         dead_letters=row.letters,
+        dropped=all_dropped(connection),
     )
 
 

@@ -6,6 +6,7 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from tests.service.conftest import SETTINGS, Service, car, on_sqlite
@@ -24,7 +25,8 @@ from tidings.service.operations import Figuring
 from tidings.service.status import ChildStatus
 from tidings.service.supervising import Supervisor
 from tidings.settings import Settings
-from tidings.store import AttemptResult, DeadLetter, Store
+from tidings.store import AttemptResult, DeadLetter, SetQuota, Store
+from tidings.store.notifications.commits import CHUNK
 from tidings.store.pages import oversight
 
 OPERATOR = "/pages/operator"
@@ -103,6 +105,34 @@ def test_the_size_on_disk_is_that_of_the_store(service: Service, operator: Visit
     operator.get(OPERATOR)
     assert "On disk" in operator.text
     assert oversight.disk_bytes(service.store) > before
+
+
+def test_matches_beyond_a_quota(service: Service, operator: Visitor, ann: Visitor) -> None:
+    assert "every account stayed within its quota" in _page(operator, OPERATOR)
+    assert "dropped" not in _page(ann, "/pages/account")
+    service.store.append([SetQuota(2, "ann")])
+    tail = service.store.tail()
+    row = {"position": tail, "owner": "ann", "minute": 5, "dropped": 0}
+    rows = [{**row, "subscription": f"s{number}"} for number in range(1_005)]
+    service.store.commit(1, tail, [pa.RecordBatch.from_pylist(rows, schema=CHUNK)])
+    _look_anew(service)
+    shown = _page(operator, OPERATOR)
+    assert "Matches dropped by quotas 1,003 matches ever" in shown
+    assert operator.tree.xpath("//tr[th='ann']/td/text()") == ["1,003", "2"]
+    assert "tidings journal quota" in shown
+    mine = _page(ann, "/pages/account")
+    assert "1,003 matches of your subscriptions were dropped: not stored, not delivered." in mine
+    assert "Your account may have 2 matches a minute." in mine
+    assert "ask the operator for a higher quota" in mine
+    assert "dropped" not in _page(Visitor(service).join("bob"), "/pages/account"), "it is ann's alone"
+    metrics = service.anonymous().get("/metrics").text
+    assert "tidings_matches_dropped_total 1003" in metrics.splitlines()
+    assert "ann" not in metrics, "anybody may read it"
+
+
+def _page(visitor: Visitor, path: str) -> str:
+    visitor.get(path)
+    return visitor.text
 
 
 @on_sqlite

@@ -18,8 +18,8 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from tidings.schema import Instant
 from tidings.store.databases.database import Database, Dialect, NamedRow, Row
-from tidings.store.deliveries.lease import check_lease
 from tidings.store.deliveries.totals import Totals, add_totals
+from tidings.store.lease import check_lease
 from tidings.store.notifications.progress import last_cursor
 from tidings.store.tables import UNRELEASED, channels, deliveries, outbox
 
@@ -104,7 +104,7 @@ def has_deliveries_to_create(connection: Connection, dialect: Dialect, now: Inst
 def create_deliveries(database: Database, holder: str, now: Instant, limit: int, rhythms: Rhythms) -> int:
     """Returns how many cursors, digests and held deliveries it handled; 0 when caught up."""
     with database.writing("outbox") as connection:
-        check_lease(connection, holder)
+        check_lease(connection, "outbox", holder)
         work = _Work(connection, database.dialect, now, rhythms)
         done = work.release(limit) + work.close(limit) + work.create(limit)
         work.write()

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete, func, select, update
 from tidings.schema import Instant
 from tidings.store.databases.database import Database
 from tidings.store.deliveries.channels import StoredChannel, read_channel
-from tidings.store.deliveries.lease import check_lease
+from tidings.store.lease import check_lease
 from tidings.store.tables import IN_STATE, MAILED, channels, deliveries, notice_mails, notices, subscriptions
 
 _MOST_ADDRESSES = 100  # of one owner that are tried
@@ -91,7 +91,7 @@ def notice_mailed(database: Database, holder: str, number: int, due: Instant | N
     """Retries at `due`; None removes it. Raises LeaseLost."""
     mine = notice_mails.c.notice == number
     with database.writing("outbox") as connection:
-        check_lease(connection, holder)
+        check_lease(connection, "outbox", holder)
         if due is None:
             connection.execute(delete(notice_mails).where(mine))
         else:

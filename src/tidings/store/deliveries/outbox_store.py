@@ -8,7 +8,7 @@ from typing import Any
 from tidings.schema import Instant
 from tidings.store.clock.clock_guard import ClockGuard
 from tidings.store.databases.database import Database
-from tidings.store.deliveries import channels, creation, deliveries, due_deliveries, lease, notice_mails, notices
+from tidings.store.deliveries import channels, creation, deliveries, due_deliveries, notice_mails, notices
 from tidings.store.deliveries.channels import ChannelState, Secrets, StoredChannel
 from tidings.store.deliveries.creation import Rhythms
 from tidings.store.deliveries.deliveries import (
@@ -22,6 +22,7 @@ from tidings.store.deliveries.notice_mails import DueNotice
 from tidings.store.deliveries.notices import Notice
 from tidings.store.deliveries.results import AttemptResult, GivesUp, record_results
 from tidings.store.errors import NoSuchDelivery
+from tidings.store.lease import take_lease
 
 
 class OutboxStore:
@@ -131,7 +132,7 @@ class OutboxStore:
 
     def take_lease(self, holder: str, seconds: float) -> bool:
         """Whether this outbox may send for so long from now on; 0 gives the lease back."""
-        return lease.take_lease(self.database, self.clock, holder, seconds)
+        return take_lease(self.database, self.clock, "outbox", holder, seconds) == holder
 
     def has_deliveries_to_create(self, now: Instant) -> bool:
         """Whether `create_deliveries` has something to do."""

@@ -11,9 +11,9 @@ from sqlalchemy import Connection, bindparam, select, update
 from tidings.schema import Instant
 from tidings.store.databases.database import Database, NamedRow
 from tidings.store.deliveries.channels import hold
-from tidings.store.deliveries.lease import check_lease
 from tidings.store.deliveries.notice_mails import queue_mail
 from tidings.store.deliveries.totals import Totals, add_totals
+from tidings.store.lease import check_lease
 from tidings.store.tables import attempts, channels, deliveries, notices, outbox
 
 LONGEST_REQUEST = 8_192  # characters that are kept
@@ -106,7 +106,7 @@ def record_results(
 ) -> None:
     """Raises LeaseLost, and then nothing is changed."""
     with database.writing("outbox") as connection:
-        check_lease(connection, holder)
+        check_lease(connection, "outbox", holder)
         dialect = database.dialect
         numbers = [one.number for one in results]
         known = {

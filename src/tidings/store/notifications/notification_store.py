@@ -9,9 +9,10 @@ from tidings.schema import Instant
 from tidings.store.clock.clock_guard import ClockGuard
 from tidings.store.databases.database import Database
 from tidings.store.journal.entries import Notification
+from tidings.store.lease import take_lease
 from tidings.store.notifications import notifications, progress, staging
 from tidings.store.notifications.progress import MATCHES, Place
-from tidings.store.notifications.quotas import Quotas, dropped
+from tidings.store.notifications.quotas import Dropped, Quotas, dropped_of, most_dropped
 
 
 class NotificationStore:
@@ -52,10 +53,18 @@ class NotificationStore:
         moment = self.clock.now() if now is None else now
         return commit(self.database, query, first, last, chunks, moment, pace or Pace(), batch_limit)
 
-    def dropped_matches(self) -> dict[str, int]:
-        """How many matches were ever dropped for the quotas of accounts."""
+    def take_pipeline_lease(self, holder: str, seconds: float) -> str:
+        """Who may match from now on, for so long: this pipeline, or the one that holds the lease. 0 gives it back."""
+        return take_lease(self.database, self.clock, "pipeline", holder, seconds)
+
+    def most_dropped(self, limit: int) -> list[Dropped]:
+        """The accounts that lost most matches to their quotas, ever."""
         with self.database.reading() as connection:
-            return dropped(connection)
+            return most_dropped(connection, limit)
+
+    def dropped_of(self, account: str) -> Dropped:
+        with self.database.reading() as connection:
+            return dropped_of(connection, account)
 
     def stage(self, run: str, chunk: int, body: bytes) -> None:
         """Leaves a chunk of matches for the sink."""

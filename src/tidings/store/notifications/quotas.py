@@ -9,20 +9,42 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
-from tidings.store.tables import quota_counts, quotas
+from tidings.store.tables import DROPPED, quota_counts, quotas
 
 DEFAULT_QUOTA = 100_000  # matches per minute, until the journal says otherwise
 A_MINUTE = 60_000_000  # microseconds
 UNLIMITED = 2**62
 
 
-def dropped(connection: Connection) -> dict[str, int]:
-    """Matches that were ever dropped, by account."""
-    rows = connection.execute(select(quota_counts.c.account, quota_counts.c.dropped).where(quota_counts.c.dropped > 0))
-    return {row.account: row.dropped for row in rows}
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """How many matches of an account were ever dropped, and its quota now; 0: it has none."""
+
+    account: str
+    dropped: int
+    quota: int
+
+
+def most_dropped(connection: Connection, limit: int) -> list[Dropped]:
+    """Accounts of which some were dropped, the most first."""
+    query = select(quota_counts.c.account, quota_counts.c.dropped).where(DROPPED)
+    rows = connection.execute(query.order_by(quota_counts.c.dropped.desc()).limit(limit)).all()
+    known = Quotas.read(connection) if rows else Quotas()
+    return [Dropped(row.account, row.dropped, known.now(row.account)) for row in rows]
+
+
+def dropped_of(connection: Connection, account: str) -> Dropped:
+    found = connection.execute(select(quota_counts.c.dropped).where(quota_counts.c.account == account)).scalar()
+    return Dropped(account, found or 0, Quotas.read(connection).now(account))
+
+
+def all_dropped(connection: Connection) -> int:
+    """By an index of the accounts of which some were dropped: there are few."""
+    return int(connection.execute(select(func.sum(quota_counts.c.dropped)).where(DROPPED)).scalar() or 0)
 
 
 class Quotas:
@@ -49,6 +71,11 @@ class Quotas:
             if place >= 0:
                 return settings[place][1] or UNLIMITED
         return DEFAULT_QUOTA
+
+    def now(self, account: str) -> int:
+        """At the end of the journal; 0: any number."""
+        quota = self.at(account, UNLIMITED)
+        return 0 if quota == UNLIMITED else quota
 
     def steps(self, account: str, first: int, last: int) -> list[tuple[int, int]]:
         """The quotas at the positions [first, last], each with the position from which it holds."""

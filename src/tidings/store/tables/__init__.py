@@ -33,7 +33,16 @@ from tidings.store.tables.journal_tables import (
     subscription_counts,
     subscriptions,
 )
-from tidings.store.tables.notification_tables import notifications, notified, progress, quota_counts, quotas, staged
+from tidings.store.tables.notification_tables import (
+    DROPPED,
+    leases,
+    notifications,
+    notified,
+    progress,
+    quota_counts,
+    quotas,
+    staged,
+)
 
 NEWEST_REVISION = "0013"
 
@@ -41,6 +50,7 @@ __all__ = [
     "A_CHANGE",
     "A_GROWTH",
     "CLOSED",
+    "DROPPED",
     "IN_STATE",
     "MAILED",
     "NEWEST_REVISION",
@@ -61,6 +71,7 @@ __all__ = [
     "event_keys",
     "journal",
     "kept_responses",
+    "leases",
     "metadata",
     "notice_mails",
     "notices",

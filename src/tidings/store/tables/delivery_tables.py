@@ -104,7 +104,7 @@ attempts = Table(
     Column("problem", Text, nullable=False),
 )
 
-# One row: the cursor up to which notifications have become deliveries, the last numbers given, and who may send now.
+# One row: the cursor up to which notifications have become deliveries, and the last numbers given.
 outbox = Table(
     "outbox",
     metadata,
@@ -112,8 +112,6 @@ outbox = Table(
     Column("cursor", Number, nullable=False),
     Column("delivery", Number, nullable=False),
     Column("notice", Number, nullable=False),
-    Column("holder", Text, nullable=False),
-    Column("until", Number, nullable=False),
 )
 
 notices = Table(

@@ -1,8 +1,8 @@
-"""What matching has made of the journal: notifications, how far each query is, quotas and what they dropped."""
+"""What matching has made of the journal: notifications, how far each query is, quotas and what they dropped; leases."""
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Index, Integer, LargeBinary, SmallInteger, Table, UniqueConstraint
+from sqlalchemy import Column, Index, Integer, LargeBinary, SmallInteger, Table, Text, UniqueConstraint, text
 
 from tidings.store.tables.base import Id, Number, metadata
 from tidings.store.tables.journal_tables import OWNED
@@ -82,4 +82,15 @@ quota_counts = Table(
     Column("minute", Number, nullable=False),
     Column("matches", Number, nullable=False),
     Column("dropped", Number, nullable=False),
+)
+DROPPED = text("dropped > 0")
+Index("quota_counts_dropped", quota_counts.c.dropped, sqlite_where=DROPPED, postgresql_where=DROPPED)
+
+# Who may work on the store: a row for `outbox`, one for `pipeline`. `until` is in the store's time.
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", Id, primary_key=True),
+    Column("holder", Text, nullable=False),
+    Column("until", Number, nullable=False),
 )
