@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections import deque
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -166,17 +167,24 @@ class _Screen:
             self._live.stop()
 
     def show(self, progress: Progress) -> None:
+        if progress.waits_for:
+            if self._as_json:
+                self._say({"waits_for": progress.waits_for})
+            return
         self._recent.append(progress)
         figures = _figures(list(self._recent))
         if self._as_json:
-            sys.stdout.write(json.dumps(figures) + "\n")
-            sys.stdout.flush()
+            self._say(figures)
         elif self._live is not None:
             line = (
                 f"position {figures['committed']:,}  lag {figures['lag']:,}  {figures['events_per_s']:,.0f} events/s  "
                 f"{figures['matches_per_s']:,.0f} matches/s  batch {figures['batch_s']:.2f} s"
             )
             self._live.update(Text(line), refresh=True)
+
+    def _say(self, look: Mapping[str, float | str]) -> None:
+        sys.stdout.write(json.dumps(look) + "\n")
+        sys.stdout.flush()
 
 
 def _check_sink(sink: str, direct: bool, sources: list[str]) -> None:

@@ -4,8 +4,8 @@ progress.
     with Pipeline(settings) as pipeline:
         pipeline.run(stopped, once=False, watch=print)
 
-It holds the data folder's lock from beginning to end. Whatever kills it, the next one goes on at the committed
-position."""
+It holds the data folder's lock from beginning to end, and the store's lease while it matches the journal. Whatever
+kills it, the next one goes on at the committed position."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from tidings.pipeline.direct.direct import NewestPlan, start_direct
 from tidings.pipeline.direct.match_sinks import MatchSink, parse_sink
 from tidings.pipeline.folder import DataFolder
 from tidings.pipeline.ingest.ingest import packages_for, parse_source, start_ingest
+from tidings.pipeline.lease import PipelineLease
 from tidings.pipeline.plans.planner import Planner
 from tidings.pipeline.plans.plans import Plans
 from tidings.pipeline.plans.restored_journal import was_put_back
@@ -78,6 +79,7 @@ class Progress:
     batches: tuple[Batch, ...]
     seconds: float
     rows_per_second: float = 0.0  # that come in from files and Kafka, as Spark counts them
+    waits_for: str = ""  # the pipeline that works on this store; this one takes over when that ends
 
     @property
     def lag(self) -> int:
@@ -95,6 +97,7 @@ class Pipeline:
         self._stopped = threading.Event()  # of the planner
         self._planner_problem: Exception | None = None
         self._is_clock_wrong = False
+        self._waits_for = ""
 
     def __enter__(self) -> Pipeline:
         self.folder.lock()
@@ -102,17 +105,13 @@ class Pipeline:
             self.store = Store.open(self.settings.store or self.folder.database)
             if self.store.url.startswith("sqlite") and not is_local(self.settings.master):
                 raise LocalStoreOnly(self.settings.master)
+            self.lease = PipelineLease(self.store, self.settings.data)
             self.plans = Plans(self.folder.plans.absolute())
-            was_older = was_put_back(self.store, self.plans)
-            if was_older:
-                self.store.renew_incarnation()
             self.planner = Planner(self.store, self.plans, self.settings.plan_limit, self._tell)
             self.sink = Sink(self.store, self.plans, self._staging())
             own = [JOURNAL, *(_named("ingest", text) for text in self.settings.sources)]
             for query in self._direct_names() if self._direct_to else own:
                 self._checkpoint(query)
-            if was_older and not self._direct_to:
-                self._set_aside("the store was put back from an older copy")
         except BaseException:
             self.folder.unlock()
             raise
@@ -130,7 +129,35 @@ class Pipeline:
         spark: SparkSession | None = None,
     ) -> None:  # fmt: skip
         """Until told to stop or, once, until all that is there now is done. `spark` is a session of the caller's, also
-        one of Spark Connect; the pipeline leaves it running. Raises LocalStoreOnly."""
+        one of Spark Connect; the pipeline leaves it running. Where another pipeline works on the store, this one waits
+        until that ends. Raises LocalStoreOnly; StoreInUse where another took over or, once, is at work."""
+        if not self._direct_to and not self.lease.take(stopped, once, lambda holder: self._wait_for(holder, watch)):
+            return
+        try:
+            self._begin()
+            self._run(stopped, once, watch, spark)
+        finally:
+            self.lease.give_back()
+
+    def _wait_for(self, holder: str, watch: Callable[[Progress], None]) -> None:
+        if holder != self._waits_for:
+            self._tell(f"another pipeline works on this store ({holder}); this one takes over when it ends")
+            self._waits_for = holder
+        watch(Progress(self.store.tail(), self.store.committed(), (), 0.0, waits_for=holder))
+
+    def _begin(self) -> None:
+        """What only the pipeline at work may do."""
+        was_older = was_put_back(self.store, self.plans)
+        if was_older:
+            self.store.renew_incarnation()
+        if not self._direct_to:
+            self.sink.sweep()
+            if was_older:
+                self._set_aside("the store was put back from an older copy")
+
+    def _run(
+        self, stopped: threading.Event, once: bool, watch: Callable[[Progress], None], spark: SparkSession | None
+    ) -> None:
         places = [*self._sources, *([self._direct_to] if self._direct_to else [])]
         packages = dict.fromkeys(name for place in places for name in packages_for(place))
         own = {"spark.jars.packages": ",".join(packages)} if packages else {}
@@ -254,12 +281,13 @@ class Pipeline:
             rows = rows_per_second(queries)
             watch(Progress(self.store.tail(), self.store.committed(), self.sink.taken(), now - looked, rows))
             looked = now
-            if ended or self._planner_problem is not None:
+            if ended or self._planner_problem is not None or self.lease.lost is not None:
                 break
         for query in queries:
             self._stop(query)
-        if self._planner_problem is not None:
-            raise self._planner_problem
+        for problem in (self._planner_problem, self.lease.lost):
+            if problem is not None:
+                raise problem
         if isinstance(self.sink.problem, Stopped):  # as it was asked to; what is left is matched at the next start
             queries = [query for query in queries if query.name != JOURNAL]
         elif isinstance(self.sink.problem, TidingsError):

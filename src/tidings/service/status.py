@@ -10,8 +10,8 @@ State = Literal["elsewhere", "starting", "running", "waiting", "failed", "stoppe
 
 @dataclass(frozen=True, slots=True)
 class ChildStatus:
-    """`waiting`: it ended and is about to be restarted. `failed`: it keeps failing for the given reason and is retried
-    every few minutes (`process` is set during a retry) until it gets something done."""
+    """`waiting`: it ended and is about to be restarted, or another pipeline is at work. `failed`: it keeps failing for
+    the given reason and is retried every few minutes (`process` is set during a retry) until it gets something done."""
 
     state: State
     reason: str = ""

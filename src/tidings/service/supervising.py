@@ -200,6 +200,11 @@ class Supervisor:
                 if look is None:
                     continue
                 self._what.hear(look)
+                if (other := look.get("waits_for")) and child is self._child and not self._stopping.is_set():
+                    reason = f"another pipeline works on this store ({other}); ours takes over when it ends"
+                    seen = replace(self._status, state="waiting", reason=reason, lag=None)
+                    if seen != self._status:
+                        self._say(seen)
                 lag = look.get("lag")
                 if isinstance(lag, int) and child is self._child and not self._stopping.is_set():
                     self._caught_up = self._caught_up or lag == 0

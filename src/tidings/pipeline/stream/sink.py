@@ -80,7 +80,10 @@ class Sink:
         self.total = Total()
         self.problem: Exception | None = None  # Spark wraps what is raised here beyond recognition
         self.stopping = threading.Event()
-        staging.sweep("")  # what the last pipeline left behind
+
+    def sweep(self) -> None:
+        """Removes what the last pipeline left behind; to be called by the only one at work."""
+        self._staging.sweep("")
 
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
         begun = time.monotonic()
@@ -164,6 +167,7 @@ class RemoteSink:
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
         sink = Sink(opened_store(self.store_url), self.plans, StagedRows(self.store_url))
         sink.tasks = self.tasks
+        sink.sweep()
         sink(frame, batch_id)
 
 
