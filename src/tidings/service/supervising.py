@@ -202,8 +202,9 @@ class Supervisor:
                 self._what.hear(look)
                 if (other := look.get("waits_for")) and child is self._child and not self._stopping.is_set():
                     reason = f"another pipeline works on this store ({other}); ours takes over when it ends"
-                    seen = replace(self._status, state="waiting", reason=reason, lag=None)
-                    if seen != self._status:
+                    now = time.monotonic()
+                    seen = replace(self._status, state="running", reason=reason, lag=None, heard=now, leads=False)
+                    if seen != self._status or now - self._status.heard >= _HEARD_EVERY:
                         self._say(seen)
                 lag = look.get("lag")
                 if isinstance(lag, int) and child is self._child and not self._stopping.is_set():
