@@ -22,6 +22,7 @@ from tidings.pipeline.folder import locked
 from tidings.schema import Instant
 from tidings.service.callers import digest_of
 from tidings.service.serving import AlreadyServed, CannotListen, PortTaken
+from tidings.settings import SCOPES
 from tidings.store import DeadLetter, Store
 
 
@@ -126,7 +127,7 @@ def test_the_operator_s_token_is_shown_once(tmp_path: Path) -> None:
     with Store.open(tmp_path / "tidings.db") as store:
         kept = store.token(digest_of(token))
     assert kept is not None
-    assert kept.scopes == {"publish", "subscribe", "schema", "operate"}
+    assert kept.scopes == frozenset(SCOPES)
     with Served(tmp_path, "--no-pipeline") as second:
         second.stop()
     assert len(second.lines) == 1

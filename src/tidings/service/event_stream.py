@@ -36,8 +36,8 @@ _decode_lines = msgspec.json.Decoder().decode_lines
 class Sifted:
     """Drafts of the valid events with the line of each, the first refused ones with theirs, and how many more were.
 
-    A refused event keeps no traceback: that holds the frames, which hold the event. A megabyte of lines `1` took 725 MB
-    so, and now takes 20.
+    A refused event keeps no traceback: that holds the frames, which hold the event. A megabyte of lines `1` took 780 MB
+    and 3.1 s so; without, it takes 8 MB and 0.2 s.
     """
 
     drafts: list[Draft] = field(default_factory=list)
