@@ -8,6 +8,7 @@ import pytest
 
 from tests.browser.conftest import DESKTOP, PHONE, Opened, log_in, register
 from tests.service.conftest import Service, car, on_sqlite
+from tidings.settings import SCOPES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -19,7 +20,7 @@ _LONG = "unbroken" * 40
 def _furnished(service: Service, page: Page) -> list[str]:
     """The addresses of all pages, with long things on them."""
     register(page, "ann")
-    service.store.change_account("ann", None, frozenset({"publish", "subscribe", "schema", "operate"}))
+    service.store.change_account("ann", None, frozenset(SCOPES))
     page.context.clear_cookies()
     log_in(page, "ann")
     page.goto("/pages/subscriptions/new")

@@ -8,6 +8,7 @@ import pytest
 
 from tests.browser.conftest import log_in, matched, register, subscribe
 from tests.service.conftest import PASSWORD, Service, car
+from tidings.settings import SCOPES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -48,7 +49,7 @@ def test_no_page_holds_or_allows_inline_script_or_style(service: Service, page: 
         look(address)
     policies["/pages/nowhere"] = page.request.get("/pages/nowhere").headers["content-security-policy"]
     register(page, "guard")
-    service.store.change_account("guard", None, frozenset({"publish", "subscribe", "schema", "operate"}))
+    service.store.change_account("guard", None, frozenset(SCOPES))
     page.context.clear_cookies()
     log_in(page, "guard")
     mine = f"/pages/subscriptions/{subscribe(page, 'brand = mini')}"

@@ -17,6 +17,7 @@ from tests.service.pages.visitor import Visitor
 from tests.services.postgresql import postgresql
 from tests.services.sqlite import new_store
 from tests.store.large_store import Size, fill, owner, subscription
+from tidings.settings import SCOPES
 from tidings.store import Store
 from tidings.store.clock.clock import now
 
@@ -136,7 +137,7 @@ def build(url: str, made: Size) -> None:
 def measure(service: Service, made: Size) -> int:
     who = owner(0)
     Visitor(service).join(who)
-    service.store.change_account(who, None, frozenset({"publish", "subscribe", "schema", "operate"}))
+    service.store.change_account(who, None, frozenset(SCOPES))
     service.gateway.callers.forget()
     visitor = Visitor(service).log_in(who)
     token = service.anonymous()

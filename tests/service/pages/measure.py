@@ -12,6 +12,7 @@ import httpx
 from tests.service.conftest import SETTINGS, Service, car
 from tests.service.delivering import deliver
 from tests.service.pages.visitor import Visitor
+from tidings.settings import SCOPES
 from tidings.store import AttemptResult, Publish, StoredChannel, Subscribe
 from tidings.store.clock.clock import now
 from tidings.store.tables import notices
@@ -32,7 +33,7 @@ def main() -> None:
 
 def _measure(service: Service) -> None:
     Visitor(service).join("ann")
-    service.store.change_account("ann", None, frozenset({"publish", "subscribe", "schema", "operate"}))
+    service.store.change_account("ann", None, frozenset(SCOPES))
     service.gateway.callers.forget()
     ann = Visitor(service).log_in("ann")
     ids = [f"s-{number:05}" for number in range(SUBSCRIPTIONS)]
