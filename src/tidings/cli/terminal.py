@@ -30,7 +30,17 @@ INPUT_WAS_WRONG = 1
 USAGE = 2
 
 # The extra `service` of pyproject.toml: workers and the other commands do without.
-_OF_THE_SERVICE = ("apprise", "argon2", "fastapi", "httptools", "jinja2", "starlette", "uvicorn", "uvloop")
+_OF_THE_SERVICE = (
+    "apprise",
+    "argon2",
+    "cryptography",
+    "fastapi",
+    "httptools",
+    "jinja2",
+    "starlette",
+    "uvicorn",
+    "uvloop",
+)
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
