@@ -202,6 +202,31 @@ def test_nobody_registers_when_that_is_closed(service: Service) -> None:
     assert (answer.status_code, answer.json()["type"]) == (403, "/problems/registration-closed")
 
 
+def test_a_disabled_account_cannot_log_in(service: Service) -> None:
+    body = {"username": "tester", "password": PASSWORD}
+    assert service.store.disable_account("tester") == 0
+    service.gateway.callers.forget()  # which happens by itself within five seconds
+    assert service.client.get("/accounts/me").status_code == 401
+    answer = service.anonymous().post("/tokens", json=body)
+    assert (answer.status_code, answer.json()["type"]) == (403, "/problems/account-disabled")
+    guess = service.anonymous().post("/tokens", json={**body, "password": "not this one"})
+    assert (guess.status_code, guess.json()["type"]) == (401, "/problems/wrong-password")
+    assert service.store.enable_account("tester")
+    assert service.anonymous().post("/tokens", json=body).status_code == 201
+
+
+def test_a_deleted_account_is_as_if_it_never_was_but_for_its_name(service: Service) -> None:
+    body = {"username": "tester", "password": PASSWORD}
+    remembered = service.client.get("/accounts/me")
+    assert remembered.status_code == 200
+    assert service.store.delete_account("tester") is not None
+    refused = service.client.post("/subscriptions", json={"filter": "year > 1"})  # the gateway still knows the token
+    assert (refused.status_code, refused.json()["type"]) == (403, "/problems/account-closed")
+    assert service.anonymous().post("/tokens", json=body).json()["type"] == "/problems/wrong-password"
+    again = service.anonymous().post("/accounts", json=body)
+    assert (again.status_code, again.json()["type"]) == (409, "/problems/account-exists")
+
+
 def _bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
