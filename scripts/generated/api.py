@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from generated.part import table
 from generated.served import application
-from tidings.service.scopes import need_of
+from tidings.service.door.scopes import need_of
 from tidings.settings import SCOPES
 
 _TITLES = {

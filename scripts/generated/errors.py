@@ -13,7 +13,7 @@ import tidings
 from generated.part import table
 from tidings.errors import LanguageError, SchemaError, ServiceError, TidingsError
 from tidings.events import RefusedEvent
-from tidings.service.problems import _STATUSES, status_of
+from tidings.service.api.problems import _STATUSES, status_of
 
 _SKIPPED = {"README.md", "reference/errors.md"}
 
@@ -47,7 +47,7 @@ def _kinds(kind: type[TidingsError]) -> Iterator[type[TidingsError]]:
 
 def _status(kind: type[TidingsError]) -> str:
     """Nothing for what does not reach HTTP: errors of starting up, of files, of other rooms."""
-    at_start = kind.__module__.endswith((".serving", ".children", ".supervising"))
+    at_start = kind.__module__.endswith((".service.service", ".children", ".supervisor"))
     if issubclass(kind, ServiceError | LanguageError | SchemaError | RefusedEvent) and not at_start:
         return str(status_of(kind.__new__(kind)))
     mapped = [of for of in kind.__mro__ if of in _STATUSES]

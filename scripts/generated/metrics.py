@@ -8,7 +8,7 @@ from typing import Any
 
 from generated.part import table
 from generated.served import metrics_text
-from tidings.service import operations
+from tidings.service.api import operator_routes as operations
 from tidings.store import DeliveryFigures
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from generated.part import table
-from tidings.service.scopes import HTTP, NOTHING, PAGES, TOKEN, XML
+from tidings.service.door.scopes import HTTP, NOTHING, PAGES, TOKEN, XML
 from tidings.settings import SCOPES
 
 _OWNED = ("{id}", "{number}", "{username}")  # in the address of what belongs to somebody

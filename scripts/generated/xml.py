@@ -5,7 +5,7 @@ from __future__ import annotations
 from generated.part import table
 from tidings.schema import Catalog
 from tidings.schema.dtd import OPERATORS, dtds
-from tidings.service.scopes import XML
+from tidings.service.door.scopes import XML
 
 _TOLD = {
     "ADD_DOMAIN": "a new domain",

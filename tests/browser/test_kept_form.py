@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tidings.service.pages.form import Form
-from tidings.service.pages.kept_form import HIDDEN, PRESSED, KeptForm, KeptForms, carried_form
-from tidings.service.pages.proving import owner_of, proof_of
-from tidings.service.pages.refilling import fill
+from tidings.service.pages.forms.form import Form
+from tidings.service.pages.forms.form_proof import owner_of, proof_of
+from tidings.service.pages.forms.kept_form import HIDDEN, PRESSED, KeptForm, KeptForms, carried_form
+from tidings.service.pages.forms.refilled_form import fill
 
 TEMPLATES = Path(__file__).parents[2] / "src/tidings/service/pages/templates"
 FORM = KeptForm("/pages/publish", "/pages/publish?type=car", (("value:paint", "red"), ("value:paint", "<b>")))

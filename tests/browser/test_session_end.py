@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser.conftest import Opened, end_sessions, log_in, register, subscribe
 from tests.service.conftest import PASSWORD, Service, car
-from tidings.service.pages.kept_form import SECRET_FIELDS
+from tidings.service.pages.forms.kept_form import SECRET_FIELDS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -17,7 +17,7 @@ from tests.service.served import Served
 from tests.store.batches import commit_batch
 from tidings.cli.server import save_token
 from tidings.client import Client
-from tidings.service.xml_daemon import XmlDaemon
+from tidings.service.xml.daemon import XmlDaemon
 
 _TABLE = pa.schema([("position", pa.int64()), ("subscriptions", pa.list_(pa.string()))])
 

@@ -28,8 +28,8 @@ from tests.services.sqlite import new_store
 from tests.store.batches import commit_batch
 from tidings.schema import growth, json_form
 from tidings.service import Gateway
+from tidings.service.door.slow_peers import patient_protocol
 from tidings.service.http import make_app
-from tidings.service.slow_peers import patient_protocol
 from tidings.settings import Settings
 from tidings.store import Grow, Store
 

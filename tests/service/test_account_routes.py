@@ -11,7 +11,7 @@ from argon2 import PasswordHasher
 from tests.service.conftest import PASSWORD, Service, on_sqlite
 from tidings.service.actions import accounts
 from tidings.service.actions.accounts import Accounts
-from tidings.service.callers import digest_of, new_token
+from tidings.service.door.callers import digest_of, new_token
 from tidings.store import Account
 from tidings.store.notifications.quotas import DEFAULT_QUOTA
 

@@ -19,7 +19,7 @@ from tests.service.delivering import deliver, find
 from tests.service.pages.visitor import Visitor
 from tests.service.receiver import Receiver, receiver
 from tests.service.xml_served import Client
-from tidings.service.xml_daemon import XmlDaemon
+from tidings.service.xml.daemon import XmlDaemon
 from tidings.store import Entry, Standing
 from tidings.store.journal.entries import Subscribe
 

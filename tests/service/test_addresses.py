@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidings.service.addresses import Proxies, network_of
+from tidings.service.door.addresses import Proxies, network_of
 
 PROXIES = Proxies(["127.0.0.1", "10.0.0.0/8", "fd00::/8"])
 

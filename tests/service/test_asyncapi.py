@@ -11,7 +11,7 @@ from hypothesis import given
 from tests.service.test_json_schema import ANTIQUE_CAR, ANTIQUES, AUCTIONS, FIRST, LAST
 from tests.strategies.schemas import catalogs
 from tidings.schema import Catalog
-from tidings.service.asyncapi import asyncapi
+from tidings.service.api.asyncapi import asyncapi
 
 
 def references(document: Any) -> Iterator[str]:

@@ -7,7 +7,7 @@ from tests.service.conftest import SCHEMA
 from tests.strategies.filters import catalogs, filter_texts
 from tidings.language import Filter, covers
 from tidings.schema import Catalog, json_form
-from tidings.service.covering import names_to_find
+from tidings.service.workers.covers import names_to_find
 
 
 @given(catalog=catalogs(), data=st.data())

@@ -9,7 +9,7 @@ import pytest
 from tests.service.conftest import SETTINGS, Service, on_sqlite
 from tests.service.delivering import deliver, find, send, subscribed
 from tests.service.receiver import Receiver, receiver
-from tidings.service.operations import Figuring
+from tidings.service.api.operator_routes import Figuring
 from tidings.settings import Settings
 
 

@@ -7,8 +7,8 @@ from tests.service.conftest import Service, car, on_sqlite
 from tidings.schema import json_form
 from tidings.schema.dtd import dtds
 from tidings.schema.growth import AppendValue
-from tidings.service.asyncapi import asyncapi
-from tidings.service.json_schema import json_schema
+from tidings.service.api.asyncapi import asyncapi
+from tidings.service.api.json_schema import json_schema
 from tidings.store import Grow
 
 LADA = Grow(AppendValue("brand", "lada"))

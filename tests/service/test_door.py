@@ -13,8 +13,8 @@ import pytest
 
 from tests.service.conftest import PASSWORD, SETTINGS, Service, car, lines, on_sqlite
 from tidings.service.actions.accounts import Accounts
-from tidings.service.callers import digest_of, new_token
-from tidings.service.in_flight import InFlight, TooManyAtOnce, TooManyBytes
+from tidings.service.door.callers import digest_of, new_token
+from tidings.service.door.in_flight import InFlight, TooManyAtOnce, TooManyBytes
 from tidings.settings import Settings
 from tidings.store.accounts.accounts import Token
 
@@ -216,7 +216,7 @@ def test_one_account_never_has_all_the_processes(tmp_path: object) -> None:
     """See test_inquiries for the rest of them."""
     import asyncio
 
-    from tidings.service.inquiries import Inquiries
+    from tidings.service.workers.inquiries import Inquiries
 
     async def whole() -> None:
         inquiries = Inquiries("sqlite:///nowhere")

@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.service.conftest import Service, car, on_sqlite
 from tests.service.delivering import deliver
-from tidings.service.scopes import NOTHING, need_of
+from tidings.service.door.scopes import NOTHING, need_of
 from tidings.store import StoredChannel
 
 # What has an id in its address but belongs to all: stored events, and names of the schema.

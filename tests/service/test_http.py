@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.service.conftest import SETTINGS, Service, car, on_sqlite
-from tidings.service.requests import SESSION
+from tidings.service.api.requests import SESSION
 from tidings.settings import Settings
 
 

@@ -15,8 +15,8 @@ from tests.service import strange_questions as strange
 from tests.services.sqlite import new_store
 from tests.store.samples import publish, with_schema
 from tidings.errors import TidingsError
-from tidings.service import questions
-from tidings.service.inquiries import Busy, Inquiries, NoAnswer, TookTooLong
+from tidings.service.workers import questions
+from tidings.service.workers.inquiries import Busy, Inquiries, NoAnswer, TookTooLong
 from tidings.store import Store
 
 
@@ -67,8 +67,8 @@ def test_the_service_itself_never_loads_the_matchers(url: str) -> None:
     program = f"""
 import asyncio, sys
 from tests.service import strange_questions
-from tidings.service import questions
-from tidings.service.inquiries import Inquiries
+from tidings.service.workers import questions
+from tidings.service.workers.inquiries import Inquiries
 
 async def main():
     inquiries = Inquiries({url!r})
@@ -187,7 +187,7 @@ def test_none_is_left_where_the_service_was_killed(url: str) -> None:
     program = f"""
 import asyncio
 from tests.service import strange_questions
-from tidings.service.inquiries import Inquiries
+from tidings.service.workers.inquiries import Inquiries
 
 async def main():
     inquiries = Inquiries({url!r}, processes=1)

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from tests.service.conftest import SETTINGS, Service, car, on_sqlite
-from tidings.service import questions
 from tidings.service.actions import questions as actions
+from tidings.service.workers import questions
 from tidings.settings import Settings
 from tidings.store import Subscribe
 

@@ -16,8 +16,8 @@ from tests.service.test_inquiries import ended, is_running
 from tests.services.sqlite import new_store
 from tests.store.samples import Clock, publish, with_schema
 from tidings.service.actions.filters import EVERYTHING
-from tidings.service.jobs import Jobs, QueryNotDone, TooManyQueries
-from tidings.service.query_files import NoSuchQuery, Query, QueryFiles, WrongPlace
+from tidings.service.workers.jobs import Jobs, QueryNotDone, TooManyQueries
+from tidings.service.workers.query_files import NoSuchQuery, Query, QueryFiles, WrongPlace
 from tidings.store import Store
 
 DAY = 24 * 3600
@@ -194,7 +194,7 @@ def children_of(process: int) -> list[int]:
 PROGRAM = """
 import sys, time
 from pathlib import Path
-from tidings.service.jobs import Jobs
+from tidings.service.workers.jobs import Jobs
 jobs = Jobs(Path(sys.argv[1]), sys.argv[2], "local[2]", spark_from=int(sys.argv[3]))
 jobs.submit("ann", "price < 3", 0, 1005)
 print("asked", flush=True)

@@ -3,8 +3,8 @@
 import httpx
 
 from tests.service.conftest import Service, car, on_sqlite
-from tidings.service.operations import Figuring
-from tidings.service.status import ChildStatus
+from tidings.service.api.operator_routes import Figuring
+from tidings.service.workers.status import ChildStatus
 from tidings.store import StoreFailed
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidings.service.places import Places, TooManyConnections
+from tidings.service.door.places import Places, TooManyConnections
 
 
 def test_one_address_has_a_quarter_and_others_have_theirs() -> None:

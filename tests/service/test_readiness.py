@@ -11,7 +11,7 @@ from tests.service.conftest import Service, car, on_sqlite
 from tests.service.served import PATIENCE, Served, descendants
 from tidings.service.pulse import Beat
 from tidings.service.readiness import stuck_seconds
-from tidings.service.status import ChildStatus
+from tidings.service.workers.status import ChildStatus
 from tidings.store import Store
 from tidings.store.figures import Growth
 from tidings.torture.disk import SmallDisk

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.service.conftest import on_sqlite
-from tidings.service.bodies import WrongBody, decoded
-from tidings.service.repeated_keys import may_repeat, repeated_key
+from tidings.service.api.shapes import WrongBody, decoded
+from tidings.service.door.repeated_keys import may_repeat, repeated_key
 
 TWICE = '{"id": "e1", "event_type": "car", "attributes": {"year": 1990, "brand": "mini", "year" : 1991}}'
 LINES = {"Content-Type": "application/x-ndjson"}

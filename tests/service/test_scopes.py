@@ -11,9 +11,9 @@ from tests.docs.pages import code, rows
 from tests.service.conftest import Service, car, on_sqlite
 from tests.service.xml_served import Served, Speaker
 from tidings.schema import Instant
-from tidings.service import scopes
-from tidings.service.callers import digest_of, new_token
-from tidings.service.pages.proving import proof_of
+from tidings.service.door import scopes
+from tidings.service.door.callers import digest_of, new_token
+from tidings.service.pages.forms.form_proof import proof_of
 from tidings.settings import SCOPES
 from tidings.store.accounts.accounts import Account, Token
 
@@ -143,7 +143,7 @@ def test_what_is_anothers(service: Service, asker: Asker, known: dict[str, str])
 
 @on_sqlite
 def test_every_route_has_a_class_that_looks(service: Service) -> None:
-    from tidings.service.guarded_route import GuardedRoute
+    from tidings.service.door.guarded_route import GuardedRoute
     from tidings.service.http import _ROUTES
     from tidings.service.pages.page_route import PageRoute
 

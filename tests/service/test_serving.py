@@ -20,8 +20,8 @@ from tests.store.test_retention import wait_until
 from tests.test_import import loaded_by
 from tidings.pipeline.folder import locked
 from tidings.schema import Instant
-from tidings.service.callers import digest_of
-from tidings.service.serving import AlreadyServed, CannotListen, PortTaken
+from tidings.service.door.callers import digest_of
+from tidings.service.service import AlreadyServed, CannotListen, PortTaken
 from tidings.settings import SCOPES
 from tidings.store import DeadLetter, Store
 
@@ -202,7 +202,7 @@ def test_without_java_the_gateway_goes_on(tmp_path: Path) -> None:
 def test_it_starts_without_what_it_needs_later() -> None:
     """A second from the start to the first answer leaves no time for these."""
     heavy = {"alembic", "numba", "numpy", "pandas", "pyarrow", "pyspark"}
-    assert loaded_by("import tidings.cli.main, tidings.service.serving").isdisjoint(heavy)
+    assert loaded_by("import tidings.cli.main, tidings.service.service").isdisjoint(heavy)
 
 
 def test_errors_keep_their_parts() -> None:

@@ -17,7 +17,8 @@ from tests.service.event_source import EventSource
 from tests.service.numbers import register
 from tests.service.served import Served
 from tests.services.missing import need
-from tidings.service import stream, streaming
+from tidings.service.live import stream
+from tidings.service.live import streams as streaming
 from tidings.settings import Settings
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidings.service.throttling import Throttle, TooManyRequests
+from tidings.service.door.rate_limits import Throttle, TooManyRequests
 
 
 class Clock:
@@ -59,7 +59,7 @@ def test_the_key_that_asked_longest_ago_makes_room_and_the_others_stay(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once the table was full, everybody's bucket was emptied: a flood of addresses set all limits back."""
-    monkeypatch.setattr("tidings.service.throttling._MOST_KEYS", 10)
+    monkeypatch.setattr("tidings.service.door.rate_limits._MOST_KEYS", 10)
     throttle = Throttle(0.001, burst=2, clock=clock)
     for number in range(10):
         throttle.take(number)

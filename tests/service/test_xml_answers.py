@@ -11,10 +11,10 @@ from tidings.language import Filter, parse
 from tidings.language.errors import UnknownAttribute
 from tidings.schema import Catalog, Domain, Instant, Kind
 from tidings.schema.catalog import Attribute, AttributeUse, EventType, NameTaken, UnknownName
-from tidings.service import xml_answers as answers
-from tidings.service import xml_filters as filters
-from tidings.service.callers import NoToken
-from tidings.service.xml_framing import MalformedRequest
+from tidings.service.door.callers import NoToken
+from tidings.service.xml import answers as answers
+from tidings.service.xml import filters as filters
+from tidings.service.xml.framing import MalformedRequest
 from tidings.store import NoSuchSubscription, Standing, StoreFull, StoreUnreachable
 
 CATALOG = Catalog(

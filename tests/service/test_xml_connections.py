@@ -6,7 +6,7 @@ from tests.service.conftest import on_sqlite
 from tests.service.xml_served import CAR, Served, Speaker
 from tests.services.missing import need
 from tidings.schema.dtd import FILES
-from tidings.service.scopes import XML
+from tidings.service.door.scopes import XML
 
 
 @on_sqlite

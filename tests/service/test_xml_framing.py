@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.service.xml_framing import DEEPEST, MOST_ATTRIBUTES, Document, Framing, MalformedRequest, RequestTooLarge
+from tidings.service.xml.framing import DEEPEST, MOST_ATTRIBUTES, Document, Framing, MalformedRequest, RequestTooLarge
 
 LARGEST = 100_000
 

@@ -13,10 +13,10 @@ from tests.service.xml_served import CAR, SCHEMA, Client, served
 from tidings.errors import TidingsError
 from tidings.schema import json_form
 from tidings.schema.dtd import FILES
-from tidings.service import xml_answers as answers
-from tidings.service.xml_framing import Document, Framing, MalformedRequest
-from tidings.service.xml_requests import Request, read_request
-from tidings.service.xml_validity import InvalidRequest, Validity, parse
+from tidings.service.xml import answers as answers
+from tidings.service.xml.framing import Document, Framing, MalformedRequest
+from tidings.service.xml.requests import Request, read_request
+from tidings.service.xml.validity import InvalidRequest, Validity, parse
 
 pytestmark = pytest.mark.slow
 

@@ -8,9 +8,9 @@ from tidings.events import RefusedEvent
 from tidings.schema import AttributeUse, Catalog, EventType
 from tidings.schema.dtd import dtd
 from tidings.schema.growth import CreateEventType
-from tidings.service.xml_framing import Document
-from tidings.service.xml_requests import Publication, read_request
-from tidings.service.xml_validity import Validity, parse
+from tidings.service.xml.framing import Document
+from tidings.service.xml.requests import Publication, read_request
+from tidings.service.xml.validity import Validity, parse
 from tidings.store import Grow
 
 

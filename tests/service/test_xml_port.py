@@ -10,7 +10,7 @@ from tests.notifying.smtp_sink import client_side, self_made_certificate
 from tests.service.served import Served as Process
 from tests.service.xml_served import CAR, SETTINGS, Client, served
 from tests.services.sqlite import new_store
-from tidings.service.serving import _xml_certificate
+from tidings.service.service import _xml_certificate
 from tidings.settings import InvalidSetting, Settings, read_settings
 from tidings.store import Store
 

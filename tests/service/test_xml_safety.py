@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.service.xml_served import CAR, Client, Served, served
-from tidings.service.xml_framing import DEEPEST
+from tidings.service.xml.framing import DEEPEST
 
 HOSTILE = {
     "entity bomb": (

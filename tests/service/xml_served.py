@@ -18,10 +18,10 @@ from tests.services.sqlite import new_store
 from tests.store.batches import commit_batch
 from tidings.schema import Instant, growth, json_form
 from tidings.service import Gateway
-from tidings.service.callers import digest_of, new_token
-from tidings.service.xml_daemon import XmlDaemon
-from tidings.service.xml_framing import Document
-from tidings.service.xml_validity import Validity, parse
+from tidings.service.door.callers import digest_of, new_token
+from tidings.service.xml.daemon import XmlDaemon
+from tidings.service.xml.framing import Document
+from tidings.service.xml.validity import Validity, parse
 from tidings.settings import Settings
 from tidings.store import Grow, Store
 from tidings.store.accounts.accounts import Account, Token

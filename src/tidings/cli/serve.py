@@ -64,7 +64,7 @@ def serve(
     }  # fmt: skip
     with plain_errors():
         chosen = read_settings(flags, os.environ, settings)
-        from tidings.service.serving import serve as run  # with FastAPI and SQLAlchemy, which other commands do without
+        from tidings.service.service import serve as run  # with FastAPI and SQLAlchemy, which other commands do without
 
         run(chosen, _say)
 

@@ -12,7 +12,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
 from tidings.demo.wishes import ANN, DEMO
-from tidings.service.callers import digest_of, new_token
+from tidings.service.door.callers import digest_of, new_token
 from tidings.store import Store
 from tidings.store.accounts.accounts import Account, Token
 from tidings.store.clock.clock import now

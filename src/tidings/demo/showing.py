@@ -14,8 +14,8 @@ from tidings.demo.assignment import VARIABLE, Assignment
 from tidings.demo.people import PASSWORDS, People, prepare
 from tidings.demo.wishes import DEMO
 from tidings.logs import VARIABLE as LOG_FORMAT
-from tidings.service.children import Child
-from tidings.service.serving import serve
+from tidings.service.service import serve
+from tidings.service.workers.children import Child
 from tidings.settings import Settings
 from tidings.store import Store
 

@@ -16,11 +16,11 @@ from tidings.errors import StoreError
 from tidings.events import Event, RefusedEvent, validate
 from tidings.schema import Catalog
 from tidings.service.actions.channels import Channels
-from tidings.service.admission import Admission
-from tidings.service.callers import Caller, Callers
-from tidings.service.committing import Committing
+from tidings.service.door.admission import Admission
+from tidings.service.door.callers import Caller, Callers
 from tidings.service.evident import Evident
-from tidings.service.status import OFF, ChildStatus
+from tidings.service.group_commit import Committing
+from tidings.service.workers.status import OFF, ChildStatus
 from tidings.settings import Settings
 from tidings.store import (
     Accepted,

@@ -20,32 +20,31 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from tidings.errors import TidingsError
-from tidings.service import (
+from tidings.service import pages, readiness
+from tidings.service.actions.accounts import Accounts
+from tidings.service.actions.questions import Questions
+from tidings.service.api import (
     account_routes,
     channel_routes,
     confirmation_routes,
     delivery_routes,
-    describing,
     document_routes,
     inquiry_routes,
     notification_routes,
-    operations,
-    pages,
     problems,
-    publishing,
-    readiness,
     schema_routes,
     stream_routes,
     subscription_routes,
 )
-from tidings.service.actions.accounts import Accounts
-from tidings.service.actions.questions import Questions
-from tidings.service.collecting import collecting_less
-from tidings.service.entrance import GONE, TOLD, Entrance
+from tidings.service.api import event_routes as publishing
+from tidings.service.api import openapi as describing
+from tidings.service.api import operator_routes as operations
+from tidings.service.door.entrance import GONE, TOLD, Entrance
+from tidings.service.door.request_id import logged_path
+from tidings.service.garbage_collector import collecting_less
 from tidings.service.gateway import Gateway
-from tidings.service.request_id import logged_path
-from tidings.service.streaming import Streams
-from tidings.service.watching import Watching
+from tidings.service.live.streams import Streams
+from tidings.service.live.watch import Watching
 
 log = logging.getLogger("tidings.service")
 _ROUTES = (

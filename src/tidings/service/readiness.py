@@ -15,14 +15,14 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from tidings.errors import Explained, ServiceError, StoreError
-from tidings.service import problems
-from tidings.service.bodies import Shape, says
+from tidings.service.api import problems
+from tidings.service.api.requests import GatewayOf, answered
+from tidings.service.api.shapes import Shape, says
+from tidings.service.door.guarded_route import GuardedRoute
+from tidings.service.door.scopes import CALLER
 from tidings.service.gateway import Gateway
-from tidings.service.guarded_route import GuardedRoute
 from tidings.service.pulse import Beat
-from tidings.service.requests import GatewayOf, answered
-from tidings.service.scopes import CALLER
-from tidings.service.status import ChildStatus
+from tidings.service.workers.status import ChildStatus
 
 router = APIRouter(tags=["operations"], route_class=GuardedRoute)
 

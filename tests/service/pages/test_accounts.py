@@ -6,8 +6,8 @@ import pytest
 
 from tests.service.conftest import PASSWORD, Service, on_sqlite
 from tests.service.pages.visitor import Visitor
-from tidings.service.callers import digest_of
-from tidings.service.requests import SESSION
+from tidings.service.api.requests import SESSION
+from tidings.service.door.callers import digest_of
 
 pytestmark = on_sqlite
 ACCOUNT = "/pages/account"

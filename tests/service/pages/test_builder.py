@@ -13,9 +13,9 @@ from tests.strategies.filters import RICH, catalogs, filter_texts
 from tidings.language import Filter
 from tidings.schema import Catalog, growth, json_form
 from tidings.schema.catalog import Attribute, AttributeUse
-from tidings.service import filter_trial
-from tidings.service.pages.builder import MOST_GROUPS, Row, Rows, rows_of, text_of
-from tidings.service.pages.choices import choices, offered
+from tidings.service.pages.forms.builder import MOST_GROUPS, Row, Rows, rows_of, text_of
+from tidings.service.pages.forms.choices import choices, offered
+from tidings.service.workers import filter_trial
 from tidings.store import Grow
 
 CATALOG = json_form.read(SCHEMA.read_bytes())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidings.service.pages.charts import SPARK_HEIGHT, chart, spark
+from tidings.service.pages.parts.charts import SPARK_HEIGHT, chart, spark
 from tidings.store.pages.recent import BINS, MOST_IN_BIN
 
 

@@ -6,7 +6,7 @@ from tidings.events import Event
 from tidings.language import Filter
 from tidings.matching.naive import matches
 from tidings.schema import json_form
-from tidings.service.pages.examples import example_filters, read_example
+from tidings.service.pages.parts.examples import example_filters, read_example
 from tidings.store.pages.recent import Seen
 
 

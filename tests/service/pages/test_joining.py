@@ -5,8 +5,8 @@ import pytest
 from tests.service.conftest import PASSWORD, Service, on_sqlite
 from tests.service.pages.visitor import Visitor
 from tidings.schema import Instant
-from tidings.service.callers import digest_of, new_token
-from tidings.service.requests import SESSION
+from tidings.service.api.requests import SESSION
+from tidings.service.door.callers import digest_of, new_token
 from tidings.store.accounts.accounts import Token
 from tidings.store.clock.clock import now
 

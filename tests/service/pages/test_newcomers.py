@@ -9,9 +9,9 @@ from tests.service.conftest import PASSWORD, Service, car, on_sqlite
 from tests.service.pages.visitor import Visitor
 from tidings.events import Event, validate
 from tidings.schema import Catalog
-from tidings.service.pages import showcase
-from tidings.service.pages.showcase import Showcase
-from tidings.service.status import ChildStatus
+from tidings.service.pages.parts import showcase
+from tidings.service.pages.parts.showcase import Showcase
+from tidings.service.workers.status import ChildStatus
 from tidings.settings import Settings
 
 pytestmark = on_sqlite

@@ -20,10 +20,10 @@ from tidings.pipeline.plans.plan_figures import PlanReader
 from tidings.pipeline.plans.planner import Planner
 from tidings.pipeline.plans.plans import Plans
 from tidings.schema import Instant
-from tidings.service.children import Child
-from tidings.service.operations import Figuring
-from tidings.service.status import ChildStatus
-from tidings.service.supervising import Supervisor
+from tidings.service.api.operator_routes import Figuring
+from tidings.service.workers.children import Child
+from tidings.service.workers.status import ChildStatus
+from tidings.service.workers.supervisor import Supervisor
 from tidings.settings import Settings
 from tidings.store import AttemptResult, DeadLetter, SetQuota, Store
 from tidings.store.notifications.commits import CHUNK

@@ -8,7 +8,7 @@ from tidings.schema import Domain, growth
 from tidings.schema.catalog import Attribute, AttributeUse, EventType
 from tidings.schema.domain import Kind
 from tidings.schema.hierarchy import LEVELS, Hierarchy
-from tidings.service.questions import stored
+from tidings.service.workers.questions import stored
 from tidings.store import Grow
 
 pytestmark = on_sqlite
@@ -191,7 +191,7 @@ def test_going_on_without_a_type_is_told(ann: Visitor) -> None:
 def test_a_guest_is_led_to_the_log_in_unless_guests_may(service: Service, visitor: Visitor) -> None:
     visitor.get("/pages/publish?type=car")
     assert visitor.page.url.path == "/pages/login"
-    from tidings.service.callers import Caller
+    from tidings.service.door.callers import Caller
 
     service.gateway.guest = Caller("", frozenset({"publish", "schema"}))
     visitor.get("/pages/publish?type=car")

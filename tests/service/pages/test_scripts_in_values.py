@@ -14,7 +14,7 @@ from tidings.schema import growth
 from tidings.schema.catalog import Attribute, AttributeUse, EventType
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.hierarchy import Hierarchy
-from tidings.service.status import ChildStatus
+from tidings.service.workers.status import ChildStatus
 from tidings.store import DeadLetter, Grow, StoredChannel
 from tidings.store.tables import notices
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.service.conftest import SETTINGS, Service, on_sqlite
-from tidings.service.requests import SESSION
-from tidings.service.secure_cookies import from_browser, to_browser
+from tidings.service.api.requests import SESSION
+from tidings.service.door.secure_cookies import from_browser, to_browser
 from tidings.settings import Settings
 
 HSTS = "strict-transport-security"

@@ -5,7 +5,7 @@ import re
 from tests.service.conftest import PASSWORD, Service, car, on_sqlite
 from tests.service.pages.visitor import Visitor
 from tidings.events import validate
-from tidings.service.pages.showcase import Showcase
+from tidings.service.pages.parts.showcase import Showcase
 from tidings.store import PublishValid, Subscribe
 
 pytestmark = on_sqlite

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tidings.schema import json_form
-from tidings.service.pages.shown_event import ShownValue, shown_event, shown_value
+from tidings.service.pages.parts.shown_event import ShownValue, shown_event, shown_value
 
 CATALOG = json_form.read(
     json.dumps(

@@ -8,9 +8,9 @@ import pytest
 
 from tests.service.conftest import PASSWORD, Service, on_sqlite
 from tests.service.pages.visitor import Visitor
-from tidings.service.callers import Caller, digest_of
-from tidings.service.pages.proving import proof_of
-from tidings.service.requests import SESSION
+from tidings.service.api.requests import SESSION
+from tidings.service.door.callers import Caller, digest_of
+from tidings.service.pages.forms.form_proof import proof_of
 
 pytestmark = on_sqlite
 NEW = "/pages/subscriptions/new"

@@ -9,9 +9,9 @@ import pytest
 
 from tests.service.conftest import Service, on_sqlite
 from tests.service.pages.visitor import Visitor
-from tidings.service.operations import Figuring
-from tidings.service.requests import SESSION
-from tidings.service.throttling import Throttle
+from tidings.service.api.operator_routes import Figuring
+from tidings.service.api.requests import SESSION
+from tidings.service.door.rate_limits import Throttle
 from tidings.store import StoreUnreachable
 
 pytestmark = on_sqlite

@@ -31,9 +31,9 @@ from tidings.service.actions.account_errors import (
     TooManyLogins,
     WrongPassword,
 )
-from tidings.service.callers import Caller, OutOfScope, UnknownToken, digest_of, new_token
+from tidings.service.door.callers import Caller, OutOfScope, UnknownToken, digest_of, new_token
+from tidings.service.door.rate_limits import Throttle
 from tidings.service.gateway import Gateway
-from tidings.service.throttling import Throttle
 from tidings.settings import SCOPES
 from tidings.store import SetQuota
 from tidings.store.accounts.accounts import OPERATOR, Account, Token

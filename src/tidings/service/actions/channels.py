@@ -34,7 +34,7 @@ from tidings.service.actions.channel_values import (
     destination,
     how_to_confirm,
 )
-from tidings.service.throttling import Throttle
+from tidings.service.door.rate_limits import Throttle
 from tidings.store import ChannelState, NoSuchChannel, NoSuchSubscription, StoredChannel
 from tidings.store.journal.fitness import is_id
 

@@ -1,4 +1,4 @@
-"""Publish events: a raw one, or some that were found valid already. `event_stream` has the way of many."""
+"""Publish events: a raw one, or some that were found valid already. `event_lines` has the way of many."""
 
 from __future__ import annotations
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidings.schema import Instant
-from tidings.service import filter_trial, questions
 from tidings.service.actions.filters import EVERYTHING
-from tidings.service.filter_trial import Trial
 from tidings.service.gateway import Gateway
-from tidings.service.inquiries import Inquiries
-from tidings.service.jobs import Jobs
-from tidings.service.query_files import Query
-from tidings.service.questions import Found, StoredEvent, Tried
+from tidings.service.workers import filter_trial, questions
+from tidings.service.workers.filter_trial import Trial
+from tidings.service.workers.inquiries import Inquiries
+from tidings.service.workers.jobs import Jobs
+from tidings.service.workers.query_files import Query
+from tidings.service.workers.questions import Found, StoredEvent, Tried
 
 LARGE = 1_000_000  # positions; a search over more of them without paging becomes a job
 PAGE = 100

@@ -11,12 +11,12 @@ from tidings.errors import TidingsError
 from tidings.service.actions.account_errors import IllegalPassword, WrongPassword
 from tidings.service.actions.accounts import token_id
 from tidings.service.actions.times import WrongTime, read_future_time
-from tidings.service.pages.form import Form, read_form
+from tidings.service.api.problems import status_of
+from tidings.service.api.requests import accounts_of, address_of
+from tidings.service.pages.forms.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
-from tidings.service.pages.rendering import render
-from tidings.service.pages.visiting import begin_session, gateway_of, member
-from tidings.service.problems import status_of
-from tidings.service.requests import accounts_of, address_of
+from tidings.service.pages.parts.render import render
+from tidings.service.pages.visitors import begin_session, gateway_of, member
 from tidings.settings import SCOPES
 from tidings.store.pages import recent
 

@@ -15,14 +15,14 @@ from tidings.notifying.errors import InvalidRhythm, UnknownChannel, UnknownTimeZ
 from tidings.service.actions.channel_values import KINDS, STORED, ChannelAsked, ChannelUnconfirmed, how_to_confirm
 from tidings.service.actions.deliveries import send_test
 from tidings.service.actions.subscriptions import SubscriptionChange, change
-from tidings.service.channel_shapes import shown_url
+from tidings.service.api.channel_shapes import shown_url
+from tidings.service.api.problems import status_of
 from tidings.service.pages.delivery_pages import deliveries_page
-from tidings.service.pages.form import Form, read_form
+from tidings.service.pages.forms.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
-from tidings.service.pages.rendering import render
+from tidings.service.pages.parts.render import render
 from tidings.service.pages.subscription_pages import MINE, own
-from tidings.service.pages.visiting import gateway_of, member
-from tidings.service.problems import status_of
+from tidings.service.pages.visitors import gateway_of, member
 from tidings.store import NoSuchSubscription, Standing, StoredChannel
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)

@@ -13,14 +13,14 @@ from tidings.schema import Instant
 from tidings.service.actions.channel_values import how_to_confirm
 from tidings.service.actions.deliveries import ReplayAsked, replay
 from tidings.service.actions.times import WrongTime, read_time
-from tidings.service.bodies import WrongBody
-from tidings.service.pages.form import Form, read_form
+from tidings.service.api.requests import After, read_cursor
+from tidings.service.api.shapes import WrongBody
+from tidings.service.pages.forms.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
-from tidings.service.pages.rendering import render
+from tidings.service.pages.parts.render import render
+from tidings.service.pages.parts.words import counted, moment
 from tidings.service.pages.subscription_pages import MINE
-from tidings.service.pages.visiting import gateway_of, member
-from tidings.service.pages.wording import counted, moment
-from tidings.service.requests import After, read_cursor
+from tidings.service.pages.visitors import gateway_of, member
 from tidings.store import DeliveryState, NoSuchSubscription
 from tidings.store.clock.clock import now
 

@@ -6,11 +6,11 @@ import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from tidings.service.callers import Caller
+from tidings.service.door.callers import Caller
 from tidings.service.pages.page_route import PageRoute
-from tidings.service.pages.rendering import render
-from tidings.service.pages.visiting import gateway_of, member
-from tidings.service.questions import NoSuchEvent, stored
+from tidings.service.pages.parts.render import render
+from tidings.service.pages.visitors import gateway_of, member
+from tidings.service.workers.questions import NoSuchEvent, stored
 from tidings.store.pages import recent
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)

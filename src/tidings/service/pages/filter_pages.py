@@ -13,13 +13,14 @@ from tidings.errors import LanguageError, TidingsError
 from tidings.language.errors import ValueOutsideDomain
 from tidings.schema import Catalog, Domain
 from tidings.schema.domain import Kind
-from tidings.service import problems
 from tidings.service.actions.filters import read_filter
-from tidings.service.bodies import Shape, read_body
+from tidings.service.api import problems
+from tidings.service.api.inquiry_routes import questions_of
+from tidings.service.api.requests import answered
+from tidings.service.api.shapes import Shape, read_body
+from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.gateway import Gateway
-from tidings.service.guarded_route import GuardedRoute
-from tidings.service.inquiry_routes import questions_of
-from tidings.service.pages.builder import (
+from tidings.service.pages.forms.builder import (
     MOST_GROUPS,
     MOST_ROWS,
     MOST_VALUES,
@@ -30,13 +31,12 @@ from tidings.service.pages.builder import (
     rows_of,
     text_of,
 )
-from tidings.service.pages.choices import choices, offered
-from tidings.service.pages.proving import PROOF_HEADER, StaleForm, check_proof
+from tidings.service.pages.forms.choices import choices, offered
+from tidings.service.pages.forms.form_proof import PROOF_HEADER, StaleForm, check_proof
+from tidings.service.pages.forms.typed_number import no_number
+from tidings.service.pages.parts.words import sentence
 from tidings.service.pages.publish_pages import MOST_LISTED
-from tidings.service.pages.typed_number import no_number
-from tidings.service.pages.visiting import gateway_of, member
-from tidings.service.pages.wording import sentence
-from tidings.service.requests import answered
+from tidings.service.pages.visitors import gateway_of, member
 
 router = APIRouter(include_in_schema=False, route_class=GuardedRoute)  # problems stay JSON: a script reads them
 

@@ -12,14 +12,14 @@ from tidings.schema import Catalog, Domain, growth
 from tidings.schema.catalog import Attribute, EventType
 from tidings.schema.domain import Kind
 from tidings.service.actions import schema
-from tidings.service.pages.form import Form, read_form
-from tidings.service.pages.growth_forms import MOST_ROWS, WAYS, Way, field_of
+from tidings.service.api.problems import status_of
+from tidings.service.api.requests import answered
+from tidings.service.pages.forms.form import Form, read_form
+from tidings.service.pages.forms.growth_forms import MOST_ROWS, WAYS, Way, field_of
 from tidings.service.pages.page_route import NoSuchPage, PageRoute
-from tidings.service.pages.rendering import render
-from tidings.service.pages.visiting import gateway_of
-from tidings.service.pages.wording import sentence
-from tidings.service.problems import status_of
-from tidings.service.requests import answered
+from tidings.service.pages.parts.render import render
+from tidings.service.pages.parts.words import sentence
+from tidings.service.pages.visitors import gateway_of
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 

@@ -10,13 +10,13 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from tidings.errors import StoreError
-from tidings.service.pages.charts import Chart, chart
+from tidings.service.pages.forms.form_proof import check_continues
 from tidings.service.pages.page_route import PageRoute
-from tidings.service.pages.proving import check_continues
-from tidings.service.pages.rendering import render
-from tidings.service.pages.showcase import Showcase, Window
-from tidings.service.pages.visiting import gateway_of, has_ended, visitor
-from tidings.service.pages.wording import rate
+from tidings.service.pages.parts.charts import Chart, chart
+from tidings.service.pages.parts.render import render
+from tidings.service.pages.parts.showcase import Showcase, Window
+from tidings.service.pages.parts.words import rate
+from tidings.service.pages.visitors import gateway_of, has_ended, visitor
 from tidings.service.pulse import EVERY, Pulse
 from tidings.store.pages import recent
 

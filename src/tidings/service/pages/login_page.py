@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tidings.service.pages.kept_form import KeptForm
-from tidings.service.pages.rendering import render
-from tidings.service.pages.visiting import safe_next
+from tidings.service.pages.forms.kept_form import KeptForm
+from tidings.service.pages.parts.render import render
+from tidings.service.pages.visitors import safe_next
 
 
 def login_page(

@@ -10,16 +10,16 @@ from starlette.responses import Response
 from tidings.errors import LanguageError
 from tidings.service.actions.filters import read_filter
 from tidings.service.actions.questions import EventAsked
+from tidings.service.api.inquiry_routes import questions_of
+from tidings.service.api.notification_routes import check_owned
+from tidings.service.api.requests import After, check_id, read_cursor
 from tidings.service.gateway import Gateway
-from tidings.service.inquiry_routes import questions_of
-from tidings.service.notification_routes import check_owned
-from tidings.service.pages.charts import spark
 from tidings.service.pages.page_route import PageRoute
-from tidings.service.pages.rendering import render
+from tidings.service.pages.parts.charts import spark
+from tidings.service.pages.parts.render import render
 from tidings.service.pages.subscription_pages import DONE, MINE
-from tidings.service.pages.visiting import gateway_of, member
-from tidings.service.questions import NoSuchEvent
-from tidings.service.requests import After, check_id, read_cursor
+from tidings.service.pages.visitors import gateway_of, member
+from tidings.service.workers.questions import NoSuchEvent
 from tidings.store import NoSuchSubscription, Standing, StoredChannel
 from tidings.store.pages import recent
 

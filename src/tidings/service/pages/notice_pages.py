@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from tidings.service.pages.form import read_form
+from tidings.service.api.requests import After, read_cursor
+from tidings.service.pages.forms.form import read_form
 from tidings.service.pages.page_route import PageRoute
-from tidings.service.pages.rendering import render
-from tidings.service.pages.visiting import gateway_of, member
-from tidings.service.requests import After, read_cursor
+from tidings.service.pages.parts.render import render
+from tidings.service.pages.visitors import gateway_of, member
 from tidings.store import Notice
 from tidings.store.pages import notices
 

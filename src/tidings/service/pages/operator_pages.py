@@ -13,13 +13,13 @@ from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import StoreError
 from tidings.notifying.delivery import destination_of
+from tidings.service.api.problems import legible
+from tidings.service.api.requests import After, read_cursor
 from tidings.service.gateway import Gateway
-from tidings.service.pages.form import read_form
+from tidings.service.pages.forms.form import read_form
 from tidings.service.pages.page_route import PageRoute
-from tidings.service.pages.rendering import render
-from tidings.service.pages.visiting import gateway_of
-from tidings.service.problems import legible
-from tidings.service.requests import After, read_cursor
+from tidings.service.pages.parts.render import render
+from tidings.service.pages.visitors import gateway_of
 from tidings.store import StoredChannel
 from tidings.store.pages import oversight
 

@@ -15,18 +15,18 @@ from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import ServiceError, TidingsError
 from tidings.logs import REQUEST_ID
-from tidings.service import problems
-from tidings.service.guarded_route import route_need
-from tidings.service.pages.form import read_unproved
-from tidings.service.pages.kept_form import refused_form
+from tidings.service.api import problems
+from tidings.service.door.guarded_route import route_need
+from tidings.service.door.request_id import logged_path
+from tidings.service.door.scopes import NOTHING, allow
+from tidings.service.pages.forms.form import read_unproved
+from tidings.service.pages.forms.form_proof import PROOF, StaleForm, owner_of
+from tidings.service.pages.forms.kept_form import refused_form
+from tidings.service.pages.forms.refilled_form import keep, refilled
 from tidings.service.pages.login_page import login_page
-from tidings.service.pages.noticed import count_unread
-from tidings.service.pages.proving import PROOF, StaleForm, owner_of
-from tidings.service.pages.refilling import keep, refilled
-from tidings.service.pages.rendering import render
-from tidings.service.pages.visiting import LogInFirst, back_to, has_ended, member, visitor
-from tidings.service.request_id import logged_path
-from tidings.service.scopes import NOTHING, allow
+from tidings.service.pages.parts.render import render
+from tidings.service.pages.parts.unread_notices import count_unread
+from tidings.service.pages.visitors import LogInFirst, back_to, has_ended, member, visitor
 
 log = logging.getLogger("tidings.service")
 _TITLES = {404: "Not found", 403: "Not allowed", 500: "Something went wrong", 503: "Not now"}

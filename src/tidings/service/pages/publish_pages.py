@@ -17,12 +17,12 @@ from tidings.schema import Catalog, Domain
 from tidings.schema.catalog import AttributeUse, UnknownName
 from tidings.schema.domain import Kind
 from tidings.service.actions import publish as actions
-from tidings.service.pages.form import Form, read_form
+from tidings.service.pages.forms.form import Form, read_form
+from tidings.service.pages.forms.typed_number import no_number, typed_number
 from tidings.service.pages.page_route import PageRoute
-from tidings.service.pages.rendering import render
-from tidings.service.pages.trees import Branch, branches, obstacle
-from tidings.service.pages.typed_number import no_number, typed_number
-from tidings.service.pages.visiting import gateway_of
+from tidings.service.pages.parts.render import render
+from tidings.service.pages.parts.trees import Branch, branches, obstacle
+from tidings.service.pages.visitors import gateway_of
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 

@@ -11,11 +11,11 @@ from starlette.responses import Response
 
 from tidings.errors import shown
 from tidings.schema import Instant
+from tidings.service.api.requests import After, read_cursor
 from tidings.service.pages.page_route import PageRoute
-from tidings.service.pages.rendering import render
-from tidings.service.pages.trees import branches, obstacle
-from tidings.service.pages.visiting import gateway_of, visitor
-from tidings.service.requests import After, read_cursor
+from tidings.service.pages.parts.render import render
+from tidings.service.pages.parts.trees import branches, obstacle
+from tidings.service.pages.visitors import gateway_of, visitor
 from tidings.store import Store
 from tidings.store.journal.entries import Entry
 from tidings.store.journal.journal import growth_before

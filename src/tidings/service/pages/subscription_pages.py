@@ -14,13 +14,13 @@ from tidings.service.actions import subscriptions
 from tidings.service.actions.keys import IdempotencyKeyReused
 from tidings.service.actions.subscriptions import SubscriptionAsked, SubscriptionChange
 from tidings.service.actions.times import read_future_time
-from tidings.service.pages.charts import spark
-from tidings.service.pages.filter_form import checked_form, filter_form, wrong_form
-from tidings.service.pages.form import Form, read_form
+from tidings.service.api.requests import After, read_cursor
+from tidings.service.pages.forms.filter_form import checked_form, filter_form, wrong_form
+from tidings.service.pages.forms.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
-from tidings.service.pages.rendering import render
-from tidings.service.pages.visiting import gateway_of, member
-from tidings.service.requests import After, read_cursor
+from tidings.service.pages.parts.charts import spark
+from tidings.service.pages.parts.render import render
+from tidings.service.pages.visitors import gateway_of, member
 from tidings.store import Standing
 from tidings.store.journal.entries import KEEP
 from tidings.store.pages import recent

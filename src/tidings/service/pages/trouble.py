@@ -13,8 +13,8 @@ from starlette.types import Scope
 
 from tidings.errors import TidingsError
 from tidings.logs import REQUEST_ID
-from tidings.service import problems
-from tidings.service.pages.rendering import POLICY, templates
+from tidings.service.api import problems
+from tidings.service.pages.parts.render import POLICY, templates
 
 _TITLES = {429: "Too many requests", 500: "Something went wrong", 503: "Not now"}
 

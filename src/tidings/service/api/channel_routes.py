@@ -1,0 +1,145 @@
+"""/subscriptions/{id}/channel and what its owner must know of it; for operators, the channels that are in trouble."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from tidings.notifying.delivery import destination_of
+from tidings.service.actions.channel_values import how_to_confirm
+from tidings.service.api.channel_shapes import ChannelSeen, channel_seen
+from tidings.service.api.requests import (
+    After,
+    Calling,
+    GatewayOf,
+    Limit,
+    answered,
+    read_cursor,
+)
+from tidings.service.api.shapes import Shape, read_body, says, says_nothing, takes
+from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
+from tidings.store import StoredChannel
+
+router = APIRouter(tags=["channels"], route_class=IdempotentRoute)
+
+
+class SecretMade(Shape, frozen=True):
+    secret: str
+    old_until: str
+
+
+class NoticeSeen(Shape, frozen=True):
+    number: int
+    subscription: str
+    text: str
+    stored: str
+    seen: bool
+
+
+class Notices(Shape, frozen=True):
+    notices: list[NoticeSeen]
+    next: str
+
+
+class SeenUpTo(Shape, frozen=True):
+    upto: str
+
+
+class TroubledChannel(Shape, frozen=True):
+    subscription: str
+    owner: str
+    kind: str
+    destination: str
+    state: str
+    reason: str
+    failing_since: str | None
+    dead_in_a_row: int
+    seconds: float
+    problem: str
+
+
+class TroubledChannels(Shape, frozen=True):
+    channels: list[TroubledChannel]
+
+
+_SEEN = says(ChannelSeen, "As it is now")
+
+
+@router.get("/subscriptions/{id}/channel", responses=_SEEN)
+async def channel(id: str, gateway: GatewayOf, caller: Calling) -> Response:
+    """How you are told, and how that goes."""
+    found = await gateway.channels.owned(id, caller.owner)
+    return answered(channel_seen(found, "" if found is None else how_to_confirm(found)))
+
+
+@router.post("/subscriptions/{id}/channel/pause", responses=_SEEN)
+async def pause(id: str, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
+    """Nothing is sent until it is resumed; nothing is lost."""
+    return answered(channel_seen(await gateway.channels.pause(id, caller.owner)))
+
+
+@router.post("/subscriptions/{id}/channel/resume", responses=_SEEN)
+async def resume(id: str, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
+    """What was kept is sent. A channel that was disabled or never confirmed asks the other side again first."""
+    kept = await gateway.channels.resume(id, caller.owner)
+    return answered(channel_seen(kept.channel, kept.confirm))
+
+
+@router.post(
+    "/subscriptions/{id}/channel/rotate-secret", responses=says(SecretMade, "Shown this once; both sign until then")
+)
+async def rotate_secret(id: str, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
+    """A new secret for a webhook. For 24 hours the old one signs beside it."""
+    secret, until = await gateway.channels.rotate(id, caller.owner)
+    return answered({"secret": secret, "old_until": str(until)})
+
+
+@router.get("/notices", responses=says(Notices, "A page; `next` is where to go on"))
+async def notices(gateway: GatewayOf, caller: Calling, after: After = "", limit: Limit = 100) -> Response:
+    """What you must know about your channels, as that one was disabled."""
+    start = read_cursor(after)
+    found = await gateway.read(gateway.store.notices_of, caller.owner, start, limit)
+    listed = [
+        {
+            "number": one.number,
+            "subscription": one.subscription,
+            "text": one.text,
+            "stored": str(one.stored),
+            "seen": one.seen,
+        }
+        for one in found
+    ]
+    return answered({"notices": listed, "next": str(found[-1].number if found else start)})
+
+
+@router.post(
+    "/notices/seen", status_code=204, openapi_extra=takes(SeenUpTo), responses=says_nothing("They are marked as seen")
+)
+async def see_notices(request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
+    """Up to a cursor that GET /notices gave as `next`."""
+    body = await read_body(request, SeenUpTo)
+    await gateway.write(gateway.store.see_notices, caller.owner, read_cursor(body.upto))
+    return Response(status_code=204)
+
+
+@router.get("/operator/channels", responses=says(TroubledChannels, "The longest failing first"))
+async def troubled(gateway: GatewayOf, caller: Calling, limit: Limit = 100) -> Response:
+    """The channels that fail, were disabled or are slow, whoever's they are."""
+    found = await gateway.read(gateway.store.troubled, limit)
+    return answered({"channels": [_troubled(one) for one in found]})
+
+
+def _troubled(one: StoredChannel) -> dict[str, object]:
+    """Without the settings: a URL may hold a secret. Host or address are enough to know where it goes."""
+    return {
+        "subscription": one.subscription,
+        "owner": one.owner,
+        "kind": one.kind,
+        "destination": destination_of(one).partition(" ")[2],
+        "state": one.state,
+        "reason": one.reason,
+        "failing_since": None if one.failing_since is None else str(one.failing_since),
+        "dead_in_a_row": one.dead_in_a_row,
+        "seconds": one.seconds,
+        "problem": one.problem,
+    }

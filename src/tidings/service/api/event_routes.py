@@ -1,0 +1,250 @@
+"""POST /events: one event, many, CloudEvents in three forms, and a stream of lines; each answered by what became of it.
+
+One event is a draft in the group commit that all requests share. Of many, the valid ones are found beside the event
+loop and appended some thousand at a time; the next are read while these are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from tidings.errors import ServiceError, TidingsError
+from tidings.events import BrokenRule, RefusedEvent
+from tidings.schema import Catalog
+from tidings.service.actions import publish as actions
+from tidings.service.actions.publish import check_size, too_large
+from tidings.service.api import cloud_events, problems
+from tidings.service.api.requests import answered
+from tidings.service.api.shapes import (
+    RAW_ITEMS,
+    Shape,
+    WrongBody,
+    WrongContentType,
+    check_unpacked,
+    decoded,
+    media_type,
+    says,
+    takes,
+)
+from tidings.service.door.entrance import STREAMED
+from tidings.service.door.guarded_route import GuardedRoute
+from tidings.service.door.scopes import check_need, need_of
+from tidings.service.event_lines import Pieces, Sifted, Tally, publish_stream, sift
+from tidings.service.gateway import QUICK, Gateway
+
+router = APIRouter(tags=["events"], route_class=GuardedRoute)
+
+_JSON = "application/json"
+ACCEPTED = (_JSON, cloud_events.STRUCTURED, cloud_events.BATCH, *STREAMED)
+_AT_ONCE = 5_000  # events of one request in one transaction
+MOST_EVENTS = 100_000  # in one array
+_MOST_VALUES = 2_000_000  # in these events: they are all in memory at once
+_DAY = 86_400  # seconds
+_NEED = need_of("POST", "/events")
+
+_TEXT = {"type": "string"}
+_NULLABLE = {"type": ["string", "null"]}
+_EVENT: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "id": {"type": ["string", "null"], "minLength": 1, "maxLength": 1000},
+        "source": _NULLABLE,
+        "time": {"type": ["string", "null"], "description": "ISO 8601; UTC where it has no zone"},
+        "contact": _NULLABLE,
+        "event_type": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]},
+        "attributes": {"type": ["object", "null"], "description": "A value, or a list of values, for each name"},
+    },
+    "required": ["event_type"],
+    "additionalProperties": False,
+}
+_CLOUD_EVENT: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "specversion": {"const": "1.0"},
+        "id": {"type": "string", "minLength": 1},
+        "source": {"type": "string", "minLength": 1},
+        "type": {"type": "string", "minLength": 1, "description": "The event type"},
+        "eventtypes": {"type": ["string", "null"], "description": "Several event types, separated by commas"},
+        "time": _NULLABLE,
+        "data": {"type": ["object", "null"], "description": "The attributes"},
+    },
+    "required": ["specversion", "id", "source", "type"],
+}
+
+
+class TooManyEvents(ServiceError):
+    status = 413
+
+    def __str__(self) -> str:
+        return (
+            f"an array has at most {MOST_EVENTS:,} events and {_MOST_VALUES:,} values; send more as a stream of lines"
+        )
+
+
+class Published(Shape, frozen=True):
+    id: str
+    position: int
+    duplicate: bool
+
+
+class RefusedSeen(Shape, frozen=True):
+    line: int
+    id: str | None
+    errors: list[dict[str, Any]]
+
+
+class PublishedMany(Shape, frozen=True):
+    accepted: int
+    duplicates: int
+    refused: list[RefusedSeen]
+    refused_total: int
+
+
+def _body() -> dict[str, Any]:
+    many = {"type": "array", "description": "Of such objects; what is wrong with one does not hold up the others"}
+    described = takes(_EVENT, many, told="One event or many, in any of these forms")
+    content = described["requestBody"]["content"]
+    content[cloud_events.STRUCTURED] = {"schema": _CLOUD_EVENT}
+    content[cloud_events.BATCH] = {"schema": many}
+    for kind in STREAMED:
+        content[kind] = {"schema": {"type": "string", "description": "One event a line, read as they come"}}
+    return described | {"security": [{"token": []}]}
+
+
+_ANSWERS = says(Published, "Accepted, or known already", 202)
+_ANSWERS[202]["content"][_JSON]["schema"] = {
+    "anyOf": [says(shape, "")[200]["content"][_JSON]["schema"] for shape in (Published, PublishedMany)]
+}
+
+
+@router.post("/events", status_code=202, openapi_extra=_body(), responses=_ANSWERS)
+async def publish(request: Request) -> Response:
+    """Publish. One event is answered by its place in the journal; of many, those that were refused are named.
+
+    `Tidings-Duplicate-Window` says for how many seconds a second event of one source and id is known as a duplicate;
+    without it, for ever.
+    """
+    check_need(request, _NEED)  # the entrance calls this without the route
+    gateway: Gateway = request.app.state.gateway
+    answer = await _published(request, gateway)
+    if (days := gateway.settings.duplicate_window_days) is not None:
+        answer.headers["Tidings-Duplicate-Window"] = str(days * _DAY)
+    return answer
+
+
+async def _published(request: Request, gateway: Gateway) -> Response:
+    kind = media_type(request)
+    check_unpacked(request, ACCEPTED)
+    if kind in STREAMED:
+        return await _many_lines(request, gateway)
+    if kind == cloud_events.STRUCTURED:
+        return await _one(gateway, await request.body(), cloud_events.read_structured)
+    if kind == cloud_events.BATCH:
+        return await _many(request, gateway, await request.body(), cloud_events.read_structured)
+    if cloud_events.is_binary(request.headers):
+        return await _binary(request, gateway, kind)
+    if kind != _JSON:
+        raise WrongContentType(request.headers.get("content-type", ""), ACCEPTED)
+    body = await request.body()
+    if body.lstrip(b" \t\r\n")[:1] == b"[":
+        return await _many(request, gateway, body, None)
+    return await _one(gateway, body, None)
+
+
+async def _binary(request: Request, gateway: Gateway, kind: str) -> Response:
+    body = await request.body()
+    if body and kind != _JSON and not kind.endswith("+json"):
+        raise WrongContentType(request.headers.get("content-type", ""), (_JSON,))
+    check_size(gateway, len(body))
+    return await _append(gateway, cloud_events.read_binary(request.headers, body), len(body))
+
+
+async def _one(gateway: Gateway, body: bytes, read: Callable[[Any], dict[str, Any]] | None) -> Response:
+    check_size(gateway, len(body))
+    raw = decoded(body, Any) if len(body) < QUICK else await gateway.read(decoded, body, Any)
+    return await _append(gateway, raw if read is None else read(raw), len(body))
+
+
+async def _append(gateway: Gateway, raw: Any, size: int) -> Response:
+    done = await actions.publish(gateway, raw, size)
+    return answered({"id": done.id, "position": done.position, "duplicate": done.duplicate}, 202)
+
+
+async def _many(
+    request: Request, gateway: Gateway, body: bytes, read: Callable[[Any], dict[str, Any]] | None
+) -> Response:
+    """An array; its items count as lines, from 1."""
+    tally = Tally(request.app.state.metrics.events)
+    items = await gateway.read(_items, body, gateway.settings.largest_event)
+    sifting = partial(_sift, largest=gateway.settings.largest_event, read=read)
+    try:
+        for start in range(0, len(items), _AT_ONCE):
+            some = items[start : start + _AT_ONCE]
+            numbers = range(start + 1, start + len(some) + 1)
+            catalog = await gateway.read(gateway.store.catalog)
+            sifted = await gateway.read(sifting, some, numbers, catalog, gateway.settings.values_per_attribute)
+            tally.add(sifted, await gateway.append(sifted.drafts) if sifted.drafts else ())
+    except TidingsError as problem:
+        return stopped(problem, tally)
+    return answered(tally.as_json(), 202)
+
+
+async def _many_lines(request: Request, gateway: Gateway) -> Response:
+    tally = Tally(request.app.state.metrics.events)
+    try:
+        await publish_stream(Pieces(request.stream()), gateway, tally)
+    except HTTPException as refused:
+        if refused.status_code != 413:
+            raise
+        return problems.http_answer(refused, **tally.as_json())
+    except TidingsError as problem:
+        return stopped(problem, tally)
+    return answered(tally.as_json(), 202)
+
+
+def stopped(problem: TidingsError, tally: Tally) -> Response:
+    """What was accepted before stays so, and is told with the problem."""
+    return problems.answer(problem, **tally.as_json())
+
+
+def _items(body: bytes, largest: int) -> Sequence[Any]:
+    """Each is parsed, or raw JSON where the array is long; raises WrongBody or TooManyEvents.
+
+    16 MB of numbers are 7 million values, which took a thread 56 s and hundreds of megabytes to refuse one by one.
+    """
+    if body.count(b",") > _MOST_VALUES:
+        raise TooManyEvents
+    found: Sequence[Any] = decoded(body, list[Any]) if len(body) <= largest else decoded(body, RAW_ITEMS)
+    if len(found) > MOST_EVENTS:
+        raise TooManyEvents
+    return found
+
+
+def _sift(
+    items: Sequence[Any],
+    lines: Sequence[int],
+    catalog: Catalog,
+    most_values: int,
+    largest: int,
+    read: Callable[[Any], dict[str, Any]] | None,
+) -> Sifted:
+    """In a thread."""
+    parsed = (_parsed(item, largest) if isinstance(item, msgspec.Raw) else item for item in items)
+    return sift(parsed, lines, catalog, most_values, read)
+
+
+def _parsed(part: msgspec.Raw, largest: int) -> Any:
+    """Or an error that stands for one that is too large, or has a key twice."""
+    if len(part) > largest:
+        return too_large(len(part), largest)
+    try:
+        return decoded(bytes(part), Any)
+    except WrongBody as problem:
+        return RefusedEvent(None, (BrokenRule("form", None, None, str(problem)),))

@@ -1,0 +1,112 @@
+"""The bodies of what is asked of filters and stored events, and of the answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from tidings.schema.moments import WHEN
+from tidings.service.api.shapes import Shape
+
+LAST_POSITION = 2**62
+
+
+class EventToExplain(Shape, frozen=True):
+    """Exactly one of `event`, `position` and `id` (with its `source`) says which event is meant."""
+
+    filter: str
+    event: dict[str, Any] | UnsetType = UNSET
+    position: Annotated[int, Meta(ge=1, le=LAST_POSITION)] | UnsetType = UNSET
+    id: str | UnsetType = UNSET
+    source: str | UnsetType = UNSET
+
+
+class PredicateSeen(Shape, frozen=True):
+    predicate: str
+    holds: bool
+    values: dict[str, list[int | float | str]]
+
+
+class AlternativeSeen(Shape, frozen=True):
+    matches: bool
+    note: str
+    predicates: list[PredicateSeen]
+
+
+class ExplanationSeen(Shape, frozen=True):
+    filter: str
+    event: str
+    matches: bool
+    alternatives: list[AlternativeSeen]
+    warnings: list[str]
+
+
+class FilterToTest(Shape, frozen=True):
+    filter: str
+    since: Annotated[str, Meta(max_length=100, description=f"Events accepted from then on: {WHEN}")] = "7d"
+    limit: Annotated[int, Meta(ge=0, le=100, description="How many of the newest to show")] = 10
+
+
+class EventSeen(Shape, frozen=True):
+    position: int
+    accepted: str
+    event: dict[str, Any]
+
+
+class DaySeen(Shape, frozen=True):
+    day: str
+    count: int
+
+
+class TestSeen(Shape, frozen=True):
+    filter: str
+    warnings: list[str]
+    never_matches: bool
+    matches_everything: bool
+    covered_by: list[str]
+    matched: int
+    scanned: int
+    of_newest: int | None
+    unreadable: int
+    per_day: list[DaySeen]
+    newest: list[EventSeen]
+    complete_from: int
+
+
+class EventsSeen(Shape, frozen=True):
+    events: list[EventSeen]
+    next: str | None
+    scanned: int
+    unreadable: int
+    complete_from: int
+
+
+class QueryAsked(Shape, frozen=True):
+    query: str
+    state: Literal["waiting", "running", "done", "failed"]
+
+
+class QuerySeen(Shape, frozen=True):
+    id: str
+    state: Literal["waiting", "running", "done", "failed"]
+    filter: str
+    after: int
+    upto: int
+    matched: int
+    reached: int
+    complete: bool
+    unreadable: int
+    problem: str | None
+    asked: str
+    ended: str | None
+
+
+class QueriesSeen(Shape, frozen=True):
+    queries: list[QuerySeen]
+    next: str | None
+
+
+class QueryEventsSeen(Shape, frozen=True):
+    events: list[EventSeen]
+    next: str | None

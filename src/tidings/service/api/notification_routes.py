@@ -1,0 +1,108 @@
+"""/notifications: what matched, in the order in which it was found, one page after another, or the next as it comes."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from tidings.service.api.notification_shape import notification_json, raw_events
+from tidings.service.api.requests import After, Calling, GatewayOf, Limit, answered, check_id, read_cursor
+from tidings.service.api.shapes import Shape, says
+from tidings.service.door.guarded_route import GuardedRoute
+from tidings.service.gateway import Gateway
+from tidings.store import NoSuchSubscription
+
+router = APIRouter(tags=["notifications"], route_class=GuardedRoute)
+
+LONGEST_WAIT = 30.0
+_LARGEST_PAGE = 8 << 20  # bytes of events, unless one has more: a thousand large ones would be a quarter of a gigabyte
+_READ_AT_ONCE = 100  # events; those beyond the page are not read for nothing
+Wait = Annotated[
+    float, Query(ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="Seconds to wait for the first new one")
+]
+
+
+class NotificationSeen(Shape, frozen=True):
+    id: str
+    subscription: str
+    event: dict[str, Any] | None
+    matched_at: str
+
+
+class Notifications(Shape, frozen=True):
+    notifications: list[NotificationSeen]
+    next: str
+
+
+_PAGE = says(Notifications, "A page; `next` is where to go on, also when there is nothing yet")
+
+
+@router.get("/notifications", responses=_PAGE)
+async def notifications(
+    request: Request, gateway: GatewayOf, caller: Calling, after: After = "", limit: Limit = 100, wait: Wait = 0
+) -> Response:
+    """Of all your subscriptions. An event that was removed since is null."""
+    return await _answer(request, gateway, caller.owner, None, read_cursor(after), limit, wait)
+
+
+@router.get("/subscriptions/{id}/notifications", responses=_PAGE)
+async def of_subscription(
+    id: str,
+    request: Request,
+    gateway: GatewayOf,
+    caller: Calling,
+    after: After = "",
+    limit: Limit = 100,
+    wait: Wait = 0,
+) -> Response:
+    """Of one subscription of yours, also when it was withdrawn since."""
+    start = read_cursor(after)
+    await gateway.read(check_owned, gateway, id, caller.owner)
+    return await _answer(request, gateway, caller.owner, id, start, limit, wait)
+
+
+async def _answer(
+    request: Request, gateway: Gateway, owner: str, subscription: str | None, after: int, limit: int, wait: float
+) -> Response:
+    watching = request.app.state.watching
+    end = monotonic() + wait
+    while True:
+        committed = await watching.committed() if wait else 0
+        found = await gateway.read(_page, gateway, after, limit, subscription, owner)
+        left = end - monotonic()
+        if found or left <= 0 or watching.closed or await request.is_disconnected():
+            break
+        await watching.wait(committed, left)
+    last = found[-1][0] if found else after
+    return answered({"notifications": [seen for _, seen in found], "next": str(last)})
+
+
+def _page(
+    gateway: Gateway, after: int, limit: int, subscription: str | None, owner: str
+) -> list[tuple[int, dict[str, Any]]]:
+    found = gateway.store.notifications(after, limit, subscription, owner)
+    page: list[tuple[int, dict[str, Any]]] = []
+    size = 0
+    for start in range(0, len(found), _READ_AT_ONCE):
+        some = found[start : start + _READ_AT_ONCE]
+        events = raw_events(gateway.store, some)
+        for one in some:
+            event = events.get(one.position)
+            size += 0 if event is None else len(event)
+            if size > _LARGEST_PAGE and page:
+                return page
+            page.append((one.cursor, notification_json(one, event)))
+    return page
+
+
+def check_owned(gateway: Gateway, id: str, owner: str) -> None:
+    """Raises NoSuchSubscription. One that was withdrawn is known by what it found."""
+    check_id(id)
+    try:
+        gateway.store.subscription(id, owner)
+    except NoSuchSubscription:
+        if not gateway.store.notifications(0, 1, id, owner):
+            raise

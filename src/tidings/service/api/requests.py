@@ -1,0 +1,84 @@
+"""What every handler asks of a request: the gateway, who calls, a cursor, an answer's body.
+
+The entrance (`http`) has looked up the caller before any handler runs; here it is only handed on, or its error raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import Depends, Query, Request, Security
+from fastapi.security import HTTPBearer
+from starlette.responses import Response
+
+from tidings.errors import ServiceError, shown
+from tidings.service.actions.accounts import Accounts
+from tidings.service.door.addresses import network_of
+from tidings.service.door.callers import Caller
+from tidings.service.door.scopes import caller_of
+from tidings.service.gateway import Gateway
+from tidings.store import NoSuchSubscription
+from tidings.store.journal.fitness import is_id
+
+SESSION = "tidings_session"  # the cookie
+LARGEST_PAGE = 1_000
+_LARGEST_CURSOR = 2**63 - 1
+
+_bearer = HTTPBearer(auto_error=False, scheme_name="token", description="From POST /accounts or POST /tokens")
+_encode = msgspec.json.Encoder().encode
+
+
+class WrongCursor(ServiceError):
+    def __init__(self, cursor: str) -> None:
+        super().__init__(cursor)
+
+    def __str__(self) -> str:
+        return f"{shown(self.args[0])} is no cursor: give back the 'next' of an earlier answer, or none"
+
+
+async def gateway_of(request: Request) -> Gateway:
+    gateway: Gateway = request.app.state.gateway
+    return gateway
+
+
+def accounts_of(request: Request) -> Accounts:
+    accounts: Accounts = request.app.state.accounts
+    return accounts
+
+
+def address_of(request: Request) -> str:
+    """Of whoever sent it, as limits count it; '' where the server does not know."""
+    return network_of(request.client.host) if request.client else ""
+
+
+async def calling(request: Request, _: Annotated[object, Security(_bearer)] = None) -> Caller:
+    """`caller_of` as a dependency, which also documents that a token is needed."""
+    return caller_of(request)
+
+
+def read_cursor(text: str | None) -> int:
+    """Raises WrongCursor."""
+    if not text:
+        return 0
+    if not text.isascii() or not text.isdecimal() or len(text) > 19 or int(text) > _LARGEST_CURSOR:
+        raise WrongCursor(text)
+    return int(text)
+
+
+def check_id(id: str) -> None:
+    """Raises NoSuchSubscription for what no database needs to be asked for, and not every one could be."""
+    if not is_id(id):
+        raise NoSuchSubscription(id)
+
+
+def answered(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """JSON of anything that msgspec writes."""
+    return Response(_encode(body), status, None if headers is None else dict(headers), "application/json")
+
+
+GatewayOf = Annotated[Gateway, Depends(gateway_of)]
+Calling = Annotated[Caller, Depends(calling)]
+After = Annotated[str, Query(max_length=600, description="The `next` of the page before")]
+Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="How many at most")]

@@ -1,0 +1,227 @@
+"""/schema: the shared vocabulary, as it is, as it grew, and one step of growth at a time."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from tidings.errors import Explained, ServiceError, shown
+from tidings.schema import Catalog, growth, json_form, xml_form
+from tidings.schema.catalog import UnknownName
+from tidings.schema.json_form import SchemaForm
+from tidings.service.actions import schema as actions
+from tidings.service.api.requests import After, Calling, GatewayOf, Limit, answered, read_cursor
+from tidings.service.api.shapes import Shape, check_media_type, says, takes
+from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
+from tidings.service.gateway import Gateway
+
+router = APIRouter(tags=["schema"], route_class=IdempotentRoute)
+
+_SCANNED = 10_000  # entries looked at for one page of the history
+_QUICK = 1 << 16  # bytes of a body that are parsed without leaving the event loop
+_NAME = {"type": "string", "minLength": 1, "maxLength": 200}
+_FLAG = {"type": "boolean"}
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+_KINDS = ["numeric", "string", "enumerated", "hierarchical", "text", "document", "time"]
+
+
+def _object(required: list[str], **members: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": members, "required": required, "additionalProperties": False}
+
+
+_TREE = {"type": "object", "description": "Each node's name with the object of the nodes below it"}
+_NULLABLE_TEXTS = {"type": ["array", "null"], "items": {"type": "string"}}
+_DOMAIN = _object(
+    ["name", "kind"],
+    name=_NAME,
+    kind={"type": "string", "enum": _KINDS},
+    operators=_NULLABLE_TEXTS,
+    values=_TEXTS,
+    ordered=_FLAG,
+    tree=_TREE,
+)
+_ATTRIBUTE = _object(["name", "domain"], name=_NAME, domain=_NAME)
+_USE = _object(["name"], name=_NAME, mandatory=_FLAG, unique=_FLAG)
+_EVENT_TYPE = _object(["name"], name=_NAME, attributes={"type": "array", "items": _USE})
+_VALUE = _object(["value"], value={"type": "string"})
+_NODE = _object(["node"], node={"type": "string"}, parent={"type": ["string", "null"]})
+_SCHEMA = _object(
+    ["version", "domains", "attributes", "event_types"],
+    version={"type": "integer"},
+    domains={"type": "array", "items": _DOMAIN},
+    attributes={"type": "array", "items": _ATTRIBUTE},
+    event_types={"type": "array", "items": _EVENT_TYPE},
+)
+
+
+class NoSuchName(Explained, ServiceError):
+    """An address names something that the schema does not have."""
+
+    status = 404
+    what: str
+    name: str
+    template = "the schema has no {what} {name!v}"
+
+
+class Grown(Shape, frozen=True):
+    version: int
+    position: int
+
+
+class Change(Shape, frozen=True):
+    position: int
+    accepted: str
+    version: int
+    change: dict[str, Any]
+
+
+class History(Shape, frozen=True):
+    changes: list[Change]
+    next: str | None
+
+
+_GROWN = says(Grown, "The version that has it, and its place in the journal", 201)
+_FORMS = says(_SCHEMA, "The newest schema")
+_FORMS[200]["content"]["application/xml"] = {"schema": {"type": "string"}}
+_FORMS[304] = {"description": "It is still the version of If-None-Match"}
+
+
+class Written:
+    """The newest schema's two forms, written once for each version."""
+
+    def __init__(self) -> None:
+        self._forms: dict[str, tuple[str, bytes]] = {}
+
+    def form(self, catalog: Catalog, kind: str) -> tuple[str, bytes]:
+        """The entity tag and the bytes."""
+        tag = f'"{catalog.version}-{kind}"'
+        found = self._forms.get(kind)
+        if found is None or found[0] != tag:
+            text = xml_form.write(catalog).encode() if kind == "xml" else msgspec.json.encode(json_form.write(catalog))
+            found = self._forms[kind] = (tag, text)
+        return found
+
+
+@router.get("/schema", responses=_FORMS)
+async def schema(request: Request, gateway: GatewayOf) -> Response:
+    """The newest schema, as JSON or, where `Accept` prefers it, in the XML form of the thesis. Needs no token."""
+    kind = "xml" if _prefers_xml(request.headers.get("accept", "")) else "json"
+    written: Written = request.app.state.written_schema
+    tag, text = await gateway.read(lambda: written.form(gateway.store.catalog(), kind))
+    headers = {"ETag": tag, "Vary": "Accept", "Cache-Control": "no-cache"}
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(text, headers=headers, media_type=f"application/{kind}")
+
+
+@router.get("/schema/history", responses=says(History, "The steps by which it grew"))
+async def history(gateway: GatewayOf, after: After = "", limit: Limit = 100) -> Response:
+    """The steps by which the schema grew, oldest first. Needs no token."""
+    start = read_cursor(after)
+    changes, next = await gateway.read(_history, gateway, start, limit)
+    return answered({"changes": changes, "next": next})
+
+
+@router.post("/schema/domains", status_code=201, openapi_extra=takes(_DOMAIN), responses=_GROWN)
+async def create_domain(request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
+    """A new domain."""
+    read = await _piece(request, gateway)
+    return await _grown(gateway, growth.CreateDomain(await gateway.read(json_form.read_domain, read)))
+
+
+@router.post("/schema/attributes", status_code=201, openapi_extra=takes(_ATTRIBUTE), responses=_GROWN)
+async def create_attribute(
+    request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
+) -> Response:
+    """A new attribute over a domain that exists."""
+    return await _grown(gateway, growth.CreateAttribute(json_form.read_attribute(await _piece(request, gateway))))
+
+
+@router.post("/schema/event-types", status_code=201, openapi_extra=takes(_EVENT_TYPE), responses=_GROWN)
+async def create_event_type(
+    request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
+) -> Response:
+    """A new event type over attributes that exist; they are mandatory and unique unless it says otherwise."""
+    return await _grown(gateway, growth.CreateEventType(json_form.read_event_type(await _piece(request, gateway))))
+
+
+@router.post("/schema/event-types/{name:path}/attributes", status_code=201, openapi_extra=takes(_USE), responses=_GROWN)
+async def extend_event_type(
+    name: str, request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
+) -> Response:
+    """One optional attribute more for an event type."""
+    use = json_form.read_use(await _piece(request, gateway), mandatory=False)
+    return await _grown(gateway, growth.ExtendEventType(name, use), ("event type", name))
+
+
+@router.post(
+    "/schema/domains/{name:path}/values", status_code=201, openapi_extra=takes(_VALUE, _NODE), responses=_GROWN
+)
+async def append_value(
+    name: str, request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
+) -> Response:
+    """One value more in an enumeration, or one node more in a hierarchy, below `parent` or as a root."""
+    read = await _piece(request, gateway)
+    if not isinstance(read, dict):
+        raise SchemaForm("value", f"expected an object, got {shown(read)}")
+    kind = "append_node" if "node" in read or "parent" in read else "append_value"
+    change = json_form.read_change({**read, "change": kind, "domain": name}, "value" if kind != "append_node" else kind)
+    if "change" in read or "domain" in read:
+        raise SchemaForm("value", "the members are 'value', or 'node' and 'parent'")
+    return await _grown(gateway, change, ("domain", name))
+
+
+async def _piece(request: Request, gateway: Gateway) -> Any:
+    """Raises WrongContentType or SchemaForm."""
+    check_media_type(request)
+    body = await request.body()
+    return json_form.parse(body) if len(body) < _QUICK else await gateway.read(json_form.parse, body)
+
+
+async def _grown(gateway: Gateway, change: growth.Change, place: tuple[str, str] | None = None) -> Response:
+    """Raises what the change is refused for; where it is the address that names nothing, NoSuchName."""
+    try:
+        grown = await actions.grow(gateway, (change,))
+    except UnknownName as unknown:
+        if unknown.args[:2] == place:
+            raise NoSuchName(*unknown.args[:2]) from None
+        raise
+    return answered({"version": grown.version, "position": grown.position}, 201)
+
+
+def _history(gateway: Gateway, after: int, limit: int) -> tuple[list[dict[str, Any]], str | None]:
+    found: list[dict[str, Any]] = []
+    last, seen = after, 0
+    for entry in islice(gateway.store.changes(after), _SCANNED):
+        last, seen = entry.position, seen + 1
+        if entry.kind == "schema":
+            step = {"position": entry.position, "accepted": str(entry.accepted), "version": entry.schema_version}
+            found.append(step | {"change": msgspec.Raw(entry.body.encode())})
+            if len(found) == limit:
+                break
+    complete = len(found) < limit and seen < _SCANNED
+    return found, None if complete else str(last)
+
+
+def _prefers_xml(accept: str) -> bool:
+    """XML is named, and JSON not with a greater or equal weight."""
+    weights = {"xml": 0.0, "json": 0.0}
+    for item in accept.lower().split(","):
+        kind, *parameters = (part.strip() for part in item.split(";"))
+        weight = 1.0
+        for parameter in parameters:
+            name, _, value = parameter.partition("=")
+            if name == "q":
+                try:
+                    weight = float(value)
+                except ValueError:
+                    weight = 0.0
+        if kind in ("application/xml", "text/xml"):
+            weights["xml"] = max(weights["xml"], weight)
+        elif kind in ("application/json", "application/*", "*/*"):
+            weights["json"] = max(weights["json"], weight if kind == "application/json" else 0.0)
+    return weights["xml"] > weights["json"]

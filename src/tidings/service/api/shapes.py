@@ -1,0 +1,139 @@
+"""Bodies of requests and answers: their shapes, once, for reading, writing and for the OpenAPI document.
+
+A shape is a frozen msgspec struct. `read_body` makes one of a request's bytes; `takes` and `says` describe bodies
+and answers for a route; `components` gives the schemas that these descriptions refer to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import msgspec
+from starlette.requests import Request
+
+from tidings.errors import ServiceError, one_of, shown
+from tidings.service.door.repeated_keys import may_repeat, repeated_key
+
+T = TypeVar("T")
+_REFERENCE = "#/components/schemas/{name}"
+JSON = ("application/json",)
+RAW_ITEMS = list[msgspec.Raw]
+
+
+class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Of a request's or an answer's body; every member is in the OpenAPI document."""
+
+
+class WrongContentType(ServiceError):
+    """What came, and what is accepted here."""
+
+    status = 415
+
+    def __init__(self, found: str, accepted: tuple[str, ...]) -> None:
+        super().__init__(found, accepted)
+
+    def __str__(self) -> str:
+        found, accepted = self.args
+        what = f"the content type {found[:100]!r} is not accepted here" if found else "the content type is missing"
+        return f"{what}; send {one_of(accepted)}"
+
+
+class WrongBody(ServiceError):
+    """The body is no JSON, or not of the documented shape: what is wrong."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+
+    def __str__(self) -> str:
+        return f"the body is not what is expected here: {self.args[0]}"
+
+
+_shapes: dict[str, Any] = {}  # every type that a description refers to, by name
+
+
+def media_type(request: Request) -> str:
+    """Without its parameters, in lower case; raises WrongContentType where the text is not UTF-8."""
+    kind, _, parameters = request.headers.get("content-type", "").partition(";")
+    for parameter in parameters.split(";"):
+        name, _, value = parameter.strip().partition("=")
+        if name.lower() == "charset" and value.strip("\"' ").lower() not in ("utf-8", "utf8", "us-ascii"):
+            raise WrongContentType(request.headers["content-type"], (f"{kind}; charset=utf-8",))
+    return kind.strip().lower()
+
+
+def check_media_type(request: Request, accepted: tuple[str, ...] = JSON) -> None:
+    """Raises WrongContentType."""
+    if media_type(request) not in accepted:
+        raise WrongContentType(request.headers.get("content-type", ""), accepted)
+    check_unpacked(request, accepted)
+
+
+def check_unpacked(request: Request, accepted: tuple[str, ...]) -> None:
+    """Raises WrongContentType: a small packed body may be a huge one."""
+    packing = request.headers.get("content-encoding", "identity")
+    if packing.lower() != "identity":
+        raise WrongContentType(f"content-encoding: {packing}", accepted)
+
+
+async def read_body(request: Request, shape: type[T]) -> T:
+    """Raises WrongContentType or WrongBody."""
+    check_media_type(request)
+    return decoded(await request.body(), shape)
+
+
+def decoded(body: bytes | bytearray, shape: type[T]) -> T:
+    """Raises WrongBody."""
+    try:
+        made = msgspec.json.decode(body, type=shape)
+        if shape is not RAW_ITEMS:  # its parts are decoded one by one
+            _refuse_repeated(body, made)
+        return made
+    except RecursionError:
+        raise WrongBody("the JSON is nested too deeply") from None
+    except UnicodeDecodeError as problem:
+        raise WrongBody(f"it is no UTF-8 text: {problem.reason} at byte {problem.start}") from None
+    except (msgspec.MsgspecError, ValueError) as problem:
+        raise WrongBody(str(problem)) from None
+
+
+def _refuse_repeated(body: bytes | bytearray, made: object) -> None:
+    """Raises WrongBody where an object has a key twice."""
+    value = made if type(made) in (dict, list) else msgspec.json.decode(body)
+    if may_repeat(body, value if type(value) is list else (value,)) and (key := repeated_key(body)) is not None:
+        raise WrongBody(f"it has the key {shown(key)} twice in one object")
+
+
+def takes(*shapes: Any, media: Iterable[str] = JSON, told: str = "", required: bool = True) -> dict[str, Any]:
+    """`openapi_extra` of a route that reads such a body: one of the shapes."""
+    content = {kind: {"schema": schema_of(*shapes)} for kind in media}
+    body: dict[str, Any] = {"content": content, "required": required}
+    return {"requestBody": body | ({"description": told} if told else {})}
+
+
+def says(shape: Any, told: str, status: int = 200, media: str = "application/json") -> dict[int | str, dict[str, Any]]:
+    """`responses` of a route that answers so."""
+    return {status: {"description": told, "content": {media: {"schema": schema_of(shape)}}}}
+
+
+def says_nothing(told: str, status: int = 204) -> dict[int | str, dict[str, Any]]:
+    return {status: {"description": told}}
+
+
+def schema_of(*shapes: Any) -> dict[str, Any]:
+    """A schema in place of a shape: a hand-written one as it is, else by reference."""
+    found = [shape if isinstance(shape, dict) else _referred(shape) for shape in shapes]
+    return found[0] if len(found) == 1 else {"anyOf": found}
+
+
+def components() -> dict[str, Any]:
+    """The schemas of all shapes that were described."""
+    _, found = msgspec.json.schema_components(list(_shapes.values()), ref_template=_REFERENCE)
+    return json.loads(json.dumps(found))  # type: ignore[no-any-return]  # a copy that nobody else has
+
+
+def _referred(shape: Any) -> dict[str, Any]:
+    (made,), _ = msgspec.json.schema_components([shape], ref_template=_REFERENCE)
+    _shapes[repr(shape)] = shape
+    return dict(made)

@@ -1,0 +1,65 @@
+"""GET /notifications/stream: server-sent events. `curl -N` shows it, a browser's EventSource resumes it by itself."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from tidings.service.api.notification_routes import check_owned
+from tidings.service.api.requests import Calling, GatewayOf, read_cursor
+from tidings.service.door.guarded_route import GuardedRoute
+from tidings.service.live.stream import Stream
+from tidings.service.live.streams import Streams
+
+router = APIRouter(tags=["notifications"], route_class=GuardedRoute)
+
+NOW = "now"
+_TOLD = {
+    200: {
+        "description": "Each `data` is a notification as in GET /notifications; its `id` is the cursor to go on from",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+After = Annotated[str, Query(max_length=600, description=f"A cursor, or `{NOW}`: only what is found from now on")]
+Resumed = Annotated[
+    str, Header(alias="Last-Event-ID", max_length=600, description="The `id` of the last event that came")
+]
+One = Annotated[str | None, Query(max_length=600, description="Only this subscription's")]
+
+
+class _Streamed(StreamingResponse):
+    """Leaves the stream whatever happens, also where nobody ever began to read it."""
+
+    def __init__(self, streams: Streams, stream: Stream, texts: AsyncIterator[bytes]) -> None:
+        super().__init__(texts, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+        self._streams, self._stream = streams, stream
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._streams.leave(self._stream)
+
+
+@router.get("/notifications/stream", responses=_TOLD, response_class=Response)  # type: ignore[arg-type]
+async def stream(
+    request: Request,
+    gateway: GatewayOf,
+    caller: Calling,
+    subscription: One = None,
+    after: After = "",
+    last_event_id: Resumed = "",
+) -> Response:
+    """Your notifications, those that are stored and then each as it is found. A stream that broke off goes on after the
+    Last-Event-ID; where there is none, after the cursor, or from the first notification on."""
+    start = last_event_id or after
+    cursor = await gateway.read(gateway.store.last_cursor) if start == NOW else read_cursor(start)
+    if subscription is not None:
+        await gateway.read(check_owned, gateway, subscription, caller.owner)
+    streams: Streams = request.app.state.streams
+    opened = streams.open(caller, subscription, cursor)
+    return _Streamed(streams, opened, streams.texts(opened, start == NOW))

@@ -1,0 +1,171 @@
+"""/subscriptions: post, list, read, edit, pause, resume and withdraw standing filters of one's own."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from tidings.service.actions import subscriptions
+from tidings.service.actions.subscriptions import SubscriptionAsked, SubscriptionChange, SubscriptionNow
+from tidings.service.actions.times import read_future_time
+from tidings.service.api.channel_shapes import Channel, settings_seen
+from tidings.service.api.requests import After, Calling, GatewayOf, Limit, WrongCursor, answered
+from tidings.service.api.shapes import Shape, WrongBody, read_body, says, takes
+from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
+from tidings.service.gateway import Gateway
+from tidings.store import Standing, StoredChannel
+from tidings.store.journal.entries import KEEP, Keep
+from tidings.store.journal.fitness import is_id
+
+router = APIRouter(tags=["subscriptions"], route_class=IdempotentRoute)
+
+T = TypeVar("T")
+_LONGEST_TIME = 100
+Time = Annotated[str, msgspec.Meta(max_length=_LONGEST_TIME, description="ISO 8601, a time to come")]
+
+
+class NewSubscription(Shape, frozen=True):
+    filter: str
+    channel: Channel | None = None
+    expiry: Time | None = None
+
+
+class ChangedSubscription(Shape, frozen=True):
+    """At least one of them; `expiry: null` takes it away."""
+
+    state: Literal["active", "paused"] | msgspec.UnsetType = msgspec.UNSET
+    filter: str | msgspec.UnsetType = msgspec.UNSET
+    expiry: Time | msgspec.UnsetType | None = msgspec.UNSET
+    channel: Channel | msgspec.UnsetType = msgspec.UNSET
+
+
+class SubscriptionSeen(Shape, frozen=True):
+    """`since` is the journal's position from which on it counts. In the answer to a change, `position` is that of the
+    change; it is left out where nothing was to be changed."""
+
+    id: str
+    filter: str
+    state: Literal["active", "paused"]
+    expiry: str | None
+    channel: Channel
+    since: int
+    position: int | msgspec.UnsetType = msgspec.UNSET
+    channel_state: str | msgspec.UnsetType = msgspec.UNSET
+    secret: str | msgspec.UnsetType = msgspec.UNSET
+    confirm: str | msgspec.UnsetType = msgspec.UNSET
+    warnings: list[str] | msgspec.UnsetType = msgspec.UNSET
+
+
+class Withdrawn(Shape, frozen=True):
+    """`position` is that in the journal: events before it count still, those after it not."""
+
+    id: str
+    position: int
+
+
+class Subscriptions(Shape, frozen=True):
+    subscriptions: list[SubscriptionSeen]
+    next: str | None
+
+
+State = Annotated[Literal["active", "paused"] | None, Query(description="Only those")]
+
+
+@router.post(
+    "/subscriptions",
+    status_code=201,
+    openapi_extra=takes(NewSubscription),
+    responses=says(SubscriptionSeen, "It counts for every event accepted from now on", 201),
+)
+async def subscribe(request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
+    """Leave a filter standing. With an Idempotency-Key the id follows from it, so that a repeat finds it."""
+    body = await read_body(request, NewSubscription)
+    expiry = None if body.expiry is None else read_future_time("expiry", body.expiry)
+    channel = None if body.channel is None else body.channel.asked()
+    made = await subscriptions.subscribe(gateway, caller.owner, SubscriptionAsked(body.filter, expiry, channel, key))
+    return answered(_changed(made), 201, {"Location": f"/subscriptions/{made.standing.id}"})
+
+
+@router.get("/subscriptions", responses=says(Subscriptions, "A page"))
+async def listed(
+    gateway: GatewayOf, caller: Calling, after: After = "", limit: Limit = 100, state: State = None
+) -> Response:
+    """Yours, by id."""
+    if after and not is_id(after):
+        raise WrongCursor(after)
+    found, next = await gateway.read(_page, gateway, caller.owner, after, limit, state)
+    told = [one.id for one in found if one.delivery]
+    channels = await gateway.read(gateway.store.channels_of, caller.owner, told) if told else {}
+    return answered({"subscriptions": [seen(one, channels.get(one.id)) for one in found], "next": next})
+
+
+@router.get("/subscriptions/{id}", responses=says(SubscriptionSeen, "It stands"))
+async def one(id: str, gateway: GatewayOf, caller: Calling) -> Response:
+    """One of yours."""
+    found = await subscriptions.own(gateway, caller.owner, id)
+    return answered(seen(found, await gateway.read(gateway.store.channel, id, caller.owner)))
+
+
+@router.patch(
+    "/subscriptions/{id}", openapi_extra=takes(ChangedSubscription), responses=says(SubscriptionSeen, "As it is now")
+)
+async def change(
+    id: str, request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
+) -> Response:
+    """Pause, resume or edit: all of it, or nothing. What it is already is left so."""
+    body = await read_body(request, ChangedSubscription)
+    if body == ChangedSubscription():
+        raise WrongBody("give at least one of 'state', 'filter', 'expiry' and 'channel'")
+    asked = SubscriptionChange(
+        body.filter if isinstance(body.filter, str) else None,
+        read_future_time("expiry", body.expiry) if isinstance(body.expiry, str) else _or_keep(body.expiry),
+        _or_keep(body.state),
+        body.channel.asked() if isinstance(body.channel, Channel) else KEEP,
+    )
+    return answered(_changed(await subscriptions.change(gateway, caller.owner, id, asked)))
+
+
+@router.delete("/subscriptions/{id}", responses=says(Withdrawn, "Withdrawn"))
+async def withdraw(id: str, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
+    """Withdraw one of yours. What it found stays readable, and what is owed for it is still sent."""
+    return answered({"id": id, "position": await subscriptions.withdraw(gateway, caller.owner, id)})
+
+
+def seen(standing: Standing, channel: StoredChannel | None = None) -> dict[str, Any]:
+    """A subscription in JSON."""
+    made: dict[str, Any] = {
+        "id": standing.id,
+        "filter": standing.filter,
+        "state": standing.state,
+        "expiry": None if standing.expiry is None else str(standing.expiry),
+        "channel": settings_seen(channel),
+        "since": standing.since,
+    }
+    return made if channel is None else made | {"channel_state": channel.state}
+
+
+def _changed(now: SubscriptionNow) -> dict[str, Any]:
+    """With what only the answer to a change tells; `secret` is shown this once."""
+    told = {"position": now.position, "secret": now.secret or None, "confirm": now.confirm or None}
+    made = seen(now.standing, now.channel) | {"warnings": list(now.warnings)}
+    return made | {name: value for name, value in told.items() if value is not None}
+
+
+def _or_keep(given: T | msgspec.UnsetType) -> T | Keep:
+    return KEEP if isinstance(given, msgspec.UnsetType) else given
+
+
+def _page(gateway: Gateway, owner: str, after: str, limit: int, state: str | None) -> tuple[list[Standing], str | None]:
+    """One more is read than asked for, to know whether there is a next page."""
+    found: list[Standing] = []
+    while True:
+        some = gateway.store.subscriptions(owner, after, limit + 1)
+        found += [one for one in some if state in (None, one.state)]
+        if len(found) > limit:
+            return found[:limit], found[limit - 1].id
+        if len(some) <= limit:
+            return found, None
+        after = some[-1].id

@@ -1,0 +1,217 @@
+"""The entrance: what every HTTP request passes before its handler, and every answer after it.
+
+    connection limits ──> rate limit by address ──> authentication ──> scope ──> body ──> idempotency ──> action
+    slow_peers, places    admission                 admission          scopes    in_flight  idempotency
+
+Each guard protects the dearer ones behind it. Here is their order up to the body, with metrics and timing, the headers
+that keep browsers careful, and an answer to what nobody foresaw that tells nothing of the inside.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from time import perf_counter
+from urllib.parse import urlsplit
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request, cookie_parser
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tidings.errors import ServiceError, TidingsError
+from tidings.logs import REQUEST_ID
+from tidings.service.api import problems
+from tidings.service.api.operator_routes import Metrics
+from tidings.service.api.requests import SESSION
+from tidings.service.door.addresses import Proxies, network_of
+from tidings.service.door.callers import Caller, UnknownToken
+from tidings.service.door.in_flight import SMALL, BoundedBody, InFlight
+from tidings.service.door.request_id import HEADER, logged_path, request_id
+from tidings.service.door.scopes import CALLER
+from tidings.service.door.secure_cookies import from_browser, to_browser
+from tidings.service.gateway import Gateway
+
+log = logging.getLogger("tidings.service")
+
+Handler = Callable[[Request], Awaitable[Response]]
+Refusing = Callable[[Scope, TidingsError | HTTPException], Response]  # what went wrong, as whoever asked can read it
+TOLD = "tidings.told"  # in the scope when an error that comes out of the web framework was noted and answered
+STREAMED = ("application/x-ndjson", "application/jsonl", "application/ndjson")
+_ABOUT_ACCOUNTS = ("/accounts", "/tokens", "/confirm/", "/unsubscribe/")  # whoever is unknown may send a body there
+_LARGEST_FORM = 1 << 20  # bytes
+GONE = 499  # as others count it: nobody is there to hear an answer
+_SAFE = ("GET", "HEAD", "OPTIONS")
+_NEVER_REFUSED = "/healthz"
+_ALWAYS = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
+_UNLESS_SAID = [
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cache-control", b"no-store"),
+]
+_NO_ROUTE = "none"
+
+
+class ForeignOrigin(ServiceError):
+    status = 403
+
+    def __str__(self) -> str:
+        return "a page of another site may change nothing here in your name; send the token as a bearer instead"
+
+
+class Entrance:
+    """An ASGI application around another one.
+
+    What is asked for most (`direct`, by method and path) is handed straight to its handler: the web framework's own
+    way there, with routes to try and dependencies to solve, takes longer than publishing an event does.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        gateway: Gateway,
+        metrics: Metrics,
+        direct: Mapping[tuple[str, str], Handler],
+        refusing: Refusing,
+    ) -> None:
+        self._app = app
+        self._gateway = gateway
+        self._metrics = metrics
+        self._direct = direct
+        self._refusing = refusing
+        self._proxies = Proxies(gateway.settings.trusted_proxies)
+        self._in_flight = InFlight(gateway.settings)
+        self._over_tls = gateway.settings.public_url.startswith("https:")
+        self._always = list(_ALWAYS)
+        if self._over_tls and (seconds := gateway.settings.hsts_seconds):
+            self._always.append((b"strict-transport-security", f"max-age={seconds}".encode()))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = perf_counter()
+        status = 0
+        if self._over_tls:
+            scope["headers"] = from_browser(scope["headers"])
+        handle: Handler | None = None
+        id = request_id(scope["headers"])
+        REQUEST_ID.set(id)
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = message["headers"] = list(message.get("headers", ()))
+                if self._over_tls:
+                    headers = message["headers"] = to_browser(headers)
+                headers += self._always
+                headers.append((HEADER, id.encode()))
+                said = {name for name, _ in headers}
+                headers += [header for header in _UNLESS_SAID if header[0] not in said]
+            await send(message)
+
+        account, body = "", None
+        try:
+            caller = await self._admit(scope)
+            if caller.username:
+                self._in_flight.enter(caller.username)
+                account = caller.username
+            body = self._bounded(scope, receive)
+            if body is not None:
+                who = account or network_of(scope["client"][0] if scope.get("client") else "")
+                body.count_in(self._in_flight, who, not account)
+                receive = body
+            handle = self._direct.get((scope["method"], scope["path"]))
+            if handle is None:
+                await self._app(scope, receive, sending)
+            else:
+                answer = await handle(Request(scope, receive))
+                await answer(scope, receive, sending)
+        except ClientDisconnect:
+            status = status or GONE
+        except (TidingsError, HTTPException) as refused:
+            if problems.status_of(refused) >= 500:
+                log.warning("%s %s: %s", scope["method"], logged_path(scope), refused)
+            await self._refusing(scope, refused)(scope, receive, sending)
+        except Exception:
+            if TOLD not in scope:
+                log.exception("%s %s failed", scope["method"], logged_path(scope))
+                if status:
+                    raise  # the answer has begun: all that is left is to break it off
+                await self._refusing(scope, problems.Failed())(scope, receive, sending)
+        finally:
+            if account:
+                self._in_flight.leave(account)
+            if body is not None:
+                body.end()
+            route = scope["path"] if handle is not None else getattr(scope.get("route"), "path", _NO_ROUTE)
+            self._metrics.observe(scope["method"], route, status, perf_counter() - began)
+
+    async def _admit(self, scope: Scope) -> Caller:
+        """Leaves the caller in the scope, or why there is none; raises TooManyRequests."""
+        if self._proxies:
+            peer = scope["client"][0] if scope.get("client") else ""
+            scope["client"] = (self._proxies.client(peer, scope["headers"]), 0)
+        address = scope["client"][0] if scope.get("client") else ""
+        token, by_cookie = _token(scope["headers"])
+        caller = self._gateway.guest
+        found: Caller | TidingsError = caller
+        if token or scope["path"] != _NEVER_REFUSED:
+            try:
+                found = caller = await self._gateway.admission.admit(token, address)
+            except UnknownToken as unknown:
+                found = unknown
+        if token and by_cookie and scope["method"] not in _SAFE and not _same_origin(scope["headers"]):
+            found, caller = ForeignOrigin(), self._gateway.guest
+        scope[CALLER] = found
+        return caller
+
+    def _bounded(self, scope: Scope, receive: Receive) -> BoundedBody | None:
+        """None where the body is small, or there is none."""
+        length: bytes | None = None
+        chunked = False
+        kind = b""
+        for name, value in scope["headers"]:
+            if name == b"content-length":
+                length = value
+            elif name == b"transfer-encoding":
+                chunked = True
+            elif name == b"content-type":
+                kind = value
+        if length is None and not chunked:
+            return None
+        announced = int(length[:19]) if length is not None and length.isdigit() and not chunked else None
+        if announced is not None and announced <= min(SMALL, self._gateway.settings.largest_body):
+            return None
+        streamed = scope["path"] == "/events" and kind.partition(b";")[0].strip().lower().decode("latin-1") in STREAMED
+        return BoundedBody(receive, self._largest(scope["path"], streamed), announced, not streamed)
+
+    def _largest(self, path: str, streamed: bool) -> int:
+        settings = self._gateway.settings
+        if streamed:
+            return settings.largest_stream
+        if path.startswith(_ABOUT_ACCOUNTS):
+            return min(settings.largest_body, SMALL)
+        return min(settings.largest_body, _LARGEST_FORM) if path.startswith("/pages/") else settings.largest_body
+
+
+def _token(headers: Iterable[tuple[bytes, bytes]]) -> tuple[str, bool]:
+    """The bearer's token, else the session's, and whether it came by cookie."""
+    session = ""
+    for name, value in headers:
+        if name == b"authorization":
+            scheme, _, token = value.partition(b" ")
+            if scheme.lower() == b"bearer":
+                return token.strip().decode("latin-1"), False
+        elif name == b"cookie":
+            session = cookie_parser(value.decode("latin-1")).get(SESSION, "")
+    return session, True
+
+
+def _same_origin(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """A browser says where a request comes from; what says nothing is no browser, and has no business with cookies."""
+    found = {name: value.decode("latin-1") for name, value in headers}
+    origin = found.get(b"origin")
+    if origin is None:
+        return found.get(b"sec-fetch-site") == "same-origin"
+    return urlsplit(origin).netloc == found.get(b"host")

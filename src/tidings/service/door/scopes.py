@@ -1,0 +1,207 @@
+"""What each HTTP route, page and XML request needs: one table, so that nothing can be reached by forgetting a check.
+
+`GuardedRoute` and `PageRoute` look their needs up when they are made; a route that is missing here stops the service
+from starting. `needs` is checked before a request's body is read.
+"""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+
+from tidings.errors import TidingsError
+from tidings.service.door.callers import Caller, NoToken
+
+NOTHING = "none"  # open to all
+TOKEN = "any token"
+CALLER = "tidings.caller"  # where the entrance leaves the caller, or the error, in an ASGI scope
+
+_HTTP = {
+    NOTHING: """
+        POST /accounts
+        POST /tokens
+        GET /schema
+        GET /schema/history
+        GET /schema.json
+        GET /asyncapi.json
+        GET /dtds/{name}.dtd
+        GET /confirm/{token}
+        POST /confirm/{token}
+        GET /unsubscribe/{token}
+        POST /unsubscribe/{token}
+        GET /healthz
+        GET /readyz
+        GET /metrics
+    """,
+    TOKEN: """
+        DELETE /tokens/current
+    """,
+    "publish": """
+        POST /events
+    """,
+    "subscribe": """
+        POST /subscriptions
+        GET /subscriptions
+        GET /subscriptions/{id}
+        PATCH /subscriptions/{id}
+        DELETE /subscriptions/{id}
+        GET /subscriptions/{id}/notifications
+        GET /notifications
+        GET /notifications/stream
+        GET /subscriptions/{id}/channel
+        POST /subscriptions/{id}/channel/pause
+        POST /subscriptions/{id}/channel/resume
+        POST /subscriptions/{id}/channel/rotate-secret
+        GET /subscriptions/{id}/deliveries
+        GET /subscriptions/{id}/deliveries/{number}
+        POST /subscriptions/{id}/replay
+        POST /subscriptions/{id}/test-delivery
+        GET /notices
+        POST /notices/seen
+    """,
+    "read": """
+        GET /events
+        GET /events/{position}
+        POST /explain
+        POST /subscriptions/test
+        GET /queries
+        GET /queries/{id}
+        GET /queries/{id}/events
+        DELETE /queries/{id}
+    """,
+    "account": """
+        GET /accounts/me
+        POST /accounts/me/password
+        GET /tokens
+        DELETE /tokens/{id}
+    """,
+    "schema": """
+        POST /schema/domains
+        POST /schema/domains/{name}/values
+        POST /schema/attributes
+        POST /schema/event-types
+        POST /schema/event-types/{name}/attributes
+    """,
+    "operate": """
+        PATCH /accounts/{username}
+        PUT /accounts/{username}/quota
+        GET /operator/channels
+    """,
+}
+_PAGES = {
+    NOTHING: """
+        GET /
+        GET /pages/now
+        GET /pages/static/{digest}/{name}
+        GET /pages/register
+        POST /pages/register
+        GET /pages/login
+        POST /pages/login
+        GET /pages/logout
+        POST /pages/logout
+        GET /pages/schema
+        GET /pages/schema/history
+        GET /pages/values
+        GET /pages/account/tokens
+        GET /pages/account/tokens/{id}/remove
+        GET /pages/account/password
+        GET /pages/subscriptions/{id}/test-delivery
+        GET /pages/subscriptions/{id}/pause
+        GET /pages/subscriptions/{id}/resume
+        GET /pages/subscriptions/{id}/delete
+        GET /pages/{rest}
+    """,
+    TOKEN: """
+        GET /pages/attributes
+    """,
+    "publish": """
+        GET /pages/publish
+        POST /pages/publish
+    """,
+    "subscribe": """
+        POST /pages/filter
+        POST /pages/filter/covered
+        GET /pages/notices
+        POST /pages/notices
+        GET /pages/subscriptions
+        GET /pages/subscriptions/new
+        POST /pages/subscriptions/new
+        GET /pages/subscriptions/{id}
+        GET /pages/subscriptions/{id}/newer
+        GET /pages/subscriptions/{id}/lately
+        GET /pages/subscriptions/{id}/edit
+        POST /pages/subscriptions/{id}/edit
+        POST /pages/subscriptions/{id}/pause
+        POST /pages/subscriptions/{id}/resume
+        POST /pages/subscriptions/{id}/delete
+        GET /pages/subscriptions/{id}/channel
+        POST /pages/subscriptions/{id}/channel
+        POST /pages/subscriptions/{id}/test-delivery
+        GET /pages/subscriptions/{id}/deliveries
+        POST /pages/subscriptions/{id}/deliveries
+    """,
+    "read": """
+        POST /pages/filter/count
+        GET /pages/events/{position}
+        GET /pages/subscriptions/{id}/why/{position}
+    """,
+    "account": """
+        GET /pages/account
+        POST /pages/account/tokens
+        POST /pages/account/tokens/{id}/remove
+        POST /pages/account/password
+    """,
+    "schema": """
+        GET /pages/schema/grow/{way}
+        POST /pages/schema/grow/{way}
+    """,
+    "operate": """
+        GET /pages/operator
+        GET /pages/operator/now
+        POST /pages/operator/clock
+    """,
+}
+XML = {
+    "ADD_DOMAIN": "schema",
+    "ADD_ATTRIBUTE": "schema",
+    "EXTENT_SCHEMA": "schema",
+    "ADD_EVENT": "schema",
+    "PUBLISH_EVENT": "publish",
+    "PUBLISH_SUB": "subscribe",
+    "DELETE_SUB": "subscribe",
+    "LIST_SUBS": "subscribe",
+    "LIST_EVENTS": "subscribe",
+}
+HTTP = {line.strip(): need for need, lines in _HTTP.items() for line in lines.strip().splitlines()}
+PAGES = {line.strip(): need for need, lines in _PAGES.items() for line in lines.strip().splitlines()}
+_ALL = HTTP | PAGES
+
+
+def need_of(method: str, path: str) -> str:
+    """A scope, TOKEN or NOTHING. `path` has its parameters in braces."""
+    try:
+        return _ALL[f"{method} {path}"]
+    except KeyError:
+        raise LookupError(f"scopes.py does not say what {method} {path} needs") from None
+
+
+def check_need(request: Request, need: str) -> None:
+    """Raises UnknownToken, ForeignOrigin, NoToken or OutOfScope."""
+    if need != NOTHING:
+        allow(caller_of(request), need)
+
+
+def allow(caller: Caller, need: str) -> None:
+    """Raises NoToken or OutOfScope."""
+    if need == TOKEN:
+        if not caller.digest:
+            raise NoToken
+    elif need != NOTHING:
+        caller.need(need)
+
+
+def caller_of(request: Request) -> Caller:
+    """Whoever sent a valid token, else the guest; raises UnknownToken or ForeignOrigin."""
+    found: Caller | TidingsError = request.scope[CALLER]
+    if isinstance(found, TidingsError):
+        raise found
+    return found

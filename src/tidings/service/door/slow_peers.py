@@ -1,0 +1,150 @@
+"""Peers that take their time: a connection that does not get on with its request, or its answer, is let go.
+
+uvicorn itself waits for ever for the rest of a request. Here each connection is looked at four times within
+`idle_seconds`: one must have sent its headers by then, and its body, or the reading of its answer, must go on.
+One address has its share of the connections (`places`). When all are taken, a new one takes the place of the one that
+has waited longest without asking for anything, so that silence keeps nobody out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from tidings.service.door.addresses import Proxies
+from tidings.service.door.places import Places, TooManyConnections
+from tidings.settings import Settings
+
+_LEAST_RATE = 500  # bytes a second of a body, on average over idle_seconds
+_LOOKS = 4  # within idle_seconds
+_TYPE = b"content-type: application/problem+json\r\nconnection: close\r\n"
+
+
+def patient_protocol(settings: Settings) -> type[HttpToolsProtocol]:
+    """The class for uvicorn's `http` setting."""
+    places = Places(settings.connections, Proxies(settings.trusted_proxies))
+    shared = {"settings": settings, "places": places, "idle": OrderedDict()}
+    return type("PatientProtocol", (_PatientProtocol,), shared)
+
+
+class _PatientProtocol(HttpToolsProtocol):
+    settings: Settings
+    places: Places
+    idle: OrderedDict[_PatientProtocol, None]  # those that ask for nothing, the one that waits longest first
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._since = 0.0  # when the peer was last where we had no reason to wait
+        self._received = 0  # bytes of the body since then
+        self._written = 0  # what it had left to read, then
+        self._in_headers = self._in_body = False
+        self._looking: asyncio.TimerHandle | None = None
+        self._place: str | None = None  # the address that it was taken for
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if not self._find_place(self.client[0] if self.client else ""):
+            self._turn_away(503, b"Service Unavailable", b"too many connections; come again in a second")
+            return
+        self.idle[self] = None
+        self._since = self.loop.time()
+        self._in_headers = True  # a peer that says nothing at all is as slow as any
+        self._look_later()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
+        self._leave_place()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._in_headers = True
+        self._since = self.loop.time()
+
+    def on_headers_complete(self) -> None:
+        self.idle.pop(self, None)
+        super().on_headers_complete()
+        self._in_headers, self._in_body = False, True
+        self._since, self._received = self.loop.time(), 0
+
+    def on_body(self, body: bytes) -> None:
+        self._received += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._in_body = False
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._place is not None and (self.cycle is None or self.cycle.response_complete):
+            self.idle[self] = None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._since, self._written = self.loop.time(), self.transport.get_write_buffer_size()
+
+    def _find_place(self, address: str) -> bool:
+        try:
+            self.places.take(address)
+        except TooManyConnections as full:
+            longest = next(iter(self.idle), None)
+            if full.args[1] or longest is None:  # only its own share is taken; or all are busy
+                return False
+            longest._make_room()
+            self.places.take(address)
+        self._place = address
+        return True
+
+    def _make_room(self) -> None:
+        """What was served before may be closed at any time; an answer out of turn would only confuse it."""
+        self._leave_place()
+        if self.cycle is not None:
+            self.transport.close()
+            return
+        self._turn_away(503, b"Service Unavailable", b"others need the connection; open a new one to ask for something")
+
+    def _leave_place(self) -> None:
+        self.idle.pop(self, None)
+        if self._place is not None:
+            self.places.leave(self._place)
+            self._place = None
+
+    def _look_later(self) -> None:
+        self._looking = self.loop.call_later(self.settings.idle_seconds / _LOOKS, self._look)
+
+    def _look(self) -> None:
+        if self.transport.is_closing():
+            return
+        now = self.loop.time()
+        if now - self._since >= self.settings.idle_seconds:
+            if self.flow.write_paused:
+                left = self.transport.get_write_buffer_size()
+                if left >= self._written:  # not a byte more was read
+                    self.transport.abort()
+                    return
+                self._since, self._written = now, left
+            elif self._in_headers:
+                self._turn_away(408, b"Request Timeout", b"the request did not come to its end in time")
+                return
+            elif self._in_body and not self.flow.read_paused:
+                if self._received < _LEAST_RATE * (now - self._since):
+                    self._turn_away(408, b"Request Timeout", b"the body came too slowly")
+                    return
+                self._since, self._received = now, 0
+        self._look_later()
+
+    def _turn_away(self, status: int, reason: bytes, detail: bytes) -> None:
+        """Closes the connection, with an answer unless one has begun."""
+        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+            kind = reason.lower().replace(b" ", b"-")
+            body = b'{"type":"/problems/%b","title":"%b","status":%d,"detail":"%b"}' % (kind, reason, status, detail)
+            retry = b"retry-after: 1\r\n" if status == 503 else b""
+            length = b"content-length: %d\r\n\r\n" % len(body)
+            self.transport.write(b"HTTP/1.1 %d %b\r\n" % (status, reason) + _TYPE + retry + length + body)
+        self.transport.close()

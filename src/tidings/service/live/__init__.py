@@ -1,0 +1,1 @@
+"""Live streams: notifications go out as they are found."""

@@ -1,0 +1,102 @@
+"""How a form proves that it came from our page, and whose page that was.
+
+Every form carries `owner.HMAC(secret of the visitor, owner)`: no other site can know it. It belongs to one session. A
+page may outlive that: its visitor logs in anew in another tab, and the old secret is gone. What its forms then say of
+their owner cannot be verified any more, so it is believed only where it makes less happen: such a form does nothing, it
+is at most shown again, to its owner alone, and only when the browser says that it came from a page of ours.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from hashlib import sha256
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+
+from tidings.errors import Explained, ServiceError
+from tidings.service.actions.accounts import is_username
+from tidings.service.pages.visitors import HOME, LogInFirst, back_to, secret_of, visitor
+
+PROOF = "proof"  # the form's field
+PROOF_HEADER = "x-form-proof"  # the same where a script asks
+_PURPOSE = "tidings form"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+class ForgedForm(Explained, ServiceError):
+    """A form that came from no page of ours."""
+
+    status = 403
+    template = "this form does not belong to your session; go back, reload its page, and send it again"
+
+
+class StaleForm(ServiceError):
+    """A form of ours from before the visitor's session: whose page it stood on, and who visits now; '' for a guest."""
+
+    status = 403
+
+    def __init__(self, owner: str, visitor: str) -> None:
+        super().__init__(owner, visitor)
+
+    @property
+    def is_others(self) -> bool:
+        """Whether somebody else's page it stood on. What a guest typed belongs to whoever then logs in there."""
+        owner, visitor = self.args
+        return owner not in ("", visitor)
+
+    def __str__(self) -> str:
+        owner, visitor = self.args
+        if self.is_others:
+            return (
+                f"you are logged in as {visitor} now, and this form was from a page of {owner}, so nothing was sent; "
+                f"to send it, log in as {owner} again"
+            )
+        return "your session has begun after this page was loaded, so nothing was sent; load it again, and send it anew"
+
+
+def proof_of(secret: str, owner: str) -> str:
+    made = hmac.new(secret.encode("utf-8", "surrogatepass"), f"{_PURPOSE} {owner}".encode(), sha256).hexdigest()
+    return f"{owner}.{made}"
+
+
+def owner_of(proof: str) -> str | None:
+    """Whose page it says that it is from, '' for a guest's; None where it is no proof at all."""
+    owner, _, digest = proof.rpartition(".")
+    is_one = "." in proof and _DIGEST.fullmatch(digest) and (not owner or is_username(owner))
+    return owner if is_one else None
+
+
+def check_proof(request: Request, given: str) -> None:
+    """Raises ForgedForm; LogInFirst where the session that it belonged to is over; StaleForm where there is another."""
+    secret = secret_of(request)
+    if secret and is_proof(secret, given):
+        return
+    owner = owner_of(given)
+    if owner is None or not is_from_our_page(request):
+        raise ForgedForm
+    visiting = visitor(request).username
+    if owner and not visiting:
+        raise LogInFirst(back_to(request))
+    raise StaleForm(owner, visiting)
+
+
+def check_continues(request: Request) -> None:
+    """For a piece that a page's script asks for: raises LogInFirst where the page is one of a session that is over."""
+    given = request.headers.get(PROOF_HEADER, "")
+    if given and not visitor(request).username and not is_proof(secret_of(request), given):
+        raise LogInFirst(HOME)
+
+
+def is_proof(secret: str, given: str) -> bool:
+    owner = owner_of(given)
+    return owner is not None and hmac.compare_digest(proof_of(secret, owner).encode(), given.encode())
+
+
+def is_from_our_page(request: Request) -> bool:
+    """Every browser says where a form that changes something comes from."""
+    origin = request.headers.get("origin")
+    if origin is None:
+        return request.headers.get("sec-fetch-site") == "same-origin"
+    return urlsplit(origin).netloc == request.headers.get("host")

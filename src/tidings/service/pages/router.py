@@ -1,0 +1,71 @@
+"""The pages' modules as one router, with the pulse that beats as long as the service lives."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import APIRouter, FastAPI, Request
+from starlette.responses import Response
+
+from tidings.service.pages import (
+    account_pages,
+    channel_pages,
+    delivery_pages,
+    event_pages,
+    filter_pages,
+    growth_pages,
+    home_pages,
+    match_pages,
+    notice_pages,
+    operator_pages,
+    publish_pages,
+    schema_pages,
+    subscription_pages,
+)
+from tidings.service.pages import session_pages as joining_pages
+from tidings.service.pages.forms import form_addresses
+from tidings.service.pages.page_route import NoSuchPage, PageRoute
+from tidings.service.pages.parts import static_files
+from tidings.service.pulse import Pulse
+from tidings.store.pages.event_ends import EventEnds
+
+_PAGES = (
+    home_pages,
+    static_files,
+    joining_pages,
+    schema_pages,
+    growth_pages,
+    publish_pages,
+    event_pages,
+    filter_pages,
+    subscription_pages,
+    match_pages,
+    channel_pages,
+    delivery_pages,
+    notice_pages,
+    account_pages,
+    form_addresses,
+    operator_pages,
+)
+
+
+@asynccontextmanager
+async def _beating(app: FastAPI) -> AsyncIterator[None]:
+    app.state.ends = EventEnds(app.state.gateway.store)
+    app.state.pulse = Pulse(app.state.gateway)
+    app.state.pulse.start()
+    try:
+        yield
+    finally:
+        await app.state.pulse.close()
+
+
+router = APIRouter(lifespan=_beating, include_in_schema=False, route_class=PageRoute)
+for _module in _PAGES:
+    router.routes.extend(_module.router.routes)  # one flat list, as every other module of routes has
+
+
+@router.get("/pages/{rest:path}")
+async def nothing(rest: str, request: Request) -> Response:
+    raise NoSuchPage

@@ -1,0 +1,319 @@
+"""The service as one running thing: store, gateway, HTTP and XML in one event loop, pipeline and outbox as children.
+
+`tidings serve` calls `serve`, which returns after a signal. The gateway answers as soon as it listens; Spark comes up
+beside it and events wait in the journal until then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import os
+import resource
+import signal
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+import uvloop
+
+from tidings.errors import Explained, ServiceError
+from tidings.logs import logged
+from tidings.pipeline.folder import locked
+from tidings.service.door.callers import digest_of, new_token
+from tidings.service.door.slow_peers import patient_protocol
+from tidings.service.gateway import Gateway
+from tidings.service.http import make_app
+from tidings.service.workers.children import Child, Companion, outbox_child, pipeline_child
+from tidings.service.workers.status import ChildStatus
+from tidings.service.workers.supervisor import Supervisor
+from tidings.service.xml.daemon import XmlDaemon
+from tidings.settings import PREFIX, InvalidSetting, Settings
+from tidings.store import Retention, RetentionDays, Store
+from tidings.vault import vault_of
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+_log = logging.getLogger(__name__)
+_BACKLOG = 2_048  # connections that wait to be accepted
+_KEEP_ALIVE = 60  # seconds that a connection may stay open between two requests
+_OTHER_FILES = 1_000  # beside connections of peers
+_PATIENCE = 10  # seconds for the requests under way when the service stops
+
+
+class AlreadyServed(Explained, ServiceError):
+    folder: str
+    process: str
+    template = "a service already runs on {folder} ({who}); stop it, or name another folder by --data"
+
+    @property
+    def who(self) -> str:
+        return f"process {self.process}" if self.process else "another process"
+
+
+class PortTaken(Explained, ServiceError):
+    host: str
+    port: int
+    flag: str
+    template = "port {port} of {host} is taken; free it, or choose another by {flag} or {variable}"
+
+    @property
+    def variable(self) -> str:
+        return PREFIX + self.flag.removeprefix("--").replace("-", "_").upper()
+
+
+class CannotListen(Explained, ServiceError):
+    host: str
+    port: int
+    flag: str
+    why: str
+    template = "cannot listen at {host}, port {port}: {why}; choose another by --host or {flag}"
+
+
+def serve(settings: Settings, say: Callable[[str], None], companions: Sequence[Companion] = ()) -> None:
+    """Until SIGINT or SIGTERM; a second one ends it at once. Companions are further children, looked after likewise.
+
+    Raises AlreadyServed, PortTaken, CannotListen, LocalStoreOnly, InvalidSetting or StoreError before anything is
+    accepted.
+    """
+    _check_master(settings)
+    _check_mail(settings)
+    certificate = _xml_certificate(settings)
+    _make_room(2 * settings.connections + _OTHER_FILES)
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)  # with everybody's events and token digests
+    with (
+        logged("gateway", settings.log_format),
+        locked(settings.data / "serve.lock", lambda holder: AlreadyServed(str(settings.data), holder)),
+        _listening(settings.host, settings.port, "--port") as listener,
+        Store.open(settings.store or settings.data / "tidings.db").use_vault(vault_of(settings)) as store,
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+    ):
+        settings = replace(settings, port=listener.getsockname()[1])  # links in mails lead there
+        further = [make(settings, store) for make in companions]
+        runner.run(_serve(settings, store, listener, say, further, certificate))
+
+
+async def _serve(
+    settings: Settings,
+    store: Store,
+    listener: socket.socket,
+    say: Callable[[str], None],
+    further: Sequence[Child],
+    certificate: ssl.SSLContext | None,
+) -> None:
+    gateway = Gateway(store, settings)
+
+    def pipeline_is(status: ChildStatus) -> None:
+        gateway.pipeline = status
+        _note("pipeline", status)
+        if status.state == "failed" and status.process is None:  # no Java, say: who started the service can fix that
+            say(f"pipeline: {status.reason}")
+
+    def outbox_is(status: ChildStatus) -> None:
+        gateway.outbox = status
+        _note("outbox", status)
+
+    app = make_app(gateway)
+    server, daemon = _Server(_configuration(app, settings)), XmlDaemon(gateway)
+    supervisors = [Supervisor(pipeline_child(settings, store), pipeline_is)] if settings.pipeline else []
+    supervisors += [Supervisor(outbox_child(settings, store), outbox_is)] if settings.outbox else []
+    companions = [Supervisor(child, _teller(child.name, say)) for child in further]
+    supervisors += companions
+    stopped = _stopped_by_signal(supervisors)
+    async with AsyncExitStack() as closing:
+        closing.push_async_callback(gateway.close)
+        if not settings.pipeline:  # which would run it
+            closing.enter_context(_retaining(settings, store))
+        if settings.xml:
+            with _explained(settings.xml_host, settings.xml_port, "--xml-port"):
+                await daemon.start(settings.xml_host, settings.xml_port, certificate)
+        token = new_token()
+        is_first = store.add_operator(digest_of(token))  # before anybody can take the name
+        serving = asyncio.create_task(server.serve([listener]))
+        try:
+            await _first_of(serving, server.ready.wait())
+            if server.started:
+                _welcome(
+                    settings,
+                    listener.getsockname()[1],
+                    daemon.port if settings.xml else None,
+                    token if is_first else "",
+                    say,
+                )
+                for supervisor in supervisors:
+                    supervisor.start()
+                await _first_of(serving, stopped.wait())
+        finally:
+            for companion in companions:  # first: they may be speaking to us
+                await asyncio.to_thread(companion.stop)
+            server.should_exit = True
+            endings = (
+                serving, daemon.close(), app.state.streams.close(), app.state.watching.close(),
+                *(asyncio.to_thread(supervisor.stop) for supervisor in supervisors),
+            )  # fmt: skip
+            ended = await asyncio.gather(*endings, return_exceptions=True)
+    for problem in ended:
+        if isinstance(problem, BaseException):
+            raise problem
+
+
+@contextmanager
+def _retaining(settings: Settings, store: Store) -> Iterator[None]:
+    """Retention in a thread of its own."""
+    keep = RetentionDays(settings.keep_events_days, settings.keep_keys_days, settings.keep_dead_letters_days)
+    stopped = threading.Event()
+    thread = threading.Thread(target=Retention(store, keep).run, args=(stopped,), name="retention", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        thread.join()
+
+
+async def _first_of(serving: asyncio.Task[None], event: Coroutine[Any, Any, object]) -> None:
+    """Until the event, or until the server has ended, which it does not do by itself unless something is wrong."""
+    waiting = asyncio.create_task(event)
+    await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+
+
+class _Server(uvicorn.Server):
+    """Tells when it listens, and leaves signals to us."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _configuration(app: FastAPI, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
+        app, http=patient_protocol(settings), ws="none", log_config=None, log_level="warning", access_log=False,
+        server_header=False,
+        proxy_headers=False,  # whoever sits on this machine could name any address as its own
+        backlog=_BACKLOG, timeout_keep_alive=_KEEP_ALIVE, timeout_graceful_shutdown=_PATIENCE,
+    )  # fmt: skip
+
+
+def _stopped_by_signal(supervisors: Sequence[Supervisor]) -> asyncio.Event:
+    """Set at the first signal; at the second the process ends where it stands, and its children with it."""
+    loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+
+    def signalled(number: signal.Signals) -> None:
+        if stopped.is_set():
+            for supervisor in supervisors:
+                supervisor.kill()
+            os._exit(128 + number)
+        stopped.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, signalled, number)
+    return stopped
+
+
+def _note(name: str, status: ChildStatus) -> None:
+    """In the log, once for each change of state."""
+    if status.process is not None:
+        return  # it has started, or tells how far it is
+    if status.state == "waiting":
+        _log.warning("the %s is restarted: %s", name, status.reason)
+    elif status.state == "failed":
+        _log.error("the %s failed: %s", name, status.reason)
+
+
+def _teller(name: str, say: Callable[[str], None]) -> Callable[[ChildStatus], None]:
+    """Of a companion no page tells how it is: whoever started the service is told."""
+
+    def tell(status: ChildStatus) -> None:
+        _note(name, status)
+        if status.state in ("waiting", "failed") and status.process is None:
+            say(f"{name}: {status.reason}" + ("; started again" if status.state == "waiting" else ""))
+
+    return tell
+
+
+def _welcome(settings: Settings, port: int, xml_port: int | None, token: str, say: Callable[[str], None]) -> None:
+    place = f"http://{_in_url(settings.host)}:{port}"
+    if xml_port is not None:
+        over = " over TLS" if settings.xml_certificate else ""
+        place += f" and for XML{over} at {_in_url(settings.xml_host)}:{xml_port}"
+    say(f"Tidings is at {place}; its data is in {settings.data}. Ctrl-C stops it.")
+    if token:
+        say(f"The operator's token, shown this once: {token}")
+        say("It may do everything, also what no other account may: keep it where others cannot read it.")
+
+
+def _in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _xml_certificate(settings: Settings) -> ssl.SSLContext | None:
+    """Where one is given; raises InvalidSetting."""
+    if not (settings.xml and settings.xml_certificate):
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(settings.xml_certificate, settings.xml_key or None)
+    except OSError as problem:  # SSLError is one
+        told = f"cannot be used: {problem.strerror or problem}"
+        raise InvalidSetting("settings", "xml_certificate", told) from None
+    return context
+
+
+def _check_master(settings: Settings) -> None:
+    """Before anything is made; raises LocalStoreOnly."""
+    in_file = "://" not in settings.store or settings.store.startswith("sqlite:")
+    if settings.pipeline and in_file and not settings.spark_master.startswith("local"):
+        from tidings.pipeline.spark.session import LocalStoreOnly
+
+        raise LocalStoreOnly(settings.spark_master)
+
+
+def _check_mail(settings: Settings) -> None:
+    """Before anybody asks for a mail; raises InvalidSetting."""
+    if settings.smtp_host:
+        from tidings.notifying.channels.email_channel import EmailChannel  # with TLS, which loads slowly
+
+        EmailChannel(settings, bytes(32)).close()
+
+
+def _make_room(files: int) -> None:
+    """Every connection is an open file, of which a process may have 1,024 unless it asks for more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < files:
+        most = files if hard == resource.RLIM_INFINITY else min(files, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+@contextmanager
+def _listening(host: str, port: int, flag: str) -> Iterator[socket.socket]:
+    with _explained(host, port, flag):
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
+        listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    with listener:
+        yield listener
+
+
+@contextmanager
+def _explained(host: str, port: int, flag: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        if problem.errno == errno.EADDRINUSE:
+            raise PortTaken(host, port, flag) from None
+        raise CannotListen(host, port, flag, problem.strerror or str(problem)) from None

@@ -1,0 +1,1 @@
+"""The thesis's notification daemon: XML requests over TCP."""
