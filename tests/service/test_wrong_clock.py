@@ -47,11 +47,12 @@ def offset(tmp_path: Path) -> Offset:
     return Offset(tmp_path / "offset")
 
 
-def until_ready(served: Served, status: int) -> dict[str, Any]:
+def until_ready(served: Served, status: int, reason: str = "") -> dict[str, Any]:
+    """For this reason, perhaps among others: an outbox that has just begun has no lease yet."""
     deadline = time.monotonic() + PATIENCE
     while True:
         answered, body = served.ask("GET", "/readyz")
-        if answered == status:
+        if answered == status and (not reason or any(reason in one for one in body["reasons"])):
             return dict(body)
         assert time.monotonic() < deadline, body
         time.sleep(0.05)
@@ -77,8 +78,7 @@ def test_a_service_under_jumps(tmp_path: Path, hook: Receiver, offset: Offset) -
         for number, jump in enumerate(JUMPS):
             found(data, served, token, id, f"before-{number}")
             offset.set(jump)
-            body = until_ready(served, 503)
-            assert "the clock jumped" in body["reasons"][0]
+            until_ready(served, 503, "the clock jumped")
             status, refused = served.ask("POST", "/events", sample(f"during-{number}", 5), token)
             assert (status, refused["type"]) == (503, "/problems/clock-jumped")
             hook.wait(number + 1)  # what was accepted before is sent all the same

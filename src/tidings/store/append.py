@@ -251,7 +251,7 @@ def append(
     reading.check()
     accepted = Instant(max(reading.now, row.accepted))
     state = Projections(catalog(connection, row.version))
-    owners = {draft.owner for draft in drafts if isinstance(draft, Subscribe) and draft.owner}
+    owners = {draft.owner for draft in drafts if isinstance(draft, Subscribe) and is_id(draft.owner)}
     group = Group(state, row.tail, row.watermark, accepted, closed_among(connection, owners))
     group.expire(state.load_expired(connection, accepted))
     state.load(connection, dialect, _ids(drafts), _keys(drafts))
