@@ -78,7 +78,7 @@ def test_the_service_sends_and_starts_its_outbox_again(tmp_path: Path, hook: Rec
         assert served.stop() == 0
         assert alive(children) == {}
     (line,) = served.errors.splitlines()
-    assert "WARNING gateway: the outbox is restarted: ended by SIGKILL" in line
+    assert "WARNING gateway: outbox: restarted; ended by SIGKILL" in line
 
 
 def test_its_outbox_ends_with_a_service_that_was_killed(tmp_path: Path) -> None:

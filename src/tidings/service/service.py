@@ -231,9 +231,9 @@ def _note(name: str, status: ChildStatus) -> None:
     if status.process is not None:
         return  # it has started, or tells how far it is
     if status.state == "waiting":
-        _log.warning("the %s is restarted: %s", name, status.reason)
+        _log.warning("%s: restarted; %s", name, status.reason)
     elif status.state == "failed":
-        _log.error("the %s failed: %s", name, status.reason)
+        _log.error("%s: failed; %s", name, status.reason)
 
 
 def _teller(name: str, say: Callable[[str], None]) -> Callable[[ChildStatus], None]:
