@@ -29,10 +29,10 @@ run: setup  ## the service at http://127.0.0.1:8080, with auctions, flights and 
 tour: setup  ## without a service: a schema, filters, events, matches, an explanation
 	@$(BIN)/python examples/tour.py
 
-# Three at once on two cores: for almost half of the time a test waits for a disk, a process or a clock. Work is stolen
+# Four at once on two cores: for part of the time a test waits for a disk, a process or a clock. Work is stolen
 # rather than dealt out, so that neighbours stay together and share what they set up (Spark, PostgreSQL).
 test: setup  ## all that is quick
-	@$(BIN)/python -m pytest -n 3 --dist worksteal -m 'not slow'
+	@$(BIN)/python -m pytest -n 4 --dist worksteal -m 'not slow'
 
 test-slow: setup  ## what takes long
 	@$(BIN)/python -m pytest -n 2 -m slow

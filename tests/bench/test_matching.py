@@ -107,6 +107,7 @@ def test_answers_are_counts_and_sums():
     assert found.sums.tolist() == [5, 0, 9]
 
 
+@pytest.mark.slow
 def test_what_an_algorithm_refuses_is_a_row():
     run = run_matching(Plan(Thesis(), 600, 50, ("default", "gough"), seconds=0.1))
     assert run.results[0].events_per_s is not None

@@ -13,6 +13,7 @@ from tidings.workloads.flights import ATTRIBUTES, Flights
 SMALL = ("--subscriptions", "300", "--events", "700", "--rounds", "2")
 
 
+@pytest.mark.slow
 def test_measures_and_compares() -> None:
     done = CliRunner().invoke(app, ["bench", "spark", *SMALL, "--json"])
     assert done.exit_code == 0, done.output

@@ -142,6 +142,7 @@ def test_the_last_hour_goes_on_above_the_live_matches(service: Service, page: Pa
     assert page.locator(".sparked rect").count() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("address", "piece"), [("/", "/pages/now"), ("/pages/operator", "/pages/operator/now")])
 def test_a_service_that_does_not_answer_is_told_until_it_does(
     service: Service, page: Page, address: str, piece: str

@@ -20,6 +20,7 @@ def data(tidings: Tidings, tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
+@pytest.mark.slow
 def test_files_in_notifications_out(data: Path, tmp_path: Path) -> None:
     inbox = tmp_path / "inbox"
     inbox.mkdir()

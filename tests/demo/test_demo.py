@@ -77,6 +77,7 @@ def test_a_first_and_a_second_start(tmp_path: Path) -> None:
     assert publisher.password == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
 def test_nobody_is_left_behind(tmp_path: Path, number: signal.Signals) -> None:
     with Shown(tmp_path, **ALONE) as shown:

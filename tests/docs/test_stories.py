@@ -30,7 +30,8 @@ ALONE = ("back-test", "back-up", "grow-the-schema", "receive-webhooks", "run-apa
 # Pages with tests of their own below, or elsewhere.
 OTHERS = {
     "README.md", "docs/tutorial.md", "docs/how-to/replay-deliveries.md", "docs/how-to/postgresql.md",
-    "docs/how-to/kafka-and-folders.md", "docs/reference/api.md", "docs/reference/xml.md",
+    "docs/how-to/kafka-and-folders.md", "docs/reference/api.md", "docs/reference/scopes.md",
+    "docs/reference/xml.md",
     "docs/client.md",  # tests/client/test_guide.py
     "docs/feeds.md",  # tests/feeds/test_guide.py
     "docs/gallery.md",  # tests/docs/test_gallery.py
@@ -101,6 +102,7 @@ def test_http_and_xml_from_the_shell(tmp_path: Path) -> None:
         story.open("tidings serve --data data")
         story.wait_until_running()
         story.tell(DOCS / "reference" / "api.md")
+        story.tell(DOCS / "reference" / "scopes.md")
         story.tell(DOCS / "reference" / "xml.md")
 
 

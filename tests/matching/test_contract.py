@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.strategies.filters import RICH, catalogs, events, filter_texts
@@ -191,6 +191,7 @@ def test_errors_come_back_from_a_worker_as_they_were(error: MatchingError) -> No
 
 
 @pytest.mark.parametrize("kind", MATCHERS, ids=lambda kind: kind.name)
+@settings(max_examples=30)  # times 12 algorithms; `test_every_algorithm` has larger sets of filters
 @given(catalogs(), st.data())
 def test_every_matcher_finds_what_the_specification_says(
     kind: type[Algorithm], catalog: Catalog, data: st.DataObject

@@ -44,6 +44,7 @@ def cases(draw: st.DrawFn) -> tuple[Catalog, list[Event], list[Filter], list[str
     return catalog, happened, [Filter.parse(text, catalog) for text in texts], left_out
 
 
+@pytest.mark.slow
 @settings(max_examples=7, suppress_health_check=list(HealthCheck))
 @given(case=cases())
 def test_selects_as_the_naive_matcher(spark: SparkSession, case: Any) -> None:

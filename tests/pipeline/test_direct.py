@@ -91,6 +91,7 @@ def filters_of(market: Market, count: int) -> dict[str, str]:
     return {f"s{number}": market.filter() for number in range(count)}
 
 
+@pytest.mark.slow
 def test_files_to_parquet(spark: SparkSession, store: Store, folder: Path, tmp_path: Path) -> None:
     market = Market(seed=1)
     filters, raws = filters_of(market, 200), raw_events(market, 300)

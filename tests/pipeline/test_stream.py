@@ -85,6 +85,7 @@ def test_all_is_stored_whatever_changed_in_between(store: Store, spark: SparkSes
     assert len(stored(store)) > 500
 
 
+@pytest.mark.slow
 def test_old_events_go_where_no_outbox_runs(
     store: Store, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,6 +140,7 @@ def test_an_expired_subscription_counts_no_more(tmp_path: Path, spark: SparkSess
         assert sorted(id for _, id in stored(store)) == ["brief"] * 2 + ["long"] * 6
 
 
+@pytest.mark.slow
 def test_shards_give_the_same_answer_and_stay_within_the_limit(store: Store, spark: SparkSession) -> None:
     market = Market(seed=3)
     store.append([market.subscribe() for _ in range(1_000)])
@@ -167,6 +169,7 @@ def test_a_lost_checkpoint_goes_on_where_the_store_is(store: Store, spark: Spark
     assert stored(store) == notifications_of(store)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_ahead_of_the_store_is_set_aside(store: Store, spark: SparkSession, tmp_path: Path) -> None:
     """The store was put back from an older copy: nothing between may be left out."""
     market = Market(seed=5)
@@ -204,6 +207,7 @@ def test_plans_deleted_under_it_are_made_again(store: Store, spark: SparkSession
     assert stored(store) == notifications_of(store)
 
 
+@pytest.mark.slow
 def test_a_damaged_plan_is_made_again(store: Store, spark: SparkSession) -> None:
     market = Market(seed=7)
     store.append(list(market.drafts(200, changes=0.2)))

@@ -46,6 +46,7 @@ def test_nothing_is_answered_that_the_document_does_not_say(service: Service, tm
     _ask(service, tmp_path, examples, "--include-name", _OWN_TOKEN)
 
 
+@pytest.mark.slow
 @on_sqlite
 def test_no_generated_request_breaks_the_service(service: Service, tmp_path: Path) -> None:
     _ask(service, tmp_path, 3, "--exclude-name", _OWN_TOKEN, "--phases", "fuzzing")

@@ -34,6 +34,7 @@ def published(store: Store) -> dict[str, int]:
     return dict(pairs)
 
 
+@pytest.mark.slow
 def test_several_processes_append_at_once(url: str) -> None:
     with Store.open(url) as store:
         with_schema(store)

@@ -235,6 +235,7 @@ def test_dead_letters_go_by_age_and_their_numbers_go_on(store: Store, clock: Clo
     assert store.figures().dead_letters == 6
 
 
+@pytest.mark.slow
 def test_nothing_owed_goes_when_a_batch_is_committed_between_two_looks(server: Server, clock: Clock) -> None:
     """On PostgreSQL every statement of a transaction sees a moment of its own."""
     for moment in range(100):
