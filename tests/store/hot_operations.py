@@ -49,6 +49,7 @@ def _spread(store: Store, size: Size) -> None:
 
 
 def _send(store: Store, size: Size) -> None:
+    store.take_lease(_HOLDER, 1_000.0)
     now = Instant(store.now() + 10**9)
     due = store.due(now, _FEW)
     assert due
@@ -60,6 +61,7 @@ def _send(store: Store, size: Size) -> None:
 
 def _disable(store: Store, size: Size) -> None:
     """A receiver that is gone: its channel is disabled, and its owner is told."""
+    store.take_lease(_HOLDER, 1_000.0)
     now = Instant(store.now() + 10**9)
     (one,) = store.due(now, 1)
     gone = AttemptResult(one.number, one.attempts, now, 0.1, False, "POST", 410, problem="gone", gone=True)
