@@ -170,7 +170,7 @@ def settings_for(master: str) -> dict[str, str]:
     """What Spark is told of ours."""
     if not is_local(master):
         return _OURS
-    # Java that has run out of memory loses threads and hangs; whoever supervises it starts it again.
+    # Out of memory, Java loses threads and hangs. If it exits instead, its supervisor restarts it.
     java = [f"-Dlog4j2.configurationFile=file:{_log_settings()}", "-XX:+ExitOnOutOfMemoryError", *_SMALL_JAVA]
     return _OURS | _SHORT_MEMORY | _PLAIN_FILES | _ON_LOOPBACK | {"spark.driver.extraJavaOptions": " ".join(java)}
 
