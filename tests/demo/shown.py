@@ -72,12 +72,14 @@ class Shown(Served):
 
     def feeds(self) -> Process:
         """The feeding process."""
-        until(lambda: self._feeding())
-        (found,) = self._feeding()
-        return found
+        found: list[Process] = []
 
-    def _feeding(self) -> list[Process]:
-        return [one for one in descendants(self.process.pid) if FEEDS in one.command]
+        def look() -> bool:
+            found[:] = [one for one in descendants(self.process.pid) if FEEDS in one.command]
+            return len(found) == 1
+
+        until(look)
+        return found[0]
 
 
 def until(holds: Callable[[], object], patience: float = 300.0) -> None:
