@@ -103,14 +103,16 @@ def sift(
     sifted = Sifted()
     evident = Evident(catalog, most_values).event
     for line, item in zip(lines, items, strict=True):
-        if isinstance(item, RefusedEvent) or (sifted.is_full and type(item) is not dict):
+        if type(item) is not dict and (isinstance(item, RefusedEvent) or sifted.is_full):
             sifted.refuse(line, item)
             continue
         try:
             raw = item if read is None else read(item)
             give_id(raw)
-            hints = len(sifted.refused) < _HINTED
-            event = evident(raw) or validate(raw, catalog, hints=hints, most_values=most_values)
+            event = evident(raw)
+            if event is None:
+                hints = len(sifted.refused) < _HINTED
+                event = validate(raw, catalog, hints=hints, most_values=most_values)
             sifted.drafts.append(PublishValid(event))
             sifted.lines.append(line)
         except RefusedEvent as refused:

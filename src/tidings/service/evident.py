@@ -13,7 +13,7 @@ from tidings.events.validation import LONGEST_ID, MEMBERS, MOST_VALUES
 from tidings.schema import Catalog, Domain, Kind
 from tidings.schema.catalog import RESERVED, UnknownName
 from tidings.schema.domain import OutsideDomain
-from tidings.schema.values import Value
+from tidings.schema.values import LARGEST_INTEGER, Value
 
 _MEMBERS = frozenset(MEMBERS)
 _MOST_VIEWS = 1_000  # event types that are combined: beyond, they are looked up anew
@@ -50,9 +50,13 @@ class Evident:
             value, domain = attributes[name], domains.get(name)
             if domain is None or type(value) not in _PLAIN:
                 return None
-            if type(value) is str and not value.isascii():
-                return None
-            if domain.kind is Kind.STRING and type(value) is str:
+            if type(value) is str:
+                if not value.isascii():
+                    return None
+                if domain.kind is Kind.STRING:
+                    made.append((name, (value,)))
+                    continue
+            elif domain.kind is Kind.NUMERIC and type(value) is int and -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
                 made.append((name, (value,)))
                 continue
             try:

@@ -63,13 +63,19 @@ def give_id(raw: Any) -> None:
     character, which `validate` lets pass since events of older releases may have it."""
     if type(raw) is not dict:
         return
-    id, source = raw.get("id"), raw.get("source")
+    id = raw.get("id")
     if id is None:
-        id = raw["id"] = uuid4().hex
-    for member, value in (("id", id), ("source", source)):
-        if type(value) is str and "\0" in value:
-            broken = BrokenRule("form", member, value, f"the {member} contains a zero character (U+0000)")
-            raise RefusedEvent(id if type(id) is str else None, (broken,))
+        raw["id"] = uuid4().hex
+    elif type(id) is str and "\0" in id:
+        raise _zero_in("id", id, id)
+    source = raw.get("source")
+    if type(source) is str and "\0" in source:
+        raise _zero_in("source", source, id)
+
+
+def _zero_in(member: str, value: str, id: Any) -> RefusedEvent:
+    broken = BrokenRule("form", member, value, f"the {member} contains a zero character (U+0000)")
+    return RefusedEvent(id if type(id) is str else None, (broken,))
 
 
 _COUNTED = {Accepted: "accepted", Duplicate: "duplicate", Refused: "refused"}

@@ -10,21 +10,18 @@ stream), the slow parser 5 µs.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 _NESTED = ("attributes", "data")  # of events; keys elsewhere lead to the closer look
 
 
-def may_repeat(text: bytes | bytearray, values: Iterable[Any]) -> bool:
+def may_repeat(text: bytes | bytearray, values: Sequence[Any]) -> bool:
     """Whether a closer look is needed at the text of which these values were made."""
-    keys = 0
-    for value in values:
-        if type(value) is dict:
-            keys += len(value)
-            for name in _NESTED:
-                if type(member := value.get(name)) is dict:
-                    keys += len(member)
+    objects = [value for value in values if type(value) is dict]
+    keys = sum(map(len, objects))
+    for name in _NESTED:
+        keys += sum([len(member) for value in objects if type(member := value.get(name)) is dict])
     return keys != text.translate(None, b" \t\r\n").count(b'":')
 
 
