@@ -1,4 +1,5 @@
-"""The commands in a folder of their own that holds the examples."""
+"""The commands in a folder of their own that holds the examples; some with a running server: the real application in a
+real uvicorn on loopback."""
 
 import json
 import os
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from tests.client.conftest import settings  # noqa: F401  # a fixture
+from tests.service.conftest import Service, service  # noqa: F401  # a fixture
 from tidings.cli.main import app
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -20,6 +23,8 @@ EVENT = {
     "event_type": "auction",
     "attributes": {"title": "Oak chair", "price": 10, "category": "chair", "ends": "2026-05-08"},
 }
+PASSWORD = "correct horse battery"
+CAR = {"id": "e1", "event_type": "car", "attributes": {"brand": "mini", "year": 1990}}
 
 # What the examples give, in this order.
 MATCHES = [
@@ -54,6 +59,22 @@ def tidings() -> Tidings:
         return result
 
     return run
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return str(tmp_path / "server.db")
+
+
+@pytest.fixture
+def server(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service:  # noqa: F811
+    """The server that the commands speak to by default, with ann's token saved."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("TIDINGS_SERVER", service.address)
+    monkeypatch.delenv("TIDINGS_TOKEN", raising=False)
+    done = CliRunner().invoke(app, ["register", "ann"], input=PASSWORD + "\n")
+    assert done.exit_code == 0, done.output
+    return service
 
 
 def lines(text: str) -> list[dict[str, object]]:

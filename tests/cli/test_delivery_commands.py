@@ -7,16 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Tidings, lines
-from tests.cli.test_server_commands import server, url  # noqa: F401  # fixtures
+from tests.cli.conftest import CAR, Tidings, lines
 from tests.client.matched import match_all
-from tests.service.conftest import SETTINGS, Service, service  # noqa: F401  # a fixture
+from tests.service.conftest import SETTINGS, Service
 from tests.service.delivering import send
 from tests.service.receiver import Receiver, receiver
 from tidings.settings import Settings
 
 FILTER = "brand = 'mini'"
-CAR = {"id": "e1", "event_type": "car", "attributes": {"brand": "mini", "year": 1990}}
 
 
 @pytest.fixture
@@ -30,7 +28,7 @@ def hook() -> Iterator[Receiver]:
         yield running
 
 
-def test_from_a_webhook_to_its_replay(server: Service, tidings: Tidings, hook: Receiver, tmp_path: Path) -> None:  # noqa: F811
+def test_from_a_webhook_to_its_replay(server: Service, tidings: Tidings, hook: Receiver, tmp_path: Path) -> None:
     made = tidings("subscribe", FILTER, "--webhook", hook.url)
     id = made.stdout.strip()
     assert id.startswith("s-")
@@ -57,7 +55,7 @@ def test_from_a_webhook_to_its_replay(server: Service, tidings: Tidings, hook: R
     assert "webhook" in tidings("subscriptions").stdout
 
 
-def test_a_rhythm_by_options(server: Service, tidings: Tidings, hook: Receiver) -> None:  # noqa: F811
+def test_a_rhythm_by_options(server: Service, tidings: Tidings, hook: Receiver) -> None:
     options = ["--digest-count", "5", "--digest-seconds", "60", "--rate", "10/60"]
     options += ["--quiet", "22:00-07:00 Europe/Athens", "--json"]
     made = tidings("subscribe", FILTER, "--webhook", hook.url, *options)
@@ -70,7 +68,7 @@ def test_a_rhythm_by_options(server: Service, tidings: Tidings, hook: Receiver) 
     }
 
 
-def test_one_that_is_not_confirmed_is_told(server: Service, tidings: Tidings, hook: Receiver) -> None:  # noqa: F811
+def test_one_that_is_not_confirmed_is_told(server: Service, tidings: Tidings, hook: Receiver) -> None:
     hook.consents = ""
     made = tidings("subscribe", FILTER, "--webhook", hook.url)
     assert made.exit_code == 0
@@ -95,7 +93,7 @@ def test_a_replay_of_nothing_or_of_two_things_is_usage(tidings: Tidings, options
     assert tidings("replay-deliveries", "s-1", *options).exit_code == 2
 
 
-def test_what_is_refused_is_told_plainly(server: Service, tidings: Tidings) -> None:  # noqa: F811
+def test_what_is_refused_is_told_plainly(server: Service, tidings: Tidings) -> None:
     refused = tidings("subscribe", FILTER, "--email", "ann@example.org")
     assert refused.exit_code == 1
     assert "sends no mail" in refused.stderr
@@ -103,7 +101,7 @@ def test_what_is_refused_is_told_plainly(server: Service, tidings: Tidings) -> N
 
 
 def test_a_channel_that_was_disabled_is_noticed(
-    server: Service,  # noqa: F811
+    server: Service,
     tidings: Tidings,
     hook: Receiver,
     tmp_path: Path,

@@ -10,9 +10,8 @@ import pyarrow as pa
 import pytest
 
 from tests.cli.conftest import Tidings
-from tests.client.conftest import settings  # noqa: F401  # a fixture
 from tests.client.matched import match_all
-from tests.service.conftest import Service, service  # noqa: F401  # a fixture
+from tests.service.conftest import Service
 from tests.service.served import Served
 from tests.store.batches import commit_batch
 from tidings.cli.server import save_token
@@ -20,11 +19,6 @@ from tidings.client import Client
 from tidings.service.xml.daemon import XmlDaemon
 
 _TABLE = pa.schema([("position", pa.int64()), ("subscriptions", pa.list_(pa.string()))])
-
-
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return str(tmp_path / "server.db")
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +29,7 @@ def nothing_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def matched(service: Service) -> Iterator[Service]:  # noqa: F811
+def matched(service: Service) -> Iterator[Service]:
     """A service whose events are matched as they come, by the specification."""
     stopped = threading.Event()
     problems: list[BaseException] = []
@@ -56,7 +50,7 @@ def matched(service: Service) -> Iterator[Service]:  # noqa: F811
 
 
 @pytest.fixture
-def xml(service: Service) -> Iterator[str]:  # noqa: F811
+def xml(service: Service) -> Iterator[str]:
     """The address of the service's XML daemon."""
     daemon = XmlDaemon(service.gateway)
     asyncio.run_coroutine_threadsafe(daemon.start("127.0.0.1", 0), service.loop).result(10)
@@ -87,7 +81,7 @@ def test_over_xml_as_over_http(matched: Service, xml: str, tidings: Tidings) -> 
     assert json.loads(over_xml.stdout)["matched"] > 0
 
 
-def test_what_is_missing_or_too_much_is_told(service: Service, tidings: Tidings) -> None:  # noqa: F811
+def test_what_is_missing_or_too_much_is_told(service: Service, tidings: Tidings) -> None:
     """A pipeline that tells everybody of one event, and nobody of the others."""
     done = threading.Event()
 
@@ -125,7 +119,7 @@ def test_what_is_missing_or_too_much_is_told(service: Service, tidings: Tidings)
     assert "warning: phantom: the event at position" in result.stderr
 
 
-def test_a_pipeline_that_does_not_run_is_told(service: Service, tidings: Tidings) -> None:  # noqa: F811
+def test_a_pipeline_that_does_not_run_is_told(service: Service, tidings: Tidings) -> None:
     done = tidings(
         "simulate", "--server", service.address, "--rate", "0", "--events", "5", "--check", "--patience", "1"
     )
@@ -134,7 +128,7 @@ def test_a_pipeline_that_does_not_run_is_told(service: Service, tidings: Tidings
     assert service.store.subscriptions() == []
 
 
-def test_as_an_account_of_ones_own(service: Service, tidings: Tidings) -> None:  # noqa: F811
+def test_as_an_account_of_ones_own(service: Service, tidings: Tidings) -> None:
     with Client(service.address) as ann:
         token = ann.register("ann", "correct horse battery")
         done = tidings(

@@ -1,0 +1,90 @@
+"""Subscriptions and notifications from the command line, with a running server."""
+
+import json
+import signal
+import subprocess
+import sys
+
+from tests.cli.conftest import CAR, Tidings, lines
+from tests.client.matched import match_all
+from tests.service.conftest import Service
+
+
+def test_subscribe_list_and_unsubscribe(server: Service, tidings: Tidings) -> None:
+    made = tidings("subscribe", "brand = mini", "--expiry", "2099-01-01")
+    assert made.exit_code == 0
+    id = made.stdout.strip()
+    (listed,) = lines(tidings("subscriptions", "--json").stdout)
+    assert (listed["id"], listed["filter"], listed["expiry"]) == (id, "brand = 'mini'", "2099-01-01T00:00:00Z")
+    assert id in tidings("subscriptions", "--state", "active").stdout
+    assert tidings("subscriptions", "--state", "paused").stdout == ""
+    withdrawn = json.loads(tidings("unsubscribe", id, "--json").stdout)
+    assert withdrawn.keys() == {"withdrawn", "position"}
+    assert withdrawn["withdrawn"] == id
+    assert tidings("unsubscribe", id).exit_code == 1
+
+
+def test_pause_resume_and_edit(server: Service, tidings: Tidings) -> None:
+    id = tidings("subscribe", "brand = mini", "--expiry", "2099-01-01").stdout.strip()
+    assert json.loads(tidings("pause", id, "--json").stdout)["state"] == "paused"
+    assert id in tidings("subscriptions", "--state", "paused").stdout
+    assert tidings("resume", id).stderr == f"{id} is active\n"
+    done = tidings("edit", id, "--filter", "brand = mini and year < 1970", "--expiry", "never", "--json")
+    changed = json.loads(done.stdout)
+    assert (changed["id"], changed["filter"], changed["expiry"]) == (id, "brand = 'mini' and year < 1970", None)
+    assert changed["position"] == server.store.tail()
+    assert tidings("edit", id, "--expiry", "never").stderr == f"{id} is unchanged\n"
+    assert tidings("edit", id, "--expiry", "2098-01-01", "--stored").stderr == f"{id} is changed\n"
+    wrong = tidings("edit", id, "--filter", "yaer > 1", "--expiry", "never")
+    assert wrong.exit_code == 1
+    assert "did you mean 'year'" in wrong.stderr
+    (listed,) = lines(tidings("subscriptions", "--json").stdout)
+    assert listed["expiry"] == "2098-01-01T00:00:00Z"
+    assert tidings("edit", id).exit_code == 2
+    assert tidings("edit", id, "--stored", "--email", "a@example.org").exit_code == 2
+    assert tidings("pause", "s-unknown").exit_code == 1
+
+
+def test_a_wrong_filter_shows_the_place(server: Service, tidings: Tidings) -> None:
+    done = tidings("subscribe", "brand = mini and yaer > 1")
+    assert done.exit_code == 1
+    assert "did you mean 'year'" in done.stderr
+    assert "                   ^" in done.stderr
+
+
+def test_warnings_are_told_beside_the_id(server: Service, tidings: Tidings) -> None:
+    done = tidings("subscribe", "not (paint = 'red')")
+    assert "warning:" in done.stderr
+    assert done.stdout.startswith("s-")
+
+
+def test_notifications_and_where_to_go_on(server: Service, tidings: Tidings) -> None:
+    old = tidings("subscribe", "year < 1990").stdout.strip()
+    tidings("subscribe", "year > 0")
+    for year in (1980, 1995):
+        tidings("publish", json.dumps({**CAR, "id": f"e{year}", "attributes": {"brand": "mini", "year": year}}))
+    match_all(server.store)
+    done = tidings("notifications", "--json")
+    assert [one["event"]["id"] for one in lines(done.stdout)] == ["e1980", "e1980", "e1995"]  # type: ignore[index]
+    assert "3 notifications; --after 3 goes on from here" in done.stderr
+    assert len(lines(tidings("notifications", "--json", "--after", "2").stdout)) == 1
+    assert len(lines(tidings("notifications", "--json", "--limit", "2").stdout)) == 2
+    (one,) = lines(tidings("notifications", "--json", "--subscription", old).stdout)
+    assert one["subscription"] == old
+    assert "e1980" in tidings("notifications").stdout
+    assert tidings("notifications", "--after", "nonsense").exit_code == 1
+
+
+def test_following_until_interrupted(server: Service, tidings: Tidings) -> None:
+    tidings("subscribe", "year > 0")
+    command = [sys.executable, "-m", "tidings.cli.main", "notifications", "--follow", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as follower:
+        assert follower.stdout is not None
+        for number in range(2):
+            tidings("publish", json.dumps({**CAR, "id": f"e{number}"}))
+            match_all(server.store)
+            assert json.loads(follower.stdout.readline())["event"]["id"] == f"e{number}"
+        follower.send_signal(signal.SIGINT)
+        _, errors = follower.communicate(timeout=30)
+    assert follower.returncode == 0
+    assert "Traceback" not in errors
