@@ -52,6 +52,7 @@ def run(tests: tuple[str, ...], mutant: Mutant | None = None) -> Run:
         environment = os.environ | {
             "PYTHONPATH": os.pathsep.join((folder, str(ROOT))),
             "NUMBA_DISABLE_JIT": "1",
+            "TIDINGS_CACHE": str(Path(folder) / "cache"),
             "MUTANT_SOURCE": folder,
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # importing all of them takes longer than most of the tests
         }

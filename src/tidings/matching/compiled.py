@@ -17,10 +17,12 @@ from typing import Any, TypeVar
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 
-from tidings.matching.cache_folder import UnusableCache, private_folder
+from tidings.matching.cache_folder import UnusableCache
+from tidings.matching.cache_versions import claimed_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
 _log = logging.getLogger(__name__)
+_HERE = Path(__file__).parent
 
 
 def kernel(function: F) -> F:
@@ -55,8 +57,8 @@ class _Cache:
     def __init__(self) -> None:
         self.folder: Path | None = None
         try:
-            self.folder = private_folder(f"numba-{_sources()}")
-        except UnusableCache as problem:
+            self.folder = claimed_folder("numba", _version())
+        except (UnusableCache, OSError) as problem:
             self._warn(str(problem))
 
     def give_up(self, reason: str) -> None:
@@ -69,10 +71,10 @@ class _Cache:
         _log.warning("kernels are compiled again in each process, since they cannot be cached: %s", reason)
 
 
-def _sources() -> str:
+def _version() -> str:
     """A hash of all kernels' sources: numba does not notice changes to kernels inlined into others."""
-    mark = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
+    mark = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(_HERE.rglob("*.py")):
         mark.update(path.read_bytes())
     return mark.hexdigest()[:16]
 
@@ -89,12 +91,19 @@ def _one_writer(folder: Path) -> Iterator[None]:
 
 
 class _Locator(UserProvidedCacheLocator):
-    """Our own folder, regardless of numba's settings at import time."""
+    """Our own folder, regardless of numba's settings at import time. The folder's name vouches for the sources in this
+    package, so their path and time of change do not matter: all installations of a version share its kernels."""
 
     def __init__(self, function: Any, file: str) -> None:
         super().__init__(function, file)
         assert _cache.folder is not None
-        self._cache_path = str(_cache.folder / self.get_suitable_cache_subpath(file))
+        folder = Path(file).parent
+        self._vouched_for = folder.is_relative_to(_HERE)
+        below = "-".join(folder.relative_to(_HERE.parent).parts) if self._vouched_for else None
+        self._cache_path = str(_cache.folder / (below or self.get_suitable_cache_subpath(file)))
+
+    def get_source_stamp(self) -> Any:
+        return "" if self._vouched_for else super().get_source_stamp()
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> _Locator:
