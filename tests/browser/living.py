@@ -14,7 +14,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from tests.service.conftest import PASSWORD, SCHEMA
+from tests.service.conftest import PASSWORD
+from tests.service.example_store import SCHEMA
 from tests.service.receiver import Receiver, receiver
 from tests.service.served import Served
 

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from tests.cli.conftest import EXAMPLES
+from tests.services.sqlite import copied_store
 from tests.store.batches import commit_batch
 from tidings.schema import Instant
 from tidings.schema.files import read_catalog
@@ -12,6 +14,8 @@ from tidings.store import Accepted, Grow, Publish, Store, Subscribe, Withdraw
 
 BEGIN = Instant.parse("2026-05-01T00:00:00Z")
 HOUR = 3_600_000_000
+_EVENTS = 72
+_END = Instant(BEGIN + (_EVENTS - 1) * HOUR)
 
 
 def auction(n: int) -> dict[str, object]:
@@ -19,18 +23,22 @@ def auction(n: int) -> dict[str, object]:
     return {"id": f"e{n}", "event_type": "auction", "attributes": attributes}
 
 
-def make_journal(events: int = 72, folder: str = "data") -> Store:
+def make_journal(folder: str = "data") -> Store:
     """Two subscriptions, events e0, e1, …, and after half of them the second one is withdrawn."""
     Path(folder).mkdir()
+    return Store.open(copied_store(_filled, Path(folder) / "tidings.db"), lambda: _END)
+
+
+def _filled(path: Path) -> Store:
     clock = [BEGIN]
-    store = Store.open(Path(folder) / "tidings.db", lambda: clock[0])
-    catalog, _ = read_catalog("schema.json")
+    store = Store.open(path, lambda: clock[0])
+    catalog, _ = read_catalog(str(EXAMPLES / "schema.json"))
     drafts = [Grow(change) for change in changes_to_make(catalog)]
     standing = [Subscribe("cheap", "price < 10"), Subscribe("words", "title contains 'n1'")]
     assert all(isinstance(one, Accepted) for one in store.append([*drafts, *standing]))
-    for n in range(events):
+    for n in range(_EVENTS):
         clock[0] = Instant(BEGIN + n * HOUR)
-        more = [Withdraw("words")] if n == events // 2 else []
+        more = [Withdraw("words")] if n == _EVENTS // 2 else []
         assert all(isinstance(one, Accepted) for one in store.append([*more, Publish(auction(n))]))
     return store
 

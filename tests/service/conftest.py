@@ -22,18 +22,16 @@ import uvloop
 from argon2 import PasswordHasher
 from fastapi import FastAPI
 
+from tests.service.example_store import open_example_store
 from tests.service.xml_served import Served, Speaker, served
 from tests.services.postgresql import Server, postgresql
-from tests.services.sqlite import new_store
 from tests.store.batches import commit_batch
-from tidings.schema import growth, json_form
 from tidings.service import Gateway
 from tidings.service.door.slow_peers import patient_protocol
 from tidings.service.http import make_app
 from tidings.settings import Settings
-from tidings.store import Grow, Store
+from tidings.store import Store
 
-SCHEMA = Path(__file__).parents[2] / "examples" / "schema.json"
 PASSWORD = "correct horse battery staple"
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)  # the usual one takes 0.2 s of a processor each time
 SETTINGS = Settings(pipeline=False, guest_requests_per_second=100_000, showcase=True)
@@ -78,12 +76,7 @@ class Service:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        if "://" not in self.store_url and not Path(self.store_url).exists():
-            new_store(Path(self.store_url))
-        self.store = Store.open(self.store_url)
-        if self.store.tail() == 0:
-            catalog = json_form.read(SCHEMA.read_bytes())
-            self.store.append([Grow(change) for change in growth.changes_to_make(catalog)])
+        self.store = open_example_store(self.store_url)
         listening = socket.create_server(("127.0.0.1", 0), backlog=2048)
         self.port = listening.getsockname()[1]
         started = threading.Event()
@@ -157,14 +150,14 @@ def server() -> Iterator[Server]:
 # The store's own tests run on both databases in the quick suite; these do so in the slow one.
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Where a store may be made."""
+    """Where a store may be made; in PostgreSQL it is there, and empty."""
     if request.param == "sqlite":
         yield str(tmp_path / "tidings.db")
         return
     server: Server = request.getfixturevalue("server")
-    database = server.database()
+    database = server.store()
     yield database
-    server.give_back(database)
+    server.recycle(database)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.service.conftest import SCHEMA
+from tests.service.example_store import SCHEMA
 from tests.strategies.filters import catalogs, filter_texts
 from tidings.language import Filter, covers
 from tidings.schema import Catalog, json_form

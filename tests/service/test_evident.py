@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.service.conftest import SCHEMA, car
+from tests.service.conftest import car
+from tests.service.example_store import SCHEMA
 from tidings.events import RefusedEvent, validate
 from tidings.schema import json_form
 from tidings.service.evident import Evident

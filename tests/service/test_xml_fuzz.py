@@ -9,7 +9,8 @@ import pytest
 from lxml import etree
 
 from tests.mutations import mutated, resident
-from tests.service.xml_served import CAR, SCHEMA, Client, served
+from tests.service.example_store import SCHEMA
+from tests.service.xml_served import CAR, Client, served
 from tidings.errors import TidingsError
 from tidings.schema import json_form
 from tidings.schema.dtd import FILES

@@ -7,26 +7,24 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import uvloop
 from lxml import etree
 
-from tests.services.sqlite import new_store
+from tests.service.example_store import open_example_store
 from tests.store.batches import commit_batch
-from tidings.schema import Instant, growth, json_form
+from tidings.schema import Instant
 from tidings.service import Gateway
 from tidings.service.door.callers import digest_of, new_token
 from tidings.service.xml.daemon import XmlDaemon
 from tidings.service.xml.framing import Document
 from tidings.service.xml.validity import Validity, parse
 from tidings.settings import Settings
-from tidings.store import Grow, Store
+from tidings.store import Store
 from tidings.store.accounts.accounts import Account, Token
 
-SCHEMA = Path(__file__).parents[2] / "examples" / "schema.json"
 SETTINGS = Settings(pipeline=False, guest_requests_per_second=100_000, requests_per_second=1_000_000)
 ALL = frozenset({"publish", "subscribe", "schema"})
 CAR = (
@@ -82,9 +80,6 @@ class Served:
     port: int = field(init=False)
 
     def start(self) -> None:
-        if self.store.tail() == 0:
-            catalog = json_form.read(SCHEMA.read_bytes())
-            self.store.append([Grow(change) for change in growth.changes_to_make(catalog)])
         started = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(started,), name="tests-xml")
         self._thread.start()
@@ -141,9 +136,7 @@ def served(
     url: str, settings: Settings = SETTINGS, certificate: ssl.SSLContext | None = None, **different: Any
 ) -> Iterator[Served]:
     """`different` are settings."""
-    if "://" not in url and not Path(url).exists():
-        new_store(Path(url))
-    with Store.open(url) as store:
+    with open_example_store(url) as store:
         running = Served(store, replace(settings, **different), certificate)
         running.start()
         try:

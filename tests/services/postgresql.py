@@ -27,7 +27,8 @@ _WAIT = 60  # seconds for the server to answer
 @dataclass
 class Server:
     """`database()` returns the URL of an empty database; give it back when done, and the next one is made quicker.
-    `store()` returns that of a store without its migrations being run, a copy of one that they made."""
+    `store()` returns that of a store without its migrations being run, a copy of one that they made; recycle it, or
+    drop it where more than its rows were changed."""
 
     port: int
     command: list[str]
@@ -37,6 +38,8 @@ class Server:
     made: int = 0
     free: list[str] = field(default_factory=list)
     template: str = ""
+    recycled: dict[str, psycopg.Connection[Any]] = field(default_factory=dict)
+    stores: list[str] = field(default_factory=list)
 
     def url(self, database: str) -> str:
         return f"postgresql://tidings@127.0.0.1:{self.port}/{database}"
@@ -47,15 +50,29 @@ class Server:
         return self._create("")
 
     def store(self) -> str:
-        """To be dropped when done."""
+        return self.stores.pop() if self.stores else self.copied_store()
+
+    def copied_store(self) -> str:
+        """Without what an earlier use may have left: space of removed rows, statistics."""
         if not self.template:
             made = self._create("")
             Store.open(made).close()
+            with psycopg.connect(made, autocommit=True) as connection:
+                _add_reset(connection)
             self.template = made.rpartition("/")[2]
         return self._create(f" TEMPLATE {self.template}")
 
+    def recycle(self, url: str) -> None:
+        """Its tables hold again what the migrations left in them. 3 ms; to drop one and copy another takes 150."""
+        if url not in self.recycled:
+            self.recycled[url] = psycopg.connect(url, autocommit=True, options="-c lock_timeout=30s")
+        self.recycled[url].execute("SELECT fresh.reset()")
+        self.stores.append(url)
+
     def drop(self, url: str) -> None:
         """Nobody may be connected any more."""
+        if (own := self.recycled.pop(url, None)) is not None:
+            own.close()
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             connection.execute(f"DROP DATABASE {url.rpartition('/')[2]}")  # type: ignore[arg-type]
 
@@ -93,6 +110,18 @@ class Server:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGQUIT)
         self.process.wait(_WAIT)
+
+
+def _add_reset(connection: psycopg.Connection[Any]) -> None:
+    """A function that puts back the rows of this moment."""
+    execute: Any = connection.execute
+    tables = [row[0] for row in execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")]
+    execute("CREATE SCHEMA fresh")
+    steps = []
+    for table in tables:
+        execute(f"CREATE TABLE fresh.{table} AS TABLE public.{table}")
+        steps += [f"DELETE FROM public.{table};", f"INSERT INTO public.{table} TABLE fresh.{table};"]
+    execute(f"CREATE FUNCTION fresh.reset() RETURNS void LANGUAGE plpgsql AS 'BEGIN {' '.join(steps)} END'")
 
 
 def binary(name: str) -> str | None:
@@ -140,6 +169,8 @@ def postgresql(durable: bool = False, host: str = "") -> Iterator[Server]:
             server.start()
             yield server
         finally:
+            for connection in server.recycled.values():
+                connection.close()
             server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -27,7 +27,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     server: Server = request.getfixturevalue("server")
     database = server.store() if made else server.database()
     yield database
-    (server.drop if made else server.give_back)(database)
+    (server.recycle if made else server.give_back)(database)
 
 
 @pytest.fixture

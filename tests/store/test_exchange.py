@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from tests.services.sqlite import new_store
 from tests.store.batches import commit_batch
 from tests.store.samples import AUDI, START, Clock, projections, publish, with_schema
 from tidings.schema import Instant
@@ -45,7 +46,7 @@ def exported(filled: Store, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Any:
-    with Store.open(tmp_path / "empty.db") as opened:
+    with Store.open(new_store(tmp_path / "empty.db", id="another")) as opened:
         yield opened
 
 

@@ -82,7 +82,7 @@ def _filled(request: pytest.FixtureRequest, folders: pytest.TempPathFactory, siz
         path.unlink()
         return
     server: Server = request.getfixturevalue("server")
-    url = server.store()
+    url = server.copied_store()
     with large(url, size, analyzed=request.param.endswith("analyzed")) as store:
         yield store
     server.drop(url)

@@ -257,7 +257,7 @@ def test_nothing_owed_goes_when_a_batch_is_committed_between_two_looks(server: S
                 store.trim(most_bytes=0)
             assert place in store.events_at([place]), f"lost at statement {moment}"
             committed = store.committed()
-        server.drop(url)
+        server.recycle(url)
         if not committed:
             break
     assert 5 < moment < 99  # every place between two statements was tried

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.service.conftest import SCHEMA, Service, car, on_sqlite
+from tests.service.conftest import Service, car, on_sqlite
+from tests.service.example_store import SCHEMA
 from tests.service.pages.visitor import Visitor
 from tests.strategies.filters import RICH, catalogs, filter_texts
 from tidings.language import Filter
