@@ -140,7 +140,7 @@ def subscribe(page: Page, filter: str) -> str:
 
 def matched(service: Service, id: str, event: dict[str, Any]) -> int:  # noqa: F811
     """The position of the event, which was published and has matched this subscription."""
-    answer = service.client.post("/events", json=event)
+    answer = service.client.post("/v1/events", json=event)
     assert answer.status_code == 202, answer.text
     position = int(answer.json()["position"])
     service.commit(service.store.committed() + 1, position, [(position, [id])])

@@ -55,7 +55,7 @@ class Living:
         token = _log_in(self.served, "ann")  # of this look alone
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
-            _, found = self.served.ask("GET", f"/subscriptions/{subscription}/notifications?limit=1000", None, token)
+            _, found = self.served.ask("GET", f"/v1/subscriptions/{subscription}/notifications?limit=1000", None, token)
             if found["notifications"]:
                 return int(found["notifications"][-1]["id"].partition(".")[0])
             time.sleep(0.5)
@@ -120,23 +120,23 @@ def _grow(served: Served, token: str) -> None:
     form = json.loads(SCHEMA.read_bytes())
     for kind in ("domains", "attributes", "event_types"):
         for piece in form[kind]:
-            _asked(served, "POST", f"/schema/{kind.replace('_', '-')}", piece, token)
+            _asked(served, "POST", f"/v1/schema/{kind.replace('_', '-')}", piece, token)
 
 
 def _people(served: Served, *receivers: Receiver) -> tuple[str, ...]:
     """The first subscriptions have a webhook each, to one of these."""
-    ann = _asked(served, "POST", "/accounts", {"username": "ann", "password": PASSWORD})["token"]
-    bob = _asked(served, "POST", "/accounts", {"username": "bob", "password": PASSWORD})["token"]
-    ids = [_asked(served, "POST", "/subscriptions", {"filter": text}, ann)["id"] for text in FILTERS]
-    _asked(served, "PATCH", f"/subscriptions/{ids[3]}", {"state": "paused"}, ann)
+    ann = _asked(served, "POST", "/v1/accounts", {"username": "ann", "password": PASSWORD})["token"]
+    bob = _asked(served, "POST", "/v1/accounts", {"username": "bob", "password": PASSWORD})["token"]
+    ids = [_asked(served, "POST", "/v1/subscriptions", {"filter": text}, ann)["id"] for text in FILTERS]
+    _asked(served, "PATCH", f"/v1/subscriptions/{ids[3]}", {"state": "paused"}, ann)
     for id, one in zip(ids, receivers, strict=False):
         channel = {"kind": "webhook", "url": one.url, "digest": {"count": 100, "seconds": 20}}
-        _asked(served, "PATCH", f"/subscriptions/{id}", {"channel": channel}, ann)
+        _asked(served, "PATCH", f"/v1/subscriptions/{id}", {"channel": channel}, ann)
     for year in range(1960, 1972):
-        _asked(served, "POST", "/subscriptions", {"filter": f"year = {year}"}, bob)
+        _asked(served, "POST", "/v1/subscriptions", {"filter": f"year = {year}"}, bob)
     for name in ("importer", "nightly report"):
         log_in = {"username": "ann", "password": PASSWORD, "name": name, "scopes": ["publish"]}
-        _asked(served, "POST", "/tokens", log_in)
+        _asked(served, "POST", "/v1/tokens", log_in)
     return tuple(ids)
 
 
@@ -147,7 +147,7 @@ def _publish(served: Served, stop: threading.Event) -> None:
     number = 0
     while not stop.wait(0.5):
         for _ in range(chance.choice((3, 5, 8, 13, 21))):
-            _asked(served, "POST", "/events", _event(chance, number), token)
+            _asked(served, "POST", "/v1/events", _event(chance, number), token)
             number += 1
 
 
@@ -173,7 +173,7 @@ def _event(chance: random.Random, number: int) -> dict[str, Any]:
 
 
 def _log_in(served: Served, username: str) -> str:
-    return str(_asked(served, "POST", "/tokens", {"username": username, "password": PASSWORD})["token"])
+    return str(_asked(served, "POST", "/v1/tokens", {"username": username, "password": PASSWORD})["token"])
 
 
 def _asked(served: Served, method: str, path: str, body: object = None, token: str = "") -> Any:

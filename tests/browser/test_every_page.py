@@ -28,7 +28,7 @@ def _furnished(service: Service, page: Page) -> list[str]:
     page.click("#save")
     page.wait_for_selector("text=It stands. Every event")
     id = page.url.rpartition("/")[2].partition("?")[0]
-    position = service.client.post("/events", json=car(paint=[_LONG, "<b>red</b>"])).json()["position"]
+    position = service.client.post("/v1/events", json=car(paint=[_LONG, "<b>red</b>"])).json()["position"]
     service.commit(1, position, [(position, [id])])
     ways = ("domain", "attribute", "event-type", "extension", "value")
     return [

@@ -198,11 +198,11 @@ def test_tokens_are_made_shown_once_and_taken_back(service: Service, page: Page)
     secret = page.locator("code.secret").inner_text()
     with service.anonymous() as program:
         program.headers["Authorization"] = f"Bearer {secret}"
-        assert program.get("/accounts/me").status_code == 200
-        assert program.get("/subscriptions").status_code == 403
+        assert program.get("/v1/accounts/me").status_code == 200
+        assert program.get("/v1/subscriptions").status_code == 403
         page.goto("/pages/account")
         assert secret not in page.content()
         page.click("summary[aria-label='Remove importer <b>']")
         page.click("button:has-text('Yes, remove it') >> visible=true")
         page.wait_for_selector("text=The token works no more")
-        assert program.get("/accounts/me").status_code == 401
+        assert program.get("/v1/accounts/me").status_code == 401

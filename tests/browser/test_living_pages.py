@@ -38,7 +38,7 @@ def _hide(page: Page, hidden: bool) -> None:
 
 
 def _publish(service: Service, number: int) -> None:
-    assert service.client.post("/events", json=car(f"e{number}", year=1900 + number)).status_code == 202
+    assert service.client.post("/v1/events", json=car(f"e{number}", year=1900 + number)).status_code == 202
 
 
 def test_home_leaves_alone_what_the_pointer_or_the_focus_is_at(service: Service, page: Page) -> None:
@@ -109,7 +109,7 @@ def test_what_was_left_out_is_said_and_older_ones_follow_the_last_card(service: 
     expect(page.locator("#matches > li")).to_have_count(1)
     _hide(page, True)
     _streams(service, 0)
-    service.client.post("/events", json=[car(f"e{number}") for number in range(40)])
+    service.client.post("/v1/events", json=[car(f"e{number}") for number in range(40)])
     service.commit(first + 1, first + 40, [(position, [id]) for position in range(first + 1, first + 41)])
     _hide(page, False)
     gap = page.locator("#matches > li").nth(25)

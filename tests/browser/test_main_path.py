@@ -73,7 +73,7 @@ def test_from_registering_to_deleting(service: Service, page: Page, opened: Open
 def test_text_and_rows_are_kept_in_step(service: Service, page: Page) -> None:
     for year in (1971, 1990):
         body = {"id": str(year), "event_type": "car", "attributes": {"brand": "mini", "year": year}}
-        assert service.client.post("/events", json=body).status_code == 202
+        assert service.client.post("/v1/events", json=body).status_code == 202
     register(page, "ann")
     page.fill("#text", "brand = mini and year > 1980 or category under vehicle")
     page.wait_for_selector(".group >> nth=1")
@@ -104,7 +104,7 @@ def test_the_home_page_goes_on_by_itself(service: Service, page: Page) -> None:
     page.wait_for_selector("text=Events stored")
     body = {"id": "e1", "event_type": "car", "attributes": {"brand": "mini", "year": 1971}}
     before = page.locator(".facts dd").first.inner_text()
-    assert service.client.post("/events", json=body).status_code == 202
+    assert service.client.post("/v1/events", json=body).status_code == 202
     expect(page.locator(".facts dd").first).not_to_have_text(before)
     page.goto("/pages/schema")
     page.click("summary:has-text('vehicle')")

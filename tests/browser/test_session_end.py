@@ -191,7 +191,7 @@ def test_what_is_live_says_that_the_session_is_over(service: Service, page: Page
     home.goto("/")
     home.wait_for_selector("text=What is happening now")
     end_sessions(service, "dora")
-    service.client.post("/events", json=car("late"))
+    service.client.post("/v1/events", json=car("late"))
     home.wait_for_selector("#ended >> text=Log in again")
     assert home.locator("text=What is happening now").is_visible(), "what was on the screen stays"
     page.wait_for_selector("#ended >> text=Log in again")

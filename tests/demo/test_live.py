@@ -28,14 +28,14 @@ def told(shown: Shown, token: str, hook: str) -> list[dict[str, Any]]:
     return [
         delivery
         for id in ids
-        for delivery in shown.ask("GET", f"/subscriptions/{id}/deliveries", token=token)[1]["deliveries"]
+        for delivery in shown.ask("GET", f"/v1/subscriptions/{id}/deliveries", token=token)[1]["deliveries"]
     ]
 
 
 def test_it_comes_to_life(shown: Shown) -> None:
     shown.wait_for("The pipeline runs")
     token = shown.log_in()
-    status, page = shown.ask("GET", "/notifications?limit=10", token=token)
+    status, page = shown.ask("GET", "/v1/notifications?limit=10", token=token)
     assert status == 200
     assert page["notifications"]
     with Visitor(shown) as visitor:
@@ -47,8 +47,8 @@ def test_deliveries_of_every_outcome(shown: Shown) -> None:
     until(lambda: any(one["state"] == "delivered" for one in told(shown, token, "inbox")))
     until(lambda: any(len(one["notifications"]) > 1 for one in told(shown, token, "inbox")))  # a digest
     until(lambda: any(one["attempts"] > 1 and one["state"] == "delivered" for one in told(shown, token, "flaky")))
-    until(lambda: shown.ask("GET", "/notices", token=token)[1]["notices"])
-    (notice,) = shown.ask("GET", "/notices", token=token)[1]["notices"]
+    until(lambda: shown.ask("GET", "/v1/notices", token=token)[1]["notices"])
+    (notice,) = shown.ask("GET", "/v1/notices", token=token)[1]["notices"]
     assert "410" in str(notice)
     (gone,) = [one for one in shown.subscriptions(token) if one["channel"].get("url", "").endswith("/gone")]
     assert gone["channel_state"] == "disabled"

@@ -35,7 +35,7 @@ _GOES_ON = re.compile(
     r"(make run|tidings (serve|demo|outbox|pipeline(?!.*--once)|feed run(?!.*--once))|python receiver\.py)\b"
 )
 _LOOKS = re.compile(
-    r'((tidings (deliveries|notifications|backtest|explain|journal show)\b|curl -s "\$TIDINGS/notif).*\n)+'
+    r'((tidings (deliveries|notifications|backtest|explain|journal show)\b|curl -s "\$TIDINGS/v1/notif).*\n)+'
 )
 _FILE = re.compile(r"# (\S+\.\w+)\n")
 _MAKE_RUN = re.compile(r"^run:.*\n(?:\t.*\n)*?\t@?(?:exec )?\$\(BIN\)/(tidings .*)$", re.MULTILINE)
@@ -180,7 +180,7 @@ class Story:
 
     def _wait_for_the_schema(self, opened: Terminal) -> None:
         deadline = time.monotonic() + PATIENCE
-        while b"car_auction" not in self._got("/schema"):
+        while b"car_auction" not in self._got("/v1/schema"):
             assert time.monotonic() < deadline, opened.printed
             time.sleep(0.2)
 

@@ -175,7 +175,7 @@ def test_what_was_sent_and_not_noted_is_sent_again_with_the_same_message_id(stor
     assert f"nothing has arrived since {START}" in text
     assert "1 delivery waits to be sent, 0 deliveries were given up." in text
     assert "https://tidings.example/pages/subscriptions/s/deliveries" in text, "where the button is"
-    assert "POST https://tidings.example/subscriptions/s/channel/resume" in text
+    assert "POST https://tidings.example/v1/subscriptions/s/channel/resume" in text
 
 
 def test_whoever_lost_the_lease_notes_nothing(store: Store, clock: Clock) -> None:

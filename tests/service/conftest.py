@@ -127,7 +127,7 @@ class Service:
     def joined(self, username: str) -> httpx.Client:
         """A client with the token of a new account."""
         client = self.anonymous()
-        answer = client.post("/accounts", json={"username": username, "password": PASSWORD})
+        answer = client.post("/v1/accounts", json={"username": username, "password": PASSWORD})
         assert answer.status_code == 201, answer.text
         client.headers["Authorization"] = f"Bearer {answer.json()['token']}"
         return client

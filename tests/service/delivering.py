@@ -45,7 +45,7 @@ def send(service: Service) -> None:
 
 
 def subscribed(client: httpx.Client, **channel: Any) -> dict[str, Any]:
-    answer = client.post("/subscriptions", json={"filter": FILTER, "channel": channel})
+    answer = client.post("/v1/subscriptions", json={"filter": FILTER, "channel": channel})
     assert answer.status_code == 201, answer.text
     made: dict[str, Any] = answer.json()
     return made
@@ -54,5 +54,5 @@ def subscribed(client: httpx.Client, **channel: Any) -> dict[str, Any]:
 def find(service: Service, *ids: str, name: str = "e1") -> None:
     """One event that these subscriptions match."""
     first = service.store.committed() + 1
-    position = service.client.post("/events", json=car(name)).json()["position"]
+    position = service.client.post("/v1/events", json=car(name)).json()["position"]
     service.commit(first, position, [(position, sorted(ids))])

@@ -31,7 +31,7 @@ class EventSource:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
         self._socket.settimeout(30)
         self._socket.connect(("127.0.0.1", port))
-        request = [f"GET /notifications/stream?{urlencode(query)} HTTP/1.1", "Host: localhost"]
+        request = [f"GET /v1/notifications/stream?{urlencode(query)} HTTP/1.1", "Host: localhost"]
         request += [f"Authorization: Bearer {token}"] + ([f"Last-Event-ID: {last}"] if last else [])
         self._socket.sendall(("\r\n".join(request) + "\r\n\r\n").encode())
         self._file = self._socket.makefile("rb")

@@ -1,4 +1,4 @@
-"""How long from POST /events to GET /notifications on the embedded default, and how long a start takes.
+"""How long from POST /v1/events to GET /v1/notifications on the embedded default, and how long a start takes.
 
     python -m tests.service.measure_latency [--events 200] [--rate 5]
 
@@ -36,7 +36,7 @@ def main() -> None:
         with Served(Path(folder)) as served:
             token = register(served, "ann")
             describe(served, token)
-            assert served.ask("POST", "/subscriptions", {"filter": between(0, 10)}, token)[0] == 201
+            assert served.ask("POST", "/v1/subscriptions", {"filter": between(0, 10)}, token)[0] == 201
             served.wait_until_running()
             print(f"seconds to a pipeline that runs: {time.monotonic() - served.began:.1f}")
             latencies = measure_latencies(served, token, chosen.events, chosen.rate)
@@ -71,7 +71,7 @@ def measure_latencies(served: Served, token: str, events: int, rate: float) -> l
     seen: dict[str, float] = {}
     reader = threading.Thread(target=_read, args=(served.port, token, 1 + _WARM_UP + events, seen))
     reader.start()
-    _ask(HTTPConnection("127.0.0.1", served.port), "POST", "/events", token, sample("first", 5))
+    _ask(HTTPConnection("127.0.0.1", served.port), "POST", "/v1/events", token, sample("first", 5))
     begin = time.monotonic()
     while not seen:
         time.sleep(0.05)
@@ -82,7 +82,7 @@ def measure_latencies(served: Served, token: str, events: int, rate: float) -> l
         time.sleep(max(0.0, begin + number / rate - time.monotonic()))
         id = f"e{number}"
         sent[id] = time.monotonic()
-        _ask(connection, "POST", "/events", token, sample(id, 5))
+        _ask(connection, "POST", "/v1/events", token, sample(id, 5))
     reader.join()
     counted = list(sent)[_WARM_UP:]
     return sorted(seen[id] - sent[id] for id in counted)
@@ -91,7 +91,7 @@ def measure_latencies(served: Served, token: str, events: int, rate: float) -> l
 def _read(port: int, token: str, wanted: int, seen: dict[str, float]) -> None:
     connection, cursor = HTTPConnection("127.0.0.1", port), ""
     while len(seen) < wanted:
-        page = _ask(connection, "GET", f"/notifications?wait=10&after={cursor}", token)
+        page = _ask(connection, "GET", f"/v1/notifications?wait=10&after={cursor}", token)
         now = time.monotonic()
         for notification in page["notifications"]:
             seen[notification["event"]["id"]] = now

@@ -1,4 +1,4 @@
-"""How long from POST /events to a server-sent event on the embedded default, and what 500 open streams cost.
+"""How long from POST /v1/events to a server-sent event on the embedded default, and what 500 open streams cost.
 
     python -m tests.service.measure_streams [--events 200] [--rate 5] [--streams 500] [--notifications 10000]
 
@@ -38,7 +38,7 @@ def main() -> None:
         tokens = [register(served, f"user{number}") for number in range(-(-chosen.streams // _PER_ACCOUNT))]
         describe(served, tokens[0])
         for token in tokens:
-            assert served.ask("POST", "/subscriptions", {"filter": between(0, 10)}, token)[0] == 201
+            assert served.ask("POST", "/v1/subscriptions", {"filter": between(0, 10)}, token)[0] == 201
         served.wait_until_running()
         whole, last_part = measure_latencies(served, tokens[0], chosen.events, chosen.rate)
         print(f"seconds from publish to server-sent event, {len(whole)} events at {chosen.rate:g}/s: {_shown(whole)}")
@@ -75,7 +75,7 @@ def measure_latencies(served: Served, token: str, events: int, rate: float) -> t
         time.sleep(max(0.0, begin + number / rate - time.monotonic()))
         id = f"latency-{number}"
         sent[id] = time.monotonic()
-        assert served.ask("POST", "/events", sample(id, 5), token)[0] == 202
+        assert served.ask("POST", "/v1/events", sample(id, 5), token)[0] == 202
     reader.join()
     counted = list(sent)[_WARM_UP:]
     return sorted(seen[id] - sent[id] for id in counted), sorted(stored[id] for id in counted)
@@ -120,7 +120,7 @@ def _publish(port: int, token: str, name: str, events: int) -> None:
     body = b"".join(json.dumps(sample(f"{name}-{n}", 5)).encode() + b"\n" for n in range(events))
     connection = HTTPConnection("127.0.0.1", port)
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/x-ndjson"}
-    connection.request("POST", "/events", body, headers)
+    connection.request("POST", "/v1/events", body, headers)
     answer = connection.getresponse()
     assert (answer.status, json.loads(answer.read())["accepted"]) == (202, events)
     connection.close()
@@ -128,7 +128,9 @@ def _publish(port: int, token: str, name: str, events: int) -> None:
 
 async def _count(port: int, token: str, counts: list[int], number: int, opened: asyncio.Semaphore) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    head = f"GET /notifications/stream?after=now HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n"
+    head = (
+        f"GET /v1/notifications/stream?after=now HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n"
+    )
     writer.write(head.encode())
     assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
     opened.release()

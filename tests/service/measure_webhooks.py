@@ -139,7 +139,7 @@ def measure(served: Served, port: int, hanging: int, chosen: argparse.Namespace)
 def subscribe(served: Served, token: str, port: int) -> dict[str, Any]:
     channel = {"kind": "webhook", "url": f"http://127.0.0.1:{port}/hook"}
     body = {"filter": between(0, 1_000_000), "channel": channel}
-    status, answer = served.ask("POST", "/subscriptions", body, token)
+    status, answer = served.ask("POST", "/v1/subscriptions", body, token)
     assert status == 201, answer
     made: dict[str, Any] = answer
     return made
@@ -158,7 +158,7 @@ def publish(served: Served, token: str, name: str, events: int, rate: float, sen
             time.sleep(max(0.0, begin + first / rate - time.monotonic()))
         moment = time.time()
         sent.update((id, moment) for id in ids)
-        connection.request("POST", "/events", lines, headers)
+        connection.request("POST", "/v1/events", lines, headers)
         answer = connection.getresponse()
         text = answer.read()
         assert answer.status == 202, text
@@ -188,11 +188,11 @@ def shown(taken: dict[str, float], name: str) -> str:
 
 
 def standing(served: Served, token: str, id: str) -> str:
-    _, channel = served.ask("GET", f"/subscriptions/{id}/channel", None, token)
+    _, channel = served.ask("GET", f"/v1/subscriptions/{id}/channel", None, token)
     states: Counter[str] = Counter()
     after = ""
     while after is not None:
-        _, page = served.ask("GET", f"/subscriptions/{id}/deliveries?limit=1000&after={after}", None, token)
+        _, page = served.ask("GET", f"/v1/subscriptions/{id}/deliveries?limit=1000&after={after}", None, token)
         states.update(f"{one['state']} after {one['attempts']}" for one in page["deliveries"])
         after = page["next"]
     counts = ", ".join(f"{count:,} {state} attempts" for state, count in sorted(states.items()))

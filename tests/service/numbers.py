@@ -6,15 +6,15 @@ from tests.service.served import Served
 
 PASSWORD = "correct horse battery staple"
 SCHEMA = (
-    ("/schema/domains", {"name": "count", "kind": "numeric"}),
-    ("/schema/attributes", {"name": "n", "domain": "count"}),
-    ("/schema/event-types", {"name": "sample", "attributes": [{"name": "n", "mandatory": True, "unique": True}]}),
+    ("/v1/schema/domains", {"name": "count", "kind": "numeric"}),
+    ("/v1/schema/attributes", {"name": "n", "domain": "count"}),
+    ("/v1/schema/event-types", {"name": "sample", "attributes": [{"name": "n", "mandatory": True, "unique": True}]}),
 )
 
 
 def register(served: Served, username: str) -> str:
     """The token of a new account."""
-    status, answer = served.ask("POST", "/accounts", {"username": username, "password": PASSWORD})
+    status, answer = served.ask("POST", "/v1/accounts", {"username": username, "password": PASSWORD})
     assert status == 201, answer
     token: str = answer["token"]
     return token

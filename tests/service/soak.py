@@ -77,27 +77,27 @@ def pages(size: Size) -> list[str]:
 
 
 def routes(size: Size) -> list[str]:
-    mine = f"/subscriptions/{subscription(0)}"
+    mine = f"/v1/subscriptions/{subscription(0)}"
     return [
         "/healthz",
         "/readyz",
         "/metrics",
-        "/accounts/me",
-        "/tokens",
-        "/schema",
-        "/schema/history",
-        "/subscriptions",
+        "/v1/accounts/me",
+        "/v1/tokens",
+        "/v1/schema",
+        "/v1/schema/history",
+        "/v1/subscriptions",
         mine,
         f"{mine}/channel",
         f"{mine}/notifications",
         f"{mine}/deliveries",
         f"{mine}/deliveries?state=dead",
         f"{mine}/deliveries/1",
-        "/notifications",
-        f"/notifications?after={size.notifications - 1_000}",
-        f"/events/{size.tail - 3}",
-        "/notices",
-        "/operator/channels",
+        "/v1/notifications",
+        f"/v1/notifications?after={size.notifications - 1_000}",
+        f"/v1/events/{size.tail - 3}",
+        "/v1/notices",
+        "/v1/operator/channels",
     ]
 
 
@@ -164,7 +164,7 @@ def measure(service: Service, made: Size) -> int:
 
 
 def logged_in(service: Service, who: str) -> str:
-    answer = service.anonymous().post("/tokens", json={"username": who, "password": PASSWORD, "name": "soak"})
+    answer = service.anonymous().post("/v1/tokens", json={"username": who, "password": PASSWORD, "name": "soak"})
     assert answer.status_code == 201, answer.text
     found: str = answer.json()["token"]
     return found

@@ -89,7 +89,7 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ways]:
     ["brand=mini  and year<1990", "event_type exists", "price > 5 and price < 3", "not (paint = 'red')"],
 )
 def test_subscribe(ways: Ways, filter: str) -> None:
-    posted = ways.http.post("/subscriptions", json={"filter": filter, "expiry": "2999-01-01T00:00:00Z"}).json()
+    posted = ways.http.post("/v1/subscriptions", json={"filter": filter, "expiry": "2999-01-01T00:00:00Z"}).json()
     answer = ways.subscribe_by_xml(filter, "2999-01-01T00:00:00Z")
     by_page = ways.subscribe_by_page(filter, "2999-01-01T00:00:00")
     ids = [posted["id"], answer.get("id"), by_page]
@@ -107,7 +107,7 @@ def test_subscribe(ways: Ways, filter: str) -> None:
 def test_a_subscription_that_is_refused(ways: Ways, filter: str, expiry: str) -> None:
     before = ways.service.store.tail()
     body = {"filter": filter} | ({"expiry": expiry} if expiry else {})
-    problem = ways.http.post("/subscriptions", json=body)
+    problem = ways.http.post("/v1/subscriptions", json=body)
     assert problem.status_code == 422
     detail = problem.json()["detail"]
     answer = ways.subscribe_by_xml(filter, expiry)
@@ -123,7 +123,7 @@ def test_change_pause_resume_and_withdraw(ways: Ways) -> None:
     made: dict[str, list[tuple[str, str]]] = {}
     for way in ("http", "page"):
         id = ways.subscribe_by_page(FILTER)
-        path, place = f"/subscriptions/{id}", f"/pages/subscriptions/{id}"
+        path, place = f"/v1/subscriptions/{id}", f"/pages/subscriptions/{id}"
         start = ways.service.store.tail()
         for _ in range(2):
             if way == "http":
@@ -156,7 +156,7 @@ def test_change_pause_resume_and_withdraw(ways: Ways) -> None:
 def test_what_is_not_there_or_anothers_is_refused_alike(ways: Ways) -> None:
     ways.service.store.append([Subscribe("s-others", FILTER, "somebody")])
     for id in ("s-others", "s-none"):
-        assert ways.http.delete(f"/subscriptions/{id}").status_code == 404
+        assert ways.http.delete(f"/v1/subscriptions/{id}").status_code == 404
         assert ways.ask("DELETE_SUB", f' username="tester" id="{id}"').get("name") == "NoSuchSubscription"
         assert ways.page.get(f"/pages/subscriptions/{id}/edit").status_code == 404
     assert ways.service.store.subscription("s-others").owner == "somebody"
@@ -166,7 +166,7 @@ def test_publish(ways: Ways) -> None:
     counts = ways.service.gateway.published
     before = dict(counts)
     attributes = {"brand": "mini", "year": 1990}
-    positions = [ways.http.post("/events", json=car("p-http", **attributes)).json()["position"]]
+    positions = [ways.http.post("/v1/events", json=car("p-http", **attributes)).json()["position"]]
     values = "".join(f'<ATTR type="{name}">{value}</ATTR>' for name, value in attributes.items())
     content = f'<EVENT_TYPE><VALUE type="car"/></EVENT_TYPE><ATTRIBUTES>{values}</ATTRIBUTES>'
     done = ways.ask("PUBLISH_EVENT", ' id="p-xml" contact="a@b.example"', content)
@@ -178,7 +178,7 @@ def test_publish(ways: Ways) -> None:
     events = ways.service.store.events_at(positions)
     plain = [re.sub(r'"p-\w+"', '"ID"', events[one]).replace('"contact":"a@b.example",', "") for one in positions]
     assert plain[0] == plain[1] == plain[2]
-    again = ways.http.post("/events", json=car("p-http", **attributes)).json()
+    again = ways.http.post("/v1/events", json=car("p-http", **attributes)).json()
     assert (again["position"], again["duplicate"]) == (positions[0], True)
     assert ways.ask("PUBLISH_EVENT", ' id="p-xml" contact="a@b.example"', content).get("duplicate") == "true"
     ways.page.get("/pages/publish", type="car")
@@ -189,7 +189,7 @@ def test_publish(ways: Ways) -> None:
 
 def test_an_event_that_is_refused(ways: Ways) -> None:
     counts, before = ways.service.gateway.published, ways.service.gateway.published["refused"]
-    problem = ways.http.post("/events", json={"event_type": "car", "attributes": {"brand": "mini"}}).json()
+    problem = ways.http.post("/v1/events", json={"event_type": "car", "attributes": {"brand": "mini"}}).json()
     rules = [(one["rule"], one["attribute"]) for one in problem["errors"]]
     content = '<EVENT_TYPE><VALUE type="car"/></EVENT_TYPE><ATTRIBUTES><ATTR type="brand">mini</ATTR></ATTRIBUTES>'
     answer = ways.ask("PUBLISH_EVENT", ' contact="a@b.example"', content)
@@ -202,7 +202,7 @@ def test_an_event_that_is_refused(ways: Ways) -> None:
 
 def test_grow(ways: Ways) -> None:
     start = ways.service.store.tail()
-    grown = ways.http.post("/schema/attributes", json={"name": "g-http", "domain": "money"}).json()
+    grown = ways.http.post("/v1/schema/attributes", json={"name": "g-http", "domain": "money"}).json()
     answer = ways.ask("ADD_ATTRIBUTE", "", '<ATTR_DOM name="g-xml" type="money"/>')
     ways.page.get("/pages/schema/grow/attribute")
     ways.page.submit("/pages/schema/grow/attribute", name="g-page", domain="money")
@@ -212,7 +212,7 @@ def test_grow(ways: Ways) -> None:
     version = ways.service.store.catalog().version
     assert (grown["version"], grown["position"]) == (version - 2, start + 1)
     assert (int(answer.get("version")), int(answer.get("position"))) == (version - 1, start + 2)
-    detail = ways.http.post("/schema/attributes", json={"name": "g-http", "domain": "money"}).json()["detail"]
+    detail = ways.http.post("/v1/schema/attributes", json={"name": "g-http", "domain": "money"}).json()["detail"]
     assert ways.ask("ADD_ATTRIBUTE", "", '<ATTR_DOM name="g-http" type="money"/>').text == detail
     ways.page.get("/pages/schema/grow/attribute")
     ways.page.submit("/pages/schema/grow/attribute", name="g-http", domain="money")
@@ -224,7 +224,7 @@ def test_channels_replay_and_test(ways: Ways) -> None:
         ids = [ways.subscribe_by_page(FILTER), ways.subscribe_by_page(FILTER)]
         by_page, by_http = ids
         asked = {"kind": "webhook", "url": hook.url, "rate": {"count": 3, "seconds": 60}}
-        answer = ways.http.patch(f"/subscriptions/{by_http}", json={"channel": asked}).json()
+        answer = ways.http.patch(f"/v1/subscriptions/{by_http}", json={"channel": asked}).json()
         place = f"/pages/subscriptions/{by_page}"
         ways.page.get(f"{place}/channel")
         ways.page.submit(f"{place}/channel", kind="webhook", url=hook.url, rate_count="3", rate_seconds="60")
@@ -235,7 +235,7 @@ def test_channels_replay_and_test(ways: Ways) -> None:
         assert plain[0] == plain[1]
         assert ways.stored(by_page) == ways.stored(by_http)
 
-        assert ways.http.post(f"/subscriptions/{by_http}/test-delivery").json()["ok"] is True
+        assert ways.http.post(f"/v1/subscriptions/{by_http}/test-delivery").json()["ok"] is True
         ways.page.get(f"{place}/deliveries")
         ways.page.submit(f"{place}/test-delivery")
         first, second = hook.wait(2)
@@ -243,7 +243,7 @@ def test_channels_replay_and_test(ways: Ways) -> None:
 
         find(ways.service, *ids, name="replayed")
         deliver(ways.service)
-        assert ways.http.post(f"/subscriptions/{by_http}/replay", json={"from": 1}).json() == {"replayed": 1}
+        assert ways.http.post(f"/v1/subscriptions/{by_http}/replay", json={"from": 1}).json() == {"replayed": 1}
         number = ways.service.store.deliveries_of(by_page, "tester")[0].number
         fields = {"proof": ways.page.form(f"{place}/deliveries")["proof"], "act": "replay", "number": str(number)}
         ways.page.client.post(f"{place}/deliveries", data=fields, follow_redirects=True).raise_for_status()
@@ -263,7 +263,7 @@ def test_accounts(ways: Ways) -> None:
     assert [one.kind for one in store.tokens_of("by-http")] == ["token"]
     assert [one.kind for one in store.tokens_of("by-page")] == ["session"]
     body = {"username": "By Http", "password": "correct horse battery staple"}
-    detail = ways.service.anonymous().post("/accounts", json=body).json()["detail"]
+    detail = ways.service.anonymous().post("/v1/accounts", json=body).json()["detail"]
     visitor = Visitor(ways.service)
     visitor.get("/pages/register")
     visitor.submit("/pages/register", username="By Http", password=body["password"], again=body["password"])
@@ -274,14 +274,14 @@ def test_accounts(ways: Ways) -> None:
 def test_questions(ways: Ways) -> None:
     """Why an event matched, and what is odd about a filter, are told alike."""
     id = ways.subscribe_by_page(FILTER)
-    position = ways.http.post("/events", json=car("asked", year=1980)).json()["position"]
+    position = ways.http.post("/v1/events", json=car("asked", year=1980)).json()["position"]
     ways.service.commit(ways.service.store.committed() + 1, position, [(position, [id])])
     filter = ways.service.store.subscription(id).filter
-    told = ways.http.post("/explain", json={"filter": filter, "position": position}).json()
+    told = ways.http.post("/v1/filters/explain", json={"filter": filter, "position": position}).json()
     ways.page.get(f"/pages/subscriptions/{id}/why/{position}")
     assert told["matches"] is True
     assert all(one["predicate"] in ways.page.text for one in told["alternatives"][0]["predicates"])
-    tried = ways.http.post("/subscriptions/test", json={"filter": "event_type exists"}).json()
+    tried = ways.http.post("/v1/filters/test", json={"filter": "event_type exists"}).json()
     ways.page.get("/pages/subscriptions/new")
     ways.page.submit("/pages/subscriptions/new", text="event_type exists", check="1")
     (warning,) = tried["warnings"]
@@ -324,9 +324,9 @@ def test_a_subscription_and_its_channel_are_stored_together_or_not_at_all(
     body = {"filter": FILTER, "channel": {"kind": "webhook", "url": hook.url}}
     headers = {"Idempotency-Key": f"broken-{table}"}
     with Broken(ways.service, table, "UPDATE" if table == "about" else "INSERT"):
-        assert ways.http.post("/subscriptions", json=body, headers=headers).status_code >= 500
+        assert ways.http.post("/v1/subscriptions", json=body, headers=headers).status_code >= 500
     assert (store.tail(), store.count_subscriptions("tester"), _channels(ways)) == before
-    made = ways.http.post("/subscriptions", json=body, headers=headers).json()
+    made = ways.http.post("/v1/subscriptions", json=body, headers=headers).json()
     kept = store.channel(made["id"], "tester")
     assert kept is not None
     assert kept.secrets[0][0] == made["secret"]
@@ -336,9 +336,9 @@ def test_a_subscription_and_its_channel_are_stored_together_or_not_at_all(
 @pytest.mark.parametrize("table", ["journal", "channels", "about"])
 def test_a_change_is_stored_whole_or_not_at_all(ways: Ways, hook: Receiver, table: str) -> None:
     id = ways.http.post(
-        "/subscriptions", json={"filter": FILTER, "channel": {"kind": "webhook", "url": hook.url}}
+        "/v1/subscriptions", json={"filter": FILTER, "channel": {"kind": "webhook", "url": hook.url}}
     ).json()["id"]
-    store, path = ways.service.store, f"/subscriptions/{id}"
+    store, path = ways.service.store, f"/v1/subscriptions/{id}"
     before = (store.tail(), store.subscription(id), store.channel(id))
     change = {"filter": "year < 5", "state": "paused", "channel": {"kind": "webhook", "url": f"{hook.url}/new"}}
     with Broken(ways.service, table, "INSERT" if table == "journal" else "UPDATE"):

@@ -56,7 +56,7 @@ def test_it_receives_events_and_sends_notifications() -> None:
     assert document["asyncapi"] == "3.0.0"
     operations = {name: operation["action"] for name, operation in document["operations"].items()}
     assert operations == {"publishEvent": "receive", "notify": "send"}
-    assert [channel["address"] for channel in document["channels"].values()] == ["/events", "/notifications"]
+    assert [channel["address"] for channel in document["channels"].values()] == ["/v1/events", "/v1/notifications"]
     assert document["info"]["version"].endswith(f"+schema.{AUCTIONS.version}")
 
 

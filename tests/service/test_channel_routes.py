@@ -37,7 +37,7 @@ def test_a_webhook_from_its_making_to_the_signed_notification(
     assert made["channel_state"] == "active"
     assert made["secret"].startswith("whsec_")
     assert hook.origins == ["tidings.example"]
-    again = client.get(f"/subscriptions/{made['id']}").json()
+    again = client.get(f"/v1/subscriptions/{made['id']}").json()
     assert "secret" not in again  # shown once
     assert again["channel"] == made["channel"]
     assert service.store.subscription(made["id"]).delivery == "webhook"  # no address in the journal
@@ -48,7 +48,7 @@ def test_a_webhook_from_its_making_to_the_signed_notification(
     assert received.json["subscription"] == made["id"]
     assert received.json["sequence"] == 1
     assert received.json["event"]["id"] == "e1"
-    (listed,) = client.get("/subscriptions").json()["subscriptions"]
+    (listed,) = client.get("/v1/subscriptions").json()["subscriptions"]
     assert listed == again
 
 
@@ -63,7 +63,7 @@ def test_a_receiver_that_does_not_agree_gets_nothing_until_it_does(
     find(service, made["id"])
     send(service)
     assert hook.received == []
-    path = f"/subscriptions/{made['id']}"
+    path = f"/v1/subscriptions/{made['id']}"
     refused = client.post(f"{path}/test-delivery")
     assert (refused.status_code, refused.json()["type"]) == (409, "/problems/channel-unconfirmed")
     paused = client.post(f"{path}/channel/pause")  # else to resume would be a way around
@@ -105,9 +105,9 @@ def test_what_cannot_be_is_refused_and_nothing_stands(
     service: Service, client: httpx.Client, channel: dict[str, Any], kind: str
 ) -> None:
     tail = service.store.tail()
-    answer = client.post("/subscriptions", json={"filter": FILTER, "channel": channel})
+    answer = client.post("/v1/subscriptions", json={"filter": FILTER, "channel": channel})
     assert (answer.status_code, answer.json()["type"]) == (422, f"/problems/{kind}"), answer.text
-    path = client.post("/subscriptions", json={"filter": FILTER}).headers["location"]
+    path = client.post("/v1/subscriptions", json={"filter": FILTER}).headers["location"]
     assert client.patch(path, json={"channel": channel}).status_code == 422
     assert client.get(path).json()["channel"] == {"kind": "stored"}
     assert service.store.tail() == tail + 1
@@ -121,7 +121,9 @@ class TestWithoutTheOptIn:
     @on_sqlite
     def test_loopback_is_refused(self, service: Service, client: httpx.Client, hook: Receiver) -> None:
         for url in (hook.url, hook.url.replace("http:", "https:"), f"https://localhost:{hook.port}/"):
-            answer = client.post("/subscriptions", json={"filter": FILTER, "channel": {"kind": "webhook", "url": url}})
+            answer = client.post(
+                "/v1/subscriptions", json={"filter": FILTER, "channel": {"kind": "webhook", "url": url}}
+            )
             assert answer.status_code == 422, answer.text
         assert hook.origins == []
 
@@ -129,7 +131,7 @@ class TestWithoutTheOptIn:
 @on_sqlite
 def test_an_edit_keeps_what_it_does_not_change(service: Service, client: httpx.Client, hook: Receiver) -> None:
     made = subscribed(client, kind="webhook", url=hook.url)
-    path = f"/subscriptions/{made['id']}"
+    path = f"/v1/subscriptions/{made['id']}"
     client.post(f"{path}/channel/pause")
     new = {"kind": "webhook", "url": hook.url, "digest": {"count": 2, "seconds": 60}}
     changed = client.patch(path, json={"channel": new}).json()
@@ -158,7 +160,7 @@ def test_an_edit_keeps_what_it_does_not_change(service: Service, client: httpx.C
 @on_sqlite
 def test_both_secrets_sign_for_a_day(service: Service, client: httpx.Client, hook: Receiver) -> None:
     made = subscribed(client, kind="webhook", url=hook.url)
-    rotated = client.post(f"/subscriptions/{made['id']}/channel/rotate-secret").json()
+    rotated = client.post(f"/v1/subscriptions/{made['id']}/channel/rotate-secret").json()
     assert rotated["secret"].startswith("whsec_")
     assert rotated["secret"] != made["secret"]
     find(service, made["id"])
@@ -171,7 +173,7 @@ def test_both_secrets_sign_for_a_day(service: Service, client: httpx.Client, hoo
     ((_, newest), (_, old)) = channel.secrets
     assert (newest, str(old)) == (None, rotated["old_until"])
     for _ in range(9):
-        last = client.post(f"/subscriptions/{made['id']}/channel/rotate-secret").json()
+        last = client.post(f"/v1/subscriptions/{made['id']}/channel/rotate-secret").json()
     find(service, made["id"], name="e2")
     send(service)
     received = hook.wait(2)[-1]
@@ -183,7 +185,7 @@ def test_both_secrets_sign_for_a_day(service: Service, client: httpx.Client, hoo
 @on_sqlite
 def test_pausing_keeps_and_resuming_sends(service: Service, client: httpx.Client, hook: Receiver) -> None:
     made = subscribed(client, kind="webhook", url=hook.url)
-    path = f"/subscriptions/{made['id']}/channel"
+    path = f"/v1/subscriptions/{made['id']}/channel"
     assert client.post(f"{path}/pause").json()["state"] == "paused"
     assert client.post(f"{path}/pause").status_code == 200
     find(service, made["id"])
@@ -201,10 +203,10 @@ def test_what_is_owed_when_a_subscription_is_withdrawn_is_sent(
     made = subscribed(client, kind="webhook", url=hook.url)
     find(service, made["id"])
     deliver(service)
-    assert client.delete(f"/subscriptions/{made['id']}").status_code == 200
+    assert client.delete(f"/v1/subscriptions/{made['id']}").status_code == 200
     send(service)
     assert len(hook.wait(1)) == 1
-    listed = client.get(f"/subscriptions/{made['id']}/deliveries").json()["deliveries"]
+    listed = client.get(f"/v1/subscriptions/{made['id']}/deliveries").json()["deliveries"]
     assert [one["state"] for one in listed] == ["delivered"]
 
 
@@ -213,13 +215,13 @@ def test_a_repeat_under_the_same_key_is_told_the_same_secret(
     service: Service, client: httpx.Client, hook: Receiver
 ) -> None:
     body = {"filter": FILTER, "channel": {"kind": "webhook", "url": hook.url}}
-    answers = [client.post("/subscriptions", json=body, headers={"Idempotency-Key": "k1"}) for _ in range(2)]
+    answers = [client.post("/v1/subscriptions", json=body, headers={"Idempotency-Key": "k1"}) for _ in range(2)]
     assert answers[0].json() == answers[1].json()
     with service.store.database.writing() as connection:  # as after a crash before the answer was kept
         connection.exec_driver_sql("DELETE FROM kept_responses")
-    repeated = client.post("/subscriptions", json=body, headers={"Idempotency-Key": "k1"}).json()
+    repeated = client.post("/v1/subscriptions", json=body, headers={"Idempotency-Key": "k1"}).json()
     assert repeated == answers[0].json()
-    assert len(client.get("/subscriptions").json()["subscriptions"]) == 1
+    assert len(client.get("/v1/subscriptions").json()["subscriptions"]) == 1
 
 
 @on_sqlite
@@ -230,9 +232,9 @@ def test_a_repeat_is_told_the_secret_of_a_channel_whose_subscription_was_refused
     (tmp_path / "offset").write_text("86400")
     with monkeypatch.context() as wrong_clock:  # then the journal takes nothing
         wrong_clock.setenv(OFFSET_FILE, str(tmp_path / "offset"))
-        refused = client.post("/subscriptions", json=body, headers={"Idempotency-Key": "k2"})
+        refused = client.post("/v1/subscriptions", json=body, headers={"Idempotency-Key": "k2"})
         assert (refused.status_code, refused.json()["type"]) == (503, "/problems/clock-jumped")
-    made = client.post("/subscriptions", json=body, headers={"Idempotency-Key": "k2"}).json()
+    made = client.post("/v1/subscriptions", json=body, headers={"Idempotency-Key": "k2"}).json()
     find(service, made["id"])
     send(service)
     hook.wait(1)[0].verify(made["secret"])
@@ -246,26 +248,26 @@ def test_one_that_is_gone_is_disabled_with_a_notice_and_seen_by_operators(
     made = subscribed(client, kind="webhook", url=hook.url)
     find(service, made["id"])
     send(service)
-    channel = client.get(f"/subscriptions/{made['id']}/channel").json()
+    channel = client.get(f"/v1/subscriptions/{made['id']}/channel").json()
     assert (channel["state"], channel["sequence"]) == ("disabled", 1)
     assert "410" in channel["reason"]
-    page = client.get("/notices").json()
+    page = client.get("/v1/notices").json()
     assert [one["subscription"] for one in page["notices"]] == [made["id"]]
     assert page["notices"][0]["seen"] is False
-    assert client.post("/notices/seen", json={"upto": page["next"]}).status_code == 204
-    assert client.get("/notices").json()["notices"][0]["seen"] is True
-    assert client.get("/notices", params={"after": page["next"]}).json()["notices"] == []
+    assert client.post("/v1/notices/seen", json={"upto": page["next"]}).status_code == 204
+    assert client.get("/v1/notices").json()["notices"][0]["seen"] is True
+    assert client.get("/v1/notices", params={"after": page["next"]}).json()["notices"] == []
     ann = service.joined("ann")
-    assert ann.get("/notices").json()["notices"] == []
-    assert client.get("/operator/channels").status_code == 403
+    assert ann.get("/v1/notices").json()["notices"] == []
+    assert client.get("/v1/operator/channels").status_code == 403
     service.store.change_account("ann", scopes=frozenset({"operate", "subscribe"}))
     log_in = {"username": "ann", "password": PASSWORD}
-    token = service.anonymous().post("/tokens", json=log_in).json()["token"]
-    (troubled,) = ann.get("/operator/channels", headers={"Authorization": f"Bearer {token}"}).json()["channels"]
+    token = service.anonymous().post("/v1/tokens", json=log_in).json()["token"]
+    (troubled,) = ann.get("/v1/operator/channels", headers={"Authorization": f"Bearer {token}"}).json()["channels"]
     assert (troubled["owner"], troubled["state"]) == ("tester", "disabled")
     assert troubled["destination"] == f"127.0.0.1:{hook.port}"
     hook.status = 200
-    assert client.post(f"/subscriptions/{made['id']}/channel/resume").json()["state"] == "active"
+    assert client.post(f"/v1/subscriptions/{made['id']}/channel/resume").json()["state"] == "active"
     find(service, made["id"], name="e2")
     send(service)
     assert hook.wait(2)[1].json["event"]["id"] == "e2"
@@ -284,7 +286,7 @@ def test_what_changes_channels_waits_with_the_writers(
         return writing(database, *rest)
 
     made = subscribed(client, kind="webhook", url=hook.url)
-    path = f"/subscriptions/{made['id']}"
+    path = f"/v1/subscriptions/{made['id']}"
     find(service, made["id"])
     send(service)
     monkeypatch.setattr(Database, "writing", noted)
@@ -293,7 +295,7 @@ def test_what_changes_channels_waits_with_the_writers(
         ("POST", f"{path}/channel/resume", None),
         ("POST", f"{path}/channel/rotate-secret", None),
         ("POST", f"{path}/replay", {"from": 1}),
-        ("POST", "/notices/seen", {"upto": "1"}),
+        ("POST", "/v1/notices/seen", {"upto": "1"}),
         ("PATCH", path, {"channel": {"kind": "webhook", "url": f"{hook.url}/elsewhere"}}),
         ("PATCH", path, {"channel": {"kind": "stored"}}),
     ]
@@ -311,41 +313,41 @@ TOKEN = "123456789:abcdefg_hijklmnop-qrstuvwxyz"
 @on_sqlite
 def test_an_apprise_url_is_shown_nowhere(service: Service, client: httpx.Client) -> None:
     channel = {"kind": "apprise", "url": f"tgram://{TOKEN}/12315544"}
-    made = client.post("/subscriptions", json={"filter": "price > 1", "channel": channel})
+    made = client.post("/v1/subscriptions", json={"filter": "price > 1", "channel": channel})
     assert made.status_code == 201, made.text
     id = made.json()["id"]
     service.store.change_channel(id, "tester", state="disabled", reason="it failed")
     service.joined("ann")
     service.store.change_account("ann", scopes=frozenset({"operate"}))
-    token = service.anonymous().post("/tokens", json={"username": "ann", "password": PASSWORD}).json()["token"]
+    token = service.anonymous().post("/v1/tokens", json={"username": "ann", "password": PASSWORD}).json()["token"]
     operator = {"Authorization": f"Bearer {token}"}
     seen = [
         made,
-        client.get(f"/subscriptions/{id}"),
-        client.get("/subscriptions"),
-        client.get(f"/subscriptions/{id}/channel"),
+        client.get(f"/v1/subscriptions/{id}"),
+        client.get("/v1/subscriptions"),
+        client.get(f"/v1/subscriptions/{id}/channel"),
         client.get(f"/pages/subscriptions/{id}/channel"),
-        client.get("/operator/channels", headers=operator),
+        client.get("/v1/operator/channels", headers=operator),
     ]
     for answer in seen:
         assert answer.status_code < 300, answer.text
         assert TOKEN not in answer.text
         assert "abcdefg" not in answer.text
-    assert client.get(f"/subscriptions/{id}").json()["channel"]["url"] == "tgram://…"
+    assert client.get(f"/v1/subscriptions/{id}").json()["channel"]["url"] == "tgram://…"
 
 
 @on_sqlite
 def test_an_apprise_url_that_is_sent_back_as_it_was_shown_is_kept(service: Service, client: httpx.Client) -> None:
     url = f"tgram://{TOKEN}/12315544"
-    id = client.post("/subscriptions", json={"filter": "price > 1", "channel": {"kind": "apprise", "url": url}}).json()[
-        "id"
-    ]
-    shown = client.get(f"/subscriptions/{id}").json()["channel"]
-    changed = client.patch(f"/subscriptions/{id}", json={"channel": {**shown, "rate": {"count": 1, "seconds": 60}}})
+    id = client.post(
+        "/v1/subscriptions", json={"filter": "price > 1", "channel": {"kind": "apprise", "url": url}}
+    ).json()["id"]
+    shown = client.get(f"/v1/subscriptions/{id}").json()["channel"]
+    changed = client.patch(f"/v1/subscriptions/{id}", json={"channel": {**shown, "rate": {"count": 1, "seconds": 60}}})
     assert changed.status_code == 200, changed.text
     found = service.store.channel(id, "tester")
     assert found is not None
     assert found.settings["url"] == url
     assert found.settings["rate"] == {"count": 1, "seconds": 60}
-    other = client.patch(f"/subscriptions/{id}", json={"channel": {"kind": "apprise", "url": "slack://…"}})
+    other = client.patch(f"/v1/subscriptions/{id}", json={"channel": {"kind": "apprise", "url": "slack://…"}})
     assert other.status_code == 422

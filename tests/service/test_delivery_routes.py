@@ -27,7 +27,7 @@ def settings() -> Settings:
 def test_every_attempt_is_told(service: Service, client: httpx.Client, hook: Receiver) -> None:
     hook.status = 500
     made = subscribed(client, kind="webhook", url=hook.url)
-    path = f"/subscriptions/{made['id']}/deliveries"
+    path = f"/v1/subscriptions/{made['id']}/deliveries"
     find(service, made["id"])
     send(service)
     (listed,) = client.get(path).json()["deliveries"]
@@ -43,14 +43,14 @@ def test_every_attempt_is_told(service: Service, client: httpx.Client, hook: Rec
     assert made["secret"] not in client.get(f"{path}/{listed['number']}").text
     assert client.get(f"{path}/{listed['number'] + 1}").status_code == 404
     other = subscribed(client, kind="webhook", url=hook.url)
-    assert client.get(f"/subscriptions/{other['id']}/deliveries/{listed['number']}").status_code == 404
+    assert client.get(f"/v1/subscriptions/{other['id']}/deliveries/{listed['number']}").status_code == 404
     for number in ("0", "-1", "x", "9" * 30):
         assert client.get(f"{path}/{number}").status_code == 404
 
 
 def test_the_list_in_pages(service: Service, client: httpx.Client, hook: Receiver) -> None:
     made = subscribed(client, kind="webhook", url=hook.url)
-    path = f"/subscriptions/{made['id']}/deliveries"
+    path = f"/v1/subscriptions/{made['id']}/deliveries"
     for number in range(5):
         find(service, made["id"], name=f"e{number}")
     send(service)
@@ -70,7 +70,7 @@ def test_the_list_in_pages(service: Service, client: httpx.Client, hook: Receive
 
 def test_replaying_some_a_range_or_what_failed(service: Service, client: httpx.Client, hook: Receiver) -> None:
     made = subscribed(client, kind="webhook", url=hook.url)
-    path = f"/subscriptions/{made['id']}"
+    path = f"/v1/subscriptions/{made['id']}"
     for number in range(4):
         find(service, made["id"], name=f"e{number}")
     send(service)
@@ -87,7 +87,7 @@ def test_replaying_some_a_range_or_what_failed(service: Service, client: httpx.C
     assert client.post(f"{path}/replay", json={"failed": True}).json() == {"replayed": 0}
     for wrong in ({}, {"failed": False}, {"failed": True, "from": 1}, {"deliveries": []}, {"deliveries": [2**70]}):
         assert client.post(f"{path}/replay", json=wrong).status_code == 422
-    stored = client.post("/subscriptions", json={"filter": "price > 5"}).headers["location"]
+    stored = client.post("/v1/subscriptions", json={"filter": "price > 5"}).headers["location"]
     refused = client.post(f"{stored}/replay", json={"failed": True})
     assert (refused.status_code, refused.json()["type"]) == (404, "/problems/no-such-channel")
 
@@ -95,7 +95,7 @@ def test_replaying_some_a_range_or_what_failed(service: Service, client: httpx.C
 @on_sqlite
 def test_a_test_is_sent_at_once(service: Service, client: httpx.Client, hook: Receiver) -> None:
     made = subscribed(client, kind="webhook", url=hook.url)
-    path = f"/subscriptions/{made['id']}/test-delivery"
+    path = f"/v1/subscriptions/{made['id']}/test-delivery"
     tried = client.post(path).json()
     assert (tried["ok"], tried["status"]) == (True, 200)
     received = hook.wait(1)[0]
@@ -111,7 +111,7 @@ def test_a_test_is_sent_at_once(service: Service, client: httpx.Client, hook: Re
     statuses = [client.post(path).status_code for _ in range(12)]
     assert 429 in statuses
     deliver(service)
-    assert [one["state"] for one in client.get(f"/subscriptions/{made['id']}/deliveries").json()["deliveries"]] == [
+    assert [one["state"] for one in client.get(f"/v1/subscriptions/{made['id']}/deliveries").json()["deliveries"]] == [
         "due"
     ]
 

@@ -35,10 +35,10 @@ def _with(service: Service, *scopes: str) -> httpx.Client:
 def test_a_kept_answer_is_not_given_to_a_token_without_the_scope(service: Service) -> None:
     """It was: 201 with all that the first answer told, where 403 is due."""
     body = {"filter": "price > 5"}
-    assert service.client.post("/subscriptions", json=body, headers=KEY).status_code == 201
-    answer = _with(service, "publish", "read").post("/subscriptions", json=body, headers=KEY)
+    assert service.client.post("/v1/subscriptions", json=body, headers=KEY).status_code == 201
+    answer = _with(service, "publish", "read").post("/v1/subscriptions", json=body, headers=KEY)
     assert (answer.status_code, answer.json()["type"]) == (403, "/problems/out-of-scope")
-    assert service.client.post("/subscriptions", json=body, headers=KEY).headers["idempotency-replayed"] == "true"
+    assert service.client.post("/v1/subscriptions", json=body, headers=KEY).headers["idempotency-replayed"] == "true"
 
 
 def _half_sent(service: Service, head: str, size: int) -> bytes:
@@ -53,11 +53,11 @@ def _half_sent(service: Service, head: str, size: int) -> bytes:
 @pytest.mark.parametrize(
     ("head", "status"),
     [
-        ("POST /subscriptions HTTP/1.1\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\n", b"401"),
-        ("POST /schema/domains HTTP/1.1\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\n", b"401"),
-        ("POST /events HTTP/1.1\r\nContent-Type: application/json\r\n", b"401"),
+        ("POST /v1/subscriptions HTTP/1.1\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\n", b"401"),
+        ("POST /v1/schema/domains HTTP/1.1\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\n", b"401"),
+        ("POST /v1/events HTTP/1.1\r\nContent-Type: application/json\r\n", b"401"),
         ("POST /pages/login HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\n", b"413"),
-        ("POST /tokens HTTP/1.1\r\nContent-Type: application/json\r\n", b"413"),
+        ("POST /v1/tokens HTTP/1.1\r\nContent-Type: application/json\r\n", b"413"),
     ],
 )
 def test_a_strangers_body_is_not_read(service: Service, head: str, status: bytes) -> None:
@@ -72,21 +72,21 @@ class TestBytes:
 
     @on_sqlite
     def test_large_bodies_of_one_account_share_a_limit(self, service: Service) -> None:
-        head = f"POST /subscriptions HTTP/1.1\r\nAuthorization: {service.client.headers['Authorization']}\r\n"
+        head = f"POST /v1/subscriptions HTTP/1.1\r\nAuthorization: {service.client.headers['Authorization']}\r\n"
         head += f"Content-Type: application/json\r\nHost: x\r\nContent-Length: {400 * 1024}\r\n\r\n"
         with socket.create_connection(("127.0.0.1", service.port), timeout=20) as first:
             first.sendall(head.encode() + b" " * 70_000)
             until = monotonic() + 20
             while not service.app.entrance._in_flight._all_bytes:  # type: ignore[attr-defined]
                 assert monotonic() < until
-            answer = service.client.post("/subscriptions", json={"filter": " " * 300_000})
+            answer = service.client.post("/v1/subscriptions", json={"filter": " " * 300_000})
             assert (answer.status_code, answer.json()["type"]) == (429, "/problems/too-many-bytes")
             assert answer.headers["retry-after"] == "1"
-            assert service.client.post("/subscriptions", json={"filter": "price > 1"}).status_code == 201
+            assert service.client.post("/v1/subscriptions", json={"filter": "price > 1"}).status_code == 201
         until = monotonic() + 20
         while service.app.entrance._in_flight._all_bytes:  # type: ignore[attr-defined]
             assert monotonic() < until
-        assert service.client.post("/subscriptions", json={"filter": " " * 300_000}).status_code == 422
+        assert service.client.post("/v1/subscriptions", json={"filter": " " * 300_000}).status_code == 422
 
 
 def test_shares() -> None:
@@ -116,12 +116,12 @@ def test_lines_that_are_refused_take_no_memory(service: Service) -> None:
     """A megabyte of lines `1` took 780 MB, and kept them until the garbage collector came by; now 8 MB."""
     body = b"1\n" * 100_000
     headers = {"Content-Type": "application/x-ndjson"}
-    service.client.post("/events", content=body[:100], headers=headers)
+    service.client.post("/v1/events", content=body[:100], headers=headers)
     gc.collect()
     gc.disable()
     tracemalloc.start()
     try:
-        answer = service.client.post("/events", content=body, headers=headers).json()
+        answer = service.client.post("/v1/events", content=body, headers=headers).json()
         kept, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -137,11 +137,11 @@ def test_an_array_of_numbers_is_refused_at_once(service: Service) -> None:
     headers = {"Content-Type": "application/json"}
     for body in (b"[" + b"1," * 7_000_000 + b"1]", b"[" + b"{}," * 110_000 + b"{}]"):
         began = process_time()
-        answer = service.client.post("/events", content=body, headers=headers)
+        answer = service.client.post("/v1/events", content=body, headers=headers)
         assert process_time() - began < 5
         assert (answer.status_code, answer.json()["type"]) == (413, "/problems/too-many-events")
     many = service.client.post(
-        "/events", content=lines(*[car(None)] * 10), headers={"Content-Type": "application/jsonl"}
+        "/v1/events", content=lines(*[car(None)] * 10), headers={"Content-Type": "application/jsonl"}
     )
     assert many.json()["accepted"] == 10
 
@@ -175,18 +175,18 @@ class TestTokens:
         self, service: Service, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """400 of them caused 400 reads. Whoever shares the address and has a valid token is served meanwhile."""
-        assert service.client.get("/accounts/me").status_code == 200
+        assert service.client.get("/v1/accounts/me").status_code == 200
         reads, look = [], service.store.token
         monkeypatch.setattr(service.store, "token", lambda digest: reads.append(digest) or look(digest))
         client = service.anonymous()
         began = monotonic()
         for number in range(100):
-            client.get("/notifications", headers={"Authorization": f"Bearer tid_{number}"})
+            client.get("/v1/notifications", headers={"Authorization": f"Bearer tid_{number}"})
         assert len(reads) <= 6 + 5 * (monotonic() - began)
         service.gateway.callers._known = type(service.gateway.callers._known)(  # as if it was looked up long ago
             (digest, (caller, 0.0)) for digest, (caller, _) in service.gateway.callers._known.items()
         )
-        assert service.client.get("/accounts/me").status_code == 200
+        assert service.client.get("/v1/accounts/me").status_code == 200
 
 
 class TestProxies:
@@ -202,7 +202,7 @@ class TestProxies:
 
         def log_in(password: str, forwarded: str) -> int:
             body = {"username": "tester", "password": password}
-            return client.post("/tokens", json=body, headers={"X-Forwarded-For": forwarded}).status_code
+            return client.post("/v1/tokens", json=body, headers={"X-Forwarded-For": forwarded}).status_code
 
         guesses = [log_in(f"guess {n}", f"203.0.113.{n}, 192.0.2.66") for n in range(12)]  # the first is made up
         assert guesses == [401] * 10 + [429] * 2

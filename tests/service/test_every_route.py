@@ -9,7 +9,7 @@ from tidings.service.door.scopes import NOTHING, need_of
 from tidings.store import StoredChannel
 
 # What has an id in its address but belongs to all: stored events, and names of the schema.
-COMMON = {"/events/{position}", "/schema/event-types/{name}/attributes", "/schema/domains/{name}/values"}
+COMMON = {"/v1/events/{position}", "/v1/schema/event-types/{name}/attributes", "/v1/schema/domains/{name}/values"}
 
 
 def routes(service: Service) -> list[tuple[str, str, dict[str, Any]]]:
@@ -22,16 +22,16 @@ def routes(service: Service) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def test_what_is_anothers_is_not_there(service: Service) -> None:
-    subscription = service.client.post("/subscriptions", json={"filter": "brand = mini"}).json()["id"]
+    subscription = service.client.post("/v1/subscriptions", json={"filter": "brand = mini"}).json()["id"]
     kept = StoredChannel(subscription, "tester", "webhook", {"url": "https://example.org"}, secrets=(("whsec_", None),))
     channel = service.store.set_channel(kept)
-    position = service.client.post("/events", json=car()).json()["position"]
+    position = service.client.post("/v1/events", json=car()).json()["position"]
     service.commit(1, position, [(position, [subscription])])
     deliver(service)
-    number = str(service.client.get(f"/subscriptions/{subscription}/deliveries").json()["deliveries"][0]["number"])
-    token = service.client.get("/tokens").json()["tokens"][0]["id"]
+    number = str(service.client.get(f"/v1/subscriptions/{subscription}/deliveries").json()["deliveries"][0]["number"])
+    token = service.client.get("/v1/tokens").json()["tokens"][0]["id"]
     ann = service.joined("ann")
-    bodies = {"PATCH /subscriptions/{id}": {"state": "paused"}}
+    bodies = {"PATCH /v1/subscriptions/{id}": {"state": "paused"}}
     walked = []
     for method, path, _ in routes(service):
         if "{" not in path or path in COMMON or need_of(method, path) in (NOTHING, "operate"):
@@ -42,13 +42,15 @@ def test_what_is_anothers_is_not_there(service: Service) -> None:
             answer = ann.request(method, place, json=bodies.get(f"{method} {path}", {}))
             assert answer.status_code == 404, (method, place, answer.text)
         walked.append(f"{method} {path}")
-    assert {"GET /subscriptions/{id}", "GET /subscriptions/{id}/notifications", "DELETE /tokens/{id}"} <= set(walked)
-    assert {"GET /subscriptions/{id}/deliveries/{number}", "POST /subscriptions/{id}/replay"} <= set(walked)
+    assert {"GET /v1/subscriptions/{id}", "GET /v1/subscriptions/{id}/notifications", "DELETE /v1/tokens/{id}"} <= set(
+        walked
+    )
+    assert {"GET /v1/subscriptions/{id}/deliveries/{number}", "POST /v1/subscriptions/{id}/replay"} <= set(walked)
     assert service.store.channel(subscription, "tester") == replace(channel, sequence=1)
-    assert ann.get("/notifications").json()["notifications"] == []
-    assert ann.get("/subscriptions").json()["subscriptions"] == []
-    assert service.client.get(f"/subscriptions/{subscription}").json()["state"] == "active"
-    assert len(service.client.get("/tokens").json()["tokens"]) == 1
+    assert ann.get("/v1/notifications").json()["notifications"] == []
+    assert ann.get("/v1/subscriptions").json()["subscriptions"] == []
+    assert service.client.get(f"/v1/subscriptions/{subscription}").json()["state"] == "active"
+    assert len(service.client.get("/v1/tokens").json()["tokens"]) == 1
 
 
 @on_sqlite

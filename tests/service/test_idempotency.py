@@ -12,7 +12,7 @@ KEY = {"Idempotency-Key": "7d1f"}
 
 
 def test_a_repeated_request_gets_the_first_answer(client: httpx.Client, service: Service) -> None:
-    answers = [client.post("/subscriptions", json={"filter": "price > 5"}, headers=KEY) for _ in range(2)]
+    answers = [client.post("/v1/subscriptions", json={"filter": "price > 5"}, headers=KEY) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [201, 201]
     assert answers[0].json() == answers[1].json()
     assert answers[1].headers["idempotency-replayed"] == "true"
@@ -20,16 +20,16 @@ def test_a_repeated_request_gets_the_first_answer(client: httpx.Client, service:
 
 
 def test_the_key_of_another_request_is_refused(client: httpx.Client) -> None:
-    client.post("/subscriptions", json={"filter": "price > 5"}, headers=KEY)
-    answer = client.post("/subscriptions", json={"filter": "price > 6"}, headers=KEY)
+    client.post("/v1/subscriptions", json={"filter": "price > 5"}, headers=KEY)
+    answer = client.post("/v1/subscriptions", json={"filter": "price > 6"}, headers=KEY)
     assert (answer.status_code, answer.json()["type"]) == (422, "/problems/idempotency-key-reused")
-    answer = client.post("/schema/domains", json={"name": "w", "kind": "numeric"}, headers=KEY)
+    answer = client.post("/v1/schema/domains", json={"name": "w", "kind": "numeric"}, headers=KEY)
     assert answer.status_code == 422
 
 
 def test_keys_of_two_users_are_two(client: httpx.Client, service: Service) -> None:
-    mine = client.post("/subscriptions", json={"filter": "price > 5"}, headers=KEY).json()
-    hers = service.joined("ann").post("/subscriptions", json={"filter": "price > 6"}, headers=KEY)
+    mine = client.post("/v1/subscriptions", json={"filter": "price > 5"}, headers=KEY).json()
+    hers = service.joined("ann").post("/v1/subscriptions", json={"filter": "price > 6"}, headers=KEY)
     assert hers.status_code == 201
     assert hers.json()["id"] != mine["id"]
 
@@ -38,21 +38,21 @@ def test_after_a_crash_before_the_answer_was_kept_the_subscription_is_found(
     client: httpx.Client, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service.store, "keep_response", lambda answer: False)  # as if the process had ended here
-    first = client.post("/subscriptions", json={"filter": "price>5"}, headers=KEY).json()
-    again = client.post("/subscriptions", json={"filter": "price > 5"}, headers=KEY)
+    first = client.post("/v1/subscriptions", json={"filter": "price>5"}, headers=KEY).json()
+    again = client.post("/v1/subscriptions", json={"filter": "price > 5"}, headers=KEY)
     assert (again.status_code, again.json()["id"]) == (201, first["id"])
-    other = client.post("/subscriptions", json={"filter": "price > 6"}, headers=KEY)
+    other = client.post("/v1/subscriptions", json={"filter": "price > 6"}, headers=KEY)
     assert (other.status_code, other.json()["type"]) == (422, "/problems/idempotency-key-reused")
     assert service.store.count_subscriptions("tester") == 1
 
 
 def test_growth_and_withdrawal_can_be_repeated(client: httpx.Client) -> None:
     body = {"name": "weight", "kind": "numeric"}
-    answers = [client.post("/schema/domains", json=body, headers=KEY) for _ in range(2)]
+    answers = [client.post("/v1/schema/domains", json=body, headers=KEY) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [201, 201]
     assert answers[0].json() == answers[1].json()
-    assert client.post("/schema/domains", json=body).status_code == 409
-    path = client.post("/subscriptions", json={"filter": "price > 5"}).headers["location"]
+    assert client.post("/v1/schema/domains", json=body).status_code == 409
+    path = client.post("/v1/subscriptions", json={"filter": "price > 5"}).headers["location"]
     gone = [client.delete(path, headers={"Idempotency-Key": "another"}) for _ in range(2)]
     assert [answer.status_code for answer in gone] == [200, 200]
     assert gone[0].content == gone[1].content
@@ -60,20 +60,20 @@ def test_growth_and_withdrawal_can_be_repeated(client: httpx.Client) -> None:
 
 def test_what_was_refused_is_decided_again(client: httpx.Client) -> None:
     body = {"name": "mass", "domain": "weight"}
-    assert client.post("/schema/attributes", json=body, headers=KEY).status_code == 422
-    client.post("/schema/domains", json={"name": "weight", "kind": "numeric"})
-    assert client.post("/schema/attributes", json=body, headers=KEY).status_code == 201
+    assert client.post("/v1/schema/attributes", json=body, headers=KEY).status_code == 422
+    client.post("/v1/schema/domains", json={"name": "weight", "kind": "numeric"})
+    assert client.post("/v1/schema/attributes", json=body, headers=KEY).status_code == 201
 
 
 @on_sqlite
 def test_secrets_are_never_kept(service: Service) -> None:
     client = service.anonymous()
     body = {"username": "ann", "password": PASSWORD}
-    assert client.post("/accounts", json=body, headers=KEY).status_code == 201
-    assert client.post("/accounts", json=body, headers=KEY).status_code == 409
-    tokens = {client.post("/tokens", json=body, headers=KEY).json()["token"] for _ in range(2)}
+    assert client.post("/v1/accounts", json=body, headers=KEY).status_code == 201
+    assert client.post("/v1/accounts", json=body, headers=KEY).status_code == 409
+    tokens = {client.post("/v1/tokens", json=body, headers=KEY).json()["token"] for _ in range(2)}
     assert len(tokens) == 2
-    events = [service.client.post("/events", json=car("e1"), headers=KEY).json()["duplicate"] for _ in range(2)]
+    events = [service.client.post("/v1/events", json=car("e1"), headers=KEY).json()["duplicate"] for _ in range(2)]
     assert events == [False, True]
 
 
@@ -83,7 +83,7 @@ def test_many_at_once_under_one_key_make_one_subscription(service: Service) -> N
 
     def post() -> None:
         with httpx.Client(base_url=service.address, headers=service.client.headers, timeout=60) as client:
-            statuses.append(client.post("/subscriptions", json={"filter": "price > 5"}, headers=KEY).status_code)
+            statuses.append(client.post("/v1/subscriptions", json={"filter": "price > 5"}, headers=KEY).status_code)
 
     threads = [threading.Thread(target=post) for _ in range(8)]
     for thread in threads:
@@ -98,19 +98,19 @@ def test_many_at_once_under_one_key_make_one_subscription(service: Service) -> N
 @on_sqlite
 @pytest.mark.parametrize("key", ["", "with space", "x" * 256])
 def test_a_key_that_is_none_is_refused(client: httpx.Client, key: str) -> None:
-    answer = client.post("/subscriptions", json={"filter": "price > 5"}, headers={"Idempotency-Key": key})
+    answer = client.post("/v1/subscriptions", json={"filter": "price > 5"}, headers={"Idempotency-Key": key})
     assert answer.status_code == 422
 
 
 @on_sqlite
 def test_a_key_needs_a_token(service: Service) -> None:
-    answer = service.anonymous().post("/subscriptions", json={"filter": "price > 5"}, headers=KEY)
+    answer = service.anonymous().post("/v1/subscriptions", json={"filter": "price > 5"}, headers=KEY)
     assert answer.status_code == 401
 
 
 @on_sqlite
 def test_a_key_that_is_in_use_is_told_when_to_come_back(client: httpx.Client, service: Service) -> None:
     service.app.state.under_way.add(digest("tester", KEY["Idempotency-Key"]))
-    answer = client.post("/subscriptions", json={"filter": "price > 5"}, headers=KEY)
+    answer = client.post("/v1/subscriptions", json={"filter": "price > 5"}, headers=KEY)
     assert (answer.status_code, answer.json()["type"]) == (409, "/problems/idempotency-key-in-use")
     assert answer.headers["retry-after"] == "1"

@@ -1,4 +1,4 @@
-"""/explain, /subscriptions/test, /events and /queries of a running service."""
+"""/v1/filters/explain, /v1/filters/test, /v1/events and /v1/queries of a running service."""
 
 import time
 from dataclasses import replace
@@ -28,13 +28,13 @@ def filled(service: Service) -> list[int]:
     events = [car(f"e{year}", year=year) | {"source": "dealer"} for year in YEARS]
     positions = []
     for event in events:
-        answer = service.client.post("/events", json=event)
+        answer = service.client.post("/v1/events", json=event)
         assert answer.status_code == 202, answer.text
         positions.append(answer.json()["position"])
     return positions
 
 
-def pages(client: httpx.Client, path: str = "/events", **parameters: Any) -> list[dict[str, Any]]:
+def pages(client: httpx.Client, path: str = "/v1/events", **parameters: Any) -> list[dict[str, Any]]:
     found = []
     while True:
         answer = client.get(path, params=parameters)
@@ -59,46 +59,52 @@ def refused(answer: httpx.Response, status: int, kind: str) -> dict[str, Any]:
 
 def test_explain_an_event_that_is_not_published(client: httpx.Client) -> None:
     body = {"filter": "year < 1980 and brand = 'mini'", "event": car(None, year=1971)}
-    answer = client.post("/explain", json=body)
+    answer = client.post("/v1/filters/explain", json=body)
     assert answer.status_code == 200, answer.text
     explanation = answer.json()
     assert explanation["matches"] is True
     (alternative,) = explanation["alternatives"]
     assert [one["predicate"] for one in alternative["predicates"]] == ["year < 1980", "brand = 'mini'"]
     assert alternative["predicates"][0]["values"] == {"year": [1971]}
-    assert client.post("/explain", json=body | {"filter": "year > 1980"}).json()["matches"] is False
+    assert client.post("/v1/filters/explain", json=body | {"filter": "year > 1980"}).json()["matches"] is False
 
 
 def test_explain_a_stored_event(client: httpx.Client, filled: list[int]) -> None:
-    by_position = client.post("/explain", json={"filter": "year = 1972", "position": filled[2]})
+    by_position = client.post("/v1/filters/explain", json={"filter": "year = 1972", "position": filled[2]})
     assert by_position.json()["matches"] is True
-    by_id = client.post("/explain", json={"filter": "year = 1972", "id": "e1972", "source": "dealer"})
+    by_id = client.post("/v1/filters/explain", json={"filter": "year = 1972", "id": "e1972", "source": "dealer"})
     assert by_id.json() == by_position.json()
 
 
 @on_sqlite
 def test_explain_what_is_wrong(client: httpx.Client, filled: list[int]) -> None:
     filter = {"filter": "year = 1972"}
-    refused(client.post("/explain", json=filter | {"position": 1}), 404, "no-such-event")  # a change of the schema
-    refused(client.post("/explain", json=filter | {"position": filled[-1] + 1}), 404, "no-such-event")
-    refused(client.post("/explain", json=filter | {"id": "e1972"}), 404, "no-such-event")  # of another source
-    refused(client.post("/explain", json=filter), 422, "wrong-body")
-    refused(client.post("/explain", json=filter | {"position": 3, "id": "e"}), 422, "wrong-body")
-    refused(client.post("/explain", json=filter | {"event": {}, "source": "a"}), 422, "wrong-body")
-    broken = refused(client.post("/explain", json=filter | {"event": car(year="old")}), 422, "refused-event")
+    refused(
+        client.post("/v1/filters/explain", json=filter | {"position": 1}), 404, "no-such-event"
+    )  # a change of the schema
+    refused(client.post("/v1/filters/explain", json=filter | {"position": filled[-1] + 1}), 404, "no-such-event")
+    refused(
+        client.post("/v1/filters/explain", json=filter | {"id": "e1972"}), 404, "no-such-event"
+    )  # of another source
+    refused(client.post("/v1/filters/explain", json=filter), 422, "wrong-body")
+    refused(client.post("/v1/filters/explain", json=filter | {"position": 3, "id": "e"}), 422, "wrong-body")
+    refused(client.post("/v1/filters/explain", json=filter | {"event": {}, "source": "a"}), 422, "wrong-body")
+    broken = refused(client.post("/v1/filters/explain", json=filter | {"event": car(year="old")}), 422, "refused-event")
     assert [error["rule"] for error in broken["errors"]] == ["domain"]
     wrong = refused(
-        client.post("/explain", json={"filter": "yaer = 7", "position": filled[0]}), 422, "unknown-attribute"
+        client.post("/v1/filters/explain", json={"filter": "yaer = 7", "position": filled[0]}), 422, "unknown-attribute"
     )
     assert (wrong["line"], wrong["column"]) == (1, 1)
-    wrong = refused(client.post("/explain", json={"filter": "year =", "position": filled[0]}), 422, "unexpected-token")
+    wrong = refused(
+        client.post("/v1/filters/explain", json={"filter": "year =", "position": filled[0]}), 422, "unexpected-token"
+    )
     assert (wrong["line"], wrong["column"]) == (1, 7)
     assert wrong["expected"]
 
 
 def test_a_filter_is_tested(service: Service, client: httpx.Client, filled: list[int]) -> None:
     service.store.append([Subscribe("s-wide", "year < 2000", "tester"), Subscribe("s-other", "year < 2000", "ann")])
-    answer = client.post("/subscriptions/test", json={"filter": "brand = mini and year<1980", "limit": 2})
+    answer = client.post("/v1/filters/test", json={"filter": "brand = mini and year<1980", "limit": 2})
     assert answer.status_code == 200, answer.text
     tried = answer.json()
     assert tried["filter"] == "brand = 'mini' and year < 1980"
@@ -114,21 +120,21 @@ def test_a_filter_is_tested(service: Service, client: httpx.Client, filled: list
 
 @on_sqlite
 def test_what_is_odd_about_a_filter_is_told(client: httpx.Client, filled: list[int]) -> None:
-    never = client.post("/subscriptions/test", json={"filter": "year < 5 and year > 7"}).json()
+    never = client.post("/v1/filters/test", json={"filter": "year < 5 and year > 7"}).json()
     assert never["never_matches"] is True
     assert "can never match" in never["warnings"][0]
-    everything = client.post("/subscriptions/test", json={"filter": "event_type exists", "since": "1d"}).json()
+    everything = client.post("/v1/filters/test", json={"filter": "event_type exists", "since": "1d"}).json()
     assert (everything["matches_everything"], everything["matched"]) == (True, 40)
-    later = client.post("/subscriptions/test", json={"filter": "event_type exists", "since": "2999-01-01"}).json()
+    later = client.post("/v1/filters/test", json={"filter": "event_type exists", "since": "2999-01-01"}).json()
     assert (later["matched"], later["per_day"]) == (0, [])
 
 
 @on_sqlite
 def test_a_wrong_test(client: httpx.Client) -> None:
-    wrong = refused(client.post("/subscriptions/test", json={"filter": "year <\n year <"}), 422, "unexpected-token")
+    wrong = refused(client.post("/v1/filters/test", json={"filter": "year <\n year <"}), 422, "unexpected-token")
     assert (wrong["line"], wrong["column"]) == (2, 7)
-    refused(client.post("/subscriptions/test", json={"filter": "year < 5", "since": "soon"}), 422, "no-moment")
-    refused(client.post("/subscriptions/test", json={"filter": "year < 5", "limit": 101}), 422, "wrong-body")
+    refused(client.post("/v1/filters/test", json={"filter": "year < 5", "since": "soon"}), 422, "no-moment")
+    refused(client.post("/v1/filters/test", json={"filter": "year < 5", "limit": 101}), 422, "wrong-body")
 
 
 @on_sqlite
@@ -191,30 +197,30 @@ def test_large_events_make_short_pages(service: Service, filled: list[int], monk
 
 @on_sqlite
 def test_wrong_questions_about_events(client: httpx.Client, filled: list[int]) -> None:
-    assert "expected" in refused(client.get("/events", params={"filter": "year <"}), 422, "unexpected-token")
-    refused(client.get("/events", params={"since": "soon"}), 422, "no-moment")
-    refused(client.get("/events", params={"after": "x"}), 422, "wrong-cursor")
-    refused(client.get("/events", params={"limit": 0}), 422, "invalid-request")
-    assert client.get("/events", params={"after": str(2**62)}).json()["events"] == []
-    assert client.get("/events", params={"after": "1", "order": "newest"}).json()["events"] == []
+    assert "expected" in refused(client.get("/v1/events", params={"filter": "year <"}), 422, "unexpected-token")
+    refused(client.get("/v1/events", params={"since": "soon"}), 422, "no-moment")
+    refused(client.get("/v1/events", params={"after": "x"}), 422, "wrong-cursor")
+    refused(client.get("/v1/events", params={"limit": 0}), 422, "invalid-request")
+    assert client.get("/v1/events", params={"after": str(2**62)}).json()["events"] == []
+    assert client.get("/v1/events", params={"after": "1", "order": "newest"}).json()["events"] == []
 
 
 def test_one_event(client: httpx.Client, filled: list[int]) -> None:
-    answer = client.get(f"/events/{filled[3]}")
+    answer = client.get(f"/v1/events/{filled[3]}")
     assert answer.json()["event"] == car("e1973", year=1973) | {"source": "dealer", "event_type": ["car"]}
     assert answer.json()["position"] == filled[3]
-    refused(client.get("/events/1"), 404, "no-such-event")
-    refused(client.get(f"/events/{2**62}"), 404, "no-such-event")
-    refused(client.get("/events/0"), 422, "invalid-request")
+    refused(client.get("/v1/events/1"), 404, "no-such-event")
+    refused(client.get(f"/v1/events/{2**62}"), 404, "no-such-event")
+    refused(client.get("/v1/events/0"), 422, "invalid-request")
 
 
 @on_sqlite
 def test_a_token_is_needed(service: Service) -> None:
     guest = service.anonymous()
-    for path in ("/events", "/events/1", "/queries", "/queries/q-1", "/queries/q-1/events"):
+    for path in ("/v1/events", "/v1/events/1", "/v1/queries", "/v1/queries/q-1", "/v1/queries/q-1/events"):
         refused(guest.get(path), 401, "no-token")
-    refused(guest.delete("/queries/q-1"), 401, "no-token")
-    for path in ("/explain", "/subscriptions/test"):
+    refused(guest.delete("/v1/queries/q-1"), 401, "no-token")
+    for path in ("/v1/filters/explain", "/v1/filters/test"):
         refused(guest.post(path, json={}), 401, "no-token")
 
 
@@ -233,16 +239,16 @@ def finished(client: httpx.Client, location: str) -> dict[str, Any]:
 @on_sqlite
 def test_a_query_as_a_job(service: Service, client: httpx.Client, filled: list[int]) -> None:
     headers = {"Prefer": "respond-async, wait=10"}
-    asked = client.get("/events", params={"filter": "year>=2000"}, headers=headers)
+    asked = client.get("/v1/events", params={"filter": "year>=2000"}, headers=headers)
     assert asked.status_code == 202, asked.text
     assert asked.headers["Preference-Applied"] == "respond-async"
     location = asked.headers["Location"]
-    assert location == f"/queries/{asked.json()['query']}"
+    assert location == f"/v1/queries/{asked.json()['query']}"
     done = finished(client, location)
     assert (done["state"], done["matched"], done["complete"], done["problem"]) == ("done", 10, True, None)
     assert done["filter"] == "year >= 2000"
     assert years(pages(client, f"{location}/events", limit=3)) == list(range(2000, 2010))
-    assert [one["id"] for one in client.get("/queries").json()["queries"]] == [done["id"]]
+    assert [one["id"] for one in client.get("/v1/queries").json()["queries"]] == [done["id"]]
     refused(client.get(f"{location}/events", params={"after": "1"}), 422, "wrong-place")
     assert client.delete(location).status_code == 204
     refused(client.get(location), 404, "no-such-query")
@@ -250,12 +256,12 @@ def test_a_query_as_a_job(service: Service, client: httpx.Client, filled: list[i
 
 @on_sqlite
 def test_another_user_does_not_see_a_query(service: Service, client: httpx.Client, filled: list[int]) -> None:
-    location = client.get("/events", headers={"Prefer": "respond-async"}).headers["Location"]
+    location = client.get("/v1/events", headers={"Prefer": "respond-async"}).headers["Location"]
     other = service.joined("other")
     refused(other.get(location), 404, "no-such-query")
     refused(other.get(f"{location}/events"), 404, "no-such-query")
     refused(other.delete(location), 404, "no-such-query")
-    assert other.get("/queries").json()["queries"] == []
+    assert other.get("/v1/queries").json()["queries"] == []
     assert finished(client, location)["state"] == "done"
     assert len(pages(client, f"{location}/events")) == 40
 
@@ -263,8 +269,8 @@ def test_another_user_does_not_see_a_query(service: Service, client: httpx.Clien
 @on_sqlite
 def test_a_wrong_filter_makes_no_job(client: httpx.Client) -> None:
     headers = {"Prefer": "respond-async"}
-    refused(client.get("/events", params={"filter": "year <"}, headers=headers), 422, "unexpected-token")
-    assert client.get("/queries").json()["queries"] == []
+    refused(client.get("/v1/events", params={"filter": "year <"}, headers=headers), 422, "unexpected-token")
+    assert client.get("/v1/queries").json()["queries"] == []
 
 
 @on_sqlite
@@ -272,6 +278,6 @@ def test_whoever_asks_for_much_without_paging_gets_a_job(
     client: httpx.Client, filled: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(actions, "LARGE", 30)
-    assert client.get("/events", params={"filter": "year > 0"}).status_code == 202
-    assert client.get("/events", params={"filter": "year > 0", "limit": 5}).status_code == 200
-    assert client.get("/events").status_code == 200
+    assert client.get("/v1/events", params={"filter": "year > 0"}).status_code == 202
+    assert client.get("/v1/events", params={"filter": "year > 0", "limit": 5}).status_code == 200
+    assert client.get("/v1/events").status_code == 200

@@ -44,7 +44,7 @@ class TestMail:
         find(service, made["id"])
         send(service)
         assert len(sink.mails) == 1  # only the one that asks
-        assert client.post(f"/subscriptions/{made['id']}/test-delivery").status_code == 409
+        assert client.post(f"/v1/subscriptions/{made['id']}/test-delivery").status_code == 409
         anybody = service.anonymous()
         path = self.link(sink, "confirm")
         page = anybody.get(path)
@@ -63,13 +63,13 @@ class TestMail:
         for _ in range(2):
             done = anybody.post(path, content="List-Unsubscribe=One-Click", headers=one_click)
             assert done.status_code == 200
-        assert client.get(f"/subscriptions/{made['id']}/channel").json()["state"] == "disabled"
+        assert client.get(f"/v1/subscriptions/{made['id']}/channel").json()["state"] == "disabled"
         find(service, made["id"], name="e2")
         send(service)
         assert len(sink.mails) == 2
-        assert client.post(f"/subscriptions/{made['id']}/test-delivery").status_code == 409
+        assert client.post(f"/v1/subscriptions/{made['id']}/test-delivery").status_code == 409
         # The owner cannot start it again alone: whoever reads the mails is asked.
-        assert client.post(f"/subscriptions/{made['id']}/channel/resume").json()["state"] == "unconfirmed"
+        assert client.post(f"/v1/subscriptions/{made['id']}/channel/resume").json()["state"] == "unconfirmed"
         assert len(sink.mails) == 3
         anybody.post(self.link(sink, "confirm"))
         send(service)
@@ -90,11 +90,11 @@ class TestMail:
             assert (other.status_code, other.json()["type"]) == (404, "/problems/other-link")
         shown = anybody.get(forged, headers={"Accept": "text/html"})
         assert (shown.status_code, shown.headers["content-type"]) == (404, "text/html; charset=utf-8")
-        client.patch(f"/subscriptions/{made['id']}", json={"channel": {"kind": "email", "address": "c@example.org"}})
+        client.patch(f"/v1/subscriptions/{made['id']}", json={"channel": {"kind": "email", "address": "c@example.org"}})
         for method in ("GET", "POST"):
             outdated = anybody.request(method, path)
             assert (outdated.status_code, outdated.json()["type"]) == (410, "/problems/link-outdated")
-        assert client.get(f"/subscriptions/{made['id']}/channel").json()["state"] == "unconfirmed"
+        assert client.get(f"/v1/subscriptions/{made['id']}/channel").json()["state"] == "unconfirmed"
 
     @on_sqlite
     def test_nobody_can_be_flooded_with_questions(
@@ -102,10 +102,10 @@ class TestMail:
     ) -> None:
         sink, _ = mail
         body = {"filter": FILTER, "channel": {"kind": "email", "address": "bob@example.org"}}
-        statuses = [client.post("/subscriptions", json=body).status_code for _ in range(5)]
+        statuses = [client.post("/v1/subscriptions", json=body).status_code for _ in range(5)]
         assert statuses == [201, 201, 201, 429, 429]
         assert len(sink.mails) == 3
-        assert len(client.get("/subscriptions").json()["subscriptions"]) == 3
+        assert len(client.get("/v1/subscriptions").json()["subscriptions"]) == 3
 
     @on_sqlite
     def test_a_mail_server_that_refuses_is_told_and_tried_again(
@@ -116,5 +116,5 @@ class TestMail:
         made = subscribed(client, kind="email", address="bob@example.org")
         assert "451" in made["confirm"]
         sink.answers.clear()
-        assert client.post(f"/subscriptions/{made['id']}/channel/resume").json()["state"] == "unconfirmed"
+        assert client.post(f"/v1/subscriptions/{made['id']}/channel/resume").json()["state"] == "unconfirmed"
         assert len(sink.mails) == 1

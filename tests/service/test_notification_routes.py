@@ -12,11 +12,11 @@ from tidings.store import notification_id
 
 
 def _subscribe(client: httpx.Client) -> str:
-    return str(client.post("/subscriptions", json={"filter": "brand = mini"}).json()["id"])
+    return str(client.post("/v1/subscriptions", json={"filter": "brand = mini"}).json()["id"])
 
 
 def _publish(client: httpx.Client, id: str) -> int:
-    return int(client.post("/events", json=car(id)).json()["position"])
+    return int(client.post("/v1/events", json=car(id)).json()["position"])
 
 
 def test_what_matched_in_pages(client: httpx.Client, service: Service) -> None:
@@ -25,7 +25,7 @@ def test_what_matched_in_pages(client: httpx.Client, service: Service) -> None:
     service.commit(1, positions[-1], [(position, [one, two]) for position in positions])
     found, after = [], ""
     while True:
-        page = client.get("/notifications", params={"after": after, "limit": 3}).json()
+        page = client.get("/v1/notifications", params={"after": after, "limit": 3}).json()
         if not page["notifications"]:
             break
         found += page["notifications"]
@@ -39,7 +39,7 @@ def test_what_matched_in_pages(client: httpx.Client, service: Service) -> None:
         "attributes": {"brand": "mini", "year": 1990},
     }
     assert found[0]["matched_at"].endswith("Z")
-    mine = client.get(f"/subscriptions/{one}/notifications").json()["notifications"]
+    mine = client.get(f"/v1/subscriptions/{one}/notifications").json()["notifications"]
     assert [notification["id"] for notification in mine] == [notification_id(one, "", f"e{n}") for n in range(5)]
 
 
@@ -47,9 +47,9 @@ def test_what_a_withdrawn_subscription_found_stays(client: httpx.Client, service
     id = _subscribe(client)
     position = _publish(client, "e1")
     service.commit(1, position, [(position, [id])])
-    client.delete(f"/subscriptions/{id}")
-    assert len(client.get(f"/subscriptions/{id}/notifications").json()["notifications"]) == 1
-    assert len(client.get("/notifications").json()["notifications"]) == 1
+    client.delete(f"/v1/subscriptions/{id}")
+    assert len(client.get(f"/v1/subscriptions/{id}/notifications").json()["notifications"]) == 1
+    assert len(client.get("/v1/notifications").json()["notifications"]) == 1
 
 
 def test_a_removed_event_is_null_and_then_its_notifications_go_too(client: httpx.Client, service: Service) -> None:
@@ -57,9 +57,9 @@ def test_a_removed_event_is_null_and_then_its_notifications_go_too(client: httpx
     position = _publish(client, "e1")
     service.commit(1, position, [(position, [id])])
     assert service.store.trim(most_bytes=0) == 1
-    assert client.get("/notifications").json()["notifications"][0]["event"] is None
+    assert client.get("/v1/notifications").json()["notifications"][0]["event"] is None
     assert service.store.forget() == 1
-    assert client.get("/notifications").json()["notifications"] == []
+    assert client.get("/v1/notifications").json()["notifications"] == []
 
 
 def test_nobody_sees_anothers(client: httpx.Client, service: Service) -> None:
@@ -67,9 +67,9 @@ def test_nobody_sees_anothers(client: httpx.Client, service: Service) -> None:
     position = _publish(client, "e1")
     service.commit(1, position, [(position, [id])])
     ann = service.joined("ann")
-    assert ann.get("/notifications").json() == {"notifications": [], "next": "0"}
-    assert ann.get(f"/subscriptions/{id}/notifications").status_code == 404
-    assert service.anonymous().get("/notifications").status_code == 401
+    assert ann.get("/v1/notifications").json() == {"notifications": [], "next": "0"}
+    assert ann.get(f"/v1/subscriptions/{id}/notifications").status_code == 404
+    assert service.anonymous().get("/v1/notifications").status_code == 401
 
 
 def test_waiting_ends_when_something_comes(client: httpx.Client, service: Service) -> None:
@@ -77,7 +77,7 @@ def test_waiting_ends_when_something_comes(client: httpx.Client, service: Servic
     position = _publish(client, "e1")
     timer = threading.Timer(0.3, service.commit, (1, position, [(position, [id])]))
     timer.start()
-    page = client.get("/notifications", params={"wait": 30}).json()
+    page = client.get("/v1/notifications", params={"wait": 30}).json()
     timer.join()
     assert [notification["id"] for notification in page["notifications"]] == [notification_id(id, "", "e1")]
 
@@ -92,7 +92,7 @@ def test_waiting_goes_on_while_only_others_get_something(client: httpx.Client, s
     ]
     for timer in timers:
         timer.start()
-    page = client.get("/notifications", params={"wait": 30}).json()
+    page = client.get("/v1/notifications", params={"wait": 30}).json()
     for timer in timers:
         timer.join()
     assert [notification["subscription"] for notification in page["notifications"]] == [mine]
@@ -101,7 +101,7 @@ def test_waiting_goes_on_while_only_others_get_something(client: httpx.Client, s
 @on_sqlite
 def test_waiting_has_an_end(client: httpx.Client) -> None:
     began = monotonic()
-    page = client.get("/notifications", params={"wait": 0.3, "after": "7"}).json()
+    page = client.get("/v1/notifications", params={"wait": 0.3, "after": "7"}).json()
     assert page == {"notifications": [], "next": "7"}
     assert monotonic() - began >= 0.3
 
@@ -112,7 +112,7 @@ def test_waiting_has_an_end(client: httpx.Client) -> None:
     [{"after": "x"}, {"after": "-1"}, {"after": "9" * 30}, {"limit": "1001"}, {"wait": "31"}, {"wait": "nan"}],
 )
 def test_wrong_parameters_are_refused(client: httpx.Client, parameters: dict[str, str]) -> None:
-    answer = client.get("/notifications", params=parameters)
+    answer = client.get("/v1/notifications", params=parameters)
     assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"
 
@@ -126,11 +126,11 @@ def test_a_page_of_large_events_ends_early(
     large = [
         {**car(f"e{number}"), "contact": "x" * size} for number, size in enumerate((9_000, 10, 2_000, 2_000, 2_000))
     ]
-    positions = [int(client.post("/events", json=event).json()["position"]) for event in large]
+    positions = [int(client.post("/v1/events", json=event).json()["position"]) for event in large]
     service.commit(1, positions[-1], [(position, [id]) for position in positions])
     pages, after = [], ""
     while True:
-        page = client.get("/notifications", params={"after": after}).json()
+        page = client.get("/v1/notifications", params={"after": after}).json()
         if not page["notifications"]:
             break
         pages.append([one["event"]["id"] for one in page["notifications"]])

@@ -9,7 +9,7 @@ from tidings.store import StoreFailed
 
 
 def test_ready_tells_how_far_the_pipeline_is(client: httpx.Client, service: Service) -> None:
-    client.post("/events", json=car())
+    client.post("/v1/events", json=car())
     tail = service.store.tail()
     service.commit(1, tail - 1, [])
     service.app.state.figuring = Figuring(service.gateway)
@@ -33,7 +33,7 @@ def test_a_failed_pipeline_is_not_ready_but_alive(service: Service) -> None:
     assert answer.json()["reasons"] == ["the pipeline failed: there is no Java"]
     assert answer.json()["pipeline"] == {"state": "failed", "restarts": 5}
     assert service.anonymous().get("/healthz").json() == {"alive": True}
-    assert service.client.post("/events", json=car()).status_code == 202
+    assert service.client.post("/v1/events", json=car()).status_code == 202
 
 
 @on_sqlite
@@ -45,7 +45,7 @@ def test_a_store_that_fails_is_not_told_in_detail(service: Service) -> None:
     service.store.append = fail  # type: ignore[method-assign, assignment]
     ready = service.anonymous().get("/readyz")
     assert (ready.status_code, ready.json()["reasons"]) == (503, ["the store cannot be read"])
-    refused = service.client.post("/events", json=car())
+    refused = service.client.post("/v1/events", json=car())
     assert (refused.status_code, refused.json()["type"]) == (503, "/problems/store-failed")
     assert refused.headers["retry-after"] == "1"
     assert "tidings_store_readable 0" in service.anonymous().get("/metrics").text
@@ -53,10 +53,10 @@ def test_a_store_that_fails_is_not_told_in_detail(service: Service) -> None:
 
 
 def test_the_metrics_count(client: httpx.Client, service: Service) -> None:
-    client.post("/events", json=[car("a"), car("a"), car("b", brand="x")])
-    client.post("/events", json=car("c"))
-    client.post("/subscriptions", json={"filter": "price > 1"})
-    client.get("/subscriptions/s-nope")
+    client.post("/v1/events", json=[car("a"), car("a"), car("b", brand="x")])
+    client.post("/v1/events", json=car("c"))
+    client.post("/v1/subscriptions", json={"filter": "price > 1"})
+    client.get("/v1/subscriptions/s-nope")
     client.get("/nowhere/at/all")
     service.app.state.figuring = Figuring(service.gateway)
     text = service.anonymous().get("/metrics").text
@@ -64,10 +64,10 @@ def test_the_metrics_count(client: httpx.Client, service: Service) -> None:
         'tidings_events_total{outcome="accepted"} 2',
         'tidings_events_total{outcome="duplicate"} 1',
         'tidings_events_total{outcome="refused"} 1',
-        'tidings_http_requests_total{method="POST",route="/events",status="202"} 2',
-        'tidings_http_requests_total{method="GET",route="/subscriptions/{id}",status="404"} 1',
+        'tidings_http_requests_total{method="POST",route="/v1/events",status="202"} 2',
+        'tidings_http_requests_total{method="GET",route="/v1/subscriptions/{id}",status="404"} 1',
         'tidings_http_requests_total{method="GET",route="none",status="404"} 1',
-        'tidings_http_request_seconds_bucket{method="POST",route="/events",le="+Inf"} 2',
+        'tidings_http_request_seconds_bucket{method="POST",route="/v1/events",le="+Inf"} 2',
         'tidings_subscriptions{state="active"} 1',
         f"tidings_journal_position {service.store.tail()}",
         "tidings_stored_events 2",

@@ -30,7 +30,7 @@ def hook() -> Iterator[Receiver]:
 
 def found(data: Path, served: Served, token: str, subscription: str, name: str) -> None:
     """One event is published, and matched as the pipeline would."""
-    status, answer = served.ask("POST", "/events", sample(name, 5), token)
+    status, answer = served.ask("POST", "/v1/events", sample(name, 5), token)
     assert status == 202
     position = answer["position"]
     schema = pa.schema({"position": pa.int64(), "subscriptions": pa.list_(pa.string())})
@@ -41,7 +41,7 @@ def found(data: Path, served: Served, token: str, subscription: str, name: str) 
 
 def subscribe(served: Served, token: str, hook: Receiver) -> str:
     body = {"filter": between(0, 10), "channel": {"kind": "webhook", "url": hook.url}}
-    status, made = served.ask("POST", "/subscriptions", body, token)
+    status, made = served.ask("POST", "/v1/subscriptions", body, token)
     assert status == 201, made
     return str(made["id"])
 

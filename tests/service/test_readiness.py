@@ -80,7 +80,7 @@ def test_a_pipeline_that_does_not_work(service: Service, child: ChildStatus, rea
 
 @on_sqlite
 def test_a_damaged_database(service: Service) -> None:
-    assert service.client.post("/events", json=car("a")).status_code == 202
+    assert service.client.post("/v1/events", json=car("a")).status_code == 202
     with service.store.database.reading() as connection:  # all of it in the file, nothing in the log beside
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
     path = Path(service.store_url)
@@ -89,7 +89,7 @@ def test_a_damaged_database(service: Service) -> None:
         file.seek(4096)
         file.write(os.urandom(len(whole) - 4096))
     service.store.database.engine.dispose()  # forget the pages that were read before
-    assert service.client.post("/events", json=car("b")).status_code >= 500
+    assert service.client.post("/v1/events", json=car("b")).status_code >= 500
     assert any("store" in reason for reason in reasons(service))
 
 
@@ -105,7 +105,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
             words = [f"word {number}" for number in range(2_000)]
             for number in range(1_000):  # until what was free in the database and its log is used up
                 domain = {"name": f"d{number}", "kind": "enumerated", "values": words}
-                if (status := served.ask("POST", "/schema/domains", domain)[0]) != 201:
+                if (status := served.ask("POST", "/v1/schema/domains", domain)[0]) != 201:
                     break
             assert status == 503
             assert "the last write to the store failed" in until(served, 503)

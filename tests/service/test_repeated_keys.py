@@ -19,7 +19,7 @@ JSON = {"Content-Type": "application/json"}
 
 @on_sqlite
 def test_one_event(client: httpx.Client) -> None:
-    answer = client.post("/events", content=TWICE, headers=JSON)
+    answer = client.post("/v1/events", content=TWICE, headers=JSON)
     assert (answer.status_code, answer.json()["type"]) == (422, "/problems/wrong-body")
     assert "the key 'year' twice" in answer.json()["detail"]
 
@@ -27,7 +27,7 @@ def test_one_event(client: httpx.Client) -> None:
 @on_sqlite
 def test_a_line_and_its_neighbours(client: httpx.Client) -> None:
     fine = '{"id": "%s", "event_type": "car", "attributes": {"year": 1990, "brand": "mini"}}'
-    answer = client.post("/events", content="\n".join([fine % "a", TWICE, fine % "b"]), headers=LINES).json()
+    answer = client.post("/v1/events", content="\n".join([fine % "a", TWICE, fine % "b"]), headers=LINES).json()
     assert answer["accepted"] == 2
     assert [one["line"] for one in answer["refused"]] == [2]
     assert "the key 'year' twice" in answer["refused"][0]["errors"][0]["message"]
@@ -35,7 +35,7 @@ def test_a_line_and_its_neighbours(client: httpx.Client) -> None:
 
 @on_sqlite
 def test_another_request(client: httpx.Client) -> None:
-    answer = client.post("/subscriptions", content='{"filter": "price > 1", "filter": "price > 2"}', headers=JSON)
+    answer = client.post("/v1/subscriptions", content='{"filter": "price > 1", "filter": "price > 2"}', headers=JSON)
     assert (answer.status_code, answer.json()["type"]) == (422, "/problems/wrong-body")
 
 

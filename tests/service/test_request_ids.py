@@ -12,7 +12,7 @@ pytestmark = on_sqlite
 
 
 def test_a_well_formed_id_is_given_back_and_told_in_problems(service: Service) -> None:
-    answer = service.anonymous().get("/subscriptions/s-nope", headers={"X-Request-Id": "abc-123"})
+    answer = service.anonymous().get("/v1/subscriptions/s-nope", headers={"X-Request-Id": "abc-123"})
     assert answer.headers["x-request-id"] == "abc-123"
     assert answer.json()["request_id"] == "abc-123"
 
@@ -32,16 +32,16 @@ def test_what_is_logged_of_a_request(service: Service, capsys: pytest.CaptureFix
 
     service.store.append = fail  # type: ignore[method-assign, assignment]
     with logged("gateway", "json"):
-        first = service.client.post("/events", json=car(), headers={"X-Request-Id": "r-7"})
+        first = service.client.post("/v1/events", json=car(), headers={"X-Request-Id": "r-7"})
         assert (first.status_code, first.json()["request_id"]) == (503, "r-7")
         service.gateway.admission.admit = fail  # type: ignore[method-assign, assignment]
-        service.client.get("/subscriptions/%1B[31m%0Aforged")
+        service.client.get("/v1/subscriptions/%1B[31m%0Aforged")
     text = capsys.readouterr().err
     assert "\x1b" not in text
     first_line, second_line = map(json.loads, text.splitlines())
     assert (first_line["request_id"], first_line["level"]) == ("r-7", "warning")
     assert "disk I/O error" in first_line["message"]
-    assert second_line["message"].startswith("GET /subscriptions/\x1b[31m\nforged")
+    assert second_line["message"].startswith("GET /v1/subscriptions/\x1b[31m\nforged")
 
 
 @pytest.mark.parametrize("place", ["confirm", "unsubscribe"])

@@ -17,13 +17,13 @@ _SETTINGS = """
 "query.wait" = 0.1
 "header.Prefer" = "handling=strict"
 """
-_ENDLESS = "/notifications/stream"  # tests/service/test_streaming.py asks it
+_ENDLESS = "/v1/notifications/stream"  # tests/service/test_streaming.py asks it
 _NOT_READY = "/readyz"  # without a pipeline it answers 503 after a while: tests/service/test_readiness.py asks it
 # They take away the token that the others are asked with.
-_OWN_TOKEN = ("DELETE /tokens/{id}", "DELETE /tokens/current")
+_OWN_TOKEN = ("DELETE /v1/tokens/{id}", "DELETE /v1/tokens/current")
 
 # Whoever is no operator is told that there is no such account: also of one that he has just made.
-_OPERATORS = "PATCH /accounts/{username}"
+_OPERATORS = "PATCH /v1/accounts/{username}"
 
 
 def _ask(service: Service, folder: Path, examples: int, *options: str) -> None:

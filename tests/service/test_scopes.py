@@ -78,7 +78,7 @@ class Asker:
             body = f"proof={proof}&act=pause".encode()
         elif token:
             headers["Authorization"] = f"Bearer {token}"
-        if path == "/notifications/stream":
+        if path == "/v1/notifications/stream":
             path += "?after=wrong"  # which ends it
         self.connection.request(method, path, None if method == "GET" else body, headers)
         answer = self.connection.getresponse()
@@ -97,8 +97,8 @@ def asker(service: Service) -> Iterator[Asker]:
     everything = frozenset(SCOPES)
     for name in ("owner", "another"):
         service.store.add_account(Account(name, "", everything, Instant(0)))
-    subscription = service.client.post("/subscriptions", json={"filter": "brand = mini"}).json()["id"]
-    position = service.client.post("/events", json=car()).json()["position"]
+    subscription = service.client.post("/v1/subscriptions", json={"filter": "brand = mini"}).json()["id"]
+    position = service.client.post("/v1/events", json=car()).json()["position"]
     names = {"id": subscription, "position": str(position), "username": "tester", "way": "attribute"}
     asking = Asker(service, names | {"name": "brand", "number": "1", "digest": "x", "rest": "x"})
     yield asking
@@ -159,22 +159,28 @@ def test_a_publishers_token_can_only_publish(service: Service) -> None:
     """What such a token did before: it read everything, took its owner's tokens back and changed the password."""
     sensor = service.anonymous()
     sensor.headers["Authorization"] = f"Bearer {_token(service, 'tester', 'publish')}"
-    (main,) = [one["id"] for one in service.client.get("/tokens").json()["tokens"] if one["current"]]
+    (main,) = [one["id"] for one in service.client.get("/v1/tokens").json()["tokens"] if one["current"]]
     refused = {
-        "GET": ("/tokens", "/accounts/me", "/events", "/events/1", "/queries", "/notifications"),
-        "POST": ("/explain", "/subscriptions/test", "/subscriptions", "/accounts/me/password", "/schema/domains"),
-        "DELETE": (f"/tokens/{main}", "/queries/1"),
-        "PATCH": ("/accounts/tester",),
+        "GET": ("/v1/tokens", "/v1/accounts/me", "/v1/events", "/v1/events/1", "/v1/queries", "/v1/notifications"),
+        "POST": (
+            "/v1/filters/explain",
+            "/v1/filters/test",
+            "/v1/subscriptions",
+            "/v1/accounts/me/password",
+            "/v1/schema/domains",
+        ),
+        "DELETE": (f"/v1/tokens/{main}", "/v1/queries/1"),
+        "PATCH": ("/v1/accounts/tester",),
     }
     for method, paths in refused.items():
         for path in paths:
             answer = sensor.request(method, path, json={})
             assert (answer.status_code, answer.json()["type"]) == (403, "/problems/out-of-scope"), path
-    asynchronous = sensor.get("/events", params={"filter": "price > 1"}, headers={"Prefer": "respond-async"})
+    asynchronous = sensor.get("/v1/events", params={"filter": "price > 1"}, headers={"Prefer": "respond-async"})
     assert asynchronous.status_code == 403
-    assert sensor.post("/events", json=car()).status_code == 202
-    assert service.client.get("/accounts/me").status_code == 200
-    assert sensor.delete("/tokens/current").status_code == 204  # it may be thrown away by whoever has it
+    assert sensor.post("/v1/events", json=car()).status_code == 202
+    assert service.client.get("/v1/accounts/me").status_code == 200
+    assert sensor.delete("/v1/tokens/current").status_code == 204  # it may be thrown away by whoever has it
 
 
 def _xml(name: str, token: str, **more: str) -> str:

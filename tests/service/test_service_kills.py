@@ -76,7 +76,7 @@ class Load:
         draw, count = random.Random(number), 0
         while not self.ended.is_set():
             id, n = f"p{number}-{count}", draw.randrange(NUMBERS)
-            answer = self._persist("POST", "/events", sample(id, n), 202)
+            answer = self._persist("POST", "/v1/events", sample(id, n), 202)
             self.published[id] = n, answer["position"]
             self.repeated += answer["duplicate"]
             count += 1
@@ -88,7 +88,7 @@ class Load:
         while not self.ended.is_set() and count < SUBSCRIPTIONS:
             low = draw.randrange(NUMBERS)
             high = low + draw.randrange(1, NUMBERS // 5)
-            answer = self._persist("POST", "/subscriptions", {"filter": between(low, high)}, 201, f"key-{count}")
+            answer = self._persist("POST", "/v1/subscriptions", {"filter": between(low, high)}, 201, f"key-{count}")
             self.subscribed[answer["id"]] = low, high, answer["since"]
             count += 1
             self.ended.wait(1)
@@ -96,7 +96,7 @@ class Load:
     def _read(self) -> None:
         cursor = ""
         while not self.ended.is_set():
-            page = self._persist("GET", f"/notifications?wait=1&limit=1000&after={cursor}", None, 200)
+            page = self._persist("GET", f"/v1/notifications?wait=1&limit=1000&after={cursor}", None, 200)
             self.read += [(one["event"]["id"], one["subscription"]) for one in page["notifications"]]
             cursor = page["next"]
 
@@ -177,7 +177,7 @@ def all_notifications(served: Served, token: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     cursor = ""
     while True:
-        _, page = served.ask("GET", f"/notifications?limit=1000&after={cursor}", token=token)
+        _, page = served.ask("GET", f"/v1/notifications?limit=1000&after={cursor}", token=token)
         if not page["notifications"]:
             return found
         found += [(one["event"]["id"], one["subscription"]) for one in page["notifications"]]

@@ -68,7 +68,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
         Served(tmp_path, "--no-pipeline") as served,
         socket.create_connection(("127.0.0.1", served.port), 10) as unfinished,
     ):
-        unfinished.sendall(b"POST /tokens HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+        unfinished.sendall(b"POST /v1/tokens HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
         served.ask("GET", "/healthz")  # the other request has come in by now
         served.process.send_signal(signal.SIGTERM)
         while accepts(served.port):
@@ -89,7 +89,9 @@ def test_a_request_under_way_is_finished(tmp_path: Path) -> None:
     body = b'{"username": "ann", "password": "correct horse battery staple"}'
     with Served(tmp_path, "--no-pipeline") as served:
         with socket.create_connection(("127.0.0.1", served.port), 60) as slow:
-            head = b"POST /accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+            head = (
+                b"POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+            )
             slow.sendall(head % len(body) + body[:5])
             served.ask("GET", "/healthz")
             served.process.send_signal(signal.SIGTERM)
@@ -108,7 +110,7 @@ def test_who_waits_for_notifications_is_answered_when_it_stops(tmp_path: Path) -
         token = register(served, "ann")
         answers: list[tuple[int, dict[str, object]]] = []
         waiting = threading.Thread(
-            target=lambda: answers.append(served.ask("GET", "/notifications?wait=30", token=token))
+            target=lambda: answers.append(served.ask("GET", "/v1/notifications?wait=30", token=token))
         )
         waiting.start()
         waiting.join(0.5)
@@ -186,7 +188,7 @@ def test_settings_reach_the_service(tmp_path: Path) -> None:
     with Served(tmp_path, "--settings", str(file)) as served:
         assert served.pipeline()["state"] == "elsewhere"
         account = {"username": "ann", "password": "correct horse battery staple"}
-        assert served.ask("POST", "/accounts", account)[0] == 403
+        assert served.ask("POST", "/v1/accounts", account)[0] == 403
 
 
 def test_without_java_the_gateway_goes_on(tmp_path: Path) -> None:

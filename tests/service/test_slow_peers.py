@@ -11,7 +11,7 @@ from tests.service.conftest import SETTINGS, Service, car, on_sqlite
 from tidings.settings import Settings
 
 IDLE = 0.6
-HEAD = b"POST /events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+HEAD = b"POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def _rest(peer: socket.socket) -> bytes:
 
 
 def _others_are_served(service: Service) -> None:
-    assert service.client.post("/events", json=car(None)).status_code == 202
+    assert service.client.post("/v1/events", json=car(None)).status_code == 202
 
 
 @on_sqlite
@@ -41,7 +41,7 @@ def _others_are_served(service: Service) -> None:
     "beginning",
     [
         b"",
-        b"POST /events HT",
+        b"POST /v1/events HT",
         HEAD,
         HEAD + b"Content-Length: 100\r\n\r\n{",
         HEAD + b"Transfer-Encoding: chunked\r\n\r\n",
@@ -89,13 +89,13 @@ def test_a_stream_that_goes_on_is_not_slow(service: Service) -> None:
 def test_a_peer_that_does_not_read_its_answer_is_let_go(service: Service) -> None:
     for number in range(40):
         paint = [f"{number} {n} " + "x" * 1_000 for n in range(100)]
-        service.client.post("/events", json=car(f"e{number}", paint=paint))
-    id = service.client.post("/subscriptions", json={"filter": "brand = mini"}).json()["id"]
+        service.client.post("/v1/events", json=car(f"e{number}", paint=paint))
+    id = service.client.post("/v1/subscriptions", json={"filter": "brand = mini"}).json()["id"]
     positions = list(range(1, service.store.tail() + 1))
     service.commit(1, positions[-1], [(position, [id]) for position in positions])
     with _connect(service) as peer:
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        request = b"GET /notifications?limit=1000 HTTP/1.1\r\nHost: x\r\n" + _token(service) + b"\r\n\r\n"
+        request = b"GET /v1/notifications?limit=1000 HTTP/1.1\r\nHost: x\r\n" + _token(service) + b"\r\n\r\n"
         peer.sendall(request * 5)
         sleep(IDLE * 3)
         _others_are_served(service)
@@ -137,7 +137,7 @@ def test_half_open_sockets_do_not_keep_others_out(service: Service) -> None:
 
 @on_sqlite
 def test_when_all_are_busy_a_connection_is_told_to_come_again(service: Service) -> None:
-    wait = b"GET /notifications?wait=20 HTTP/1.1\r\nHost: x\r\n%b\r\n\r\n"
+    wait = b"GET /v1/notifications?wait=20 HTTP/1.1\r\nHost: x\r\n%b\r\n\r\n"
     tokens = [service.joined(f"user{number}").headers["Authorization"] for number in range(5)]  # each has a quarter
     under_way = service.app.entrance._in_flight._requests  # type: ignore[attr-defined]
     peers = []
@@ -160,7 +160,7 @@ def test_when_all_are_busy_a_connection_is_told_to_come_again(service: Service) 
 
 @on_sqlite
 def test_waiting_for_notifications_is_not_idling(service: Service) -> None:
-    answer = service.client.get("/notifications", params={"wait": IDLE * 3})
+    answer = service.client.get("/v1/notifications", params={"wait": IDLE * 3})
     assert answer.json()["notifications"] == []
 
 

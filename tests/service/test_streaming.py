@@ -27,7 +27,7 @@ def token_of(client: httpx.Client) -> str:
 
 
 def subscribe(client: httpx.Client) -> str:
-    return str(client.post("/subscriptions", json={"filter": "brand = mini"}).json()["id"])
+    return str(client.post("/v1/subscriptions", json={"filter": "brand = mini"}).json()["id"])
 
 
 class Finder:
@@ -42,7 +42,7 @@ class Finder:
         first = self._service.store.committed() + 1
         positions = []
         for name in names:
-            answer = self._service.client.post("/events", json=car(name, **attributes))
+            answer = self._service.client.post("/v1/events", json=car(name, **attributes))
             positions.append(int(answer.json()["position"]))
         self._service.commit(first, positions[-1], [(position, sorted(ids)) for position in positions])
         return names
@@ -72,7 +72,7 @@ def test_what_is_stored_and_then_what_comes(service: Service, client: httpx.Clie
         assert source.retry == streaming.RETRY
     assert [one.name for one in came] == after
     assert {one.event for one in came} == {"notification"}
-    page = client.get("/notifications").json()
+    page = client.get("/v1/notifications").json()
     assert [one.data for one in came] == page["notifications"][3:]
     assert came[-1].id == page["next"]
 
@@ -125,10 +125,10 @@ def test_everybody_gets_their_own(service: Service, client: httpx.Client, find: 
 
 @on_sqlite
 def test_whoever_has_no_token_or_a_wrong_cursor_is_refused(service: Service, client: httpx.Client) -> None:
-    assert service.anonymous().get("/notifications/stream").status_code == 401
+    assert service.anonymous().get("/v1/notifications/stream").status_code == 401
     for query in ({"after": "x"}, {"after": "-1"}):
-        assert client.get("/notifications/stream", params=query).json()["type"] == "/problems/wrong-cursor"
-    wrong = client.get("/notifications/stream", headers={"Last-Event-ID": "nope"})
+        assert client.get("/v1/notifications/stream", params=query).json()["type"] == "/problems/wrong-cursor"
+    wrong = client.get("/v1/notifications/stream", headers={"Last-Event-ID": "nope"})
     assert (wrong.status_code, wrong.json()["type"]) == (422, "/problems/wrong-cursor")
 
 
@@ -198,9 +198,9 @@ def test_a_token_that_is_taken_back_ends_its_stream(
     monkeypatch.setattr(streaming, "_CHECK", 0.05)
     id = subscribe(client)
     body = {"username": "tester", "password": "correct horse battery staple"}
-    other = client.post("/tokens", json=body).json()["token"]
+    other = client.post("/v1/tokens", json=body).json()["token"]
     with EventSource(service.port, other) as ending, EventSource(service.port, token_of(client)) as staying:
-        client.delete("/tokens/current", headers={"Authorization": f"Bearer {other}"})
+        client.delete("/v1/tokens/current", headers={"Authorization": f"Bearer {other}"})
         assert list(ending) == []
         names = find(1, id)
         assert staying.take(1)[0].name == names[0]
@@ -237,7 +237,9 @@ def test_a_process_that_is_asked_to_stop_does_not_wait_for_its_streams(tmp_path:
 def test_whoever_hangs_up_leaves_nothing_behind(service: Service, client: httpx.Client) -> None:
     for _ in range(20):
         with socket.create_connection(("127.0.0.1", service.port)) as rude:
-            head = f"GET /notifications/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token_of(client)}\r\n\r\n"
+            head = (
+                f"GET /v1/notifications/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token_of(client)}\r\n\r\n"
+            )
             rude.sendall(head.encode())
     eventually(lambda: service.app.state.streams.count == 0)
     assert client.get("/healthz").status_code == 200
@@ -248,7 +250,7 @@ def test_curl_shows_it(service: Service, client: httpx.Client, find: Finder) -> 
     need("curl", "curl")
     id = subscribe(client)
     find(1, id)
-    command = ["curl", "-sN", "--max-time", "30", f"{service.address}/notifications/stream"]
+    command = ["curl", "-sN", "--max-time", "30", f"{service.address}/v1/notifications/stream"]
     command += ["-H", f"Authorization: Bearer {token_of(client)}"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as curl:
         assert curl.stdout is not None

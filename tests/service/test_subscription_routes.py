@@ -10,7 +10,7 @@ from tidings.store import Subscribe
 
 
 def test_the_whole_life_of_a_subscription(client: httpx.Client, service: Service) -> None:
-    posted = client.post("/subscriptions", json={"filter": "brand=mini and price<900"})
+    posted = client.post("/v1/subscriptions", json={"filter": "brand=mini and price<900"})
     assert posted.status_code == 201
     made = posted.json()
     assert made["id"].startswith("s-")
@@ -19,7 +19,7 @@ def test_the_whole_life_of_a_subscription(client: httpx.Client, service: Service
     assert (made["state"], made["expiry"], made["channel"]) == ("active", None, {"kind": "stored"})
     assert (made["warnings"], made["since"]) == ([], service.store.tail())
     path = posted.headers["location"]
-    assert path == f"/subscriptions/{made['id']}"
+    assert path == f"/v1/subscriptions/{made['id']}"
     assert service.store.subscription(made["id"]).owner == "tester"
     del made["warnings"]
     assert client.get(path).json() == made
@@ -39,13 +39,13 @@ def test_the_whole_life_of_a_subscription(client: httpx.Client, service: Service
 
 
 def test_a_wrong_filter_is_pointed_at(client: httpx.Client) -> None:
-    answer = client.post("/subscriptions", json={"filter": "price > 3 and\nbrandy = 'mini'"})
+    answer = client.post("/v1/subscriptions", json={"filter": "price > 3 and\nbrandy = 'mini'"})
     problem = answer.json()
     assert answer.status_code == 422
     assert (problem["type"], problem["line"], problem["column"]) == ("/problems/unknown-attribute", 2, 1)
     assert "did you mean 'brand'?" in problem["detail"]
     assert problem["text"] == "price > 3 and\nbrandy = 'mini'"
-    answer = client.post("/subscriptions", json={"filter": "price >"})
+    answer = client.post("/v1/subscriptions", json={"filter": "price >"})
     assert answer.json()["expected"]
 
 
@@ -59,7 +59,7 @@ def test_a_wrong_filter_is_pointed_at(client: httpx.Client) -> None:
     ],
 )
 def test_traps_are_told(client: httpx.Client, filter: str, warning: str) -> None:
-    assert warning in " ".join(client.post("/subscriptions", json={"filter": filter}).json()["warnings"])
+    assert warning in " ".join(client.post("/v1/subscriptions", json={"filter": filter}).json()["warnings"])
 
 
 @on_sqlite
@@ -79,13 +79,13 @@ def test_traps_are_told(client: httpx.Client, filter: str, warning: str) -> None
 )
 def test_what_cannot_stand_is_refused(client: httpx.Client, service: Service, body: object, kind: str) -> None:
     tail = service.store.tail()
-    answer = client.post("/subscriptions", json=body)
+    answer = client.post("/v1/subscriptions", json=body)
     assert (answer.status_code, answer.json()["type"]) == (422, f"/problems/{kind}")
     assert service.store.tail() == tail
 
 
 def test_a_bad_edit_changes_nothing(client: httpx.Client, service: Service) -> None:
-    path = client.post("/subscriptions", json={"filter": "price > 5"}).headers["location"]
+    path = client.post("/v1/subscriptions", json={"filter": "price > 5"}).headers["location"]
     before = client.get(path).json()
     for body in ({}, {"filter": "nope > 5", "state": "paused"}, {"state": "gone"}, {"expiry": "2001-01-01"}):
         assert client.patch(path, json=body).status_code == 422
@@ -93,24 +93,24 @@ def test_a_bad_edit_changes_nothing(client: httpx.Client, service: Service) -> N
 
 
 def test_the_list_in_pages(client: httpx.Client, service: Service) -> None:
-    ids = sorted(client.post("/subscriptions", json={"filter": f"price > {n}"}).json()["id"] for n in range(7))
-    service.joined("ann").post("/subscriptions", json={"filter": "price > 1"})
+    ids = sorted(client.post("/v1/subscriptions", json={"filter": f"price > {n}"}).json()["id"] for n in range(7))
+    service.joined("ann").post("/v1/subscriptions", json={"filter": "price > 1"})
     for id in ids[::2]:
-        client.patch(f"/subscriptions/{id}", json={"state": "paused"})
+        client.patch(f"/v1/subscriptions/{id}", json={"state": "paused"})
     assert _all(client, limit=3) == ids
     assert _all(client, limit=7) == ids
     assert _all(client, limit=2, state="paused") == ids[::2]
     assert _all(client, limit=100, state="active") == ids[1::2]
-    assert client.get("/subscriptions", params={"limit": 0}).status_code == 422
-    assert client.get("/subscriptions", params={"after": "\0"}).status_code == 422
+    assert client.get("/v1/subscriptions", params={"limit": 0}).status_code == 422
+    assert client.get("/v1/subscriptions", params={"after": "\0"}).status_code == 422
 
 
 def test_nobody_sees_or_touches_what_is_anothers(client: httpx.Client, service: Service) -> None:
-    path = client.post("/subscriptions", json={"filter": "price > 5"}).headers["location"]
+    path = client.post("/v1/subscriptions", json={"filter": "price > 5"}).headers["location"]
     service.store.append([Subscribe("nobodys", "price > 5")])
     ann = service.joined("ann")
-    assert ann.get("/subscriptions").json()["subscriptions"] == []
-    for place in (path, "/subscriptions/nobodys", "/subscriptions/s-none", "/subscriptions/%00"):
+    assert ann.get("/v1/subscriptions").json()["subscriptions"] == []
+    for place in (path, "/v1/subscriptions/nobodys", "/v1/subscriptions/s-none", "/v1/subscriptions/%00"):
         assert ann.get(place).status_code == 404
         assert ann.patch(place, json={"state": "paused"}).status_code == 404
         assert ann.delete(place).status_code == 404
@@ -121,18 +121,18 @@ def test_nobody_sees_or_touches_what_is_anothers(client: httpx.Client, service: 
 @on_sqlite
 def test_a_quota_is_kept(client: httpx.Client, service: Service) -> None:
     service.gateway.settings = replace(service.settings, subscriptions_per_owner=2)
-    answers = [client.post("/subscriptions", json={"filter": f"price > {n}"}) for n in range(3)]
+    answers = [client.post("/v1/subscriptions", json={"filter": f"price > {n}"}) for n in range(3)]
     assert [answer.status_code for answer in answers] == [201, 201, 403]
     assert answers[2].json()["type"] == "/problems/quota-reached"
     client.delete(answers[0].headers["location"])
-    assert client.post("/subscriptions", json={"filter": "price > 9"}).status_code == 201
+    assert client.post("/v1/subscriptions", json={"filter": "price > 9"}).status_code == 201
 
 
 def _all(client: httpx.Client, **parameters: object) -> list[str]:
     found: list[str] = []
     after = ""
     while after is not None:
-        page = client.get("/subscriptions", params={"after": after, **parameters}).json()  # type: ignore[dict-item]
+        page = client.get("/v1/subscriptions", params={"after": after, **parameters}).json()  # type: ignore[dict-item]
         found += [one["id"] for one in page["subscriptions"]]
         after = page["next"]
     return found

@@ -17,10 +17,10 @@ def test_register_subscribe_publish_read(tmp_path: Path) -> None:
         token = register(served, "ann")
         other = register(served, "bob")
         describe(served, token)
-        status, subscription = served.ask("POST", "/subscriptions", {"filter": between(10, 20)}, token)
+        status, subscription = served.ask("POST", "/v1/subscriptions", {"filter": between(10, 20)}, token)
         assert status == 201
         for id, n in (("below", 9), ("first", 10), ("last", 19), ("above", 20)):
-            status, answer = served.ask("POST", "/events", sample(id, n), token)
+            status, answer = served.ask("POST", "/v1/events", sample(id, n), token)
             assert status == 202, answer
             assert answer["duplicate"] is False
         # All of it was accepted before Spark was up; now it is matched.
@@ -28,13 +28,13 @@ def test_register_subscribe_publish_read(tmp_path: Path) -> None:
         page = {"notifications": [], "next": ""}
         found = []
         while len(found) < 2:
-            status, page = served.ask("GET", f"/notifications?wait=10&after={page['next']}", token=token)
+            status, page = served.ask("GET", f"/v1/notifications?wait=10&after={page['next']}", token=token)
             assert status == 200
             found += page["notifications"]
         assert [(one["subscription"], one["event"]["id"]) for one in found] == [
             (subscription["id"], "first"),
             (subscription["id"], "last"),
         ]
-        assert served.ask("GET", "/notifications", token=other)[1]["notifications"] == []
+        assert served.ask("GET", "/v1/notifications", token=other)[1]["notifications"] == []
         assert served.stop() == 0
         assert served.errors == ""

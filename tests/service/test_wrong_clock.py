@@ -68,27 +68,27 @@ def test_a_service_under_jumps(tmp_path: Path, hook: Receiver, offset: Offset) -
         id = subscribe(served, token, hook)
         expiry = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 30 * DAY))
         status, asleep = served.ask(
-            "POST", "/subscriptions",
+            "POST", "/v1/subscriptions",
             {"filter": between(0, 10), "expiry": expiry, "channel": {"kind": "webhook", "url": hook.url}}, token,
         )  # fmt: skip
         assert status == 201, asleep
-        assert served.ask("POST", f"/subscriptions/{asleep['id']}/channel/pause", None, token)[0] == 200
+        assert served.ask("POST", f"/v1/subscriptions/{asleep['id']}/channel/pause", None, token)[0] == 200
         outbox_of(served)
         found(data, served, token, asleep["id"], "held")
         for number, jump in enumerate(JUMPS):
             found(data, served, token, id, f"before-{number}")
             offset.set(jump)
             until_ready(served, 503, "the clock jumped")
-            status, refused = served.ask("POST", "/events", sample(f"during-{number}", 5), token)
+            status, refused = served.ask("POST", "/v1/events", sample(f"during-{number}", 5), token)
             assert (status, refused["type"]) == (503, "/problems/clock-jumped")
             hook.wait(number + 1)  # what was accepted before is sent all the same
             time.sleep(1.5)
             offset.set(0)
             until_ready(served, 200)
-            assert served.ask("POST", "/events", sample(f"during-{number}", 5), token)[0] == 202
-        _, one = served.ask("GET", f"/subscriptions/{asleep['id']}", token=token)
+            assert served.ask("POST", "/v1/events", sample(f"during-{number}", 5), token)[0] == 202
+        _, one = served.ask("GET", f"/v1/subscriptions/{asleep['id']}", token=token)
         assert one["state"] == "active"
-        _, page = served.ask("GET", f"/subscriptions/{asleep['id']}/deliveries", token=token)
+        _, page = served.ask("GET", f"/v1/subscriptions/{asleep['id']}/deliveries", token=token)
         assert [delivery["state"] for delivery in page["deliveries"]] == ["due"]
         with Store.open(data / "tidings.db") as store:
             assert store.figures().events == 1 + 2 * len(JUMPS)
@@ -127,14 +127,14 @@ def test_the_pipeline_matches_on(tmp_path: Path, offset: Offset) -> None:
     with Served(tmp_path / "data", **offset.environment) as served:
         token = register(served, "ann")
         describe(served, token)
-        assert served.ask("POST", "/subscriptions", {"filter": between(0, 10)}, token)[0] == 201
+        assert served.ask("POST", "/v1/subscriptions", {"filter": between(0, 10)}, token)[0] == 201
         served.wait_until_running()
         for number, jump in enumerate((365 * DAY, -DAY)):
-            assert served.ask("POST", "/events", sample(f"e{number}", 5), token)[0] == 202
+            assert served.ask("POST", "/v1/events", sample(f"e{number}", 5), token)[0] == 202
             offset.set(jump)
             until_ready(served, 503)
             deadline = time.monotonic() + PATIENCE
-            while len(served.ask("GET", "/notifications", token=token)[1]["notifications"]) <= number:
+            while len(served.ask("GET", "/v1/notifications", token=token)[1]["notifications"]) <= number:
                 assert time.monotonic() < deadline
                 time.sleep(0.1)
             offset.set(0)

@@ -26,7 +26,7 @@ def stream(after: str | None, subscription: str | None) -> Listen:
     query = [("after", after)] if after else []
     query += [("subscription", subscription)] if subscription is not None else []
     headers = {"accept": "text/event-stream"}
-    request = Request("GET", "/notifications/stream", nothing, tuple(query), headers=headers, waits=HEARTBEAT)
+    request = Request("GET", "/v1/notifications/stream", nothing, tuple(query), headers=headers, waits=HEARTBEAT)
     return Listen(request, after)
 
 
@@ -55,22 +55,24 @@ def deliveries(id: str, state: str | None, after: str | None) -> Request[Page[De
         body = answer.json()
         return Page(tuple(_delivery(one) for one in body["deliveries"]), body["next"])
 
-    return read_request(f"/subscriptions/{segment(id)}/deliveries", read, state=state, after=after)
+    return read_request(f"/v1/subscriptions/{segment(id)}/deliveries", read, state=state, after=after)
 
 
 def delivery(id: str, number: int) -> Request[Delivery]:
-    return read_request(f"/subscriptions/{segment(id)}/deliveries/{number}", lambda answer: _delivery(answer.json()))
+    return read_request(f"/v1/subscriptions/{segment(id)}/deliveries/{number}", lambda answer: _delivery(answer.json()))
 
 
 def replay(id: str, numbers: Iterable[int] | None, failed: bool, first: int | None, last: int | None) -> Request[int]:
     asked = {"deliveries": None if numbers is None else list(numbers), "failed": failed or None}
     asked |= {"from": first, "to": last}  # type: ignore[dict-item]
     body = {name: value for name, value in asked.items() if value is not None}
-    return change_request("POST", f"/subscriptions/{segment(id)}/replay", member("replayed"), body)
+    return change_request("POST", f"/v1/subscriptions/{segment(id)}/replay", member("replayed"), body)
 
 
 def test_delivery(id: str) -> Request[Tried]:
-    made = change_request("POST", f"/subscriptions/{segment(id)}/test-delivery", lambda answer: _tried(answer.json()))
+    made = change_request(
+        "POST", f"/v1/subscriptions/{segment(id)}/test-delivery", lambda answer: _tried(answer.json())
+    )
     return Request(made.method, made.path, made.read, headers=made.headers, waits=ANSWERED)
 
 
@@ -79,15 +81,15 @@ def notices(after: str | None) -> Request[Page[dict[str, Any]]]:
         body = answer.json()
         return Page(tuple(body["notices"]), body["next"])
 
-    return read_request("/notices", read, after=after)
+    return read_request("/v1/notices", read, after=after)
 
 
 def see_notices(upto: str) -> Request[None]:
-    return change_request("POST", "/notices/seen", nothing, {"upto": upto})
+    return change_request("POST", "/v1/notices/seen", nothing, {"upto": upto})
 
 
 def _channel(id: str) -> str:
-    return f"/subscriptions/{segment(id)}/channel"
+    return f"/v1/subscriptions/{segment(id)}/channel"
 
 
 def _delivery(one: dict[str, Any]) -> Delivery:

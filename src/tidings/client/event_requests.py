@@ -27,13 +27,13 @@ from tidings.client.request import (
 def publish(event: Mapping[str, Any]) -> Request[Published]:
     """An event with an id: its source and id make it the same event when it is sent again."""
     headers = {"content-type": JSON}
-    return Request("POST", "/events", _published, body=as_json(event), headers=headers)
+    return Request("POST", "/v1/events", _published, body=as_json(event), headers=headers)
 
 
 def publish_lines(lines: Sequence[bytes]) -> Request[PublishedMany]:
     """Events as JSON Lines, each with an id."""
     headers = {"content-type": NDJSON}
-    return Request("POST", "/events", _published_many, body=b"\n".join(lines) + b"\n", headers=headers)
+    return Request("POST", "/v1/events", _published_many, body=b"\n".join(lines) + b"\n", headers=headers)
 
 
 def _published(answer: ServerResponse) -> Published:
@@ -62,7 +62,7 @@ def events(
 
     most = None if limit is None else min(limit, LARGEST_PAGE)
     request: Request[Page[StoredEvent] | str] = read_request(
-        "/events", read, waits=ANSWERED, filter=filter, since=since, until=until, limit=most, after=after
+        "/v1/events", read, waits=ANSWERED, filter=filter, since=since, until=until, limit=most, after=after
     )
     return replace(
         request, idempotent=limit is not None or after is not None
@@ -71,28 +71,28 @@ def events(
 
 def start_query(filter: str | None, since: str | None, until: str | None) -> Request[str]:
     """Sent twice it would be two jobs."""
-    request: Request[str] = read_request("/events", member("query"), filter=filter, since=since, until=until)
+    request: Request[str] = read_request("/v1/events", member("query"), filter=filter, since=since, until=until)
     return replace(request, headers={"prefer": "respond-async"}, idempotent=False)
 
 
 def queries() -> Request[list[dict[str, Any]]]:
-    return read_request("/queries", member("queries"))
+    return read_request("/v1/queries", member("queries"))
 
 
 def query_state(id: str) -> Request[dict[str, Any]]:
-    return read_request(f"/queries/{segment(id)}", ServerResponse.json)
+    return read_request(f"/v1/queries/{segment(id)}", ServerResponse.json)
 
 
 def query_events(id: str, after: str | None) -> Request[Page[StoredEvent]]:
-    return read_request(f"/queries/{segment(id)}/events", _events, after=after)
+    return read_request(f"/v1/queries/{segment(id)}/events", _events, after=after)
 
 
 def drop_query(id: str) -> Request[None]:
-    return change_request("DELETE", f"/queries/{segment(id)}", nothing)
+    return change_request("DELETE", f"/v1/queries/{segment(id)}", nothing)
 
 
 def event(position: int) -> Request[StoredEvent]:
-    return read_request(f"/events/{position}", lambda answer: _event(answer.json()))
+    return read_request(f"/v1/events/{position}", lambda answer: _event(answer.json()))
 
 
 def _events(answer: ServerResponse) -> Page[StoredEvent]:

@@ -23,7 +23,7 @@ from tidings.schema import Catalog, growth, json_form
 
 
 def register(username: str, password: str) -> Request[str]:
-    return _secret("/accounts", {"username": username, "password": password})
+    return _secret("/v1/accounts", {"username": username, "password": password})
 
 
 def log_in(
@@ -31,7 +31,7 @@ def log_in(
 ) -> Request[str]:
     more = {"name": name, "scopes": None if scopes is None else sorted(scopes), "expires": expires}
     given = {member: value for member, value in more.items() if value is not None}
-    return _secret("/tokens", {"username": username, "password": password, **given})
+    return _secret("/v1/tokens", {"username": username, "password": password, **given})
 
 
 def _secret(path: str, body: object) -> Request[str]:
@@ -41,29 +41,29 @@ def _secret(path: str, body: object) -> Request[str]:
 
 def log_out() -> Request[None]:
     """A token that is not valid any more is as good as logged out: the first answer may have been lost."""
-    return Request("DELETE", "/tokens/current", nothing, fine=frozenset({401}))
+    return Request("DELETE", "/v1/tokens/current", nothing, fine=frozenset({401}))
 
 
 def account() -> Request[dict[str, Any]]:
-    return read_request("/accounts/me", ServerResponse.json)
+    return read_request("/v1/accounts/me", ServerResponse.json)
 
 
 def tokens() -> Request[list[StoredToken]]:
     def read(answer: ServerResponse) -> list[StoredToken]:
         return [StoredToken(**{**one, "scopes": tuple(one["scopes"])}) for one in answer.json()["tokens"]]
 
-    return read_request("/tokens", read)
+    return read_request("/v1/tokens", read)
 
 
 def delete_token(id: str) -> Request[None]:
-    return Request("DELETE", f"/tokens/{segment(id)}", nothing)
+    return Request("DELETE", f"/v1/tokens/{segment(id)}", nothing)
 
 
 # The schema
 
 
 def schema() -> Request[Catalog]:
-    return read_request("/schema", lambda answer: json_form.read(answer.json()))
+    return read_request("/v1/schema", lambda answer: json_form.read(answer.json()))
 
 
 def grow(change: growth.Change) -> Request[int]:
@@ -81,7 +81,7 @@ def grow(change: growth.Change) -> Request[int]:
             path, body = f"domains/{segment(name)}/values", {"value": value}
         case growth.AppendNode(name, node, parent):
             path, body = f"domains/{segment(name)}/values", {"node": node, "parent": parent}
-    return change_request("POST", f"/schema/{path}", member("version"), body)
+    return change_request("POST", f"/v1/schema/{path}", member("version"), body)
 
 
 # Subscriptions
@@ -90,7 +90,7 @@ def grow(change: growth.Change) -> Request[int]:
 def subscribe(filter: str, expiry: str | None, channel: Mapping[str, Any] | None) -> Request[StoredSubscription]:
     body = {"filter": filter, "expiry": expiry, "channel": channel}
     given = {name: value for name, value in body.items() if value is not None}
-    return change_request("POST", "/subscriptions", _subscription, given)
+    return change_request("POST", "/v1/subscriptions", _subscription, given)
 
 
 def subscriptions(after: str | None, state: str | None) -> Request[Page[StoredSubscription]]:
@@ -98,31 +98,31 @@ def subscriptions(after: str | None, state: str | None) -> Request[Page[StoredSu
         body = answer.json()
         return Page(tuple(_stored(one) for one in body["subscriptions"]), body["next"])
 
-    return read_request("/subscriptions", read, after=after, state=state)
+    return read_request("/v1/subscriptions", read, after=after, state=state)
 
 
 def subscription(id: str) -> Request[StoredSubscription]:
-    return read_request(f"/subscriptions/{segment(id)}", _subscription)
+    return read_request(f"/v1/subscriptions/{segment(id)}", _subscription)
 
 
 def edit(id: str, **members: object) -> Request[StoredSubscription]:
-    return change_request("PATCH", f"/subscriptions/{segment(id)}", _subscription, members)
+    return change_request("PATCH", f"/v1/subscriptions/{segment(id)}", _subscription, members)
 
 
 def unsubscribe(id: str) -> Request[int]:
-    return change_request("DELETE", f"/subscriptions/{segment(id)}", member("position"))
+    return change_request("DELETE", f"/v1/subscriptions/{segment(id)}", member("position"))
 
 
 def test(filter: str, since: str | None, limit: int | None) -> Request[dict[str, Any]]:
     body = {"filter": filter, "since": since, "limit": limit}
-    return _question("/subscriptions/test", {name: value for name, value in body.items() if value is not None})
+    return _question("/v1/filters/test", {name: value for name, value in body.items() if value is not None})
 
 
 def explain(
     filter: str, event: Mapping[str, Any] | None, position: int | None, id: str | None, source: str | None
 ) -> Request[dict[str, Any]]:
     members = {"filter": filter, "event": event, "position": position, "id": id, "source": source}
-    return _question("/explain", {name: value for name, value in members.items() if value is not None})
+    return _question("/v1/filters/explain", {name: value for name, value in members.items() if value is not None})
 
 
 def _question(path: str, body: object) -> Request[dict[str, Any]]:
@@ -174,7 +174,7 @@ def notifications(
         )
         return Page(tuple(made), goes_on)
 
-    path = "/notifications" if subscription is None else f"/subscriptions/{segment(subscription)}/notifications"
+    path = "/v1/notifications" if subscription is None else f"/v1/subscriptions/{segment(subscription)}/notifications"
     return read_request(path, read, waits=wait or 0.0, after=after, limit=limit, wait=wait)
 
 

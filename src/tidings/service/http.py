@@ -39,6 +39,7 @@ from tidings.service.api import (
 from tidings.service.api import event_routes as publishing
 from tidings.service.api import openapi as describing
 from tidings.service.api import operator_routes as operations
+from tidings.service.api.requests import V1
 from tidings.service.door.entrance import GONE, TOLD, Entrance
 from tidings.service.door.request_id import logged_path
 from tidings.service.garbage_collector import collecting_less
@@ -51,7 +52,7 @@ _ROUTES = (
     publishing,  # first, since it is asked for most
     notification_routes,
     stream_routes,
-    inquiry_routes,  # before subscription_routes, which would take "test" for an id
+    inquiry_routes,
     subscription_routes,
     schema_routes,
     channel_routes,
@@ -107,7 +108,7 @@ def make_app(gateway: Gateway) -> FastAPI:
     app.add_exception_handler(ClientDisconnect, _gone)
     app.openapi = lambda: describing.document(app)  # type: ignore[method-assign]
     app.add_exception_handler(Exception, _failed)
-    direct = {("POST", "/events"): publishing.publish}
+    direct = {("POST", "/v1/events"): publishing.publish}
     app.entrance = Entrance(super(Application, app).__call__, gateway, app.state.metrics, direct, _refusing)
     return app
 
@@ -150,7 +151,9 @@ async def _not_taken(request: Request, error: Exception) -> Response:
     """Nothing at this address, or nothing that takes the method: all that do are told."""
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
-        error = HTTPException(404, "there is nothing at this address; /openapi.json lists all there is")
+        path = f"{V1}{request.url.path}"
+        hint = f"did you mean {path}?" if _routes_at(path) else "/openapi.json lists all addresses"
+        error = HTTPException(404, f"there is nothing at this address; {hint}")
     elif error.status_code == 405:
         allowed = ", ".join(sorted(_methods(request.url.path)))
         error = HTTPException(405, f"this address takes {allowed}, not {request.method[:20]}", {"Allow": allowed})
@@ -158,10 +161,13 @@ async def _not_taken(request: Request, error: Exception) -> Response:
 
 
 def _methods(path: str) -> set[str]:
-    routes = [route for module in _ROUTES for route in module.router.routes if isinstance(route, APIRoute)]
-    exact = [route for route in routes if route.path == path]
-    found = exact or [route for route in routes if route.path_regex.match(path)]
+    found = _routes_at(path)
     return {method for route in found for method in route.methods or ()} or {"GET"}  # that is the OpenAPI document
+
+
+def _routes_at(path: str) -> list[APIRoute]:
+    routes = [route for module in _ROUTES for route in module.router.routes if isinstance(route, APIRoute)]
+    return [route for route in routes if route.path == path] or [one for one in routes if one.path_regex.match(path)]
 
 
 async def _invalid(request: Request, error: Exception) -> Response:

@@ -9,11 +9,11 @@ from typing import Any
 MOST = 1_000  # both numbers are below
 SOURCE = "torture"
 SCHEMA: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("/schema/domains", {"name": "count", "kind": "numeric"}),
-    ("/schema/attributes", {"name": "n", "domain": "count"}),
-    ("/schema/attributes", {"name": "m", "domain": "count"}),
+    ("/v1/schema/domains", {"name": "count", "kind": "numeric"}),
+    ("/v1/schema/attributes", {"name": "n", "domain": "count"}),
+    ("/v1/schema/attributes", {"name": "m", "domain": "count"}),
     (
-        "/schema/event-types",
+        "/v1/schema/event-types",
         {"name": "sample", "attributes": [{"name": name, "mandatory": True, "unique": True} for name in ("n", "m")]},
     ),
 )

@@ -120,7 +120,7 @@ class _Torture:
         nobody = Asking(self._server.url, self._record)
         for number in range(self._plan.clients):
             name = f"client-{number}"
-            account = await nobody.told("POST", "/accounts", {"username": name, "password": password})
+            account = await nobody.told("POST", "/v1/accounts", {"username": name, "password": password})
             asking = Asking(self._server.url, self._record, account["token"])
             if number == 0:
                 for path, body in SCHEMA:
@@ -221,7 +221,7 @@ async def _all_stored(asking: Asking) -> list[Seen]:
     cursor = ""
     with suppress(Refusal, GivenUp):
         while True:
-            page = await asking.told("GET", f"/notifications?limit=1000&after={cursor}")
+            page = await asking.told("GET", f"/v1/notifications?limit=1000&after={cursor}")
             if not page["notifications"]:
                 break
             found += [seen(one, 0.0) for one in page["notifications"]]

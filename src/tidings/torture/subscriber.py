@@ -69,7 +69,7 @@ class Subscriber:
         one = Published(f"{self.name}-{name}", n, m, self._record.next_tick())
         self._record.published[one.id] = one
         with suppress(Refusal, GivenUp):
-            answer = await self._asking.told("POST", "/events", sample(one.id, n, m))
+            answer = await self._asking.told("POST", "/v1/events", sample(one.id, n, m))
             one.ended, one.position = self._record.next_tick(), answer["position"]
             one.at = time.monotonic()
 
@@ -95,7 +95,7 @@ class Subscriber:
         """Page after page; now and then it is away, and finds what it missed."""
         cursor = ""
         while True:
-            path = f"/notifications?wait=1&limit={_PAGE}&after={cursor}"
+            path = f"/v1/notifications?wait=1&limit={_PAGE}&after={cursor}"
             try:
                 page = await self._asking.told("GET", path)
             except (Refusal, GivenUp):
@@ -121,11 +121,11 @@ class Subscriber:
         data = id = ""
         with suppress(httpx.TransportError):
             async with self._asking.http.stream(
-                "GET", "/notifications/stream", headers=headers, timeout=timeout
+                "GET", "/v1/notifications/stream", headers=headers, timeout=timeout
             ) as stream:
                 if stream.status_code != 200:
                     if stream.status_code not in (429, 503):
-                        self._record.refused.append(f"GET /notifications/stream: {stream.status_code}")
+                        self._record.refused.append(f"GET /v1/notifications/stream: {stream.status_code}")
                     return last
                 async for line in stream.aiter_lines():
                     name, _, value = line.partition(": ")
@@ -164,7 +164,7 @@ class Subscriber:
         change = Change("subscribe", numbers, True, self._record.next_tick())
         self._record.pending += 1
         try:
-            answer = await self._asking.told("POST", "/subscriptions", body, self._key())
+            answer = await self._asking.told("POST", "/v1/subscriptions", body, self._key())
         except Refusal:
             self._record.pending -= 1
             raise
@@ -201,7 +201,7 @@ class Subscriber:
         held.one.changes.append(change)
         fine = (404,) if kind == "withdraw" else ()
         try:
-            await self._asking.ask(method, f"/subscriptions/{held.one.id}", body, self._key(), fine)
+            await self._asking.ask(method, f"/v1/subscriptions/{held.one.id}", body, self._key(), fine)
         except Refusal:
             held.one.changes.remove(change)
             raise
@@ -211,7 +211,7 @@ class Subscriber:
         """The channel alone, for a moment: what is found meanwhile is still owed. It may be disabled, and then is not
         paused."""
         if held.one.channel == "webhook":
-            path = f"/subscriptions/{held.one.id}/channel/pause"
+            path = f"/v1/subscriptions/{held.one.id}/channel/pause"
             await self._asking.ask("POST", path, None, self._key(), (409,))
             await wait(self.ended, self._draw.uniform(0, _HELD))
             await self._wake(held.one.id)
@@ -219,12 +219,14 @@ class Subscriber:
     async def _reshape(self, held: _Held) -> None:
         """Another address, a digest, a rate: all of them delay, and drop nothing."""
         if held.one.channel == "webhook":
-            await self._asking.ask("PATCH", f"/subscriptions/{held.one.id}", {"channel": self._channel()}, self._key())
+            await self._asking.ask(
+                "PATCH", f"/v1/subscriptions/{held.one.id}", {"channel": self._channel()}, self._key()
+            )
             await self._wake(held.one.id)
 
     async def _rotate(self, held: _Held) -> None:
         if held.one.channel == "webhook":
-            path = f"/subscriptions/{held.one.id}/channel/rotate-secret"
+            path = f"/v1/subscriptions/{held.one.id}/channel/rotate-secret"
             answer = await self._asking.told("POST", path, None, self._key())
             self._receiver.secrets[held.one.id].append(answer["secret"])
 
@@ -233,15 +235,15 @@ class Subscriber:
         if held.one.channel == "webhook":
             first = self._draw.randrange(1, 20)
             body = {"from": first, "to": first + 3}
-            await self._asking.ask("POST", f"/subscriptions/{held.one.id}/replay", body, self._key())
+            await self._asking.ask("POST", f"/v1/subscriptions/{held.one.id}/replay", body, self._key())
 
     async def _wake(self, id: str) -> None:
         """Until the channel is active: the receiver may have to be asked more than once."""
         for _ in range(_ASKED):
-            answer = await self._asking.ask("GET", f"/subscriptions/{id}/channel", fine=(404,))
+            answer = await self._asking.ask("GET", f"/v1/subscriptions/{id}/channel", fine=(404,))
             if answer.status_code == 404 or answer.json()["state"] == "active":
                 return
-            await self._asking.ask("POST", f"/subscriptions/{id}/channel/resume", None, self._key())
+            await self._asking.ask("POST", f"/v1/subscriptions/{id}/channel/resume", None, self._key())
         self._record.refused.append(f"the channel of {id} was resumed {_ASKED} times and is not active")
 
     def _channel(self) -> dict[str, Any]:

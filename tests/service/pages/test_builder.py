@@ -195,7 +195,7 @@ def test_strange_rows_do_no_harm(ann: Visitor) -> None:
 @on_sqlite
 def test_how_many_of_the_last_events_it_matches(service: Service, ann: Visitor) -> None:
     for number in range(5):
-        service.client.post("/events", json=car(f"e{number}", year=1990 + number))
+        service.client.post("/v1/events", json=car(f"e{number}", year=1990 + number))
     for number in range(30):  # what stands between the events does not count
         ann.subscribe(f"year = {number}")
     assert filter_trial.tried(service.store, "year > 1992", 3) == filter_trial.Trial(2, 3)

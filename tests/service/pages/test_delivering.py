@@ -36,7 +36,7 @@ def test_a_webhook_is_chosen_used_paused_and_taken_away(service: Service, ann: V
         {"count": 5, "seconds": 60},
     )
     assert service.store.subscription(id).delivery == "webhook"
-    position = service.client.post("/events", json=car()).json()["position"]
+    position = service.client.post("/v1/events", json=car()).json()["position"]
     service.commit(1, position, [(position, [id])])
     send(service)
     ann.get(f"{MINE}/{id}/deliveries")
@@ -111,8 +111,8 @@ def test_an_unknown_act_changes_nothing(service: Service, ann: Visitor) -> None:
 
 def test_anothers_channel_and_deliveries_are_not_there(service: Service, ann: Visitor) -> None:
     made = {"filter": "brand = mini", "channel": {"kind": "webhook", "url": NOBODY}}
-    id = service.client.post("/subscriptions", json=made).json()["id"]
-    position = service.client.post("/events", json=car()).json()["position"]
+    id = service.client.post("/v1/subscriptions", json=made).json()["id"]
+    position = service.client.post("/v1/events", json=car()).json()["position"]
     service.commit(1, position, [(position, [id])])
     deliver(service)
     ann.get("/")
@@ -132,7 +132,7 @@ def _delivered(service: Service, ann: Visitor, count: int) -> str:
     ann.get(f"{MINE}/{id}/channel")
     ann.submit(f"{MINE}/{id}/channel", kind="webhook", url=NOBODY)
     for number in range(count):
-        position = service.client.post("/events", json=car(f"e{number}")).json()["position"]
+        position = service.client.post("/v1/events", json=car(f"e{number}")).json()["position"]
         service.commit(service.store.committed() + 1, position, [(position, [id])])
         deliver(service)
     made = sorted(one.number for one in service.store.deliveries_of(id, "ann"))
@@ -284,8 +284,8 @@ def test_the_state_of_a_channel_is_told_once_and_with_the_way_on(service: Servic
     assert (state, buttons) == ("unconfirmed", ["Ask again"])
     assert "then “Ask again”." in told
     assert "POST" not in told
-    api = ann.client.get(f"/subscriptions/{id}/channel").json()
-    assert f"POST /subscriptions/{id}/channel/resume" in str(api), "programs are told their way"
+    api = ann.client.get(f"/v1/subscriptions/{id}/channel").json()
+    assert f"POST /v1/subscriptions/{id}/channel/resume" in str(api), "programs are told their way"
 
 
 def test_asking_again_in_vain_is_no_success(service: Service, ann: Visitor) -> None:
@@ -344,7 +344,7 @@ def test_many_events_of_a_digest_are_not_all_linked(service: Service, ann: Visit
     ann.get(f"{MINE}/{id}/channel")
     ann.submit(f"{MINE}/{id}/channel", kind="webhook", url=NOBODY, digest_count="8")
     for number in range(8):
-        position = service.client.post("/events", json=car(f"e{number}")).json()["position"]
+        position = service.client.post("/v1/events", json=car(f"e{number}")).json()["position"]
         service.commit(service.store.committed() + 1, position, [(position, [id])])
     send(service)
     ann.get(f"{MINE}/{id}/deliveries")

@@ -28,7 +28,7 @@ def test_the_schema_shows_types_attributes_domains_and_trees(visitor: Visitor) -
 def test_the_history_has_the_newest_first_a_page_at_a_time(service: Service, visitor: Visitor) -> None:
     made = [Grow(growth.CreateDomain(Domain(f"d{number}", Kind.STRING))) for number in range(110)]
     service.store.append(made[:60])
-    service.client.post("/subscriptions", json={"filter": "brand = mini"})
+    service.client.post("/v1/subscriptions", json={"filter": "brand = mini"})
     service.store.append(made[60:])
     visitor.get("/pages/schema/history")
     told = re.findall(r"domain (d\d+)", visitor.text)
@@ -169,7 +169,7 @@ def test_a_line_that_is_indented_like_none_above_is_no_guess(
 
 def test_what_was_added_is_told_in_the_journals_words(service: Service, ann: Visitor) -> None:
     """Else a link could put any words into the mouth of the service."""
-    event = service.client.post("/events", json=car()).json()["position"]
+    event = service.client.post("/v1/events", json=car()).json()["position"]
     for added in ("Your account is closed", str(event), "0", "9" * 30, "-1", "٣"):
         ann.get("/pages/schema", added=added)
         assert ann.page.status_code == 200

@@ -25,8 +25,8 @@ def test_one_sentence_events_examples_and_how_to_begin(service: Service, visitor
     visitor.get("/")
     assert "Tidings checks every event the moment it is published and tells you, with the reason." in visitor.text
     assert "No event was published yet" in visitor.text
-    service.client.post("/events", json=[car(f"e{number}", year=1960 + number) for number in range(30)])
-    service.client.post("/subscriptions", json={"filter": "year = 1977"})
+    service.client.post("/v1/events", json=[car(f"e{number}", year=1960 + number) for number in range(30)])
+    service.client.post("/v1/subscriptions", json={"filter": "year = 1977"})
     _fresh(service)
     visitor.get("/")
     assert "1989" in visitor.text, "the newest event"
@@ -54,7 +54,7 @@ def test_one_sentence_events_examples_and_how_to_begin(service: Service, visitor
 
 
 def test_while_spark_starts_events_are_shown_and_it_is_said(service: Service, visitor: Visitor) -> None:
-    service.client.post("/events", json=car(year=1971))
+    service.client.post("/v1/events", json=car(year=1971))
     service.gateway.pipeline = ChildStatus("starting")
     _fresh(service)
     visitor.get("/")
@@ -79,7 +79,7 @@ def test_unless_the_operator_wants_it_guests_see_no_events(
     service: Service, visitor: Visitor, registration: bool
 ) -> None:
     assert Settings().showcase is False
-    service.client.post("/events", json=car(year=1971))
+    service.client.post("/v1/events", json=car(year=1971))
     service.gateway.settings = replace(service.settings, registration=registration, showcase=False)
     _fresh(service)
     visitor.get("/")
@@ -102,12 +102,12 @@ def test_each_event_is_read_and_tried_once_and_large_ones_never(
     _fresh(service)
     service.gateway.settings = replace(service.settings, values_per_attribute=10_000)
     large = car("large", paint=[f"p{number}" for number in range(10_000)])
-    service.client.post("/events", json=[car("e1"), car("e2"), large])
+    service.client.post("/v1/events", json=[car("e1"), car("e2"), large])
     visitor.get("/")
     assert "matches 2 of the last 2 events" in visitor.text
     assert "… and 9,992 more" in visitor.text, "it is shown as it came"
     assert sorted(read) == ["e1", "e2"]
-    service.client.post("/events", json=car("e3", year=2007))
+    service.client.post("/v1/events", json=car("e3", year=2007))
     visitor.get("/")
     assert "2007" in visitor.text
     assert "of the last 3 events" in visitor.text

@@ -45,7 +45,7 @@ def test_a_channel_that_is_gone_is_told_until_it_is_read(service: Service, ann: 
     with answering(410, "gone") as receiver:
         ann.get(f"{MINE}/{id}/channel")
         ann.submit(f"{MINE}/{id}/channel", kind="webhook", url=receiver.url)
-        position = service.client.post("/events", json=car()).json()["position"]
+        position = service.client.post("/v1/events", json=car()).json()["position"]
         service.commit(1, position, [(position, [id])])
         send(service)
     for page, told in (
@@ -77,7 +77,7 @@ def test_a_channel_that_is_gone_is_told_until_it_is_read(service: Service, ann: 
     ann.get("/")
     assert STOPPED not in ann.text
     assert _in_bar(ann) == "Notices"
-    assert [one["seen"] for one in _api(ann, "/notices")["notices"]] == [True]
+    assert [one["seen"] for one in _api(ann, "/v1/notices")["notices"]] == [True]
 
 
 def _disabled(service: Service, ann: Visitor, filter: str, number: int, times: int = 1) -> str:

@@ -63,8 +63,8 @@ def test_it_is_for_operators(service: Service, ann: Visitor) -> None:
 
 
 def test_children_journal_and_plan(service: Service, operator: Visitor) -> None:
-    position = service.client.post("/events", json=car()).json()["position"]
-    service.client.post("/subscriptions", json={"filter": "brand = mini"})
+    position = service.client.post("/v1/events", json=car()).json()["position"]
+    service.client.post("/v1/subscriptions", json={"filter": "brand = mini"})
     operator.get(OPERATOR)
     assert "None was published here: the pipeline runs elsewhere." in operator.text
     assert "tidings_plan" not in service.anonymous().get("/metrics").text
@@ -89,7 +89,7 @@ def test_children_journal_and_plan(service: Service, operator: Visitor) -> None:
     assert "Events are kept until tidings journal trim removes old ones" in operator.text
     service.gateway.settings = replace(service.settings, keep_events_days=7)
     assert "removed after 7 days" in operator.get(OPERATOR).text
-    service.client.post("/subscriptions", json={"filter": "brand = opel"})
+    service.client.post("/v1/subscriptions", json={"filter": "brand = opel"})
     assert "later changes are on their way" in operator.get(f"{OPERATOR}/now").text
     assert "<html" not in operator.page.text
     metrics = service.anonymous().get("/metrics").text.splitlines()
@@ -101,7 +101,7 @@ def test_children_journal_and_plan(service: Service, operator: Visitor) -> None:
 def test_the_size_on_disk_is_that_of_the_store(service: Service, operator: Visitor) -> None:
     before = oversight.disk_bytes(service.store)
     assert before > 0
-    service.client.post("/events", json=[car(f"e{number}", paint="x" * 1_000) for number in range(500)])
+    service.client.post("/v1/events", json=[car(f"e{number}", paint="x" * 1_000) for number in range(500)])
     operator.get(OPERATOR)
     assert "On disk" in operator.text
     assert oversight.disk_bytes(service.store) > before
@@ -141,8 +141,8 @@ def test_endpoints_in_trouble_by_host(service: Service, operator: Visitor) -> No
     assert "None: all that is owed goes out." in operator.text
     with answering(503, "<i>busy</i>") as receiver:
         made = {"filter": "brand = mini", "channel": {"kind": "webhook", "url": receiver.url}}
-        ids = [service.client.post("/subscriptions", json=made).json()["id"] for _ in range(2)]
-        position = service.client.post("/events", json=car()).json()["position"]
+        ids = [service.client.post("/v1/subscriptions", json=made).json()["id"] for _ in range(2)]
+        position = service.client.post("/v1/events", json=car()).json()["position"]
         service.commit(1, position, [(position, ids)])
         send(service)
     host = receiver.url.removeprefix("http://").removesuffix("/hook")

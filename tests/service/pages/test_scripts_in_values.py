@@ -69,7 +69,7 @@ def test_every_page_shows_it_as_text(service: Service, ann: Visitor) -> None:
         "event_type": f"e{EVIL}",
         "attributes": {f"a{EVIL}": EVIL, f"h{EVIL}": EVIL, "title": EVIL, "paint": [EVIL, "red"]},
     }
-    answer = service.client.post("/events", json=event)
+    answer = service.client.post("/v1/events", json=event)
     assert answer.status_code == 202, answer.text
     position = answer.json()["position"]
     service.commit(1, position, [(position, [id])])
@@ -97,7 +97,7 @@ def test_guests_see_events_and_examples_as_text(service: Service, visitor: Visit
         "event_type": f"e{EVIL}",
         "attributes": {f"a{EVIL}": EVIL, f"h{EVIL}": f"b{EVIL}", "title": EVIL},
     }
-    assert service.client.post("/events", json=event).status_code == 202
+    assert service.client.post("/v1/events", json=event).status_code == 202
     for page in ("/", "/pages/now"):
         visitor.get(page)
         _harmless(visitor)
@@ -114,7 +114,7 @@ def test_what_a_webhook_answers_and_what_is_told_of_it_is_text(service: Service,
         ann.submit(f"{MINE}/{id}/test-delivery")
         assert "alert(1)" in ann.tree.get_element_by_id("tested").text_content()
         _harmless(ann)
-        position = service.client.post("/events", json=car()).json()["position"]
+        position = service.client.post("/v1/events", json=car()).json()["position"]
         service.commit(1, position, [(position, [id])])
         send(replace_settings(service))
     with service.store.database.writing("outbox") as connection:

@@ -23,7 +23,7 @@ def test_a_session_behind_tls(service: Service) -> None:
     assert page.headers[HSTS] == "max-age=600"
     secret = service.client.headers["Authorization"].removeprefix("Bearer ")
     whole, plain = (
-        service.anonymous().get("/accounts/me", headers={"Cookie": f"other=1; {name}={secret}"}).status_code
+        service.anonymous().get("/v1/accounts/me", headers={"Cookie": f"other=1; {name}={secret}"}).status_code
         for name in (f"__Host-{SESSION}", SESSION)
     )
     assert (whole, plain) == (200, 401)

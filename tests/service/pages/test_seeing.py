@@ -19,7 +19,7 @@ LOT = {
 
 
 def _matched(service: Service, event: dict[str, object], *ids: str) -> int:
-    position = int(service.client.post("/events", json=event).json()["position"])
+    position = int(service.client.post("/v1/events", json=event).json()["position"])
     service.commit(service.store.committed() + 1, position, [(position, sorted(ids))])
     return position
 
@@ -104,7 +104,7 @@ def test_without_the_scope_subscribe_nothing_is_told_of_subscriptions(service: S
     for page in ("/", "/pages/now", f"/pages/events/{position}"):
         assert "year = 1990" in ann.get(page).text, page
     asked = {"username": "ann", "password": PASSWORD, "name": "importer", "scopes": ["publish", "read"]}
-    secret = service.anonymous().post("/tokens", json=asked).json()["token"]
+    secret = service.anonymous().post("/v1/tokens", json=asked).json()["token"]
     importer = Visitor(service)
     importer.get("/pages/login")
     importer.submit("/pages/login", token=secret)
@@ -138,7 +138,7 @@ def test_newer_matches_say_when_some_are_left_out(service: Service, ann: Visitor
     ann.get(f"{MINE}/{id}")
     last = next(one.get("data-after") for one in ann.tree.iter("span") if one.get("data-stream"))
     start = service.store.tail() + 1
-    service.client.post("/events", json=[car(f"e{number}") for number in range(26)])
+    service.client.post("/v1/events", json=[car(f"e{number}") for number in range(26)])
     service.commit(1, start + 24, [(position, [id]) for position in range(start, start + 25)])
     piece = ann.get(f"{MINE}/{id}/newer", after=last).text
     assert len(re.findall("data-cursor", piece)) == 25

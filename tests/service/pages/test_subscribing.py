@@ -78,7 +78,7 @@ def test_the_example_in_the_field_is_of_this_schema(service: Service, ann: Visit
     ann.get(f"{MINE}/new")
     assert ann.tree.get_element_by_id("text").get("placeholder") is None, "no event helps to make one"
     assert "For example, in a schema of auctions:" in ann.text
-    service.client.post("/events", json=car("e1", year=1971))
+    service.client.post("/v1/events", json=car("e1", year=1971))
     ann.get(f"{MINE}/new")
     example = ann.tree.get_element_by_id("text").get("placeholder")
     ann.subscribe(example)
@@ -122,7 +122,7 @@ def test_warnings_are_told_on_its_page(ann: Visitor) -> None:
 @on_sqlite
 def test_without_a_script_a_filter_can_be_checked(service: Service, ann: Visitor) -> None:
     for number in range(3):
-        service.client.post("/events", json=car(f"e{number}", year=1990 + number))
+        service.client.post("/v1/events", json=car(f"e{number}", year=1990 + number))
     ann.get(f"{MINE}/new")
     ann.submit(f"{MINE}/new", text="year > 1990", check="1")
     assert "Matches 2 of the last 3 events." in ann.text
@@ -191,7 +191,7 @@ def test_paging_searching_and_states(service: Service, ann: Visitor) -> None:
 def test_matches_come_in_pages_newest_first_and_newer_ones_as_a_piece(service: Service, ann: Visitor) -> None:
     id = ann.subscribe("brand = mini")
     start = service.store.tail()
-    service.client.post("/events", json=[car(f"e{number}", year=1900 + number) for number in range(60)])
+    service.client.post("/v1/events", json=[car(f"e{number}", year=1900 + number) for number in range(60)])
     positions = range(start + 1, start + 61)
     service.commit(1, positions[-1], [(position, [id]) for position in positions])
     ann.get(f"{MINE}/{id}")
@@ -208,8 +208,8 @@ def test_matches_come_in_pages_newest_first_and_newer_ones_as_a_piece(service: S
 @pytest.mark.parametrize("page", ["", "/edit", "/newer", "/why/1", "/pause", "/resume", "/delete", "/edit!"])
 @on_sqlite
 def test_anothers_subscription_is_not_there(service: Service, ann: Visitor, page: str) -> None:
-    id = service.client.post("/subscriptions", json={"filter": "brand = mini"}).json()["id"]
-    position = service.client.post("/events", json=car()).json()["position"]
+    id = service.client.post("/v1/subscriptions", json={"filter": "brand = mini"}).json()["id"]
+    position = service.client.post("/v1/events", json=car()).json()["position"]
     service.commit(1, position, [(position, [id])])
     ann.get("/")
     proof = ann.tree.find("body").get("data-proof")

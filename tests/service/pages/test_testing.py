@@ -35,7 +35,7 @@ def _piece(ann: Visitor, id: str) -> httpx.Response:
 def test_status_duration_answer_and_what_was_sent(service: Service, ann: Visitor) -> None:
     with answering(200, "well received") as receiver:
         id = _with_webhook(ann, receiver.url)
-        position = service.client.post("/events", json=car(year=1971)).json()["position"]
+        position = service.client.post("/v1/events", json=car(year=1971)).json()["position"]
         service.commit(1, position, [(position, [id])])
         for page in ("channel", "deliveries"):
             ann.get(f"{MINE}/{id}/{page}")
@@ -78,6 +78,6 @@ def test_a_channel_that_cannot_be_tested_says_why(service: Service, ann: Visitor
 def test_anothers_channel_is_not_tested(service: Service, ann: Visitor) -> None:
     with answering(200, "ok") as receiver:
         made = {"filter": "brand = mini", "channel": {"kind": "webhook", "url": receiver.url}}
-        id = service.client.post("/subscriptions", json=made).json()["id"]
+        id = service.client.post("/v1/subscriptions", json=made).json()["id"]
         ann.get("/")
         assert _piece(ann, id).status_code == 404

@@ -28,7 +28,7 @@ def notice_mail(notice: DueNotice, channel: StoredChannel, links_lead_to: str) -
     kept = f"{_counted(notice.waiting, 'waits', 'wait')} to be sent, {_counted(notice.dead, 'was', 'were')} given up."
     go_on = [
         f"To go on, see that the receiver works, then resume the channel there: {page}",
-        f"or by POST {links_lead_to}/subscriptions/{name}/channel/resume. What waits is then sent.",
+        f"or by POST {links_lead_to}/v1/subscriptions/{name}/channel/resume. What waits is then sent.",
     ]
     if notice.dead:
         go_on.append(f"What was given up is sent again by: tidings replay-deliveries {name} --failed")

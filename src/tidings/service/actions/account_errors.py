@@ -47,7 +47,7 @@ class NoSuchAccount(Explained, ServiceError):
 class NoSuchToken(Explained, ServiceError):
     status = 404
     id: str
-    template = "you have no token {id!v}; GET /tokens lists yours"
+    template = "you have no token {id!v}; GET /v1/tokens lists yours"
 
 
 class TooManyLogins(Explained, ServiceError):

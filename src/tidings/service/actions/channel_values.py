@@ -87,7 +87,7 @@ def how_to_confirm(channel: StoredChannel, resume: str = "") -> str:
     that is not the API's way."""
     if channel.state != "unconfirmed":
         return ""
-    resume = resume or f"POST /subscriptions/{channel.subscription}/channel/resume"
+    resume = resume or f"POST /v1/subscriptions/{channel.subscription}/channel/resume"
     if channel.kind == "email":
         address = channel.settings.get("address")
         return f"{channel.reason}; follow the link in the mail to {address}; {resume} sends another"

@@ -1,4 +1,4 @@
-"""/accounts and /tokens: register, log in and out, change a password; for operators, give scopes and quotas."""
+"""/v1/accounts and /v1/tokens: register, log in and out, change a password; for operators, give scopes and quotas."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from starlette.responses import Response
 from tidings.service.actions.account_errors import LONGEST_PASSWORD, SHORTEST_PASSWORD
 from tidings.service.actions.accounts import USERNAME, token_id
 from tidings.service.actions.times import read_future_time
-from tidings.service.api.requests import Calling, accounts_of, address_of, answered
+from tidings.service.api.requests import V1, Calling, accounts_of, address_of, answered
 from tidings.service.api.shapes import Shape, read_body, says, says_nothing, takes
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.settings import SCOPES
 from tidings.store.accounts.accounts import Token
 from tidings.store.journal.fitness import LARGEST_QUOTA
 
-router = APIRouter(tags=["accounts"], route_class=GuardedRoute)
+router = APIRouter(prefix=V1, tags=["accounts"], route_class=GuardedRoute)
 
 Scope = Literal["publish", "subscribe", "read", "account", "schema", "operate"]
 # What is wrong with them, `accounts` says in plainer words than msgspec would.

@@ -1,7 +1,7 @@
 """AsyncAPI 3.0 of what goes in and what comes out, generated from the catalog: events and notifications.
 
-The document describes the service: it receives events and sends notifications. Here both go over HTTP: POST /events,
-and GET /notifications, which is asked again and again.
+The document describes the service: it receives events and sends notifications. Here both go over HTTP: POST /v1/events,
+and GET /v1/notifications, which is asked again and again.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def asyncapi(catalog: Catalog) -> dict[str, Any]:
         },
         "defaultContentType": "application/json",
         "channels": {
-            "events": _channel("/events", "Whatever happens.", published),
-            "notifications": _channel("/notifications", "What matched a caller's subscriptions.", ["notification"]),
+            "events": _channel("/v1/events", "Whatever happens.", published),
+            "notifications": _channel("/v1/notifications", "What matched a caller's subscriptions.", ["notification"]),
         },
         "operations": {
             "publishEvent": {

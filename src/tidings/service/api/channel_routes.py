@@ -1,4 +1,4 @@
-"""/subscriptions/{id}/channel and what its owner must know of it; for operators, the channels that are in trouble."""
+"""/v1/subscriptions/{id}/channel and notices about it; for operators, the channels that are in trouble."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tidings.notifying.delivery import destination_of
 from tidings.service.actions.channel_values import how_to_confirm
 from tidings.service.api.channel_shapes import ChannelSeen, channel_seen
 from tidings.service.api.requests import (
+    V1,
     After,
     Calling,
     GatewayOf,
@@ -20,7 +21,7 @@ from tidings.service.api.shapes import Shape, read_body, says, says_nothing, tak
 from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.store import StoredChannel
 
-router = APIRouter(tags=["channels"], route_class=IdempotentRoute)
+router = APIRouter(prefix=V1, tags=["channels"], route_class=IdempotentRoute)
 
 
 class SecretMade(Shape, frozen=True):
@@ -116,7 +117,7 @@ async def notices(gateway: GatewayOf, caller: Calling, after: After = "", limit:
     "/notices/seen", status_code=204, openapi_extra=takes(SeenUpTo), responses=says_nothing("They are marked as seen")
 )
 async def see_notices(request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
-    """Up to a cursor that GET /notices gave as `next`."""
+    """Up to a cursor that GET /v1/notices gave as `next`."""
     body = await read_body(request, SeenUpTo)
     await gateway.write(gateway.store.see_notices, caller.owner, read_cursor(body.upto))
     return Response(status_code=204)

@@ -1,4 +1,4 @@
-"""/subscriptions/{id}/deliveries: what was sent, every attempt of it, and sending once more."""
+"""/v1/subscriptions/{id}/deliveries: what was sent, every attempt of it, and sending once more."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from starlette.responses import Response
 
 from tidings.notifying.delivery import Attempt
 from tidings.service.actions import deliveries as actions
-from tidings.service.api.requests import After, Calling, GatewayOf, Limit, answered, read_cursor
+from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, answered, read_cursor
 from tidings.service.api.shapes import Shape, WrongBody, read_body, says, takes
 from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.gateway import Gateway
 from tidings.store import DeliveryState, Item, NoSuchDelivery, StoredAttempt, StoredDelivery
 from tidings.store.notifications.notification_id import id_without_event, notification_id_of
 
-router = APIRouter(tags=["deliveries"], route_class=IdempotentRoute)
+router = APIRouter(prefix=V1, tags=["deliveries"], route_class=IdempotentRoute)
 
 _LARGEST = 2**63 - 1
 _MOST_AT_ONCE = 10_000

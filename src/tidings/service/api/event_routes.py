@@ -1,4 +1,4 @@
-"""POST /events: one event, many, CloudEvents in three forms, and a stream of lines; each answered by what became of it.
+"""POST /v1/events: one event, an array, CloudEvents in three forms, or a stream of lines.
 
 One event is a draft in the group commit that all requests share. Of many, the valid ones are found beside the event
 loop and appended some thousand at a time; the next are read while these are written.
@@ -21,7 +21,7 @@ from tidings.schema import Catalog
 from tidings.service.actions import publish as actions
 from tidings.service.actions.publish import check_size, too_large
 from tidings.service.api import cloud_events, problems
-from tidings.service.api.requests import answered
+from tidings.service.api.requests import V1, answered
 from tidings.service.api.shapes import (
     RAW_ITEMS,
     Shape,
@@ -39,7 +39,7 @@ from tidings.service.door.scopes import check_need, need_of
 from tidings.service.event_lines import Pieces, Sifted, Tally, publish_stream, sift
 from tidings.service.gateway import QUICK, Gateway
 
-router = APIRouter(tags=["events"], route_class=GuardedRoute)
+router = APIRouter(prefix=V1, tags=["events"], route_class=GuardedRoute)
 
 _JSON = "application/json"
 ACCEPTED = (_JSON, cloud_events.STRUCTURED, cloud_events.BATCH, *STREAMED)
@@ -47,7 +47,7 @@ _AT_ONCE = 5_000  # events of one request in one transaction
 MOST_EVENTS = 100_000  # in one array
 _MOST_VALUES = 2_000_000  # in these events: they are all in memory at once
 _DAY = 86_400  # seconds
-_NEED = need_of("POST", "/events")
+_NEED = need_of("POST", "/v1/events")
 
 _TEXT = {"type": "string"}
 _NULLABLE = {"type": ["string", "null"]}

@@ -1,4 +1,4 @@
-"""What may be asked of filters and of stored events: /explain, /subscriptions/test, /events and /queries."""
+"""Questions about filters and stored events: /v1/filters/explain, /v1/filters/test, /v1/events and /v1/queries."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from tidings.service.api.inquiry_shapes import (
     TestSeen,
 )
 from tidings.service.api.problems import PROBLEM
-from tidings.service.api.requests import After, Calling, GatewayOf, Limit, answered, read_cursor
+from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, answered, read_cursor
 from tidings.service.api.shapes import WrongBody, read_body, says, says_nothing, takes
 from tidings.service.api.times_asked import moment
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.workers import query_files
 from tidings.service.workers.questions import StoredEvent
 
-router = APIRouter(tags=["inquiries"], route_class=GuardedRoute)
+router = APIRouter(prefix=V1, tags=["inquiries"], route_class=GuardedRoute)
 
 
 async def questions_of(request: Request) -> Questions:
@@ -57,7 +57,7 @@ Prefer = Annotated[str, Header(description="`respond-async`: as a job, whose ans
 
 
 @router.post(
-    "/explain",
+    "/filters/explain",
     openapi_extra=takes(EventToExplain),
     responses={**says(ExplanationSeen, "Why, or why not"), **_problem(404, "There is no such event")},
 )
@@ -76,9 +76,7 @@ async def explain(request: Request, caller: Calling, questions: QuestionsOf) -> 
     return answered(await questions.explain(caller.owner, body.filter, event))
 
 
-@router.post(
-    "/subscriptions/test", openapi_extra=takes(FilterToTest), responses=says(TestSeen, "What it would have matched")
-)
+@router.post("/filters/test", openapi_extra=takes(FilterToTest), responses=says(TestSeen, "What it would have matched"))
 async def test(request: Request, gateway: GatewayOf, caller: Calling, questions: QuestionsOf) -> Response:
     """Try a filter before it is left standing: what is odd about it, and what of the stored events it matches.
 
@@ -137,7 +135,7 @@ async def events(
     )
     found = await questions.search(caller.owner, asked)
     if isinstance(found, query_files.Query):
-        headers = {"Location": f"/queries/{found.id}"} | ({"Preference-Applied": "respond-async"} if wanted else {})
+        headers = {"Location": f"/v1/queries/{found.id}"} | ({"Preference-Applied": "respond-async"} if wanted else {})
         return answered({"query": found.id, "state": found.state}, 202, headers)
     return answered(
         {

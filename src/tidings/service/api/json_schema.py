@@ -41,7 +41,7 @@ def json_schema(catalog: Catalog) -> Schema:
         "$id": f"urn:tidings:schema:{catalog.version}",
         "title": "A valid event",
         "description": f"What may be published under version {catalog.version} of the schema.",
-        "$comment": f"{_BEYOND} POST /events gives an id to an event that has none.",
+        "$comment": f"{_BEYOND} POST /v1/events gives an id to an event that has none.",
         "allOf": [{"$ref": "#/$defs/event"}, {"required": ["id"]}],
         "$defs": definitions,
     }

@@ -1,4 +1,4 @@
-"""/notifications: what matched, in the order in which it was found, one page after another, or the next as it comes."""
+"""/v1/notifications: what matched, in the order in which it was found, page by page, or the next as it comes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from tidings.service.api.notification_shape import notification_json, raw_events
-from tidings.service.api.requests import After, Calling, GatewayOf, Limit, answered, check_id, read_cursor
+from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, answered, check_id, read_cursor
 from tidings.service.api.shapes import Shape, says
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.gateway import Gateway
 from tidings.store import NoSuchSubscription
 
-router = APIRouter(tags=["notifications"], route_class=GuardedRoute)
+router = APIRouter(prefix=V1, tags=["notifications"], route_class=GuardedRoute)
 
 LONGEST_WAIT = 30.0
 _LARGEST_PAGE = 8 << 20  # bytes of events, unless one has more: a thousand large ones would be a quarter of a gigabyte

@@ -53,7 +53,7 @@ _PROBLEM = {
     "required": ["type", "title", "status", "detail"],
 }
 _OURS = {"HTTPValidationError", "ValidationError"}  # the web framework's, which are never answered
-_GIVE_OUT_TOKENS = ("/accounts", "/tokens")
+_GIVE_OUT_TOKENS = ("/v1/accounts", "/v1/tokens")
 
 
 def document(app: FastAPI) -> dict[str, Any]:

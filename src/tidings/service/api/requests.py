@@ -22,11 +22,12 @@ from tidings.service.gateway import Gateway
 from tidings.store import NoSuchSubscription
 from tidings.store.journal.fitness import is_id
 
+V1 = "/v1"  # before the API's paths; pages, documents, links in mails, health and metrics have no version
 SESSION = "tidings_session"  # the cookie
 LARGEST_PAGE = 1_000
 _LARGEST_CURSOR = 2**63 - 1
 
-_bearer = HTTPBearer(auto_error=False, scheme_name="token", description="From POST /accounts or POST /tokens")
+_bearer = HTTPBearer(auto_error=False, scheme_name="token", description="From POST /v1/accounts or POST /v1/tokens")
 _encode = msgspec.json.Encoder().encode
 
 

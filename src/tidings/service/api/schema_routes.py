@@ -1,4 +1,4 @@
-"""/schema: the shared vocabulary, as it is, as it grew, and one step of growth at a time."""
+"""/v1/schema: the shared vocabulary, as it is, as it grew, and one step of growth at a time."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tidings.schema import Catalog, growth, json_form, xml_form
 from tidings.schema.catalog import UnknownName
 from tidings.schema.json_form import SchemaForm
 from tidings.service.actions import schema as actions
-from tidings.service.api.requests import After, Calling, GatewayOf, Limit, answered, read_cursor
+from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, answered, read_cursor
 from tidings.service.api.shapes import Shape, check_media_type, says, takes
 from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.gateway import Gateway
 
-router = APIRouter(tags=["schema"], route_class=IdempotentRoute)
+router = APIRouter(prefix=V1, tags=["schema"], route_class=IdempotentRoute)
 
 _SCANNED = 10_000  # entries looked at for one page of the history
 _QUICK = 1 << 16  # bytes of a body that are parsed without leaving the event loop

@@ -1,4 +1,4 @@
-"""GET /notifications/stream: server-sent events. `curl -N` shows it, a browser's EventSource resumes it by itself."""
+"""GET /v1/notifications/stream: server-sent events. `curl -N` shows them; a browser's EventSource resumes by itself."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from tidings.service.api.notification_routes import check_owned
-from tidings.service.api.requests import Calling, GatewayOf, read_cursor
+from tidings.service.api.requests import V1, Calling, GatewayOf, read_cursor
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.live.stream import Stream
 from tidings.service.live.streams import Streams
 
-router = APIRouter(tags=["notifications"], route_class=GuardedRoute)
+router = APIRouter(prefix=V1, tags=["notifications"], route_class=GuardedRoute)
 
 NOW = "now"
 _TOLD = {
     200: {
-        "description": "Each `data` is a notification as in GET /notifications; its `id` is the cursor to go on from",
+        "description": "Each `data` is a notification as in GET /v1/notifications; its `id` is the next cursor",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     }
 }

@@ -1,4 +1,4 @@
-"""/subscriptions: post, list, read, edit, pause, resume and withdraw standing filters of one's own."""
+"""/v1/subscriptions: post, list, read, edit, pause, resume and withdraw standing filters of one's own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tidings.service.actions import subscriptions
 from tidings.service.actions.subscriptions import SubscriptionAsked, SubscriptionChange, SubscriptionNow
 from tidings.service.actions.times import read_future_time
 from tidings.service.api.channel_shapes import Channel, settings_seen
-from tidings.service.api.requests import After, Calling, GatewayOf, Limit, WrongCursor, answered
+from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, WrongCursor, answered
 from tidings.service.api.shapes import Shape, WrongBody, read_body, says, takes
 from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.gateway import Gateway
@@ -20,7 +20,7 @@ from tidings.store import Standing, StoredChannel
 from tidings.store.journal.entries import KEEP, Keep
 from tidings.store.journal.fitness import is_id
 
-router = APIRouter(tags=["subscriptions"], route_class=IdempotentRoute)
+router = APIRouter(prefix=V1, tags=["subscriptions"], route_class=IdempotentRoute)
 
 T = TypeVar("T")
 _LONGEST_TIME = 100
@@ -86,7 +86,7 @@ async def subscribe(request: Request, gateway: GatewayOf, caller: Calling, key: 
     expiry = None if body.expiry is None else read_future_time("expiry", body.expiry)
     channel = None if body.channel is None else body.channel.asked()
     made = await subscriptions.subscribe(gateway, caller.owner, SubscriptionAsked(body.filter, expiry, channel, key))
-    return answered(_changed(made), 201, {"Location": f"/subscriptions/{made.standing.id}"})
+    return answered(_changed(made), 201, {"Location": f"/v1/subscriptions/{made.standing.id}"})
 
 
 @router.get("/subscriptions", responses=says(Subscriptions, "A page"))

@@ -18,7 +18,9 @@ _MOST_REMEMBERED = 10_000
 
 class NoToken(ServiceError):
     def __str__(self) -> str:
-        return "this needs a token: register by POST /accounts or log in by POST /tokens, then send it as a bearer"
+        return (
+            "this needs a token: register by POST /v1/accounts or log in by POST /v1/tokens, then send it as a bearer"
+        )
 
 
 class UnknownToken(ServiceError):

@@ -38,7 +38,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 Refusing = Callable[[Scope, TidingsError | HTTPException], Response]  # what went wrong, as whoever asked can read it
 TOLD = "tidings.told"  # in the scope when an error that comes out of the web framework was noted and answered
 STREAMED = ("application/x-ndjson", "application/jsonl", "application/ndjson")
-_ABOUT_ACCOUNTS = ("/accounts", "/tokens", "/confirm/", "/unsubscribe/")  # whoever is unknown may send a body there
+_ABOUT_ACCOUNTS = ("/v1/accounts", "/v1/tokens", "/confirm/", "/unsubscribe/")  # where strangers may send a body
 _LARGEST_FORM = 1 << 20  # bytes
 GONE = 499  # as others count it: nobody is there to hear an answer
 _SAFE = ("GET", "HEAD", "OPTIONS")
@@ -183,7 +183,8 @@ class Entrance:
         announced = int(length[:19]) if length is not None and length.isdigit() and not chunked else None
         if announced is not None and announced <= min(SMALL, self._gateway.settings.largest_body):
             return None
-        streamed = scope["path"] == "/events" and kind.partition(b";")[0].strip().lower().decode("latin-1") in STREAMED
+        media = kind.partition(b";")[0].strip().lower().decode("latin-1")
+        streamed = media in STREAMED and scope["path"] == "/v1/events"
         return BoundedBody(receive, self._largest(scope["path"], streamed), announced, not streamed)
 
     def _largest(self, path: str, streamed: bool) -> int:

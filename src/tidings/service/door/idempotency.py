@@ -1,6 +1,6 @@
 """Idempotency-Key: a request that is sent again under the same key gets the answer of the first, for 24 hours.
 
-`IdempotentRoute` is the class of routes that change something and give away no token (`/events` has ids of its own;
+`IdempotentRoute` is the class of routes that change something and give away no token (`/v1/events` has ids of its own;
 answers with tokens are never kept; a webhook's secret stands in the store anyway). Only what succeeded is kept: what
 was refused is decided again.
 """

@@ -17,10 +17,10 @@ CALLER = "tidings.caller"  # where the entrance leaves the caller, or the error,
 
 _HTTP = {
     NOTHING: """
-        POST /accounts
-        POST /tokens
-        GET /schema
-        GET /schema/history
+        POST /v1/accounts
+        POST /v1/tokens
+        GET /v1/schema
+        GET /v1/schema/history
         GET /schema.json
         GET /asyncapi.json
         GET /dtds/{name}.dtd
@@ -33,58 +33,58 @@ _HTTP = {
         GET /metrics
     """,
     TOKEN: """
-        DELETE /tokens/current
+        DELETE /v1/tokens/current
     """,
     "publish": """
-        POST /events
+        POST /v1/events
     """,
     "subscribe": """
-        POST /subscriptions
-        GET /subscriptions
-        GET /subscriptions/{id}
-        PATCH /subscriptions/{id}
-        DELETE /subscriptions/{id}
-        GET /subscriptions/{id}/notifications
-        GET /notifications
-        GET /notifications/stream
-        GET /subscriptions/{id}/channel
-        POST /subscriptions/{id}/channel/pause
-        POST /subscriptions/{id}/channel/resume
-        POST /subscriptions/{id}/channel/rotate-secret
-        GET /subscriptions/{id}/deliveries
-        GET /subscriptions/{id}/deliveries/{number}
-        POST /subscriptions/{id}/replay
-        POST /subscriptions/{id}/test-delivery
-        GET /notices
-        POST /notices/seen
+        POST /v1/subscriptions
+        GET /v1/subscriptions
+        GET /v1/subscriptions/{id}
+        PATCH /v1/subscriptions/{id}
+        DELETE /v1/subscriptions/{id}
+        GET /v1/subscriptions/{id}/notifications
+        GET /v1/notifications
+        GET /v1/notifications/stream
+        GET /v1/subscriptions/{id}/channel
+        POST /v1/subscriptions/{id}/channel/pause
+        POST /v1/subscriptions/{id}/channel/resume
+        POST /v1/subscriptions/{id}/channel/rotate-secret
+        GET /v1/subscriptions/{id}/deliveries
+        GET /v1/subscriptions/{id}/deliveries/{number}
+        POST /v1/subscriptions/{id}/replay
+        POST /v1/subscriptions/{id}/test-delivery
+        GET /v1/notices
+        POST /v1/notices/seen
     """,
     "read": """
-        GET /events
-        GET /events/{position}
-        POST /explain
-        POST /subscriptions/test
-        GET /queries
-        GET /queries/{id}
-        GET /queries/{id}/events
-        DELETE /queries/{id}
+        GET /v1/events
+        GET /v1/events/{position}
+        POST /v1/filters/explain
+        POST /v1/filters/test
+        GET /v1/queries
+        GET /v1/queries/{id}
+        GET /v1/queries/{id}/events
+        DELETE /v1/queries/{id}
     """,
     "account": """
-        GET /accounts/me
-        POST /accounts/me/password
-        GET /tokens
-        DELETE /tokens/{id}
+        GET /v1/accounts/me
+        POST /v1/accounts/me/password
+        GET /v1/tokens
+        DELETE /v1/tokens/{id}
     """,
     "schema": """
-        POST /schema/domains
-        POST /schema/domains/{name}/values
-        POST /schema/attributes
-        POST /schema/event-types
-        POST /schema/event-types/{name}/attributes
+        POST /v1/schema/domains
+        POST /v1/schema/domains/{name}/values
+        POST /v1/schema/attributes
+        POST /v1/schema/event-types
+        POST /v1/schema/event-types/{name}/attributes
     """,
     "operate": """
-        PATCH /accounts/{username}
-        PUT /accounts/{username}/quota
-        GET /operator/channels
+        PATCH /v1/accounts/{username}
+        PUT /v1/accounts/{username}/quota
+        GET /v1/operator/channels
     """,
 }
 _PAGES = {

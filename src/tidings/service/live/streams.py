@@ -30,7 +30,7 @@ _PAGE_BYTES = 256 << 10
 _CHECK = 5.0  # seconds between two looks whether tokens are still valid
 _PATIENCE = 1.0  # seconds before a store that failed is asked again
 _BEAT = b": still here\n\n"
-_NEED = need_of("GET", "/notifications/stream")
+_NEED = need_of("GET", "/v1/notifications/stream")
 
 log = logging.getLogger("tidings.service")
 

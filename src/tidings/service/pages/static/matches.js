@@ -97,7 +97,7 @@ function streaming(sign) {
     if (ended || source || polling || document.hidden) return;
     if (!window.EventSource) { poll(); return; }
     const query = new URLSearchParams({ subscription: sign.dataset.stream, after: cursor });
-    source = new EventSource(`/notifications/stream?${query}`);
+    source = new EventSource(`/v1/notifications/stream?${query}`);
     source.addEventListener("open", () => say("live", true));
     source.addEventListener("notification", look);
     source.addEventListener("error", () => {
