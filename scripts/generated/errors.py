@@ -13,9 +13,10 @@ import tidings
 from generated.part import table
 from tidings.errors import LanguageError, SchemaError, ServiceError, TidingsError
 from tidings.events import RefusedEvent
-from tidings.service.api.problems import _STATUSES, status_of
+from tidings.service.api.problem_types import TYPES, problem_type
 
 _SKIPPED = {"README.md", "reference/errors.md"}
+_NAMED = {error for kind in TYPES.values() for error in kind.errors} - {"TidingsError", "StoreError", "EventError"}
 
 
 def index(docs: Path, written: Mapping[Path, str]) -> str:
@@ -48,10 +49,8 @@ def _kinds(kind: type[TidingsError]) -> Iterator[type[TidingsError]]:
 def _status(kind: type[TidingsError]) -> str:
     """Nothing for what does not reach HTTP: errors of starting up, of files, of other rooms."""
     at_start = kind.__module__.endswith((".service.service", ".children", ".supervisor"))
-    if issubclass(kind, ServiceError | LanguageError | SchemaError | RefusedEvent) and not at_start:
-        return str(status_of(kind.__new__(kind)))
-    mapped = [of for of in kind.__mro__ if of in _STATUSES]
-    return str(_STATUSES[mapped[0]]) if mapped else ""
+    answered = issubclass(kind, ServiceError | LanguageError | SchemaError | RefusedEvent) and not at_start
+    return str(problem_type(kind).status) if answered or kind.__name__ in _NAMED else ""
 
 
 def _told(name: str, pages: Mapping[str, str]) -> str:

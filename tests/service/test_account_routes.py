@@ -64,7 +64,7 @@ def test_the_store_has_neither_token_nor_password(service: Service) -> None:
 def test_an_illegal_username_is_refused_with_the_rule(service: Service, username: str) -> None:
     answer = service.anonymous().post("/v1/accounts", json={"username": username, "password": PASSWORD})
     assert answer.status_code == 422
-    assert answer.json()["type"] == "/problems/illegal-username"
+    assert answer.json()["type"] == "/problems/invalid-username"
     assert "3 to 64 lower-case letters" in answer.json()["detail"]
 
 
@@ -72,7 +72,7 @@ def test_an_illegal_username_is_refused_with_the_rule(service: Service, username
 @pytest.mark.parametrize("password", ["short", "x" * 1001, "zero\0zero\0"])
 def test_an_illegal_password_is_refused(service: Service, password: str) -> None:
     answer = service.anonymous().post("/v1/accounts", json={"username": "ann", "password": password})
-    assert (answer.status_code, answer.json()["type"]) == (422, "/problems/illegal-password")
+    assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-password")
 
 
 def test_a_name_is_taken_once(service: Service) -> None:
@@ -127,7 +127,7 @@ def test_a_token_may_have_a_name_fewer_scopes_and_an_end(service: Service) -> No
     ]
     assert token not in str(listed)
     refused = service.anonymous().get("/v1/subscriptions", headers=_bearer(token))
-    assert (refused.status_code, refused.json()["type"]) == (403, "/problems/out-of-scope")
+    assert (refused.status_code, refused.json()["type"]) == (403, "/problems/insufficient-scope")
     assert service.client.delete(f"/v1/tokens/{listed[1]['id']}").status_code == 204
     assert _me(service.anonymous(), token).status_code == 401
 
@@ -136,10 +136,10 @@ def test_a_token_may_have_a_name_fewer_scopes_and_an_end(service: Service) -> No
 def test_a_token_cannot_have_more_than_its_account_or_end_in_the_past(service: Service) -> None:
     right = {"username": "tester", "password": PASSWORD}
     more = service.anonymous().post("/v1/tokens", json={**right, "scopes": ["operate"]})
-    assert (more.status_code, more.json()["type"]) == (403, "/problems/out-of-scope")
+    assert (more.status_code, more.json()["type"]) == (403, "/problems/insufficient-scope")
     for expires in ("2001-01-01", "soon"):
         answer = service.anonymous().post("/v1/tokens", json={**right, "expires": expires})
-        assert (answer.status_code, answer.json()["type"]) == (422, "/problems/wrong-time")
+        assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-time")
 
 
 def test_another_users_token_cannot_be_taken_back(service: Service) -> None:
@@ -181,7 +181,7 @@ def test_only_an_operator_sets_quotas(service: Service) -> None:
 def test_only_an_operator_gives_scopes(service: Service) -> None:
     for client in (service.client, service.joined("ann")):
         answer = client.patch("/v1/accounts/tester", json={"scopes": ["operate"]})
-        assert (answer.status_code, answer.json()["type"]) == (403, "/problems/out-of-scope")
+        assert (answer.status_code, answer.json()["type"]) == (403, "/problems/insufficient-scope")
     token = new_token()
     assert service.store.add_operator(digest_of(token))
     operator = service.anonymous()
@@ -221,7 +221,7 @@ def test_a_deleted_account_is_as_if_it_never_was_but_for_its_name(service: Servi
     assert remembered.status_code == 200
     assert service.store.delete_account("tester") is not None
     refused = service.client.post("/v1/subscriptions", json={"filter": "year > 1"})  # the gateway still knows the token
-    assert (refused.status_code, refused.json()["type"]) == (403, "/problems/account-closed")
+    assert (refused.status_code, refused.json()["type"]) == (403, "/problems/account-disabled")
     assert service.anonymous().post("/v1/tokens", json=body).json()["type"] == "/problems/wrong-password"
     again = service.anonymous().post("/v1/accounts", json=body)
     assert (again.status_code, again.json()["type"]) == (409, "/problems/account-exists")
@@ -299,7 +299,7 @@ def test_a_password_that_was_changed_meanwhile_gives_no_token(
 def test_a_tokens_name_has_no_zero(service: Service) -> None:
     right = {"username": "tester", "password": PASSWORD}
     answer = service.anonymous().post("/v1/tokens", json={**right, "name": "a\0b"})
-    assert (answer.status_code, answer.json()["type"]) == (422, "/problems/wrong-body")
+    assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-body")
     assert service.anonymous().post("/v1/tokens", json={**right, "name": "a b\n"}).status_code == 201
 
 

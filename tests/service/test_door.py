@@ -37,7 +37,7 @@ def test_a_kept_answer_is_not_given_to_a_token_without_the_scope(service: Servic
     body = {"filter": "price > 5"}
     assert service.client.post("/v1/subscriptions", json=body, headers=KEY).status_code == 201
     answer = _with(service, "publish", "read").post("/v1/subscriptions", json=body, headers=KEY)
-    assert (answer.status_code, answer.json()["type"]) == (403, "/problems/out-of-scope")
+    assert (answer.status_code, answer.json()["type"]) == (403, "/problems/insufficient-scope")
     assert service.client.post("/v1/subscriptions", json=body, headers=KEY).headers["idempotency-replayed"] == "true"
 
 
@@ -80,7 +80,7 @@ class TestBytes:
             while not service.app.entrance._in_flight._all_bytes:  # type: ignore[attr-defined]
                 assert monotonic() < until
             answer = service.client.post("/v1/subscriptions", json={"filter": " " * 300_000})
-            assert (answer.status_code, answer.json()["type"]) == (429, "/problems/too-many-bytes")
+            assert (answer.status_code, answer.json()["type"]) == (429, "/problems/too-many-requests")
             assert answer.headers["retry-after"] == "1"
             assert service.client.post("/v1/subscriptions", json={"filter": "price > 1"}).status_code == 201
         until = monotonic() + 20

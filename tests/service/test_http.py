@@ -49,7 +49,7 @@ def test_what_nobody_foresaw_is_noted_and_not_told(
     body = car() if path == "/v1/events" else {"filter": "price > 1"}
     with caplog.at_level(logging.ERROR, "tidings.service"):
         answer = client.post(path, json=body)
-    assert (answer.status_code, answer.json()["type"]) == (500, "/problems/failed")
+    assert (answer.status_code, answer.json()["type"]) == (500, "/problems/internal-error")
     assert "inside" not in answer.text
     assert "the inside of things" in caplog.text
     assert client.get("/v1/schema").status_code == 200
@@ -83,7 +83,7 @@ def test_deep_nesting_is_refused(client: httpx.Client, path: str) -> None:
 def test_a_token_that_nobody_has_is_refused(service: Service, authorization: str) -> None:
     headers = {"Authorization": authorization.encode("latin-1")}
     answer = service.anonymous().get("/v1/subscriptions", headers=headers)  # type: ignore[arg-type]
-    assert (answer.status_code, answer.json()["type"]) == (401, "/problems/unknown-token")
+    assert (answer.status_code, answer.json()["type"]) == (401, "/problems/invalid-token")
     assert answer.headers["www-authenticate"].startswith("Bearer")
     assert service.anonymous().get("/v1/schema", headers=headers).status_code == 200  # type: ignore[arg-type]
 
@@ -96,7 +96,7 @@ def test_a_cookie_counts_but_not_from_another_site(service: Service) -> None:
     body = {"filter": "price > 1"}
     for headers in ({}, {"Origin": "https://elsewhere.example"}, {"Sec-Fetch-Site": "cross-site"}):
         answer = client.post("/v1/subscriptions", json=body, headers=headers)
-        assert (answer.status_code, answer.json()["type"]) == (403, "/problems/foreign-origin")
+        assert (answer.status_code, answer.json()["type"]) == (403, "/problems/cross-origin")
     assert client.post("/v1/subscriptions", json=body, headers={"Origin": service.address}).status_code == 201
 
 

@@ -85,15 +85,15 @@ class TestMail:
         forged = path[:-3] + ("AAA" if not path.endswith("AAA") else "BBB")
         for method in ("GET", "POST"):
             answer = anybody.request(method, forged)
-            assert (answer.status_code, answer.json()["type"]) == (404, "/problems/forged-link")
+            assert (answer.status_code, answer.json()["type"]) == (404, "/problems/invalid-link")
             other = anybody.request(method, path.replace("/confirm/", "/unsubscribe/"))
-            assert (other.status_code, other.json()["type"]) == (404, "/problems/other-link")
+            assert (other.status_code, other.json()["type"]) == (404, "/problems/invalid-link")
         shown = anybody.get(forged, headers={"Accept": "text/html"})
         assert (shown.status_code, shown.headers["content-type"]) == (404, "text/html; charset=utf-8")
         client.patch(f"/v1/subscriptions/{made['id']}", json={"channel": {"kind": "email", "address": "c@example.org"}})
         for method in ("GET", "POST"):
             outdated = anybody.request(method, path)
-            assert (outdated.status_code, outdated.json()["type"]) == (410, "/problems/link-outdated")
+            assert (outdated.status_code, outdated.json()["type"]) == (410, "/problems/link-expired")
         assert client.get(f"/v1/subscriptions/{made['id']}/channel").json()["state"] == "unconfirmed"
 
     @on_sqlite

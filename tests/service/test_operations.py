@@ -46,7 +46,7 @@ def test_a_store_that_fails_is_not_told_in_detail(service: Service) -> None:
     ready = service.anonymous().get("/readyz")
     assert (ready.status_code, ready.json()["reasons"]) == (503, ["the store cannot be read"])
     refused = service.client.post("/v1/events", json=car())
-    assert (refused.status_code, refused.json()["type"]) == (503, "/problems/store-failed")
+    assert (refused.status_code, refused.json()["type"]) == (503, "/problems/store-unavailable")
     assert refused.headers["retry-after"] == "1"
     assert "tidings_store_readable 0" in service.anonymous().get("/metrics").text
     assert "secret" not in ready.text + refused.text

@@ -58,7 +58,7 @@ def test_a_refused_event_names_every_rule_it_breaks(client: httpx.Client, servic
     tail = service.store.tail()
     answer = client.post("/v1/events", json={"id": "e1", "event_type": "car", "attributes": {"brand": "x", "price": 3}})
     problem = answer.json()
-    assert (answer.status_code, problem["type"]) == (422, "/problems/refused-event")
+    assert (answer.status_code, problem["type"]) == (422, "/problems/invalid-event")
     broken = {(error["rule"], error["attribute"]) for error in problem["errors"]}
     assert broken == {("domain", "brand"), ("view", "price"), ("mandatory", "year")}
     assert service.store.tail() == tail
@@ -71,14 +71,14 @@ def test_a_refused_event_names_every_rule_it_breaks(client: httpx.Client, servic
 )
 def test_what_is_no_json_is_refused(client: httpx.Client, body: bytes) -> None:
     answer = client.post("/v1/events", content=body, headers=JSON)
-    assert (answer.status_code, answer.json()["type"]) == (422, "/problems/wrong-body")
+    assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-body")
 
 
 @on_sqlite
 def test_what_is_json_but_no_event_is_refused(client: httpx.Client) -> None:
     for body in (b"3", b"null", b'"text"', b'{"id": 3}', b'{"id": "x", "event_type": [[[]]]}'):
         answer = client.post("/v1/events", content=body, headers=JSON)
-        assert (answer.status_code, answer.json()["type"]) == (422, "/problems/refused-event")
+        assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-event")
         assert answer.json()["errors"]
 
 
@@ -205,7 +205,7 @@ def test_a_stream_that_is_too_long_keeps_what_was_accepted(client: httpx.Client,
 )
 def test_another_content_type_is_refused_with_those_there_are(client: httpx.Client, headers: dict[str, str]) -> None:
     answer = client.post("/v1/events", content=json.dumps(car()), headers=headers)
-    assert (answer.status_code, answer.json()["type"]) == (415, "/problems/wrong-content-type")
+    assert (answer.status_code, answer.json()["type"]) == (415, "/problems/unsupported-media-type")
     assert "application/" in answer.json()["detail"]
 
 
@@ -265,7 +265,7 @@ def test_a_binary_cloud_event(client: httpx.Client, service: Service) -> None:
 def test_guests_publish_only_where_they_may(service: Service) -> None:
     guest = service.anonymous()
     answer = guest.post("/v1/events", json=car())
-    assert (answer.status_code, answer.json()["type"]) == (401, "/problems/no-token")
+    assert (answer.status_code, answer.json()["type"]) == (401, "/problems/token-missing")
     assert answer.headers["www-authenticate"].startswith("Bearer")
     service.gateway.guest = replace(service.gateway.guest, scopes=frozenset({"publish", "schema"}))
     assert guest.post("/v1/events", json=car()).status_code == 202
@@ -281,7 +281,7 @@ def test_a_refused_event_does_not_wait_for_the_journal_nor_hold_it_up(
     assert client.post("/v1/events", json=car("first")).status_code == 202
     with service.store.database.writing():  # nobody else can append
         answer = client.post("/v1/events", json=car("e1", **{f"yea{number}": 1 for number in range(names)}), timeout=20)
-    assert (answer.status_code, answer.json()["type"]) == (422, "/problems/refused-event")
+    assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-event")
     assert len(answer.json()["errors"]) == min(names, 101)
 
 

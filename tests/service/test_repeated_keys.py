@@ -20,7 +20,7 @@ JSON = {"Content-Type": "application/json"}
 @on_sqlite
 def test_one_event(client: httpx.Client) -> None:
     answer = client.post("/v1/events", content=TWICE, headers=JSON)
-    assert (answer.status_code, answer.json()["type"]) == (422, "/problems/wrong-body")
+    assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-body")
     assert "the key 'year' twice" in answer.json()["detail"]
 
 
@@ -36,7 +36,7 @@ def test_a_line_and_its_neighbours(client: httpx.Client) -> None:
 @on_sqlite
 def test_another_request(client: httpx.Client) -> None:
     answer = client.post("/v1/subscriptions", content='{"filter": "price > 1", "filter": "price > 2"}', headers=JSON)
-    assert (answer.status_code, answer.json()["type"]) == (422, "/problems/wrong-body")
+    assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-body")
 
 
 @pytest.mark.parametrize(

@@ -110,4 +110,4 @@ def test_growth_needs_the_scope(service: Service) -> None:
     )
     headers = {"Authorization": f"Bearer {token.json()['token']}"}
     answer = service.anonymous().post("/v1/schema/domains", json={"name": "w", "kind": "numeric"}, headers=headers)
-    assert (answer.status_code, answer.json()["type"]) == (403, "/problems/out-of-scope")
+    assert (answer.status_code, answer.json()["type"]) == (403, "/problems/insufficient-scope")

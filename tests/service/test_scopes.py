@@ -175,7 +175,7 @@ def test_a_publishers_token_can_only_publish(service: Service) -> None:
     for method, paths in refused.items():
         for path in paths:
             answer = sensor.request(method, path, json={})
-            assert (answer.status_code, answer.json()["type"]) == (403, "/problems/out-of-scope"), path
+            assert (answer.status_code, answer.json()["type"]) == (403, "/problems/insufficient-scope"), path
     asynchronous = sensor.get("/v1/events", params={"filter": "price > 1"}, headers={"Prefer": "respond-async"})
     assert asynchronous.status_code == 403
     assert sensor.post("/v1/events", json=car()).status_code == 202

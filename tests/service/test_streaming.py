@@ -127,9 +127,9 @@ def test_everybody_gets_their_own(service: Service, client: httpx.Client, find: 
 def test_whoever_has_no_token_or_a_wrong_cursor_is_refused(service: Service, client: httpx.Client) -> None:
     assert service.anonymous().get("/v1/notifications/stream").status_code == 401
     for query in ({"after": "x"}, {"after": "-1"}):
-        assert client.get("/v1/notifications/stream", params=query).json()["type"] == "/problems/wrong-cursor"
+        assert client.get("/v1/notifications/stream", params=query).json()["type"] == "/problems/invalid-cursor"
     wrong = client.get("/v1/notifications/stream", headers={"Last-Event-ID": "nope"})
-    assert (wrong.status_code, wrong.json()["type"]) == (422, "/problems/wrong-cursor")
+    assert (wrong.status_code, wrong.json()["type"]) == (422, "/problems/invalid-cursor")
 
 
 @on_sqlite

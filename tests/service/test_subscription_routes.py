@@ -67,14 +67,14 @@ def test_traps_are_told(client: httpx.Client, filter: str, warning: str) -> None
     ("body", "kind"),
     [
         ({"filter": "price > 5", "channel": {"kind": "webhok"}}, "unknown-channel"),
-        ({"filter": "price > 5", "channel": {"kind": "webhook"}}, "invalid-webhook"),
-        ({"filter": "price > 5", "expiry": "2001-01-01"}, "wrong-time"),
-        ({"filter": "price > 5", "expiry": "tomorrow"}, "wrong-time"),
-        ({"filter": "price > 5", "id": "mine"}, "wrong-body"),
-        ({"filter": 5}, "wrong-body"),
-        ({}, "wrong-body"),
-        ([], "wrong-body"),
-        ({"filter": "title = '\0'"}, "unfit-subscription"),
+        ({"filter": "price > 5", "channel": {"kind": "webhook"}}, "invalid-url"),
+        ({"filter": "price > 5", "expiry": "2001-01-01"}, "invalid-time"),
+        ({"filter": "price > 5", "expiry": "tomorrow"}, "invalid-time"),
+        ({"filter": "price > 5", "id": "mine"}, "invalid-body"),
+        ({"filter": 5}, "invalid-body"),
+        ({}, "invalid-body"),
+        ([], "invalid-body"),
+        ({"filter": "title = '\0'"}, "invalid-subscription"),
     ],
 )
 def test_what_cannot_stand_is_refused(client: httpx.Client, service: Service, body: object, kind: str) -> None:

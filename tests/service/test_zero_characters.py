@@ -15,7 +15,7 @@ ZERO = "a\0b"
 def test_no_id_or_source_may_have_a_zero(client: httpx.Client, member: str) -> None:
     event = {**car("e1"), member: ZERO}
     one = client.post("/v1/events", json=event)
-    assert (one.status_code, one.json()["type"]) == (422, "/problems/refused-event")
+    assert (one.status_code, one.json()["type"]) == (422, "/problems/invalid-event")
     (error,) = one.json()["errors"]
     assert (error["attribute"], error["message"]) == (member, f"the {member} contains a zero character (U+0000)")
     several = client.post("/v1/events", json=[event])
@@ -33,7 +33,7 @@ def test_an_event_may_have_zeros_in_other_text(client: httpx.Client, service: Se
     assert json.loads(service.store.events_at([position])[position]) == {**event, "event_type": ["car"]}
     assert client.get(f"/v1/events/{position}").json()["event"]["contact"] == ZERO
     wrong = client.post("/v1/events", json=car("e2", brand=ZERO))
-    assert (wrong.status_code, wrong.json()["type"]) == (422, "/problems/refused-event")
+    assert (wrong.status_code, wrong.json()["type"]) == (422, "/problems/invalid-event")
 
 
 @pytest.mark.parametrize("filter", ['brand = "a\0b"', 'title contains "a\0b"', "event.source = 'a\0b'", "\0"])

@@ -36,6 +36,16 @@ class ServerRefused(ClientError):
         return found
 
     @property
+    def type(self) -> str:
+        """Stable, such as '/problems/unknown-attribute'; relative to the server, where its page says what to do."""
+        return str(self.problem.get("type", "about:blank"))
+
+    @property
+    def request_id(self) -> str:
+        """Under which the server's log has the request; '' where it sent none."""
+        return str(self.problem.get("request_id", ""))
+
+    @property
     def errors(self) -> list[dict[str, Any]]:
         """The broken rules, of an event that was refused."""
         listed = self.problem.get("errors")

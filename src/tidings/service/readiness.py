@@ -37,7 +37,6 @@ class NotReady(Explained, ServiceError):
     reasons: tuple[str, ...]
     seen: dict[str, Any]
     template = "the service is not ready: {all}"
-    status = 503
 
     @property
     def all(self) -> str:

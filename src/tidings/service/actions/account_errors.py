@@ -20,36 +20,30 @@ class IllegalPassword(Explained, ServiceError):
 
 
 class RegistrationClosed(Explained, ServiceError):
-    status = 403
     template = "registration is closed; ask the operator of the service for an account"
 
 
 class WrongPassword(Explained, ServiceError):
     """Or there is no such account: nobody is told which."""
 
-    status = 401
     template = "there is no account with this name and this password"
 
 
 class AccountDisabled(Explained, ServiceError):
     """Only whoever knows the password is told."""
 
-    status = 403
     template = "this account is disabled; ask the operator of the service"
 
 
 class NoSuchAccount(Explained, ServiceError):
-    status = 404
     username: str
     template = "no account {username!v}"
 
 
 class NoSuchToken(Explained, ServiceError):
-    status = 404
     id: str
     template = "you have no token {id!v}; GET /v1/tokens lists yours"
 
 
 class TooManyLogins(Explained, ServiceError):
-    status = 503
     template = "too many others are logging in just now; try again in a second"

@@ -18,7 +18,6 @@ KINDS = (STORED, "webhook", "email", "apprise")
 class ChannelUnconfirmed(Explained, ServiceError):
     """The subscription, and how its channel is confirmed."""
 
-    status = 409
     subscription: str
     how: str
     template = "the channel of {subscription!r} is not confirmed yet, so nothing can be sent: {how}"
@@ -27,7 +26,6 @@ class ChannelUnconfirmed(Explained, ServiceError):
 class ChannelDisabled(Explained, ServiceError):
     """The subscription, and why."""
 
-    status = 409
     subscription: str
     reason: str
     template = "the channel of {subscription!r} was disabled: {reason}; resume it first"
@@ -36,7 +34,6 @@ class ChannelDisabled(Explained, ServiceError):
 class NoSecret(Explained, ServiceError):
     """Of a kind of channel that signs nothing."""
 
-    status = 409
     kind: str
     template = "a channel of kind {kind!r} has no secret; only what is sent to a webhook is signed"
 

@@ -21,7 +21,6 @@ from tidings.store.journal.fitness import is_id
 class QuotaReached(Explained, ServiceError):
     """What there is too much of, and how many there may be."""
 
-    status = 403
     what: str
     most: int
     template = "you have {most!n} {what} and may have no more; remove some that you do not need"

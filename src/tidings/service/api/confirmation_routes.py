@@ -32,7 +32,6 @@ _TOLD: dict[int | str, dict[str, Any]] = {
 class LinkOutdated(Explained, ServiceError):
     """What the link is about was changed, or is gone."""
 
-    status = 410
     template = "what this link is about was changed or withdrawn; nothing is sent unless you are asked again"
 
 

@@ -30,7 +30,6 @@ IfNoneMatch = Annotated[str, Header(description="The ETag of an earlier answer: 
 
 
 class NoSuchDocument(Explained, ServiceError):
-    status = 404
     name: str
     known: tuple[str, ...]
     template = "there is no DTD {name!v}; valid: {listed}"

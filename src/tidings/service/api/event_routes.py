@@ -80,8 +80,6 @@ _CLOUD_EVENT: dict[str, Any] = {
 
 
 class TooManyEvents(ServiceError):
-    status = 413
-
     def __str__(self) -> str:
         return (
             f"an array has at most {MOST_EVENTS:,} events and {_MOST_VALUES:,} values; send more as a stream of lines"

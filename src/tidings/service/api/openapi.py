@@ -37,12 +37,13 @@ _RULE = {
 }
 _PROBLEM = {
     "type": "object",
-    "description": "RFC 9457; `type` names the error's class",
+    "description": "RFC 9457. `type` leads to a page that says what it means and what to do",
     "properties": {
-        "type": {"type": "string"},
+        "type": {"type": "string", "format": "uri-reference"},
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
+        "instance": {"type": "string", "format": "uri-reference", "description": "The path of the request"},
         "errors": {"type": "array", "items": _RULE},
         "line": {"type": "integer"},
         "column": {"type": "integer"},

@@ -1,16 +1,16 @@
 """What went wrong, as RFC 9457 problem details: an error in, a status and a body out.
 
-An error of this room says its status itself, in the class attribute `status`; for those of other rooms the table
-here does. What a store says of its place and driver is for the log, not for whoever asks.
+`problem_types` has the type and the status of every error. What a store says of its place and driver is for the log,
+not for whoever asks.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
-from http import HTTPStatus
+from contextvars import ContextVar
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -19,87 +19,32 @@ from starlette.responses import Response
 from tidings.errors import Explained, LanguageError, ServiceError, TidingsError
 from tidings.events import BrokenRule, RefusedEvent
 from tidings.logs import REQUEST_ID
-from tidings.notifying.mail.confirmations import ExpiredLink, ForgedLink, OtherLink
-from tidings.schema.catalog import InvalidSchema, NameTaken
-from tidings.schema.hierarchy import RepeatedNode
-from tidings.service.door.callers import NoToken, OutOfScope, UnknownToken
-from tidings.service.group_commit import Overloaded
-from tidings.store import (
-    ClockJumped,
-    DraftFailed,
-    ForeignDatabase,
-    NewerStore,
-    NoSuchChannel,
-    NoSuchDelivery,
-    NoSuchSubscription,
-    StoreFailed,
-    StoreFull,
-    StoreLocked,
-    StoreReadOnly,
-    StoreUnreachable,
-    SubscriptionActive,
-    SubscriptionExists,
-    SubscriptionPaused,
-)
-from tidings.store.errors import AccountClosed, AccountExists, LastOperator
+from tidings.schema.catalog import InvalidSchema
+from tidings.service.api.problem_types import TYPES, ProblemType, problem_type
 
 PROBLEM = "application/problem+json"
+INSTANCE: ContextVar[str] = ContextVar("instance", default="")  # the path of the request, set by the entrance
 _LONGEST_TEXT = 10_000  # of a wrong filter that is sent back
-_STATUSES: dict[type[BaseException], int] = {
-    NoToken: 401,
-    UnknownToken: 401,
-    OutOfScope: 403,
-    NoSuchSubscription: 404,
-    NoSuchChannel: 404,
-    NoSuchDelivery: 404,
-    ForgedLink: 404,
-    OtherLink: 404,
-    ExpiredLink: 410,
-    NameTaken: 409,
-    RepeatedNode: 409,
-    AccountClosed: 403,
-    AccountExists: 409,
-    LastOperator: 409,
-    SubscriptionExists: 409,
-    SubscriptionPaused: 409,
-    SubscriptionActive: 409,
-    Overloaded: 503,
-    ClockJumped: 503,
-    DraftFailed: 500,
-    StoreUnreachable: 503,
-    StoreLocked: 503,
-    StoreFull: 503,
-    StoreReadOnly: 503,
-    StoreFailed: 503,
-    NewerStore: 503,
-    ForeignDatabase: 503,
-}
+_LONGEST_INSTANCE = 1_000
+_STORE = TYPES["store-unavailable"]
 # What the caller may know of a store that fails; the rest is in the log.
-_UNAVAILABLE = "the store cannot take this now; it may not be done, so look, and try again"
-_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_UNAVAILABLE = "the store cannot take this now. The change may not have been saved: check, then try again"
 
 
 class Failed(Explained, ServiceError):
     """Something unforeseen; the log has it."""
 
-    status = 500
     template = "the service failed unexpectedly; the error is in its log, so tell its operator"
 
 
-def status_of(error: BaseException) -> int:
-    own = getattr(error, "status", getattr(error, "status_code", None))
-    if isinstance(own, int):
-        return own
-    for kind in type(error).__mro__:
-        if kind in _STATUSES:
-            return _STATUSES[kind]
-    return 422
+def status_of(error: BaseException | type[BaseException]) -> int:
+    return error.status_code if isinstance(error, HTTPException) else problem_type(error).status
 
 
 def problem_of(error: TidingsError, **more: Any) -> dict[str, Any]:
     """The body. `more` are members beside the standard ones."""
-    status = status_of(error)
-    made = _problem(type(error).__name__, status, _detail(error, status))
+    kind = problem_type(error)
+    made = _problem(kind, kind.status, _detail(error, kind))
     match error:
         case RefusedEvent():
             made["errors"] = broken(error.errors)
@@ -120,11 +65,13 @@ def answer(error: TidingsError, headers: Mapping[str, str] | None = None, **more
 
 def http_answer(error: HTTPException, **more: Any) -> Response:
     """For what the web framework itself refuses: no such address, no such method, a body it cannot read."""
-    name = type(error).__name__
-    if type(error).__name__ == "HTTPException":
-        name = HTTPStatus(error.status_code).phrase.title().replace(" ", "").replace("-", "")
-    body = _problem(name, error.status_code, str(error.detail))
+    body = _problem(problem_type(error), error.status_code, str(error.detail))
     return rendered(body | more, dict(error.headers or {}))
+
+
+def typed_answer(name: str, detail: str, **more: Any) -> Response:
+    """For a problem that is no error's: by the name of its type."""
+    return rendered(_problem(TYPES[name], TYPES[name].status, detail) | more, {})
 
 
 def invalid_answer(found: Iterable[Mapping[str, Any]]) -> Response:
@@ -133,11 +80,13 @@ def invalid_answer(found: Iterable[Mapping[str, Any]]) -> Response:
     for one in found:
         place = ".".join(str(part) for part in one.get("loc", ()))
         errors.append(_broken_form(place, f"{place}: {one.get('msg', 'is wrong')}"))
-    body = _problem("InvalidRequest", 422, "; ".join(str(error["message"]) for error in errors))
-    return rendered(body | {"errors": errors}, {})
+    return typed_answer("invalid-request", "; ".join(str(error["message"]) for error in errors), errors=errors)
 
 
 def rendered(body: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
+    """With what tells this occurrence from others."""
+    if path := INSTANCE.get():
+        body = {**body, "instance": quote(path[:_LONGEST_INSTANCE], safe="/:@!$&'()*+,;=-._~")}
     if id := REQUEST_ID.get():
         body = {**body, "request_id": id}
     return Response(msgspec.json.encode(body), int(body["status"]), headers=dict(headers), media_type=PROBLEM)
@@ -161,18 +110,14 @@ def legible(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _problem(name: str, status: int, detail: str) -> dict[str, Any]:
-    words = _WORDS.sub(" ", name).lower()
-    kind = f"/problems/{words.replace(' ', '-')}"
-    return {"type": kind, "title": words.capitalize(), "status": status, "detail": legible(detail)}
+def _problem(kind: ProblemType, status: int, detail: str) -> dict[str, Any]:
+    return {"type": kind.uri, "title": kind.title, "status": status, "detail": legible(detail)}
 
 
-def _detail(error: TidingsError, status: int) -> str:
+def _detail(error: TidingsError, kind: ProblemType) -> str:
     if isinstance(error, LanguageError):
         return f"line {error.line}, column {error.column}: {error.problem()}"
-    if status == 503 and _STATUSES.get(type(error)) == 503 and not isinstance(error, Overloaded | ClockJumped):
-        return _UNAVAILABLE
-    return str(error)
+    return _UNAVAILABLE if kind is _STORE else str(error)
 
 
 def _broken_form(attribute: str | None, message: str) -> dict[str, Any]:

@@ -61,7 +61,6 @@ _SCHEMA = _object(
 class NoSuchName(Explained, ServiceError):
     """An address names something that the schema does not have."""
 
-    status = 404
     what: str
     name: str
     template = "the schema has no {what} {name!v}"

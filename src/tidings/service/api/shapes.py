@@ -29,8 +29,6 @@ class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 class WrongContentType(ServiceError):
     """What came, and what is accepted here."""
 
-    status = 415
-
     def __init__(self, found: str, accepted: tuple[str, ...]) -> None:
         super().__init__(found, accepted)
 

@@ -52,8 +52,6 @@ _NO_ROUTE = "none"
 
 
 class ForeignOrigin(ServiceError):
-    status = 403
-
     def __str__(self) -> str:
         return "a page of another site may change nothing here in your name; send the token as a bearer instead"
 
@@ -96,6 +94,7 @@ class Entrance:
         handle: Handler | None = None
         id = request_id(scope["headers"])
         REQUEST_ID.set(id)
+        problems.INSTANCE.set(scope["path"])
 
         async def sending(message: Message) -> None:
             nonlocal status

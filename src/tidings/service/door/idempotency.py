@@ -29,7 +29,6 @@ IdempotencyKey = Annotated[
 
 
 class IdempotencyKeyInUse(ServiceError):
-    status = 409
     seconds = 1
 
     def __str__(self) -> str:

@@ -22,7 +22,6 @@ _GUESTS_SHARE = 16  # an address without a token may have one sixteenth of the b
 class TooManyAtOnce(ServiceError):
     """How many requests of one account may be under way."""
 
-    status = 429
     seconds = 1
 
     def __init__(self, most: int) -> None:

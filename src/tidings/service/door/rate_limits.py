@@ -20,8 +20,6 @@ _LONGEST_WAIT = 3_600.0
 class TooManyRequests(ServiceError):
     """The seconds after which it is worth to try again."""
 
-    status = 429
-
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
 

@@ -101,6 +101,8 @@ _PAGES = {
         GET /pages/schema
         GET /pages/schema/history
         GET /pages/values
+        GET /problems
+        GET /problems/{name}
         GET /pages/account/tokens
         GET /pages/account/tokens/{id}/remove
         GET /pages/account/password

@@ -9,17 +9,20 @@ has waited longest without asking for anything, so that silence keeps nobody out
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import OrderedDict
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from tidings.service.api.problem_types import TYPES
 from tidings.service.door.addresses import Proxies
 from tidings.service.door.places import Places, TooManyConnections
 from tidings.settings import Settings
 
 _LEAST_RATE = 500  # bytes a second of a body, on average over idle_seconds
 _LOOKS = 4  # within idle_seconds
+_TYPES = {408: TYPES["request-timeout"], 503: TYPES["too-many-connections"]}
 _TYPE = b"content-type: application/problem+json\r\nconnection: close\r\n"
 
 
@@ -142,8 +145,9 @@ class _PatientProtocol(HttpToolsProtocol):
     def _turn_away(self, status: int, reason: bytes, detail: bytes) -> None:
         """Closes the connection, with an answer unless one has begun."""
         if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
-            kind = reason.lower().replace(b" ", b"-")
-            body = b'{"type":"/problems/%b","title":"%b","status":%d,"detail":"%b"}' % (kind, reason, status, detail)
+            kind = _TYPES[status]
+            members = {"type": kind.uri, "title": kind.title, "status": status, "detail": detail.decode()}
+            body = json.dumps(members, separators=(",", ":")).encode()
             retry = b"retry-after: 1\r\n" if status == 503 else b""
             length = b"content-length: %d\r\n\r\n" % len(body)
             self.transport.write(b"HTTP/1.1 %d %b\r\n" % (status, reason) + _TYPE + retry + length + body)

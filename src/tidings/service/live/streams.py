@@ -38,7 +38,6 @@ log = logging.getLogger("tidings.service")
 class TooManyStreams(ServiceError):
     """How many this account may have open."""
 
-    status = 429
     seconds = 5
 
     def __init__(self, most: int) -> None:
@@ -51,7 +50,6 @@ class TooManyStreams(ServiceError):
 class NoMoreStreams(ServiceError):
     """How many the service has open, for all."""
 
-    status = 503
     seconds = 5
 
     def __init__(self, most: int) -> None:

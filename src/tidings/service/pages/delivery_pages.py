@@ -40,7 +40,6 @@ _DONE = {
 class NoPeriod(Explained, ServiceError):
     """A range of time to send again that has neither a beginning nor an end, or ends before it begins."""
 
-    status = 422
     template = "say from when, until when, or both; the end comes after the beginning"
 
 

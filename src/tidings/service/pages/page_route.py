@@ -35,8 +35,6 @@ _TITLES = {404: "Not found", 403: "Not allowed", 500: "Something went wrong", 50
 class NoSuchPage(ServiceError):
     """Or none for this visitor, who is not told what there would be for others."""
 
-    status = 404
-
     def __str__(self) -> str:
         return "there is no page at this address"
 

@@ -19,6 +19,7 @@ from tidings.service.pages import (
     match_pages,
     notice_pages,
     operator_pages,
+    problem_pages,
     publish_pages,
     schema_pages,
     subscription_pages,
@@ -47,6 +48,7 @@ _PAGES = (
     account_pages,
     form_addresses,
     operator_pages,
+    problem_pages,
 )
 
 

@@ -58,7 +58,7 @@ async def register(request: Request) -> Response:
     if form.has(ASKED):
         return _register_page(request, next, kept=kept)
     if is_stale:
-        return wrong("", _WAITED, StaleForm.status)
+        return wrong("", _WAITED, status_of(StaleForm))
     if password != form.exactly("again"):
         return wrong("again", "the two passwords differ", 422)
     try:
@@ -93,7 +93,7 @@ async def log_in(request: Request) -> Response:
     if form.has(ASKED):
         return login_page(request, next, kept=kept)
     if is_stale:
-        return login_page(request, next, form.one("username"), {"": _WAITED}, kept=kept, status=StaleForm.status)
+        return login_page(request, next, form.one("username"), {"": _WAITED}, kept=kept, status=status_of(StaleForm))
     try:
         accounts, address = accounts_of(request), address_of(request)
         if form.one("token"):

@@ -28,8 +28,6 @@ _HAVE_PAGES = frozenset({"edit", "channel", "deliveries", "why"})  # of one subs
 class LogInFirst(ServiceError):
     """(where to go afterwards)"""
 
-    status = 401
-
     def __init__(self, next: str) -> None:
         super().__init__(next)
 

@@ -37,7 +37,6 @@ _MOST_OF_ONE = 8  # questions of one owner, so that nobody takes the whole queue
 
 
 class Busy(ServiceError):
-    status = 503
     seconds = 2
 
     def __str__(self) -> str:
@@ -46,8 +45,6 @@ class Busy(ServiceError):
 
 class TookTooLong(ServiceError):
     """(seconds)"""
-
-    status = 422
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
@@ -62,7 +59,6 @@ class TookTooLong(ServiceError):
 class NoAnswer(ServiceError):
     """The process that looked for an answer ended before it had one."""
 
-    status = 503
     seconds = 1
 
     def __str__(self) -> str:

@@ -34,13 +34,11 @@ _STOPPED = "the service stopped meanwhile; ask again"
 
 
 class TooManyQueries(Explained, ServiceError):
-    status = 429
     seconds = 30
     template = "too many queries are waiting; ask again when one of yours is done, or remove one"
 
 
 class QueryNotDone(Explained, ServiceError):
-    status = 409
     id: str
     state: str
     template = "query {id!r} is {state}; its events can be read when it is done"

@@ -24,7 +24,6 @@ State = Literal["waiting", "running", "done", "failed"]
 
 
 class NoSuchQuery(Explained, ServiceError):
-    status = 404
     id: str
     template = "you have no query {id!v}; the result of a query is kept for a day"
 

@@ -32,7 +32,6 @@ _DAY = 86_400_000_000
 class NoSuchEvent(Explained, ServiceError):
     """What it was looked for by."""
 
-    status = 404
     place: str
     template = "there is no event {place}: it was never accepted, or it was removed for its age"
 

@@ -1,7 +1,7 @@
 """What the XML daemon answers: one element a request, on a line of its own.
 
     <OK request="PUBLISH_EVENT" position="17" id="e1" duplicate="false"/>
-    <ERROR request="EXTENT_SCHEMA" name="NoSuchAttribute">…</ERROR>
+    <ERROR request="EXTENT_SCHEMA" name="NoSuchAttribute" type="/problems/unknown-name">…</ERROR>
     <USER_LOG request="LIST_EVENTS" next="42"><USER username="sbile"><SUBSCRIPTIONS>…</SUBSCRIPTIONS></USER></USER_LOG>
 
 Line breaks inside are written as references, so that a line is always a whole answer. Lists have the shape of the
@@ -79,7 +79,7 @@ def done(request: str, warnings: Iterable[str] = (), **members: object) -> bytes
 
 def refused(error: TidingsError, request: str | None = None) -> bytes:
     problem = problem_of(error)
-    members: dict[str, object] = {"request": request, "name": error_name(error)}
+    members: dict[str, object] = {"request": request, "name": error_name(error), "type": problem["type"]}
     text = problem["detail"]
     if isinstance(error, LanguageError):
         members |= {"line": error.line, "column": error.column, "expected": error.expected}

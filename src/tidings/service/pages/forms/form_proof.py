@@ -28,14 +28,11 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 class ForgedForm(Explained, ServiceError):
     """A form that came from no page of ours."""
 
-    status = 403
     template = "this form does not belong to your session; go back, reload its page, and send it again"
 
 
 class StaleForm(ServiceError):
     """A form of ours from before the visitor's session: whose page it stood on, and who visits now; '' for a guest."""
-
-    status = 403
 
     def __init__(self, owner: str, visitor: str) -> None:
         super().__init__(owner, visitor)
