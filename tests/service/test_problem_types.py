@@ -27,6 +27,7 @@ def classes() -> set[str]:
     """Names of all errors, those of the whole service being loaded."""
     for module in pkgutil.walk_packages(tidings.service.__path__, "tidings.service."):  # type: ignore[attr-defined]
         import_module(module.name)
+    import_module("tidings.matching.explain")
     return {kind.__name__ for kind in _below(Exception)} | {"TidingsError"}
 
 

@@ -238,7 +238,7 @@ _TABLE = """
 422 invalid-schema: SchemaError, InvalidSchema, MalformedXml, NotText, TooDeep, NotPreOrder
     The schema, or the change to it, breaks a rule; `errors` lists each where there are several.
     Fix what `detail` names.
-422 schema-form: SchemaForm, SchemaFile, UnknownForm
+422 schema-form: SchemaForm
     A domain, attribute or event type is not of the documented form.
     `GET /openapi.json` has the form.
 422 illegal-name: IllegalName
@@ -319,7 +319,7 @@ _TABLE = """
 503 clock-jumped: ClockJumped
     The server's clock jumped, so nothing is accepted until it is right.
     For operators: set the clock, or accept the new time.
-503 store-unavailable: StoreError
+503 store-unavailable: StoreError, StoreUnreachable, StoreLocked, StoreFull, StoreReadOnly, StoreFailed, NewerStore
     The store cannot take this now. The change may not have been saved.
     Check, then send it again; an `Idempotency-Key` or an event's id makes that safe.
 """
