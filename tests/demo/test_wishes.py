@@ -17,12 +17,12 @@ from tidings.demo.standing import Moment
 from tidings.demo.vocabulary import MAPPING, auction_mapping, auction_schema
 from tidings.demo.wishes import ANN, DEMO, WISHES, Wish
 from tidings.events import Event, validate
-from tidings.feeds.auction_site import AuctionSite
-from tidings.feeds.changes import changes
-from tidings.feeds.flights import events as flight_events
-from tidings.feeds.flights import schema as flight_schema
-from tidings.feeds.making import EventMaker
-from tidings.feeds.records import Content, read_records
+from tidings.feeds.event_maker import EventMaker
+from tidings.feeds.inference.schema_changes import changes
+from tidings.feeds.records.records import Content, read_records
+from tidings.feeds.samples.auction_site import AuctionSite
+from tidings.feeds.samples.flights import events as flight_events
+from tidings.feeds.samples.flights import schema as flight_schema
 from tidings.language import Filter
 from tidings.language.satisfiability import never_matches
 from tidings.language.tree import (

@@ -13,9 +13,9 @@ import pytest
 
 from tests.client.conftest import ann, settings, url  # noqa: F401  # fixtures
 from tests.service.conftest import service  # noqa: F401  # a fixture
-from tidings.feeds import sources
-from tidings.feeds.mapping import Mapping
-from tidings.feeds.mapping_file import mapping_of
+from tidings.feeds.mapping.mapping import Mapping
+from tidings.feeds.mapping.mapping_file import mapping_of
+from tidings.feeds.sources import sources
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "feeds"
 

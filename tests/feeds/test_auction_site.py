@@ -8,12 +8,12 @@ import httpx
 from tests.feeds.conftest import EXAMPLES
 from tidings.client import Client
 from tidings.feeds import Feed, propose, read_mapping
-from tidings.feeds.auction_items import MODELS, item
-from tidings.feeds.auction_site import MOST_A_SECOND, AuctionSite, newest_at
-from tidings.feeds.changes import changes
-from tidings.feeds.content import Content
-from tidings.feeds.mapping import Mapping, Origin
-from tidings.feeds.records import read_records
+from tidings.feeds.inference.schema_changes import changes
+from tidings.feeds.mapping.mapping import Mapping, Origin
+from tidings.feeds.records.records import read_records
+from tidings.feeds.samples.auction_items import MODELS, item
+from tidings.feeds.samples.auction_site import MOST_A_SECOND, AuctionSite, newest_at
+from tidings.feeds.sources.content import Content
 
 MOMENT = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -19,7 +19,7 @@ from tests.service.conftest import Service
 from tidings.cli.main import app
 from tidings.cli.server import save_token
 from tidings.client import Client
-from tidings.feeds.auction_site import newest_at
+from tidings.feeds.samples.auction_site import newest_at
 
 ALONE = [sys.executable, "-m", "tidings.cli.main", "feed"]
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tidings.feeds.conversion import Unconvertible, converted, instant, number
-from tidings.feeds.mapping import Reading
+from tidings.feeds.mapping.mapping import Reading
+from tidings.feeds.records.conversion import Unconvertible, converted, instant, number
 from tidings.schema import Kind
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from tidings.client import Client
 from tidings.events import validate
-from tidings.feeds import DataMissing, flights
-from tidings.feeds.changes import changes
+from tidings.feeds import DataMissing
+from tidings.feeds.inference.schema_changes import changes
+from tidings.feeds.samples import flights
 from tidings.schema import Instant
 
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tidings.feeds import SourceUnreachable, sources
-from tidings.feeds.folder_source import FolderSource
-from tidings.feeds.mapping import Origin
-from tidings.feeds.sources import open_source
+from tidings.feeds import SourceUnreachable
+from tidings.feeds.mapping.mapping import Origin
+from tidings.feeds.sources import sources
+from tidings.feeds.sources.folder_source import FolderSource
+from tidings.feeds.sources.sources import open_source
 
 
 class Slowly(threading.Event):

@@ -9,7 +9,7 @@ import pytest
 from tests.feeds.conftest import EXAMPLES
 from tests.service.conftest import Service
 from tidings.client import Client
-from tidings.feeds.mapping_file import FIELD_KEYS, KEYS, mapping_of
+from tidings.feeds.mapping.mapping_file import FIELD_KEYS, KEYS, mapping_of
 
 PAGE = (EXAMPLES.parents[1] / "docs" / "feeds.md").read_text(encoding="utf-8")
 

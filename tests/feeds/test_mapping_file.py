@@ -7,9 +7,9 @@ import pytest
 
 from tests.feeds.conftest import EXAMPLES
 from tidings.feeds import WrongMapping, read_mapping
-from tidings.feeds.mapping import Layout
-from tidings.feeds.mapping_file import mapping_of
-from tidings.feeds.mapping_writing import write_mapping
+from tidings.feeds.mapping.mapping import Layout
+from tidings.feeds.mapping.mapping_file import mapping_of
+from tidings.feeds.mapping.mapping_text import write_mapping
 from tidings.schema import Kind
 
 GOOD: dict[str, Any] = {

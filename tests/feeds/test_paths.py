@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from tidings.feeds.element_path import ElementPath
 from tidings.feeds.errors import WrongPath
-from tidings.feeds.json_path import JsonPath, written
+from tidings.feeds.records.element_path import ElementPath
+from tidings.feeds.records.json_path import JsonPath, written
 
 PAGE = etree.fromstring(
     """<body><div id="list"><ul class="big cars">

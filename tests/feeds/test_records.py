@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from tidings.feeds import NoRecords, UnreadableFeed
-from tidings.feeds.content import Content
-from tidings.feeds.mapping import Layout
-from tidings.feeds.records import LARGEST, Record, read_records
+from tidings.feeds.mapping.mapping import Layout
+from tidings.feeds.records.records import LARGEST, Record, read_records
+from tidings.feeds.sources.content import Content
 
 
 def read(body: bytes | str, layout: Layout, *paths: str, encoding: str = "") -> list[Record]:

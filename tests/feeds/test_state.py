@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from tests.feeds.conftest import Map, Site
-from tests.feeds.test_running import CARS, Running, rows, stored, until
+from tests.feeds.test_feed import CARS, Running, rows, stored, until
 from tests.service.conftest import Service
 from tidings.client import Client
 from tidings.feeds import Feed, Mapping, state_path
-from tidings.feeds.folder_source import FolderSource
-from tidings.feeds.state import Kept, Owing, StateFile
+from tidings.feeds.memory.state import Kept, Owing, StateFile
+from tidings.feeds.sources.folder_source import FolderSource
 
 YEARS = {"brand": "brand", "year": "year"}
 

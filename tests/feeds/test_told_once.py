@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from tests.feeds.conftest import Map, Site
-from tests.feeds.test_running import SOON, Running, until
+from tests.feeds.test_feed import SOON, Running, until
 from tidings.client import Client
 from tidings.feeds import Feed, NoRecords
-from tidings.feeds.content import Content
-from tidings.feeds.mapping import Layout
-from tidings.feeds.records import read_records
+from tidings.feeds.mapping.mapping import Layout
+from tidings.feeds.records.records import read_records
+from tidings.feeds.sources.content import Content
 
 FIELDS = {"brand": ".brand", "year": ".year"}
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.feeds.conftest import Site
 from tidings.feeds import SourceUnreachable
-from tidings.feeds.url_source import UrlSource
+from tidings.feeds.sources.url_source import UrlSource
 from tidings.notifying.http.addresses import special
 
 

@@ -159,7 +159,7 @@ def infer(
     address = instead(server) or (DEFAULT_SERVER if apply else "")
     with connected(address, token) if address else plain_errors() as client:
         from tidings.feeds import SchemaClash
-        from tidings.feeds.changes import changes
+        from tidings.feeds.inference.schema_changes import changes
 
         there = client.schema() if client is not None else Catalog()
         inferred = inferred_from(source, event_type, form, records, encoding, mandatory or [])
@@ -191,7 +191,7 @@ app.command()(flights)
 
 
 def _write(proposal: Proposal, path: Path) -> None:
-    from tidings.feeds.mapping_writing import write_mapping
+    from tidings.feeds.mapping.mapping_text import write_mapping
 
     with written_whole(path) as file:
         file.write(write_mapping(proposal.mapping).encode())

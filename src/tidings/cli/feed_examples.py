@@ -32,7 +32,7 @@ def auctions(
     Example: tidings feed auctions --rate 5
     """
     with plain_errors():
-        from tidings.feeds.auction_site import AuctionSite, newest_at
+        from tidings.feeds.samples.auction_site import AuctionSite, newest_at
 
         try:  # numbers that no start before this one gave, or a feed would take these auctions for known
             site = AuctionSite(port, rate=rate, seed=seed, at_start=newest_at(time.time()))
@@ -63,7 +63,7 @@ def flights(
     except ValueError as problem:
         raise typer.BadParameter(f"{problem}.", param_hint="'--start'") from None
     with connected(server, token, _RETRIES) as client:
-        from tidings.feeds.flights import replay, schema
+        from tidings.feeds.samples.flights import replay, schema
 
         _grow(client, schema(), apply)
         with stopping() as stop:
@@ -72,8 +72,8 @@ def flights(
 
 
 def _grow(client: Client, wanted: Catalog, apply: bool) -> None:
-    from tidings.feeds.changes import changes
     from tidings.feeds.errors import SchemaLacks
+    from tidings.feeds.inference.schema_changes import changes
 
     missing = changes(wanted, client.schema())
     if missing and not apply:

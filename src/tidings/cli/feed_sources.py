@@ -17,17 +17,17 @@ from tidings.cli.terminal import warn
 
 if TYPE_CHECKING:
     from tidings.feeds import Mapping, Proposal
-    from tidings.feeds.content import Content
-    from tidings.feeds.records import Record
+    from tidings.feeds.records.records import Record
+    from tidings.feeds.sources.content import Content
     from tidings.schema import Catalog
 
 
 def sampled(mapping: Mapping) -> list[Record]:
     """Raises FeedError; what cannot be read after some records have been is only told."""
     from tidings.feeds.errors import UnreadableFeed
-    from tidings.feeds.inferring import SAMPLED
-    from tidings.feeds.records import read_records
-    from tidings.feeds.sources import open_source
+    from tidings.feeds.inference.infer import SAMPLED
+    from tidings.feeds.records.records import read_records
+    from tidings.feeds.sources.sources import open_source
 
     source = open_source(mapping.origin, sample=True)
     problems: list[UnreadableFeed] = []
@@ -60,10 +60,10 @@ def inferred_from(
 ) -> Callable[[Catalog], Proposal]:
     """What is proposed for a schema that is there; both raise FeedError. The source is read only once."""
     from tidings.feeds import SourceUnreachable, infer, propose, read_mapping
-    from tidings.feeds.content import codec_of
-    from tidings.feeds.mapping import Layout, Origin
-    from tidings.feeds.mapping_file import format_of
-    from tidings.feeds.sources import open_source
+    from tidings.feeds.mapping.mapping import Layout, Origin
+    from tidings.feeds.mapping.mapping_file import format_of
+    from tidings.feeds.sources.content import codec_of
+    from tidings.feeds.sources.sources import open_source
 
     path = existing_file(source)
     is_url = source.startswith(("http://", "https://"))

@@ -23,9 +23,9 @@ from tidings.demo.vocabulary import auction_mapping, auction_schema
 from tidings.demo.wishes import WISHES, About
 from tidings.errors import ClientError
 from tidings.feeds import DataMissing, Feed, SchemaClash
-from tidings.feeds.auction_site import AuctionSite, newest_at
-from tidings.feeds.changes import changes
-from tidings.feeds.flights import schema as flight_schema
+from tidings.feeds.inference.schema_changes import changes
+from tidings.feeds.samples.auction_site import AuctionSite, newest_at
+from tidings.feeds.samples.flights import schema as flight_schema
 from tidings.schema import Catalog
 
 Tell = Callable[[dict[str, Any]], None]

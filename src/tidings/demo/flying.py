@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from tidings.client import Client, ServerRefused, ServerUnreachable
-from tidings.feeds.flights import replay
+from tidings.feeds.samples.flights import replay
 from tidings.schema import Instant
 
 YEAR = 2013  # of the data

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from typing import Any
 
-from tidings.feeds.loopback_server import LoopbackServer
+from tidings.feeds.samples.loopback_server import LoopbackServer
 
 _LARGEST = 16 << 20  # bytes of a body
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tidings.feeds import Mapping, read_mapping
-from tidings.feeds.auction_items import CONDITIONS, MODELS, PAINTS
+from tidings.feeds.samples.auction_items import CONDITIONS, MODELS, PAINTS
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Hierarchy, Kind
 
 # The same as examples/feeds/auctions.toml, which people read and copy in a checkout; an installed package has only

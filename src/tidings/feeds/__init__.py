@@ -17,11 +17,11 @@ from tidings.feeds.errors import (
     WrongMapping,
     WrongPath,
 )
-from tidings.feeds.inferring import Proposal, infer, propose
-from tidings.feeds.mapping import Mapping
-from tidings.feeds.mapping_file import read_mapping
-from tidings.feeds.running import Counters, Feed
-from tidings.feeds.state import state_path
+from tidings.feeds.feed import Counters, Feed
+from tidings.feeds.inference.infer import Proposal, infer, propose
+from tidings.feeds.mapping.mapping import Mapping
+from tidings.feeds.mapping.mapping_file import read_mapping
+from tidings.feeds.memory.state import state_path
 
 __all__ = [
     "Counters",

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tidings.events import BrokenRule, RefusedEvent, validate
-from tidings.feeds.making import EventMaker
-from tidings.feeds.mapping import Mapping
-from tidings.feeds.records import Record
+from tidings.feeds.event_maker import EventMaker
+from tidings.feeds.mapping.mapping import Mapping
+from tidings.feeds.records.records import Record
 from tidings.schema import Catalog
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
-from tidings.feeds.mapping import Mapping
-from tidings.feeds.records import Record
+from tidings.feeds.mapping.mapping import Mapping
+from tidings.feeds.records.records import Record
 
 _MOST_PLACES = 10_000
 _FEWEST = 10  # records in which a path is empty before that is strange

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tests.feeds.conftest import Map
-from tidings.feeds.making import EventMaker, Made
-from tidings.feeds.records import Record
+from tidings.feeds.event_maker import EventMaker, Made
+from tidings.feeds.records.records import Record
 from tidings.schema import Catalog
 
 

@@ -9,7 +9,7 @@ import json
 from collections import OrderedDict
 from hashlib import blake2b
 
-from tidings.feeds.making import Made
+from tidings.feeds.event_maker import Made
 
 PUBLISHED = ""
 LATER = "later"  # refused for its time, which will come: offered whenever its page or file is read again

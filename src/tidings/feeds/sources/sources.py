@@ -8,10 +8,10 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from tidings.feeds.content import Content
-from tidings.feeds.folder_source import FolderSource
-from tidings.feeds.mapping import Origin
-from tidings.feeds.url_source import UrlSource
+from tidings.feeds.mapping.mapping import Origin
+from tidings.feeds.sources.content import Content
+from tidings.feeds.sources.folder_source import FolderSource
+from tidings.feeds.sources.url_source import UrlSource
 
 _SETTLED = 1.0  # seconds
 _PATIENCE = 5.0

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from tidings.feeds.errors import UnreadableFeed
-from tidings.feeds.mapping import Layout
+from tidings.feeds.mapping.mapping import Layout
 
 _DECLARED = {
     "html": re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9._-]{1,40})", re.IGNORECASE),

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from tidings.client import Client
-from tidings.feeds.known import LATER, Known
-from tidings.feeds.making import Made
-from tidings.feeds.mapping import Mapping
-from tidings.feeds.sources import Source
-from tidings.feeds.state import Kept, Owing, StateFile
+from tidings.feeds.event_maker import Made
+from tidings.feeds.mapping.mapping import Mapping
+from tidings.feeds.memory.known import LATER, Known
+from tidings.feeds.memory.state import Kept, Owing, StateFile
+from tidings.feeds.sources.sources import Source
 
 _BETWEEN = 10.0  # seconds between two writings of the state
 _MOST_OWING = 100_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tidings.feeds.mapping import EVERY, GROW_LIMIT, Mapping, Reading
-from tidings.feeds.mapping_file import BARE, READING_KEYS
+from tidings.feeds.mapping.mapping import EVERY, GROW_LIMIT, Mapping, Reading
+from tidings.feeds.mapping.mapping_file import BARE, READING_KEYS
 
 
 def write_mapping(mapping: Mapping) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from tidings.errors import shown
-from tidings.feeds.mapping import Reading
+from tidings.feeds.mapping.mapping import Reading
 from tidings.schema import Instant, Kind
 from tidings.schema.values import number as canonical_number
 

@@ -12,9 +12,9 @@ from urllib.request import getproxies
 
 import httpx
 
-from tidings.feeds.content import Content
 from tidings.feeds.errors import SourceUnreachable
-from tidings.feeds.records import LARGEST
+from tidings.feeds.records.records import LARGEST
+from tidings.feeds.sources.content import Content
 from tidings.notifying.http.addresses import special
 
 _TIMEOUT = 30.0  # seconds without a byte

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from tidings.feeds.content import Content
-from tidings.feeds.conversion import as_text, parts
 from tidings.feeds.errors import NothingToInfer, SchemaClash, UnknownColumn, UnreadableFeed
-from tidings.feeds.guessing import Guess, guess, is_numeric, signs
-from tidings.feeds.making import first_text, kind_of
-from tidings.feeds.mapping import Field, Layout, Mapping, Origin, Reading
-from tidings.feeds.records import Record, read_records
-from tidings.feeds.shapes import shape_of
+from tidings.feeds.event_maker import first_text, kind_of
+from tidings.feeds.inference.column_kinds import Guess, guess, is_numeric, signs
+from tidings.feeds.inference.record_shapes import shape_of
+from tidings.feeds.mapping.mapping import Field, Layout, Mapping, Origin, Reading
+from tidings.feeds.records.conversion import as_text, parts
+from tidings.feeds.records.records import Record, read_records
+from tidings.feeds.sources.content import Content
 from tidings.language.tokens import KEYWORDS
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Hierarchy, Kind
 from tidings.schema.catalog import RESERVED

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tidings import __version__
-from tidings.feeds.mapping import EVERY, GROW_LIMIT, Mapping
+from tidings.feeds.mapping.mapping import EVERY, GROW_LIMIT, Mapping
 from tidings.whole_file import whole_file
 
 _FORM = "tidings feed state 1"

@@ -16,17 +16,17 @@ from pathlib import Path
 from typing import TypeVar
 
 from tidings.client import Client, PublishedMany, ServerRefused, ServerUnreachable
-from tidings.feeds.back_off import BackOff
-from tidings.feeds.content import Content
 from tidings.feeds.errors import FeedError, SourceUnreachable, UnreadableFeed
-from tidings.feeds.growing import Growth
-from tidings.feeds.making import EventMaker, Made, check_schema, schema_mark
-from tidings.feeds.mapping import Mapping
-from tidings.feeds.memory import Memory
-from tidings.feeds.records import Record, read_records
-from tidings.feeds.refusals import Refusals, due
-from tidings.feeds.sources import Source, open_source
-from tidings.feeds.told_once import EmptyPaths, ToldOnce
+from tidings.feeds.event_maker import EventMaker, Made, check_schema, schema_mark
+from tidings.feeds.mapping.mapping import Mapping
+from tidings.feeds.memory.memory import Memory
+from tidings.feeds.memory.refusals import Refusals, due
+from tidings.feeds.memory.told_once import EmptyPaths, ToldOnce
+from tidings.feeds.new_values import Growth
+from tidings.feeds.records.records import Record, read_records
+from tidings.feeds.sources.back_off import BackOff
+from tidings.feeds.sources.content import Content
+from tidings.feeds.sources.sources import Source, open_source
 from tidings.schema import Catalog, Instant
 
 T = TypeVar("T")

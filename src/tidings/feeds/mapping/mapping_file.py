@@ -22,13 +22,13 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tidings.errors import one_of, shown
-from tidings.feeds.content import codec_of
-from tidings.feeds.element_path import ElementPath
 from tidings.feeds.errors import SourceUnreachable, WrongMapping, WrongPath
-from tidings.feeds.json_path import JsonPath
-from tidings.feeds.mapping import EVERY, FORMATS, GROW_LIMIT, Field, Layout, Mapping, Origin, Reading
-from tidings.feeds.mapping_table import Table
-from tidings.feeds.url_source import host_of
+from tidings.feeds.mapping.mapping import EVERY, FORMATS, GROW_LIMIT, Field, Layout, Mapping, Origin, Reading
+from tidings.feeds.mapping.mapping_table import Table
+from tidings.feeds.records.element_path import ElementPath
+from tidings.feeds.records.json_path import JsonPath
+from tidings.feeds.sources.content import codec_of
+from tidings.feeds.sources.url_source import host_of
 from tidings.schema import Kind
 from tidings.schema.catalog import IllegalName, check_name
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tidings.feeds.making import Made
-from tidings.feeds.state import Owing
+from tidings.feeds.event_maker import Made
+from tidings.feeds.memory.state import Owing
 from tidings.schema import Instant
 
 _TOLD = 5

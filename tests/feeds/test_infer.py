@@ -20,14 +20,14 @@ from tidings.feeds import (
     propose,
     read_mapping,
 )
-from tidings.feeds.auction_site import AuctionSite
-from tidings.feeds.changes import changes
-from tidings.feeds.content import Content
-from tidings.feeds.making import EventMaker
-from tidings.feeds.mapping import Layout, Origin
-from tidings.feeds.mapping_file import mapping_of
-from tidings.feeds.mapping_writing import write_mapping
-from tidings.feeds.records import read_records
+from tidings.feeds.event_maker import EventMaker
+from tidings.feeds.inference.schema_changes import changes
+from tidings.feeds.mapping.mapping import Layout, Origin
+from tidings.feeds.mapping.mapping_file import mapping_of
+from tidings.feeds.mapping.mapping_text import write_mapping
+from tidings.feeds.records.records import read_records
+from tidings.feeds.samples.auction_site import AuctionSite
+from tidings.feeds.sources.content import Content
 from tidings.schema import Catalog, Kind, json_form
 from tidings.schema.files import read_catalog
 from tidings.schema.growth import grow

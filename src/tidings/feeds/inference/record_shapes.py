@@ -13,13 +13,13 @@ from typing import Any
 
 from lxml import etree
 
-from tidings.feeds.content import Content, decoded
-from tidings.feeds.csv_rows import csv_rows
-from tidings.feeds.element_path import ElementPath, local_name, place_of, text_of
 from tidings.feeds.errors import WrongPath
-from tidings.feeds.json_path import written
-from tidings.feeds.mapping import Layout
-from tidings.feeds.records import document, json_document, json_records
+from tidings.feeds.mapping.mapping import Layout
+from tidings.feeds.records.csv_rows import csv_rows
+from tidings.feeds.records.element_path import ElementPath, local_name, place_of, text_of
+from tidings.feeds.records.json_path import written
+from tidings.feeds.records.records import document, json_document, json_records
+from tidings.feeds.sources.content import Content, decoded
 
 _SAMPLED = 1_000  # records
 _MOST_PATHS = 100  # of JSON, XML and HTML, where paths may be data, as in {"ann": {…}, "bob": {…}}

@@ -1,6 +1,6 @@
 """A mapping: where a feed comes from, where its records are, and which event each of them becomes.
 
-`mapping_file` reads and writes it as TOML, `making` applies it, `inferring` proposes one."""
+`mapping_file` reads it from TOML, `mapping_text` writes it, `event_maker` applies it, `infer` proposes one."""
 
 from __future__ import annotations
 

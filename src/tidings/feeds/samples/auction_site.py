@@ -11,8 +11,8 @@ from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
-from tidings.feeds.auction_items import MODELS, Item, item
-from tidings.feeds.loopback_server import LoopbackServer
+from tidings.feeds.samples.auction_items import MODELS, Item, item
+from tidings.feeds.samples.loopback_server import LoopbackServer
 
 PORT = 8181
 RATE = 2.0  # new auctions a second

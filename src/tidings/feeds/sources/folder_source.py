@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tidings.feeds.content import Content
 from tidings.feeds.errors import SourceUnreachable
-from tidings.feeds.records import LARGEST
+from tidings.feeds.records.records import LARGEST
+from tidings.feeds.sources.content import Content
 
 _MOST_FILES = 100_000  # remembered besides those that are there
 

@@ -1,7 +1,7 @@
 """The bytes of a source as records: for each path that is asked for, the values that stand there.
 
 Nothing is fetched and no entity is expanded, whatever the bytes say; scripts are no text. What is too large, too deep
-or of another format raises UnreadableFeed. `inferring` asks which paths there are, `making` makes events of records.
+or of another format raises UnreadableFeed. `infer` asks which paths there are, `event_maker` makes events of records.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any, TypeAlias
 from lxml import etree
 
 from tidings.errors import shown
-from tidings.feeds.content import Content as Content  # what records are read from, for whoever reads them
-from tidings.feeds.content import decoded
-from tidings.feeds.csv_rows import csv_rows
-from tidings.feeds.element_path import ElementPath, local_name
 from tidings.feeds.errors import NoRecords, UnreadableFeed
-from tidings.feeds.json_path import JsonPath
-from tidings.feeds.mapping import Layout
+from tidings.feeds.mapping.mapping import Layout
+from tidings.feeds.records.csv_rows import csv_rows
+from tidings.feeds.records.element_path import ElementPath, local_name
+from tidings.feeds.records.json_path import JsonPath
+from tidings.feeds.sources.content import Content as Content  # what records are read from, for whoever reads them
+from tidings.feeds.sources.content import decoded
 from tidings.schema import safe_xml
 
 LARGEST = 32 << 20  # bytes of one page or file, which are in memory while it is read
@@ -152,5 +152,5 @@ def document(content: Content, layout: Layout) -> etree._Element:
 
 
 def _values(found: Iterator[Any]) -> tuple[Any, ...]:
-    """One more than may be: then `making` sees that there are too many."""
+    """One more than may be: then `event_maker` sees that there are too many."""
     return tuple(islice(found, MOST_VALUES + 1))

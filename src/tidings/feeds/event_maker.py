@@ -1,4 +1,4 @@
-"""One record in, one raw event out, with what of it could not be read; `running` publishes, `preview` shows it."""
+"""One record in, one raw event out, with what of it could not be read; `feed` publishes, `preview` shows it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from hashlib import sha256
 from typing import Any
 
 from tidings.events import BrokenRule
-from tidings.feeds.conversion import Unconvertible, as_text, converted, instant, is_missing
 from tidings.feeds.errors import SchemaClash, SchemaLacks
-from tidings.feeds.json_path import written
-from tidings.feeds.mapping import Field, Mapping
-from tidings.feeds.records import MOST_VALUES, Record
+from tidings.feeds.mapping.mapping import Field, Mapping
+from tidings.feeds.records.conversion import Unconvertible, as_text, converted, instant, is_missing
+from tidings.feeds.records.json_path import written
+from tidings.feeds.records.records import MOST_VALUES, Record
 from tidings.schema import Catalog, Kind, json_form
 from tidings.schema.catalog import EVENT_TYPE
 

@@ -7,9 +7,9 @@ import io
 import re
 from collections.abc import Iterator
 
-from tidings.feeds.content import Content, decoded
 from tidings.feeds.errors import UnreadableFeed
-from tidings.feeds.mapping import Layout
+from tidings.feeds.mapping.mapping import Layout
+from tidings.feeds.sources.content import Content, decoded
 
 _MOST_COLUMNS = 1_000
 _SEPARATOR = re.compile(r"(?i)sep=.\s*")

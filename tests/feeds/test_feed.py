@@ -14,9 +14,10 @@ from tests.client.conftest import QUICK
 from tests.feeds.conftest import Map, Site
 from tests.service.conftest import Service
 from tidings.client import Client, NotAllowed, ServerUnreachable
-from tidings.feeds import Feed, SchemaClash, SchemaLacks, SourceUnreachable, records
-from tidings.feeds.back_off import BackOff
-from tidings.feeds.folder_source import FolderSource
+from tidings.feeds import Feed, SchemaClash, SchemaLacks, SourceUnreachable
+from tidings.feeds.records import records
+from tidings.feeds.sources.back_off import BackOff
+from tidings.feeds.sources.folder_source import FolderSource
 
 CARS = {"brand": {"from": "brand", "grow": True}, "year": "year", "paint": {"from": "paint", "split": ","}}
 SOON = BackOff(0.01, 0.05)

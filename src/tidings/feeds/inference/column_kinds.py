@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tidings.feeds.conversion import Unconvertible, as_text, instant, number
-from tidings.feeds.mapping import Reading
+from tidings.feeds.mapping.mapping import Reading
+from tidings.feeds.records.conversion import Unconvertible, as_text, instant, number
 from tidings.schema import Instant, Kind
 
 FEWEST_REPEATS = 3  # of an enumeration: each value stands so often on average

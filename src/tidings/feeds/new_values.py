@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidings.client import Client, NotAllowed, ServerRefused
-from tidings.feeds.making import Made
-from tidings.feeds.mapping import Mapping
+from tidings.feeds.event_maker import Made
+from tidings.feeds.mapping.mapping import Mapping
 from tidings.schema import Catalog, Kind
 from tidings.schema.growth import AppendNode, AppendValue
 from tidings.schema.values import is_text

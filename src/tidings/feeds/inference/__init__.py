@@ -1,0 +1,1 @@
+"""A schema and a mapping, proposed from what a source holds."""

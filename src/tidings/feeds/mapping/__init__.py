@@ -1,0 +1,1 @@
+"""What a mapping file says, read and written."""

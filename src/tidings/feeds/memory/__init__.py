@@ -1,0 +1,1 @@
+"""What a feed remembers, within a run and across runs."""

@@ -1,0 +1,1 @@
+"""Sources that ship with Tidings: made-up auctions and real flights."""
