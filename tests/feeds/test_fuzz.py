@@ -64,7 +64,8 @@ def test_what_is_inferred_is_a_schema_and_a_mapping(format: str, text: str) -> N
             with suppress(RefusedEvent):
                 validate(made.raw, catalog)
     except UnreadableFeed as problem:
-        assert str(problem) in found.remarks  # nothing is wrong that was not announced
+        if str(problem) not in found.remarks:  # nothing may be wrong that was not announced
+            raise
 
 
 @given(text=st.one_of(st.text(max_size=60), st.lists(st.sampled_from(
