@@ -32,6 +32,7 @@ OTHERS = {
     "README.md", "docs/tutorial.md", "docs/how-to/replay-deliveries.md", "docs/how-to/postgresql.md",
     "docs/how-to/kafka-and-folders.md", "docs/reference/api.md", "docs/reference/scopes.md",
     "docs/reference/xml.md",
+    "docs/how-to/spark-cluster.md",  # test_spark_cluster.py
     "docs/client.md",  # tests/client/test_guide.py
     "docs/feeds.md",  # tests/feeds/test_guide.py
     "docs/gallery.md",  # tests/docs/test_gallery.py
