@@ -1,4 +1,4 @@
-"""The store's password reaches the workers, and nothing that Spark shows to people.
+"""The store's password and what logs in to Kafka reach the workers, and nothing that Spark shows to people.
 
 A pipeline runs with an event log, and logs at level INFO (at DEBUG Spark writes out the pickled source). Then its
 files, its log, its plans as Spark explains them, its progress and the command lines of its processes are searched for
@@ -17,34 +17,77 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.pipeline.market import Market, opening
+from tests.pipeline.test_kafka import broker, sale, send  # noqa: F401  # a fixture
+from tests.services.kafka import Broker
 from tidings.pipeline.pipeline import Pipeline, PipelineSettings
-from tidings.store import Store
+from tidings.store import Store, Subscribe
 
+pytestmark = pytest.mark.slow
 PASSWORD = "Sesam-oeffne-dich-4711"
+# The broker speaks PLAINTEXT: the client is given the secrets and does not use them.
+CLIENT = f"""security.protocol=PLAINTEXT
+sasl.mechanism=PLAIN
+sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required username="ann" password="{PASSWORD}";
+ssl.keystore.key={PASSWORD}
+ssl.key.password={PASSWORD}
+"""
 
 
-@pytest.mark.slow
-def test_the_password_is_nowhere_to_be_seen(postgresql_url: str, tmp_path: Path) -> None:
+def test_the_password_is_nowhere_to_be_seen(
+    with_kafka: SparkSession, broker: Broker, postgresql_url: str, tmp_path: Path, properties: Path,  # noqa: F811
+) -> None:  # fmt: skip
     url = postgresql_url.replace("tidings@", f"tidings:{PASSWORD}@")
+    topic = broker.topic()
+    send(with_kafka, broker, topic, [sale(f"k{number}") for number in range(20)])
     with Store.open(url) as store:
-        store.append([*opening(), *Market(seed=4).drafts(50, changes=0.2)])
+        store.append([*opening(), *Market(seed=4).drafts(50, changes=0.2), Subscribe("of-kafka", "price < 5")])
         (tmp_path / "inbox").mkdir()
         (tmp_path / "inbox" / "wrong.jsonl").write_text('{"id": "w1"}\n')
-        done = subprocess.run(
-            [sys.executable, "-m", "tests.pipeline.test_secrets", str(tmp_path)],
-            capture_output=True, text=True, check=False, env=os.environ | {"TIDINGS_STORE": url},
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        assert store.committed() == store.tail()
-    (tmp_path / "log").write_text(done.stderr)
-    (tmp_path / "shown").write_text(done.stdout)
+        before = store.tail()
+        run(tmp_path, url, f"files:{tmp_path / 'inbox'}", f"kafka://{broker.servers}/{topic}?properties={properties}")
+        assert store.committed() == store.tail() == before + 20
+    search(tmp_path)
+
+
+def test_kafkas_password_is_nowhere_to_be_seen_when_matched_directly(
+    with_kafka: SparkSession, broker: Broker, tmp_path: Path, properties: Path,  # noqa: F811
+) -> None:  # fmt: skip
+    come, go = (f"kafka://{broker.servers}/{broker.topic()}" for _ in range(2))
+    send(with_kafka, broker, come.rpartition("/")[2], [sale(f"k{number}") for number in range(20)])
+    with Store.open(tmp_path / "tidings.db") as store:
+        store.append([*opening(), Subscribe("cheap", "price < 5")])
+        run(tmp_path, store.url, f"{come}?properties={properties}", sink=f"{go}?properties={properties}")
+    search(tmp_path)
+
+
+@pytest.fixture
+def properties(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """In a folder that is not searched."""
+    file = tmp_path_factory.mktemp("secret") / "kafka.properties"
+    file.write_text(CLIENT)
+    return file
+
+
+def run(folder: Path, store: str, *sources: str, sink: str = "") -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.pipeline.test_secrets", str(folder), sink, *sources],
+        capture_output=True, text=True, check=False, env=os.environ | {"TIDINGS_STORE": store},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (folder / "log").write_text(done.stderr)
+    (folder / "shown").write_text(done.stdout)
     assert "mapInArrow" in done.stdout or "MapInArrow" in done.stdout, "the plans were explained"
     assert "java" in done.stdout, "the command lines were listed"
     assert "MicroBatchExecution" in done.stderr, "the log is a wordy one"
+    assert "kafka" in done.stdout, "the plans of Kafka's query, too"
+
+
+def search(folder: Path) -> None:
     numbers = re.compile(rb"\D+".join(str(byte).encode() for byte in PASSWORD.encode()))
-    searched = [path for path in tmp_path.rglob("*") if path.is_file()]
+    searched = [path for path in folder.rglob("*") if path.is_file()]
     assert {"events", "checkpoints", "plans"} <= {part for path in searched for part in path.parts}
     for path in searched:
         content = path.read_bytes()
@@ -52,7 +95,7 @@ def test_the_password_is_nowhere_to_be_seen(postgresql_url: str, tmp_path: Path)
         assert not numbers.search(content), path
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, sink: str, sources: tuple[str, ...]) -> None:
     """The pipeline, in a process of its own: an event log must be asked for before Java starts."""
     (folder / "events").mkdir()
     spark = {
@@ -63,7 +106,7 @@ def main(folder: Path) -> None:
         "spark.sql.streaming.pollingDelay": "200ms",
     }
     settings = PipelineSettings(
-        folder / "data", os.environ["TIDINGS_STORE"], sources=(f"files:{folder / 'inbox'}",), spark=tuple(spark.items())
+        folder / "data", os.environ["TIDINGS_STORE"], sources=sources, direct_to=sink, spark=tuple(spark.items())
     )
     stopped, shown = threading.Event(), set()
 
@@ -79,7 +122,8 @@ def main(folder: Path) -> None:
                 shown.add(query.name)
         if shown:
             print(*_command_lines(), sep="\n")
-        if len(shown) == 2 and pipeline.store.committed() == pipeline.store.tail():
+        is_done = bool(sink) or pipeline.store.committed() == pipeline.store.tail()
+        if len(shown) == len(sources) + (not sink) and is_done:
             stopped.set()
 
     with Pipeline(settings) as pipeline:
@@ -93,4 +137,4 @@ def _command_lines() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2], tuple(sys.argv[3:]))
