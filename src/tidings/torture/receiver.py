@@ -96,6 +96,8 @@ class Receiver:
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
         if "ce-sequence" in headers and "ce-test" not in headers:
             self._record.tried.append((headers["ce-source"].rpartition("/")[2], int(headers["ce-sequence"])))
+        if how == "reset unread" and "ce-type" in headers and "ce-sequence" not in headers:
+            how = "reset"  # only the body of a digest says what was tried
         if how == "reset unread":
             self._record.answers[how] += 1
             writer.transport.abort()
