@@ -67,6 +67,16 @@ def test_event_rows_in_batches(filled: Store, rows: int) -> None:
     assert all(len(batch) for batch in batches)
 
 
+def test_event_rows_of_large_events_come_a_few_at_a_time(filled: Store) -> None:
+    (whole,) = filled.event_rows(0, 11)
+    size = sum(map(len, whole.column("payload").to_pylist()))
+    for most_bytes, least in ((1, 5), (size // 2, 2), (2 * size, 1)):
+        batches = list(filled.event_rows(0, 11, most_bytes=most_bytes))
+        assert pa.Table.from_batches(batches).combine_chunks().to_batches() == [whole]
+        assert len(batches) >= least
+    assert max(map(len, filled.event_rows(0, 11, most_bytes=1))) == 1
+
+
 def test_no_event_rows(filled: Store) -> None:
     assert list(filled.event_rows(0, 5)) == []
     assert list(filled.event_rows(13, 99)) == []

@@ -5,14 +5,16 @@ import pickle
 
 import pytest
 
-from tests.store.samples import START, positions, publish, refusal, with_schema
+from tests.store.samples import START, Clock, positions, publish, refusal, with_schema
 from tests.store.test_expiry import in_seconds
 from tidings.store import (
     KEEP,
+    Accepted,
     Draft,
     Edit,
     NoSuchSubscription,
     Pause,
+    Refused,
     Resume,
     Span,
     Standing,
@@ -20,6 +22,7 @@ from tidings.store import (
     Subscribe,
     Withdraw,
 )
+from tidings.store.errors import QuotaReached
 from tidings.store.journal import subscriptions
 
 
@@ -28,6 +31,21 @@ def test_posting_and_resuming_open_a_span_withdrawing_and_pausing_close_it(store
     assert list(store.spans()) == [Span("s", 6, 8, "price < 3")]
     store.append([Resume("s"), publish("e11"), Withdraw("s")])
     assert list(store.spans()) == [Span("s", 6, 8, "price < 3"), Span("s", 10, 12, "price < 3")]
+
+
+def test_a_quota_holds_within_one_group_too(store: Store, clock: Clock) -> None:
+    with_schema(store)
+    drafts = [Subscribe(f"s{n}", "price < 3", owner, most=2) for n, owner in enumerate(("ann", "bob", "ann", "ann"))]
+    *_, last = store.append(drafts)
+    assert last == Refused(QuotaReached(2))
+    (still,) = store.append([Subscribe("s4", "price < 3", "ann", most=2)])
+    assert still == Refused(QuotaReached(2))
+    *_, freed = store.append([Withdraw("s0"), Subscribe("s5", "price < 3", "ann", in_seconds(5), most=2)])
+    assert isinstance(freed, Accepted)
+    clock.tick(6)
+    (expired,) = store.append([Subscribe("s6", "price < 3", "ann", most=2)])
+    assert isinstance(expired, Accepted)
+    assert [store.count_subscriptions(owner) for owner in ("ann", "bob")] == [2, 1]
 
 
 def test_an_edit_closes_one_and_opens_the_next(store: Store) -> None:

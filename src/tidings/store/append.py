@@ -30,6 +30,7 @@ from tidings.store.errors import (
     DraftFailed,
     ExpiryPassed,
     NoSuchSubscription,
+    QuotaReached,
     SubscriptionActive,
     SubscriptionExists,
     SubscriptionPaused,
@@ -172,6 +173,8 @@ class Group:
             raise AccountClosed(draft.owner)
         if draft.id in self._state.standing:
             raise SubscriptionExists(draft.id)
+        if draft.most is not None and self._state.owned[draft.owner] >= draft.most:
+            raise QuotaReached(draft.most)
         self._not_passed(draft.id, draft.expiry)
         body = {"id": draft.id, "filter": self._canonical(draft.id, draft.filter)}
         if draft.owner:
@@ -252,6 +255,7 @@ def append(
     accepted = Instant(max(reading.now, row.accepted))
     state = Projections(catalog(connection, row.version))
     owners = {draft.owner for draft in drafts if isinstance(draft, Subscribe) and is_id(draft.owner)}
+    state.load_owned(connection, owners)
     group = Group(state, row.tail, row.watermark, accepted, closed_among(connection, owners))
     group.expire(state.load_expired(connection, accepted))
     state.load(connection, dialect, _ids(drafts), _keys(drafts))

@@ -61,6 +61,13 @@ class AccountExists(Explained, StoreError):
     template = "there is an account {username!v} already; choose another name"
 
 
+class QuotaReached(Explained, StoreError):
+    """An account has as many subscriptions as it may have."""
+
+    most: int
+    template = "you have {most!n} subscriptions and may have no more; remove some that you do not need"
+
+
 class AccountClosed(Explained, StoreError):
     """It was disabled or deleted."""
 

@@ -7,23 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tidings.errors import Explained, ServiceError
 from tidings.schema import Instant
 from tidings.service.actions.channel_values import ChannelAsked, Kept, how_to_confirm
 from tidings.service.actions.filters import read_filter
 from tidings.service.actions.keys import IdempotencyKeyReused, subscription_id
 from tidings.service.gateway import Gateway
 from tidings.store import Edit, NoSuchSubscription, Standing, StoredChannel, Subscribe, SubscriptionExists, Withdraw
+from tidings.store.errors import QuotaReached
 from tidings.store.journal.entries import KEEP, Keep, State
 from tidings.store.journal.fitness import is_id
-
-
-class QuotaReached(Explained, ServiceError):
-    """What there is too much of, and how many there may be."""
-
-    what: str
-    most: int
-    template = "you have {most!n} {what} and may have no more; remove some that you do not need"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +62,11 @@ async def subscribe(gateway: Gateway, owner: str, asked: SubscriptionAsked) -> S
     if found is None:
         most = gateway.settings.subscriptions_per_owner
         if await gateway.read(store.count_subscriptions, owner) >= most:
-            raise QuotaReached("subscriptions", most)
+            raise QuotaReached(most)  # before a receiver is asked; the journal looks again
         new = None if wanted is None else (await channels.prepared(id, owner, wanted)).channel
         kind = "" if new is None else new.kind
         try:
-            await gateway.append_one(Subscribe(id, filter.text, owner, asked.expiry, kind, new))
+            await gateway.append_one(Subscribe(id, filter.text, owner, asked.expiry, kind, new, most))
         except SubscriptionExists:  # the same request, sent twice at once
             if asked.key is None:
                 raise

@@ -47,7 +47,7 @@ class Grow:
 @dataclass(frozen=True, slots=True)
 class Subscribe:
     """The filter's text is bound at its place in the journal, and its canonical text is kept. The channel is stored in
-    the same transaction."""
+    the same transaction. `most` is how many subscriptions the owner may have."""
 
     id: str
     filter: str
@@ -55,6 +55,7 @@ class Subscribe:
     expiry: Instant | None = None
     delivery: str = ""
     channel: StoredChannel | None = None
+    most: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,21 +69,19 @@ def entries(database: Database, after: int, upto: int | None) -> Iterator[Entry]
     return _pages(database, after, upto, only_changes=False)
 
 
-def event_rows(database: Database, after: int, upto: int, rows: int) -> Iterator[Any]:
+def event_rows(database: Database, after: int, upto: int, rows: int, most_bytes: int) -> Iterator[Any]:
     import pyarrow as pa  # the gateway starts without it
 
     names = ("position", "accepted", "schema_version", "payload")
     form = pa.schema(list(zip(names, (pa.int64(), pa.int64(), pa.int64(), pa.string()), strict=True)))
     while True:
         with database.reading() as connection:
-            page = database.dialect.page(connection, _EVENT_ROWS, (after, upto, rows))
-        if page:
-            columns = zip(zip(*page, strict=True), form, strict=True)
-            arrays = [pa.array(column, field.type) for column, field in columns]
-            yield pa.RecordBatch.from_arrays(arrays, schema=form)
-        if len(page) < rows:
+            page = database.dialect.bounded_page(connection, _EVENT_ROWS, (after, upto, rows), most_bytes)
+        if not page:
             return
-        after = page[-1].position
+        columns = [pa.array(column, field.type) for column, field in zip(zip(*page, strict=True), form, strict=True)]
+        yield pa.RecordBatch.from_arrays(columns, schema=form)
+        after = columns[0][-1].as_py()
 
 
 def event_page(database: Database, after: int, upto: int, rows: int, most_bytes: int) -> EventPage:

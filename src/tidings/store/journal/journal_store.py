@@ -62,9 +62,9 @@ class JournalStore:
     def entries(self, after: int = 0, upto: int | None = None) -> Iterator[Entry]:
         return journal.entries(self.database, after, upto)
 
-    def event_rows(self, after: int, upto: int, rows: int = 10_000) -> Iterator[Any]:
+    def event_rows(self, after: int, upto: int, rows: int = 10_000, most_bytes: int = 1 << 24) -> Iterator[Any]:
         """Events as record batches of position, accepted (µs), schema_version and payload (JSON of a raw event)."""
-        return journal.event_rows(self.database, after, upto, rows)
+        return journal.event_rows(self.database, after, upto, rows, most_bytes)
 
     def event_page(self, after: int, upto: int, rows: int = 10_000, most_bytes: int = 1 << 24) -> journal.EventPage:
         """The first events of (after, upto], as many as fit: at least one, if there is one."""

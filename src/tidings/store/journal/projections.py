@@ -7,7 +7,7 @@ keys; `write` puts the outcome into the tables. Appending and rebuilding both go
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
@@ -40,6 +40,7 @@ class Projections:
     def _forget(self) -> None:
         self.standing: dict[str, Standing] = {}
         self.keys: dict[bytes, int] = {}
+        self.owned: Counter[str] = Counter()  # subscriptions by owner, of the owners that were loaded
         self._stored: dict[str, Standing] = {}  # as the table has them
         self._touched: set[str] = set()
         self._grown = False
@@ -54,6 +55,13 @@ class Projections:
             self._add(row)
         known = dialect.find(connection, tables.event_keys.c.key, sorted(keys))
         self.keys.update((bytes(row.key), row.position) for row in known)
+
+    def load_owned(self, connection: Connection, owners: Collection[str]) -> None:
+        """How many subscriptions they have; to be called before the first entry is applied."""
+        counts = tables.subscription_counts.c
+        if owners:
+            rows = connection.execute(select(counts.owner, counts.subscriptions).where(counts.owner.in_(owners)))
+            self.owned.update({row.owner: row.subscriptions for row in rows})
 
     def load_expired(self, connection: Connection, time: Instant) -> list[str]:
         """The ids of the subscriptions that have expired at this time, first the one that did so first."""
@@ -91,6 +99,7 @@ class Projections:
                 raise ValueError(f"subscription {id!r} stands already")
             expiry = None if "expiry" not in body else Instant.parse(body["expiry"])
             owner, delivery = body.get("owner", ""), body.get("delivery", "")
+            self.owned[owner] += 1
             self._open(Standing(id, owner, body["filter"], "active", expiry, delivery, position, position))
             return
         before = self.standing[id]
@@ -98,6 +107,7 @@ class Projections:
             case "withdraw" | "expire", _:
                 self._touched.add(id)
                 self._close(before, position)
+                self.owned[before.owner] -= 1
                 del self.standing[id]
             case "pause", "active":
                 self._close(before, position)
