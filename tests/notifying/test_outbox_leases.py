@@ -174,7 +174,7 @@ def test_whoever_lost_the_lease_settles_nothing(store: Store, clock: Clock, capl
     play(two, through())
     assert [delivery.id for delivery in first.sent] == [delivery.id for delivery in second.sent]
     assert states(store) == [("delivered", 1)]
-    assert "may not send any more: two holds the lease" in caplog.text
+    assert "lost its lease to two" in caplog.text
     with pytest.raises(LeaseLost):
         store.create_deliveries("one", clock.time, 10, lambda text: None)  # type: ignore[arg-type, return-value]
 

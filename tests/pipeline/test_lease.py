@@ -13,12 +13,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.pipeline.market import Market, opening
 from tests.pipeline.oracle import notifications_of, stored
 from tests.services.sqlite import new_store
 from tidings.pipeline.lease import PipelineLease, StoreInUse
-from tidings.store import Store
+from tidings.pipeline.plans.planner import Planner
+from tidings.pipeline.plans.plans import Plans
+from tidings.pipeline.stream.sink import RemoteSink, new_query
+from tidings.store import LeaseLost, Store
 
 SHORT = 0.01  # seconds
 
@@ -82,6 +86,29 @@ def test_one_that_was_taken_for_dead_notices(store: Store, tmp_path: Path) -> No
     _until(lambda: one.lost is not None)
     one.give_back()
     assert store.take_pipeline_lease("three", 10) == "two", "what is another's is not given back"
+
+
+def test_a_query_that_outlives_its_client_leaves_its_successor_alone(
+    store: Store, tmp_path: Path, spark: SparkSession
+) -> None:
+    """Under Spark Connect the query is the server's: it goes on when the client is killed."""
+    store.append([*opening(), *Market(seed=6).drafts(100, changes=0.2)])
+    plans = Plans(tmp_path / "plans")
+    planned = Planner(store, plans).catch_up()
+    row = (1, store.tail(), planned.version, planned.shards)
+    frame = spark.createDataFrame([row], "first long, last long, plan long, shards int")
+    store.take_pipeline_lease("killed", 0)
+    query = new_query()
+    orphan = RemoteSink(store.url, plans.for_workers(), 1, query, "killed")
+    store.stage(f"{query}-batch-run", 0, b"left behind")
+    store.stage("successor-batch-run", 0, b"matches")
+    orphan(frame, 0)
+    assert (store.staged("successor-batch-run", 0), store.staged(f"{query}-batch-run", 0)) == (b"matches", None)
+    assert stored(store) == notifications_of(store)
+    store.take_pipeline_lease("successor", 15)
+    with pytest.raises(LeaseLost, match="the pipeline killed lost its lease to successor"):
+        orphan(frame, 1)
+    assert store.staged("successor-batch-run", 0) == b"matches"
 
 
 @pytest.mark.slow

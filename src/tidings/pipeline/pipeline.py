@@ -32,10 +32,10 @@ from tidings.pipeline.plans.restored_journal import was_put_back
 from tidings.pipeline.plans.shared_plans import PlanUploads
 from tidings.pipeline.spark.java_ended import java_watched
 from tidings.pipeline.spark.location import location_of
-from tidings.pipeline.spark.session import LocalStoreOnly, check_reach, is_local, spark_session
+from tidings.pipeline.spark.session import LocalStoreOnly, check_reach, has_local_workers, is_local, spark_session
 from tidings.pipeline.stream.queries import JOURNAL, failed, is_gap, reason, rows_per_second, start_matching
 from tidings.pipeline.stream.sink import Batch, Sink, Stopped
-from tidings.pipeline.stream.staging import StagedFiles, StagedRows, Staging
+from tidings.pipeline.stream.staging import StagedFiles, StagedRows
 from tidings.store import ClockJumped, Gap, Retention, RetentionDays, Store
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Pipeline:
             self.lease = PipelineLease(self.store, self.settings.data)
             self.plans = Plans(self.folder.plans.absolute())
             self.planner = Planner(self.store, self.plans, self.settings.plan_limit, self._tell)
-            self.sink = Sink(self.store, self.plans, self._staging())
+            self.sink = Sink(self.store, self.plans, StagedFiles(self.folder.staged.absolute()))
             own = [JOURNAL, *(_named("ingest", text) for text in self.settings.sources)]
             for query in self._direct_names() if self._direct_to else own:
                 self._checkpoint(query)
@@ -150,10 +150,8 @@ class Pipeline:
         was_older = was_put_back(self.store, self.plans)
         if was_older:
             self.store.renew_incarnation()
-        if not self._direct_to:
-            self.sink.sweep()
-            if was_older:
-                self._set_aside("the store was put back from an older copy")
+        if not self._direct_to and was_older:
+            self._set_aside("the store was put back from an older copy")
 
     def _run(
         self, stopped: threading.Event, once: bool, watch: Callable[[Progress], None], spark: SparkSession | None
@@ -163,6 +161,10 @@ class Pipeline:
         own = {"spark.jars.packages": ",".join(packages)} if packages else {}
         session = spark or self._session(own | dict(self.settings.spark))
         check_reach(self.store.url, session)
+        if not has_local_workers(session):  # which share no folder with this process
+            self.sink.staging = StagedRows(self.store.url)
+        if not self._direct_to:
+            self.sink.staging.sweep("")  # what other pipelines left: this one has the lease
         if self.settings.plans:
             self.plans.uploads = PlanUploads(
                 location_of(self.settings.plans, lambda name: session.conf.get(name, None))
@@ -188,11 +190,6 @@ class Pipeline:
                         thread.join()
                 if spark is None:
                     session.stop()
-
-    def _staging(self) -> Staging:
-        if is_local(self.settings.master):
-            return StagedFiles(self.folder.staged.absolute())
-        return StagedRows(self.store.url)
 
     def _session(self, settings: dict[str, str]) -> SparkSession:
         """Spark puts a handler of its own in place, which would cancel the batch under way; ours lets it finish."""
@@ -230,8 +227,8 @@ class Pipeline:
                 self._watch(others, stopped, watch)
                 self.planner.catch_up()
                 others = []
-            checkpoint, most = self._checkpoint(JOURNAL), self.settings.most_rows
-            query = start_matching(session, self.store.url, self.plans, self.sink, checkpoint, most, once)
+            checkpoint, most, holder = self._checkpoint(JOURNAL), self.settings.most_rows, self.lease.holder
+            query = start_matching(session, self.store.url, self.plans, self.sink, checkpoint, most, once, holder)
             try:
                 return self._watch([query, *others], stopped, watch)
             except (Gap, QueryFailed) as problem:

@@ -133,11 +133,12 @@ class NoSuchDelivery(Explained, StoreError):
 
 
 class LeaseLost(Explained, StoreError):
-    """Another outbox sends now: `holder` wanted to write, `found` holds the lease."""
+    """Another outbox or pipeline (`what`) is at work now: `holder` wanted to write, `found` holds the lease."""
 
+    what: str
     holder: str
     found: str
-    template = "the outbox {holder} may not send any more: {who} holds the lease; nothing was changed"
+    template = "the {what} {holder} lost its lease to {who}; nothing was changed"
 
     @property
     def who(self) -> str:

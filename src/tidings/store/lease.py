@@ -1,7 +1,8 @@
 """Leases: one outbox sends at a time, and one pipeline matches, for as long as it renews its lease. Others wait.
 
-Every write of an outbox checks its lease first. A pipeline needs no such check: the sink tells by position what is
-stored already, so two that run for a moment store nothing twice."""
+Every write of an outbox checks its lease first. A pipeline's writes need no such check: the sink tells by position what
+is stored already, so two that run for a moment store nothing twice. Only a query of Spark Connect, which may outlive
+its client, looks before each batch, and ends."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ def check_lease(connection: Connection, name: Leased, holder: str) -> None:
     taken, still holds. Raises LeaseLost."""
     found = connection.execute(select(leases.c.holder).where(leases.c.name == name)).scalar_one()
     if found != holder:
-        raise LeaseLost(holder, found)
+        raise LeaseLost(name, holder, found)
 
 
 def _microseconds(seconds: float) -> int:

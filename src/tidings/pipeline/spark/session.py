@@ -143,11 +143,15 @@ def master_of(session: SparkSession) -> str:
     return str(session.conf.get("spark.master", "a server of Spark Connect"))
 
 
+def has_local_workers(session: SparkSession) -> bool:
+    """Whether the session's workers run on this machine."""
+    return not is_connect(session) and is_local(master_of(session))
+
+
 def check_reach(store_url: str, session: SparkSession) -> None:
     """Whether the session's workers can open the store. Raises LocalStoreOnly."""
-    master = master_of(session)
-    if store_url.startswith("sqlite") and (is_connect(session) or not is_local(master)):
-        raise LocalStoreOnly("Spark Connect" if is_connect(session) else master)
+    if store_url.startswith("sqlite") and not has_local_workers(session):
+        raise LocalStoreOnly("Spark Connect" if is_connect(session) else master_of(session))
 
 
 def parallelism(session: SparkSession) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidings.pipeline.plans.plans import Plans
 from tidings.pipeline.spark.session import is_connect, parallelism
-from tidings.pipeline.stream.sink import RemoteSink, Sink
+from tidings.pipeline.stream.sink import RemoteSink, Sink, new_query
 from tidings.store import Gap
 
 if TYPE_CHECKING:
@@ -17,18 +17,21 @@ JOURNAL = "journal"
 
 
 def start_matching(
-    session: SparkSession, store_url: str, plans: Plans, sink: Sink, checkpoint: str, most_rows: int, once: bool
-) -> StreamingQuery:
-    """From the journal to the notifications; on and on or, once, through all that is there now."""
+    session: SparkSession, store_url: str, plans: Plans, sink: Sink, checkpoint: str, most_rows: int, once: bool,
+    holder: str,
+) -> StreamingQuery:  # fmt: skip
+    """From the journal to the notifications; on and on or, once, through all that is there now. `holder` has the
+    pipeline's lease."""
     from tidings.pipeline.stream.source import FORMAT, journal_source
 
     shared, tasks = plans.for_workers(), parallelism(session)
     session.dataSource.register(journal_source(store_url, shared, most_rows, tasks))
     sink.plans, sink.tasks = shared, tasks
+    remote = RemoteSink(store_url, shared, tasks, new_query(), holder)
     writer = (
         session.readStream.format(FORMAT)
         .load()
-        .writeStream.foreachBatch(RemoteSink(store_url, shared, tasks) if is_connect(session) else sink)
+        .writeStream.foreachBatch(remote if is_connect(session) else sink)
         .queryName(JOURNAL)
         .option("checkpointLocation", checkpoint)
     )

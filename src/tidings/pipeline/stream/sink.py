@@ -70,9 +70,12 @@ class Total:
 class Sink:
     """Called by Spark with each batch, in the driver."""
 
-    def __init__(self, store: Store, plans: WorkerPlans, staging: Staging, limits: Limits = _LIMITS) -> None:
-        self._store, self.plans, self._staging = store, plans, staging
+    def __init__(
+        self, store: Store, plans: WorkerPlans, staging: Staging, limits: Limits = _LIMITS, query: str = ""
+    ) -> None:
+        self._store, self.plans, self.staging = store, plans, staging
         self.tasks = 1  # that run at once
+        self._query = query or new_query()
         self._limits = limits
         self._pace = Pace()
         self._size = BatchSize(store.place().batch_limit or FIRST_BATCH)
@@ -81,20 +84,16 @@ class Sink:
         self.problem: Exception | None = None  # Spark wraps what is raised here beyond recognition
         self.stopping = threading.Event()
 
-    def sweep(self) -> None:
-        """Removes what the last pipeline left behind; to be called by the only one at work."""
-        self._staging.sweep("")
-
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
         begun = time.monotonic()
-        name = uuid.uuid4().hex[:12]
+        name = f"{self._query}-{uuid.uuid4().hex[:12]}"
         try:
             first, last, events, added = self._matched(frame, name)
         except Exception as problem:
             self.problem = problem
             raise
         finally:
-            self._staging.sweep(name)
+            self.staging.sweep(name)
         batch = Batch(first, last, events, added, time.monotonic() - begun)
         self._batches.append(batch)
         self.total = self.total.with_one_more(batch)
@@ -106,7 +105,7 @@ class Sink:
 
     def _matched(self, frame: DataFrame, name: str) -> tuple[int, int, int, int]:
         """All rounds of a batch: its first and last position, events, notifications added."""
-        stage = MatchStage(self.plans, self._store.url, self._staging, name, self._limits)
+        stage = MatchStage(self.plans, self._store.url, self.staging, name, self._limits)
         bounds: tuple[int, int] | None = None  # the first and the last position of the batch
         events = added = failures = 0
         while True:
@@ -134,7 +133,7 @@ class Sink:
         self._bury(found.problems())
         begun = time.monotonic()
         added = self._store.commit(
-            found.first, found.reached, found.chunks(self._staging), pace=self._pace, batch_limit=self._size.positions
+            found.first, found.reached, found.chunks(self.staging), pace=self._pace, batch_limit=self._size.positions
         )
         self._size.storing = time.monotonic() - begun
         return added
@@ -158,16 +157,21 @@ class Sink:
 @dataclass(frozen=True, slots=True)
 class RemoteSink:
     """The sink under Spark Connect, which calls it in a process of the server's: it opens the store there. What it has
-    done is known by the store alone."""
+    done is known by the store alone. It may outlive its client; as soon as another pipeline has taken over, it ends:
+    `holder` is whose lease it works under."""
 
     store_url: str = field(repr=False)
     plans: WorkerPlans
     tasks: int
+    query: str
+    holder: str
 
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
-        sink = Sink(opened_store(self.store_url), self.plans, StagedRows(self.store_url))
+        store, staging = opened_store(self.store_url), StagedRows(self.store_url)
+        store.check_pipeline_lease(self.holder)
+        sink = Sink(store, self.plans, staging, query=self.query)
         sink.tasks = self.tasks
-        sink.sweep()
+        staging.sweep(self.query)  # left by a batch whose process was killed
         sink(frame, batch_id)
 
 
@@ -187,6 +191,11 @@ class BatchSize:
             self.positions = max(tasks, int(length * _SLOW / seconds))
         elif seconds < _QUICK and 2 * length > self.positions:
             self.positions = min((8 if seconds < _QUICK / 8 else 2) * self.positions, _LARGEST_BATCH)
+
+
+def new_query() -> str:
+    """A name that tells what this query stages from what others do."""
+    return uuid.uuid4().hex[:12]
 
 
 def _run(frame: DataFrame, stage: MatchStage) -> Any:

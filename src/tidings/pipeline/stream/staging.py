@@ -2,8 +2,8 @@
 
 A task writes runs: chunks of matches, in the order of position and subscription. What it yields to Spark names them.
 Where the workers share the driver's machine chunks are files in the data folder, else rows of the store. Names are
-random, so a task that is run again, or twice at once, doubles nothing; they begin with the batch's own name, by which
-the sink sweeps up what tasks left behind that were killed."""
+random, so a task that is run again, or twice at once, doubles nothing. They begin with the query's own name and then
+the batch's: by these the sink removes what killed tasks left behind, and never what another query has staged."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Staging(Protocol):
         """Raises StagedLost."""
 
     def sweep(self, batch: str) -> None:
-        """Removes all runs of a batch, or of all batches: ''."""
+        """Removes all runs whose names begin so: of a batch, of a query or, by '', of all."""
 
 
 @dataclass(frozen=True, slots=True)

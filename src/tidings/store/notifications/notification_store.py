@@ -9,7 +9,7 @@ from tidings.schema import Instant
 from tidings.store.clock.clock_guard import ClockGuard
 from tidings.store.databases.database import Database
 from tidings.store.journal.entries import Notification
-from tidings.store.lease import take_lease
+from tidings.store.lease import check_lease, take_lease
 from tidings.store.notifications import notifications, progress, staging
 from tidings.store.notifications.progress import MATCHES, Place
 from tidings.store.notifications.quotas import Dropped, Quotas, dropped_of, most_dropped
@@ -56,6 +56,11 @@ class NotificationStore:
     def take_pipeline_lease(self, holder: str, seconds: float) -> str:
         """Who may match from now on, for so long: this pipeline, or the one that holds the lease. 0 gives it back."""
         return take_lease(self.database, self.clock, "pipeline", holder, seconds)
+
+    def check_pipeline_lease(self, holder: str) -> None:
+        """Raises LeaseLost where another pipeline holds the lease now."""
+        with self.database.reading() as connection:
+            check_lease(connection, "pipeline", holder)
 
     def most_dropped(self, limit: int) -> list[Dropped]:
         """The accounts that lost most matches to their quotas, ever."""
