@@ -13,19 +13,17 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 from tidings.errors import Explained, PipelineError, TidingsError
-from tidings.events.validation import MOST_VALUES
 from tidings.pipeline.direct.direct import NewestPlan, start_direct
 from tidings.pipeline.direct.match_sinks import MatchSink, parse_sink
 from tidings.pipeline.folder import DataFolder
 from tidings.pipeline.ingest.ingest import packages_for, parse_source, start_ingest
 from tidings.pipeline.lease import PipelineLease
+from tidings.pipeline.pipeline_settings import PipelineSettings, Progress
 from tidings.pipeline.plans.planner import Planner
 from tidings.pipeline.plans.plans import Plans
 from tidings.pipeline.plans.restored_journal import was_put_back
@@ -34,14 +32,15 @@ from tidings.pipeline.spark.java_ended import java_watched
 from tidings.pipeline.spark.location import location_of
 from tidings.pipeline.spark.session import LocalStoreOnly, check_reach, has_local_workers, is_local, spark_session
 from tidings.pipeline.stream.queries import JOURNAL, failed, is_gap, reason, rows_per_second, start_matching
-from tidings.pipeline.stream.sink import Batch, Sink, Stopped
+from tidings.pipeline.stream.sink import Sink, Stopped
 from tidings.pipeline.stream.staging import StagedFiles, StagedRows
-from tidings.store import ClockJumped, Gap, Retention, RetentionDays, Store
+from tidings.store import ClockJumped, Gap, Retention, Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
+__all__ = ["Pipeline", "PipelineSettings", "Progress", "QueryFailed"]
 _LOOK = 0.25  # seconds between two looks at the queries
 _PATIENCE = 15.0  # seconds that a stop waits for the batch that is under way
 
@@ -52,39 +51,6 @@ class QueryFailed(Explained, PipelineError):
     query: str
     said: str
     template = "the query {query!r} failed and nothing of its last batch was committed: {said}"
-
-
-@dataclass(frozen=True, slots=True)
-class PipelineSettings:
-    data: Path
-    store: str = ""  # a URL; empty: SQLite in the data folder
-    master: str = "local[2]"
-    sources: tuple[str, ...] = ()  # what is appended to the journal: files:FOLDER, kafka://HOST:PORT/TOPIC
-    direct_to: str = ""  # instead, from the sources past the journal to parquet:FOLDER or kafka://HOST:PORT/TOPIC
-    most_rows: int = 100_000  # of one batch
-    plan_limit: int | None = None  # bytes of the plan that one worker may hold
-    spark: tuple[tuple[str, str], ...] = ()  # settings of Spark itself
-    values_per_attribute: int = MOST_VALUES  # different ones in one event of a source
-    plans: str = ""  # a URI or shared path for workers on other machines; empty: they read the data folder
-    checkpoints: str = ""  # a URI that Spark knows; empty: in the data folder
-    keep: RetentionDays = field(default_factory=RetentionDays)  # for how long events and the like are kept
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far the pipeline is, and the batches since it was last told."""
-
-    tail: int
-    committed: int
-    batches: tuple[Batch, ...]
-    seconds: float
-    rows_per_second: float = 0.0  # that come in from files and Kafka, as Spark counts them
-    waits_for: str = ""  # the pipeline that works on this store; this one takes over when that ends
-
-    @property
-    def lag(self) -> int:
-        """Positions of the journal that are still to be matched."""
-        return self.tail - self.committed
 
 
 class Pipeline:

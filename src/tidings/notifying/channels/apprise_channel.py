@@ -10,24 +10,17 @@ name that changes its mind nor a redirect leads into our own network. Apprise is
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
-import socket
-import sys
-import threading
 import time
-import warnings
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from tidings.errors import ChannelError, one_of, shown, suggestion
 from tidings.notifying.apprise_place import apprise_place
+from tidings.notifying.channels.apprise_watch import WATCH, Watch, start_watching
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
-from tidings.notifying.http.addresses import special
 from tidings.notifying.mail.text import mail_of, one_line
 from tidings.schema import Instant
 from tidings.settings import Settings
@@ -103,7 +96,7 @@ class AppriseChannel:
         if not isinstance(url, str) or len(url) > LONGEST_URL or not url.isprintable():
             raise InvalidAppriseUrl("", f"must be one line of at most {LONGEST_URL:,} characters")
         url = url.strip()
-        watch = _Watch(self._allow_loopback)
+        watch = Watch(self._allow_loopback)
         watch.end()
         self._plugin(url, watch)
         return {**settings, "kind": self.kind, "url": url}
@@ -114,7 +107,7 @@ class AppriseChannel:
         mail = mail_of(delivery)
         await self._places.acquire()
         began = time.monotonic()
-        watch = _Watch(self._allow_loopback)
+        watch = Watch(self._allow_loopback)
         work = asyncio.get_running_loop().run_in_executor(
             self._threads, self._sent, url, _calm(mail.subject), _calm(mail.plain), watch
         )
@@ -130,26 +123,26 @@ class AppriseChannel:
         """Waits for what is under way."""
         self._threads.shutdown()
 
-    def _sent(self, url: str, title: str, body: str, watch: _Watch) -> str:
+    def _sent(self, url: str, title: str, body: str, watch: Watch) -> str:
         """In a thread. The problem, or nothing."""
         try:
             plugin = self._plugin(url, watch)
         except ChannelError as problem:
             return str(problem)
-        token = _WATCH.set(watch)
+        token = WATCH.set(watch)
         try:
             sent = plugin.notify(body=body, title=title, body_format="text", overflow="truncate")
         except Exception as problem:  # a plugin is others' code: whatever it raises is a failed attempt
             watch.lines.append(f"{type(problem).__name__}: {problem}")
             sent = False
         finally:
-            _WATCH.reset(token)
+            WATCH.reset(token)
         if sent:
             return ""
         lines = "; ".join(dict.fromkeys(watch.lines)) or "it was not taken, without a reason"
         return one_line(_without_secrets(lines, url), LONGEST_PROBLEM)
 
-    def _plugin(self, url: str, watch: _Watch) -> NotifyBase:
+    def _plugin(self, url: str, watch: Watch) -> NotifyBase:
         """The plugin for the URL, with the connection's rules put back to the careful ones."""
         found = _SCHEME.match(url)
         scheme = found[1].lower() if found else url.partition(":")[0][:20]
@@ -158,8 +151,8 @@ class AppriseChannel:
         from apprise import Apprise, AppriseAsset
         from apprise.plugins import url_to_dict
 
-        _start_watching()
-        token = _WATCH.set(watch)
+        start_watching()
+        token = WATCH.set(watch)
         try:
             parts = url_to_dict(url)  # type: ignore[no-untyped-call]
             if parts is None or parts.get("schema") not in self._schemes:
@@ -176,79 +169,13 @@ class AppriseChannel:
             reason = one_line(_without_secrets(str(problem), url), LONGEST_PROBLEM)
             raise InvalidAppriseUrl(apprise_place(url), f"is refused by Apprise: {reason}") from None
         finally:
-            _WATCH.reset(token)
+            WATCH.reset(token)
         if plugin is None:
             raise InvalidAppriseUrl(apprise_place(url), "names a service whose library is not installed here")
         plugin.redirects = False
         plugin.verify_certificate = True
         plugin.socket_connect_timeout = plugin.socket_read_timeout = self._seconds + 1  # after the whole limit
         return plugin
-
-
-class _Watch:
-    """What one use of a plugin does: the lines it logs, and the connections it opens. After `end` it opens none."""
-
-    def __init__(self, allow_loopback: bool) -> None:
-        self.lines: list[str] = []
-        self._allow_loopback = allow_loopback
-        self._sockets: list[socket.socket] | None = []
-        self._lock = threading.Lock()
-
-    def admit(self, sock: socket.socket, address: object) -> None:
-        """Raises PermissionError, which a library takes for a connection that failed. The socket is kept as a second
-        handle, since wrapping it in TLS makes the first one useless."""
-        host = str(address[0]) if isinstance(address, tuple) and address else ""
-        kind = special(host)
-        if kind is not None and not (self._allow_loopback and kind == "a loopback"):
-            self.lines.append(f"it leads to {kind} address, where nothing is sent")
-            raise PermissionError(f"{kind} address")
-        with self._lock:
-            if self._sockets is None:
-                raise PermissionError("its time is over")
-            self._sockets.append(sock.dup())
-
-    def end(self) -> None:
-        with self._lock:
-            sockets, self._sockets = self._sockets or [], None
-        for sock in sockets:
-            with suppress(OSError):  # not connected, or closed by the other side
-                sock.shutdown(socket.SHUT_RDWR)
-            sock.close()
-
-
-_WATCH: ContextVar[_Watch | None] = ContextVar("apprise_watch", default=None)
-_STARTING = threading.Lock()
-_CONNECTING = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
-
-
-def _audit(event: str, parts: tuple[Any, ...]) -> None:
-    """Python calls this before it connects. Refused alternative: vetting the URL's host first, which a name that
-    changes its address, a redirect or a server that names another one would get around."""
-    if event in _CONNECTING and (watch := _WATCH.get()) is not None and parts[1] is not None:
-        watch.admit(parts[0], parts[1])  # without an address it sends on what is connected already
-
-
-class _Lines(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        if (watch := _WATCH.get()) is not None:
-            watch.lines.append(record.getMessage())
-
-
-_LINES = _Lines(logging.WARNING)
-
-
-def _start_watching() -> None:
-    """Once a process: an audit hook stays for good."""
-    from apprise.manager_plugins import NotificationManager
-
-    logger = logging.getLogger("apprise")
-    with _STARTING:
-        if _LINES not in logger.handlers:
-            with warnings.catch_warnings():  # a plugin imports what Python will drop; it does without it by then
-                warnings.simplefilter("ignore", DeprecationWarning)
-                NotificationManager().load_modules()  # type: ignore[no-untyped-call]
-            sys.addaudithook(_audit)
-            logger.addHandler(_LINES)
 
 
 def _without_secrets(text: str, url: str) -> str:

@@ -9,15 +9,16 @@ an outbox that has read everything due up to a time need not read that again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from tidings.schema import Instant
 from tidings.store.databases.database import Database, Dialect, NamedRow, Row
+from tidings.store.deliveries.rhythm import Rhythms
 from tidings.store.deliveries.totals import Totals, add_totals
 from tidings.store.lease import check_lease
 from tidings.store.notifications.progress import last_cursor
@@ -43,26 +44,7 @@ _CHANNEL = ("subscription", "owner", "kind", "settings", "state", "sequence", "c
 _MARK: Any = bindparam("mark")  # not a column's name, which an update of many rows may not use
 
 
-class Rhythm(Protocol):
-    """When a channel may send."""
-
-    @property
-    def most(self) -> int:
-        """Notifications in one delivery; 1: there is no digest."""
-
-    @property
-    def longest(self) -> int:
-        """Microseconds for which a digest collects."""
-
-    def due(self, now: Instant, recent: Sequence[int]) -> tuple[Instant, list[int]]:
-        """The time of a first attempt, and the recent ones with it; the times asked for never decrease."""
-
-    def awake(self, now: Instant) -> Instant:
-        """That time, or the end of the quiet hours it falls into."""
-
-
 Key = tuple[str, str]  # subscription and owner
-Rhythms = Callable[[str], Rhythm]  # from a channel's settings, as JSON
 
 
 class _Channel:

@@ -10,7 +10,6 @@ from tidings.store.clock.clock_guard import ClockGuard
 from tidings.store.databases.database import Database
 from tidings.store.deliveries import channels, creation, deliveries, due_deliveries, notice_mails, notices
 from tidings.store.deliveries.channels import ChannelState, Secrets, StoredChannel
-from tidings.store.deliveries.creation import Rhythms
 from tidings.store.deliveries.deliveries import (
     DeliveryFigures,
     DeliveryState,
@@ -21,6 +20,7 @@ from tidings.store.deliveries.due_deliveries import DeliveryContents, DueDeliver
 from tidings.store.deliveries.notice_mails import DueNotice
 from tidings.store.deliveries.notices import Notice
 from tidings.store.deliveries.results import AttemptResult, GivesUp, record_results
+from tidings.store.deliveries.rhythm import Rhythms
 from tidings.store.errors import NoSuchDelivery
 from tidings.store.lease import take_lease
 
