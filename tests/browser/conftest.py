@@ -134,7 +134,7 @@ def subscribe(page: Page, filter: str) -> str:
     page.wait_for_selector(".brow")
     page.fill("#text", filter)
     page.click("#save")
-    page.wait_for_selector("text=It stands. Every event")
+    page.wait_for_selector("text=Subscribed. Every event")
     return page.url.rpartition("/")[2].partition("?")[0]
 
 

@@ -84,7 +84,7 @@ def test_a_new_filter_is_saved_though_its_text_has_not_come_yet(service: Service
     row.get_by_label("Attribute").select_option("year")
     row.locator(".vals input").fill("1971")
     page.click("#save")
-    page.wait_for_selector("text=It stands. Every event")
+    page.wait_for_selector("text=Subscribed. Every event")
     assert [one.filter for one in service.store.subscriptions("rosa")] == ["year = 1971"]
 
 
@@ -156,7 +156,7 @@ def test_a_row_without_its_value_is_asked_for_and_never_left_out(service: Servic
     page.get_by_label("Value 2 of year").fill("1979")
     expect(said).to_have_count(0)
     page.click("#save")
-    page.wait_for_selector("text=It stands. Every event")
+    page.wait_for_selector("text=Subscribed. Every event")
     assert [one.filter for one in service.store.subscriptions("wanda")] == [
         "price < 30000 and year between 1960 and 1979"
     ]
@@ -175,7 +175,7 @@ def test_of_two_values_the_second_may_be_filled_in_first_and_an_only_row_is_held
     page.get_by_label("Value 1 of year").fill("1960")
     page.click("text=And …")  # a row without an attribute says nothing yet
     page.click("#save")
-    page.wait_for_selector("text=It stands. Every event")
+    page.wait_for_selector("text=Subscribed. Every event")
     assert [one.filter for one in service.store.subscriptions("xenia")] == ["year between 1960 and 1979"]
 
 
@@ -193,7 +193,7 @@ def test_a_mistake_in_a_row_is_mended_in_the_row(service: Service, page: Page) -
     assert page.url.endswith("/new")
     page.get_by_label("Value of price").fill("30000")
     page.click("#save")
-    page.wait_for_selector("text=It stands. Every event")
+    page.wait_for_selector("text=Subscribed. Every event")
     assert [one.filter for one in service.store.subscriptions("yvonne")] == ["price < 30000"]
 
 
@@ -206,7 +206,7 @@ def test_a_row_that_is_removed_takes_what_was_said_with_it(service: Service, pag
     page.get_by_label("Remove this row").first.click()
     expect(page.locator(".brow .wrong")).to_have_count(0)
     page.click("#save")
-    page.wait_for_selector("text=It stands. Every event")
+    page.wait_for_selector("text=Subscribed. Every event")
     assert [one.filter for one in service.store.subscriptions("zelda")] == ["year = 1971"]
 
 
@@ -216,7 +216,7 @@ def test_the_text_may_be_saved_whatever_rows_were_begun(service: Service, page: 
     expect(page.locator(".brow .wrong")).to_have_count(1)
     page.fill("#text", "year = 1971")
     page.click("#save")
-    page.wait_for_selector("text=It stands. Every event")
+    page.wait_for_selector("text=Subscribed. Every event")
     assert [one.filter for one in service.store.subscriptions("anton")] == ["year = 1971"]
 
 

@@ -26,7 +26,7 @@ def _furnished(service: Service, page: Page) -> list[str]:
     page.goto("/pages/subscriptions/new")
     page.fill("#text", f"brand = mini and (paint = '{_LONG}' or year < 1980 and price > 3)")
     page.click("#save")
-    page.wait_for_selector("text=It stands. Every event")
+    page.wait_for_selector("text=Subscribed. Every event")
     id = page.url.rpartition("/")[2].partition("?")[0]
     position = service.client.post("/v1/events", json=car(paint=[_LONG, "<b>red</b>"])).json()["position"]
     service.commit(1, position, [(position, [id])])

@@ -174,7 +174,7 @@ def test_subscribing_by_keyboard_alone(service: Service, page: Page) -> None:
     expect(page.locator("#text")).to_have_value("year != 1980 and brand = 'opel'")
     _tab_to(page, "save")
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=It stands. Every event")
+    page.wait_for_selector("text=Subscribed. Every event")
     assert [one.filter for one in service.store.subscriptions("keys")] == ["year != 1980 and brand = 'opel'"]
     _tab_to(page, "Delete")
     page.keyboard.press("Enter")

@@ -35,7 +35,7 @@ def test_from_registering_to_deleting(service: Service, page: Page, opened: Open
     _row(page, 1, "year", "less than", "1980")
     expect(page.locator("#text")).to_have_value("brand = 'mini' and year < 1980")
     page.click("#save")
-    page.wait_for_selector("text=It stands. Every event")
+    page.wait_for_selector("text=Subscribed. Every event")
     id = page.url.rpartition("/")[2].partition("?")[0]
     page.wait_for_selector(".live.on")
     assert page.locator("#matches > li").count() == 0
@@ -115,7 +115,7 @@ def test_without_any_script(service: Service, opened: Opened) -> None:
     page = register(opened(script=False), "ann")
     page.fill("#text", "brand = mini and year < 1980")
     page.click("#save")
-    page.wait_for_selector("text=It stands. Every event")
+    page.wait_for_selector("text=Subscribed. Every event")
     page.goto("/pages/publish?type=car")
     page.get_by_label("brand").select_option("mini")
     page.get_by_label("year").fill("1971")

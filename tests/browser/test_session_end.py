@@ -83,7 +83,7 @@ def test_a_filter_that_was_half_written(service: Service, page: Page) -> None:
     expect(page.locator("#text")).to_have_value("brand = 'mini' and paint = '\"><script>alert(1)</script>'")
     expect(page.locator(".brow")).to_have_count(2)
     page.click("#save")
-    page.wait_for_selector("text=It stands. Every event")
+    page.wait_for_selector("text=Subscribed. Every event")
 
 
 def test_the_schemas_growth_with_more_rows_than_the_form_has_at_first(service: Service, page: Page) -> None:
@@ -164,7 +164,7 @@ def test_a_form_of_another_tab_after_a_new_log_in(service: Service, page: Page) 
     expect(page.locator("#text")).to_have_value("brand = 'mini' and year > 1990")
     other.goto("/")
     page.click("#save")
-    page.wait_for_selector("text=It stands. Every event")
+    page.wait_for_selector("text=Subscribed. Every event")
     page.click("text=Log out")
     page.wait_for_selector("a:has-text('Log in')")
     other.click("text=Log out")

@@ -351,3 +351,37 @@ def test_many_events_of_a_digest_are_not_all_linked(service: Service, ann: Visit
     assert "8 matches, 1 attempt" in ann.text
     assert len([one for one in ann.tree.iter("a") if one.get("href").startswith("/pages/events/")]) == 5
     assert "and 3 more" in ann.text
+
+
+@pytest.mark.parametrize(
+    ("filled", "place"),
+    [
+        ({"kind": "webhook", "url": "ftp://example.org"}, "url"),
+        ({"kind": "email", "address": "nobody"}, "address"),
+        ({"kind": "webhook", "url": NOBODY, "rate_count": "x", "rate_seconds": "1"}, "rate_count"),
+        ({"kind": "webhook", "url": NOBODY, "digest_count": "1"}, "digest_count"),
+        ({"kind": "webhook", "url": NOBODY, "quiet_from": "22:00"}, "quiet_to"),
+        ({"kind": "pigeon"}, "kind"),
+    ],
+)
+def test_a_wrong_channel_makes_no_subscription(service: Service, ann: Visitor, filled: dict[str, str], place: str) -> None:
+    ann.get(f"{MINE}/new")
+    ann.submit(f"{MINE}/new", text="brand = mini", expiry="2099-01-01T10:00:00", **filled)
+    assert ann.page.status_code == 422
+    assert list(ann.errors()) == [place]
+    kept = ann.form(f"{MINE}/new")
+    assert (kept["text"][0].strip(), kept["expiry"]) == ("brand = mini", ["2099-01-01T10:00:00"])
+    assert all(kept[name] == [value] for name, value in filled.items() if name != "kind" or value != "pigeon")
+    assert service.store.subscriptions("ann") == []
+
+
+def test_a_form_sent_again_with_another_address_makes_another_one(service: Service, ann: Visitor) -> None:
+    ann.get(f"{MINE}/new")
+    fields = ann.form(f"{MINE}/new") | {"text": ["brand = mini"], "kind": ["webhook"], "url": [NOBODY]}
+    first = ann.client.post(f"{MINE}/new", data=fields)
+    assert "whsec_" in first.text
+    again = ann.client.post(f"{MINE}/new", data=fields)
+    assert "whsec_" in again.text, "the first answer may have been lost"
+    assert ann.client.post(f"{MINE}/new", data=fields | {"url": [f"{NOBODY}/other"]}).status_code == 409
+    (standing,) = service.store.subscriptions("ann")
+    assert service.store.channel(standing.id, "ann").settings["url"] == NOBODY  # type: ignore[union-attr]

@@ -18,7 +18,7 @@ def _published(service: Service, visitor: Visitor, **values: str) -> int:
 
 def test_the_whole_life_of_a_subscription(service: Service, ann: Visitor) -> None:
     id = ann.subscribe("brand = mini and year<1980")
-    assert "It stands" in ann.text
+    assert "Subscribed" in ann.text
     assert "brand = 'mini' and year < 1980" in ann.text
     position = _published(service, ann, brand="mini", year="1971")
     service.commit(1, position, [(position, [id])])
@@ -107,7 +107,7 @@ def test_a_form_that_is_changed_and_sent_again_makes_another_one(service: Servic
     assert [one.filter for one in service.store.subscriptions("ann")] == ["brand = 'mini'"]
     assert ann.form(f"{MINE}/new")["text"][0].strip() == "brand = audi"
     ann.submit(f"{MINE}/new")
-    assert "It stands" in ann.text
+    assert "Subscribed" in ann.text
     assert {one.filter for one in service.store.subscriptions("ann")} == {"brand = 'mini'", "brand = 'audi'"}
 
 

@@ -35,7 +35,7 @@ from tidings.service.door.callers import Caller, OutOfScope, UnknownToken, diges
 from tidings.service.door.rate_limits import Throttle
 from tidings.service.gateway import Gateway
 from tidings.settings import SCOPES
-from tidings.store import SetQuota
+from tidings.store import DeletedAccount, SetQuota
 from tidings.store.accounts.accounts import OPERATOR, Account, Token
 from tidings.store.errors import AccountExists
 
@@ -145,6 +145,16 @@ class Accounts:
         if not await self._gateway.write(change, caller.owner, hashed, proved=account, keep=caller.digest):
             raise WrongPassword  # somebody else was quicker
         self._gateway.callers.forget()
+
+    async def delete(self, caller: Caller, password: str, address: str) -> DeletedAccount:
+        """The caller's own account; see `Store.delete_account`. Raises WrongPassword, LastOperator, ClockJumped or
+        TooManyRequests."""
+        account = await self.prove(caller.owner, password, address)
+        deleted = await self._gateway.write(self._store.delete_account, caller.owner, proved=account)
+        if deleted is None:
+            raise WrongPassword  # the account was changed meanwhile
+        self._gateway.callers.forget()
+        return deleted
 
     async def change_scopes(self, username: str, scopes: frozenset[str]) -> Account:
         """Tokens that could do more than the account now may are taken back; raises NoSuchAccount or LastOperator."""

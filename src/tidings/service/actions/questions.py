@@ -92,7 +92,7 @@ class Questions:
         return await self.inquiries.ask(owner, questions.test, owner, filter, begin, end, newest)
 
     async def try_on_newest(self, owner: str, filter: str, last: int) -> Trial:
-        """How many of the last events it matches. Raises LanguageError."""
+        """How many of the `last` events it matches, and the newest of these. Raises LanguageError."""
         return await self.inquiries.ask(owner, filter_trial.tried, filter, last)
 
     async def covered_by(self, owner: str, filter: str, besides: str = "") -> str:

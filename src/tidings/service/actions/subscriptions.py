@@ -80,6 +80,8 @@ async def subscribe(gateway: Gateway, owner: str, asked: SubscriptionAsked) -> S
     if wanted is None:
         return SubscriptionNow(found, None, warnings)
     channel = await channels.of(id, owner)
+    if dict(channel.settings) != wanted.settings:
+        raise IdempotencyKeyReused
     secret = channel.secrets[0][0] if channel.secrets else ""  # a repeat shows it too: the first answer was lost
     kept = await channels.invite(Kept(channel, secret, how_to_confirm(channel)))
     return SubscriptionNow(found, kept.channel, warnings, None, kept.secret, kept.confirm)

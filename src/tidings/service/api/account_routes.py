@@ -1,4 +1,4 @@
-"""/v1/accounts and /v1/tokens: register, log in and out, change a password; for operators, give scopes and quotas."""
+"""/v1/accounts and /v1/tokens: register, log in and out, new passwords, deletion; for operators, scopes and quotas."""
 
 from __future__ import annotations
 
@@ -77,6 +77,18 @@ class NewPassword(Shape, frozen=True):
     new: Password
 
 
+class PasswordGiven(Shape, frozen=True):
+    password: Password
+
+
+class AccountDeleted(Shape, frozen=True):
+    """What went with it: subscriptions withdrawn, and deliveries that were still due."""
+
+    username: str
+    subscriptions: int
+    deliveries: int
+
+
 class NewScopes(Shape, frozen=True):
     scopes: list[Scope]
 
@@ -123,6 +135,20 @@ async def change_password(request: Request, caller: Calling) -> Response:
     body = await read_body(request, NewPassword)
     await accounts_of(request).change_password(caller, body.old, body.new, address_of(request))
     return Response(status_code=204)
+
+
+@router.post(
+    "/accounts/me/delete",
+    openapi_extra=takes(PasswordGiven),
+    responses=says(AccountDeleted, "Deleted"),
+)
+async def delete_account(request: Request, caller: Calling) -> Response:
+    """Delete your account. This cannot be undone: your subscriptions are withdrawn, and all tokens, sessions, channels,
+    due deliveries and notices are removed. Published events stay, and nobody else can take the name."""
+    body = await read_body(request, PasswordGiven)
+    deleted = await accounts_of(request).delete(caller, body.password, address_of(request))
+    counts = {"subscriptions": deleted.subscriptions, "deliveries": deleted.deliveries}
+    return answered({"username": caller.owner, **counts})
 
 
 @router.patch(

@@ -71,6 +71,7 @@ _HTTP = {
     "account": """
         GET /v1/accounts/me
         POST /v1/accounts/me/password
+        POST /v1/accounts/me/delete
         GET /v1/tokens
         DELETE /v1/tokens/{id}
     """,
@@ -106,6 +107,7 @@ _PAGES = {
         GET /pages/account/tokens
         GET /pages/account/tokens/{id}/remove
         GET /pages/account/password
+        GET /pages/account/delete
         GET /pages/subscriptions/{id}/test-delivery
         GET /pages/subscriptions/{id}/pause
         GET /pages/subscriptions/{id}/resume
@@ -151,6 +153,7 @@ _PAGES = {
         POST /pages/account/tokens
         POST /pages/account/tokens/{id}/remove
         POST /pages/account/password
+        POST /pages/account/delete
     """,
     "schema": """
         GET /pages/schema/grow/{way}

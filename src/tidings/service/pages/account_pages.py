@@ -1,4 +1,4 @@
-"""/pages/account: who you are, your tokens and sessions, your password."""
+"""/pages/account: who you are, your tokens and sessions, your password, and deleting the account."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tidings.service.actions.account_errors import IllegalPassword, WrongPasswor
 from tidings.service.actions.accounts import token_id
 from tidings.service.actions.times import WrongTime, read_future_time
 from tidings.service.api.problems import status_of
-from tidings.service.api.requests import accounts_of, address_of
+from tidings.service.api.requests import SESSION, accounts_of, address_of
 from tidings.service.pages.forms.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.parts.render import render
-from tidings.service.pages.visitors import begin_session, gateway_of, member
+from tidings.service.pages.visitors import HOME, begin_session, gateway_of, member
 from tidings.settings import SCOPES
 from tidings.store.pages import recent
 
@@ -24,7 +24,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 ACCOUNT = "/pages/account"
 _LONGEST_NAME = 200
 _WEBHOOKS = 20  # on one page
-_DONE = {"removed": "The token works no more.", "password": "Your password is changed; all other sessions have ended."}
+_DONE = {"removed": "Token removed.", "password": "Password changed. All other sessions and tokens have ended."}
 
 
 @router.get(ACCOUNT)
@@ -88,6 +88,19 @@ async def change_password(request: Request) -> Response:
     return answer
 
 
+@router.post(f"{ACCOUNT}/delete")
+async def delete(request: Request) -> Response:
+    caller = member(request)
+    form = await read_form(request)
+    try:
+        await accounts_of(request).delete(caller, form.exactly("password"), address_of(request))
+    except TidingsError as error:
+        return await _page(request, form, {"delete_password": _said(error)}, status=status_of(error))
+    answer = RedirectResponse(f"{HOME}?done=deleted", 303)
+    answer.delete_cookie(SESSION, path="/")
+    return answer
+
+
 def _said(error: TidingsError) -> str:
     """In the words of the page: whose account it is, is known here, and the field stands above."""
     match error:
@@ -127,6 +140,7 @@ async def _page(
             (id, filter, channels[id], channels[id].old_secret_until(moment)) for id, filter in shown if id in channels
         ],
         more_webhooks=urlencode({"webhooks": shown[-1][0]}) if len(signed) > _WEBHOOKS else "",
+        subscriptions=await gateway.read(gateway.store.count_subscriptions, caller.owner),
         may_subscribe="subscribe" in caller.scopes,
         form=form or Form([]),
         errors=errors or {},

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, Request
+from markupsafe import Markup
 from starlette.responses import Response
 
 from tidings.errors import LanguageError, TidingsError
@@ -34,9 +35,12 @@ from tidings.service.pages.forms.builder import (
 from tidings.service.pages.forms.choices import choices, offered
 from tidings.service.pages.forms.form_proof import PROOF_HEADER, StaleForm, check_proof
 from tidings.service.pages.forms.typed_number import no_number
+from tidings.service.pages.parts.render import templates
 from tidings.service.pages.parts.words import sentence
 from tidings.service.pages.publish_pages import MOST_LISTED
 from tidings.service.pages.visitors import gateway_of, member
+from tidings.service.workers.filter_trial import Trial
+from tidings.store.pages.recent import decoded
 
 router = APIRouter(include_in_schema=False, route_class=GuardedRoute)  # problems stay JSON: a script reads them
 
@@ -77,7 +81,7 @@ async def check(request: Request) -> Response:
 
 @router.post("/pages/filter/count")
 async def count(request: Request) -> Response:
-    """How many of the last events it matches."""
+    """How many of the last events it matches, and the newest of these."""
     owner = _asked_by_us(request)
     given = await read_body(request, FilterGiven)
     questions = await questions_of(request)
@@ -87,7 +91,17 @@ async def count(request: Request) -> Response:
         return answered({"error": _place(error)})
     except TidingsError as error:
         return problems.answer(error)
-    return answered({"matched": tried.matched, "scanned": tried.scanned})
+    shown = str(would_match(request, tried))
+    return answered({"matched": tried.matched, "scanned": tried.scanned, "newest": shown})
+
+
+def would_match(request: Request, tried: Trial | None) -> Markup:
+    """The newest events that a filter would have matched, as a piece of its page."""
+    if tried is None:
+        return Markup("")
+    catalog = gateway_of(request).store.known_catalog
+    seen = [(decoded(one.payload), one) for one in tried.newest]
+    return Markup(templates().get_template("would_match.html").render(seen=seen, catalog=catalog))
 
 
 @router.post("/pages/filter/covered")

@@ -22,6 +22,7 @@ from tidings.service.pages import (
     problem_pages,
     publish_pages,
     schema_pages,
+    subscribe_pages,
     subscription_pages,
 )
 from tidings.service.pages import session_pages as joining_pages
@@ -41,6 +42,7 @@ _PAGES = (
     event_pages,
     filter_pages,
     subscription_pages,
+    subscribe_pages,
     match_pages,
     channel_pages,
     delivery_pages,

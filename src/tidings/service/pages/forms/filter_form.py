@@ -1,20 +1,20 @@
-"""The form in which a subscription is written: empty or filled in, tried on what there is, or with what is wrong."""
+"""The form for a subscription: empty or filled in, tried on recent events, or with its errors."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tidings.errors import LanguageError, ServiceError, StoreError, TidingsError
+from tidings.errors import ChannelError, LanguageError, ServiceError, StoreError, TidingsError
 from tidings.service.actions.filters import read_filter
 from tidings.service.actions.times import WrongTime
 from tidings.service.api.inquiry_routes import questions_of
 from tidings.service.api.problems import status_of
 from tidings.service.door.callers import Caller
-from tidings.service.pages.filter_pages import LAST
+from tidings.service.pages.filter_pages import LAST, would_match
+from tidings.service.pages.forms.channel_form import WrongNumber, channel_fields, wrong_field
 from tidings.service.pages.forms.form import Form
 from tidings.service.pages.parts.examples import read_example
 from tidings.service.pages.parts.render import render
@@ -25,9 +25,7 @@ from tidings.store import NoSuchSubscription, Standing
 _LOOKED_AT = 20  # events that the example is made from
 
 
-async def checked_form(
-    request: Request, caller: Caller, standing: Standing | None, form: Form, key: str = ""
-) -> Response:
+async def checked_form(request: Request, caller: Caller, standing: Standing | None, form: Form) -> Response:
     """For a browser without scripts: the same page, with what the filter means and would have matched."""
     gateway = gateway_of(request)
     questions = await questions_of(request)
@@ -37,32 +35,31 @@ async def checked_form(
         tried = await questions.try_on_newest(caller.owner, text, LAST)
         covered = await questions.covered_by(caller.owner, text, "" if standing is None else standing.id)
     except (LanguageError, ServiceError) as error:
-        return await wrong_form(request, standing, form, error, key)
-    shown = {"text": filter.text, "expiry": form.one("expiry")}
-    return await filter_form(request, standing, shown, key, warnings=warnings, tried=tried, covered=covered)
+        return await wrong_form(request, standing, form, error)
+    form = form.replaced("text", filter.text)
+    return await filter_form(request, standing, form, warnings=warnings, tried=tried, covered=covered)
 
 
-async def wrong_form(
-    request: Request, standing: Standing | None, form: Form, error: TidingsError, key: str = ""
-) -> Response:
-    if isinstance(error, NoSuchSubscription):
-        raise error
-    place, told, picture = "", str(error), ""
-    if isinstance(error, LanguageError):
-        place, told = "text", error.problem()
-        _, _, picture = str(error).partition("\n")
-    elif isinstance(error, WrongTime):
-        place, told = "expiry", f"this {error.what}"  # it stands at the field, whose name is not the member's
-    shown = {"text": form.one("text"), "expiry": form.one("expiry")}
-    status = status_of(error)
-    return await filter_form(request, standing, shown, key, {place: told}, picture, status=status)
+async def wrong_form(request: Request, standing: Standing | None, form: Form, error: TidingsError) -> Response:
+    """Raises NoSuchSubscription, which no field can put right."""
+    errors, picture = {"": str(error)}, ""
+    match error:
+        case NoSuchSubscription():
+            raise error
+        case LanguageError():
+            errors = {"text": error.problem()}
+            _, _, picture = str(error).partition("\n")
+        case WrongTime():
+            errors = {"expiry": f"this {error.what}"}  # the field's label is not the member's name
+        case ChannelError() | WrongNumber():
+            errors = wrong_field(error, form)
+    return await filter_form(request, standing, form, errors, picture, status=status_of(error))
 
 
 async def filter_form(
     request: Request,
     standing: Standing | None,
-    shown: dict[str, Any],
-    key: str = "",
+    form: Form,
     errors: dict[str, str] | None = None,
     picture: str = "",
     warnings: tuple[str, ...] = (),
@@ -70,19 +67,22 @@ async def filter_form(
     covered: str = "",
     status: int = 200,
 ) -> Response:
+    """`standing`: the subscription that is edited; its channel has a page of its own."""
+    errors = errors or {}
     return render(
         request,
         "subscribe.html",
         status,
         standing=standing,
-        shown=shown,
-        key=key,
-        errors=errors or {},
+        form=form,
+        errors=errors,
         picture=picture,
         warnings=warnings,
         tried=tried,
+        would_match=would_match(request, tried),
         covered=covered,
         example=await _example(request),
+        **channel_fields(request, form, errors),
     )
 
 

@@ -35,6 +35,10 @@ class Form:
     def filled(self, name: str) -> list[str]:
         return [value for value in self.all(name) if value]
 
+    def replaced(self, name: str, value: str) -> Form:
+        """The same with one field set."""
+        return Form([*((key, old) for key, old in self._pairs if key != name), (name, value)])
+
     def has(self, name: str) -> bool:
         return any(key == name for key, _ in self._pairs)
 

@@ -23,6 +23,7 @@ async def home() -> Response:
 @router.get(f"{ACCOUNT}/tokens")
 @router.get(f"{ACCOUNT}/tokens/{{id}}/remove")
 @router.get(f"{ACCOUNT}/password")
+@router.get(f"{ACCOUNT}/delete")
 async def account() -> Response:
     return RedirectResponse(ACCOUNT, 303)
 

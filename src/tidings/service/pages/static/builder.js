@@ -1,9 +1,12 @@
 // The builder of filters: rows and text, kept in step. The server reads and prints; here is only what is on the screen.
 
+import { nodes } from "./live.js";
+
 const proof = document.body.dataset.proof;
 const byId = (id) => document.getElementById(id);
 const [text, groups, builder] = [byId("text"), byId("groups"), byId("builder")];
 const [wrong, warnings, count, onlyText] = [byId("wrong"), byId("warnings"), byId("count"), byId("only-text")];
+const newest = byId("newest"); // events that the filter would have matched
 
 let offered = new Map(); // attribute -> what the server says of it
 let rows = { join: "or", groups: [[{}]] };
@@ -278,6 +281,7 @@ function say(told, fromRows) {
   text.removeAttribute("aria-invalid");
   wrong.replaceChildren();
   warnings.replaceChildren();
+  if (told.empty || told.error) newest.replaceChildren();
   if (told.empty) { count.textContent = ""; return; }
   if (told.error) {
     count.textContent = "";
@@ -315,6 +319,7 @@ function tally(filter) {
       } else {
         count.textContent = "There are no events yet to try it on.";
       }
+      newest.replaceChildren(...nodes(told.newest));
       setTimeout(() => covered(filter, signal), 1000);
     } catch (problem) {
       failed(problem, mine);

@@ -1,0 +1,90 @@
+"""/pages/subscriptions/new and …/{id}/edit: a filter, tried on recent events, and how its owner is notified."""
+
+from __future__ import annotations
+
+import secrets
+
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from tidings.errors import TidingsError
+from tidings.schema import Instant
+from tidings.service.actions import subscriptions
+from tidings.service.actions.keys import IdempotencyKeyReused
+from tidings.service.actions.subscriptions import SubscriptionAsked, SubscriptionChange
+from tidings.service.actions.times import read_future_time
+from tidings.service.pages.delivery_pages import deliveries_page
+from tidings.service.pages.forms.channel_form import asked_channel
+from tidings.service.pages.forms.filter_form import checked_form, filter_form, wrong_form
+from tidings.service.pages.forms.form import Form, read_form
+from tidings.service.pages.page_route import PageRoute
+from tidings.service.pages.subscription_pages import MINE, own
+from tidings.service.pages.visitors import gateway_of, member
+from tidings.store import Standing
+from tidings.store.journal.entries import KEEP
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+SUBSCRIBED = "Subscribed. Every event accepted from now on is matched against it."
+_SENT_BEFORE = "You have already subscribed with this form. Send it again to create another subscription."
+
+
+@router.get(f"{MINE}/new")
+async def new(request: Request, filter: str = "") -> Response:
+    member(request)
+    return await filter_form(request, None, Form([("text", filter), ("key", _new_key())]))
+
+
+@router.post(f"{MINE}/new")
+async def subscribe(request: Request) -> Response:
+    """`key` makes the id, so a form that is sent twice makes one subscription."""
+    caller = member(request)
+    form = await read_form(request)
+    if not form.one("key"):
+        form = form.replaced("key", _new_key())
+    if form.has("check"):
+        return await checked_form(request, caller, None, form)
+    try:
+        asked = SubscriptionAsked(form.one("text"), _expiry(form), asked_channel(form), form.one("key"))
+        made = await subscriptions.subscribe(gateway_of(request), caller.owner, asked)
+    except IdempotencyKeyReused:
+        form = form.replaced("key", _new_key())
+        return await filter_form(request, None, form, {"": _SENT_BEFORE}, status=409)
+    except TidingsError as error:
+        return await wrong_form(request, None, form, error)
+    if made.secret or made.confirm:  # a page of its own: the secret is shown once
+        return await deliveries_page(request, made.standing.id, caller.owner, secret=made.secret, done=SUBSCRIBED)
+    return RedirectResponse(f"{MINE}/{made.standing.id}?made=1", 303)
+
+
+@router.get(f"{MINE}/{{id}}/edit")
+async def editing(id: str, request: Request) -> Response:
+    standing = await own(request, id)
+    expiry = "" if standing.expiry is None else str(standing.expiry)[:19]
+    return await filter_form(request, standing, Form([("text", standing.filter), ("expiry", expiry)]))
+
+
+@router.post(f"{MINE}/{{id}}/edit")
+async def edit(id: str, request: Request) -> Response:
+    standing = await own(request, id)
+    form = await read_form(request)
+    if form.has("check"):
+        return await checked_form(request, member(request), standing, form)
+    try:
+        asked = SubscriptionChange(form.one("text"), KEEP if _is_same_expiry(form, standing) else _expiry(form))
+        await subscriptions.change(gateway_of(request), standing.owner, id, asked)
+    except TidingsError as error:
+        return await wrong_form(request, standing, form, error)
+    return RedirectResponse(f"{MINE}/{id}?done=edited", 303)
+
+
+def _new_key() -> str:
+    return secrets.token_urlsafe(16)
+
+
+def _expiry(form: Form) -> Instant | None:
+    return read_future_time("expiry", form.one("expiry")) if form.one("expiry") else None
+
+
+def _is_same_expiry(form: Form, standing: Standing) -> bool:
+    """The field has no microseconds."""
+    return standing.expiry is not None and str(standing.expiry)[:19] == form.one("expiry")[:19]
