@@ -130,7 +130,7 @@ def test_what_asks_first_opens_within_reach(service: Service, opened: Opened, si
     page.click("summary:has-text('Remove')")
     _within(page, "button:has-text('Yes, remove it')")
     page.click("button:has-text('Yes, remove it')")
-    expect(page.locator("main")).to_contain_text("The token works no more.")
+    expect(page.locator("main")).to_contain_text("Token removed.")
 
 
 def _within(page: Page, button: str) -> None:

@@ -204,5 +204,5 @@ def test_tokens_are_made_shown_once_and_taken_back(service: Service, page: Page)
         assert secret not in page.content()
         page.click("summary[aria-label='Remove importer <b>']")
         page.click("button:has-text('Yes, remove it') >> visible=true")
-        page.wait_for_selector("text=The token works no more")
+        page.wait_for_selector("text=Token removed.")
         assert program.get("/v1/accounts/me").status_code == 401

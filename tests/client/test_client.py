@@ -41,6 +41,16 @@ def test_register_log_in_and_log_out(service: Service) -> None:
         assert client.account()["username"] == "carol"
 
 
+def test_an_account_is_deleted_with_its_password(service: Service, ann: Client) -> None:
+    ann.subscribe("year > 1980")
+    with pytest.raises(NotAllowed):
+        ann.delete_account("wrong horse battery")
+    assert ann.delete_account("correct horse battery") == {"username": "ann", "subscriptions": 1, "deliveries": 0}
+    assert ann.token is None
+    with pytest.raises(NotAllowed):
+        ann.log_in("ann", "correct horse battery")
+
+
 def test_a_token_with_fewer_scopes(service: Service, ann: Client) -> None:
     ann.log_in("ann", "correct horse battery", name="publisher", scopes=["publish"], expires="2099-01-01T00:00:00Z")
     assert ann.publish(car()).duplicate is False

@@ -8,10 +8,11 @@ import httpx
 import pytest
 from argon2 import PasswordHasher
 
-from tests.service.conftest import PASSWORD, Service, on_sqlite
+from tests.service.conftest import PASSWORD, Service, car, on_sqlite
 from tidings.service.actions import accounts
 from tidings.service.actions.accounts import Accounts
 from tidings.service.door.callers import digest_of, new_token
+from tidings.settings import SCOPES
 from tidings.store import Account
 from tidings.store.notifications.quotas import DEFAULT_QUOTA
 
@@ -227,6 +228,29 @@ def test_a_deleted_account_is_as_if_it_never_was_but_for_its_name(service: Servi
     assert (again.status_code, again.json()["type"]) == (409, "/problems/account-exists")
 
 
+def test_an_account_deletes_itself_with_its_password(service: Service) -> None:
+    other = service.anonymous().post("/tokens", json={"username": "tester", "password": PASSWORD}).json()["token"]
+    id = service.client.post("/subscriptions", json={"filter": "year > 1"}).json()["id"]
+    published = service.client.post("/events", json=car("mine")).json()["position"]
+    wrong = service.client.post("/accounts/me/delete", json={"password": "not this one"})
+    assert (wrong.status_code, wrong.json()["type"]) == (401, "/problems/wrong-password")
+    assert service.store.subscription(id).state == "active"
+    answer = service.client.post("/accounts/me/delete", json={"password": PASSWORD})
+    assert answer.json() == {"username": "tester", "subscriptions": 1, "deliveries": 0}
+    assert service.store.subscriptions("tester") == []
+    assert [_me(service.anonymous(), token).status_code for token in (other, mine)] == [401, 401]
+    assert service.joined("ann").get(f"/events/{published}").status_code == 200, "published events stay"
+
+
+def test_the_last_operator_cannot_delete_its_account(service: Service) -> None:
+    assert service.store.change_account("tester", None, frozenset(SCOPES))
+    body = {"username": "tester", "password": PASSWORD}
+    token = service.anonymous().post("/tokens", json=body).json()["token"]
+    answer = service.anonymous().post("/accounts/me/delete", json={"password": PASSWORD}, headers=_bearer(token))
+    assert (answer.status_code, answer.json()["type"]) == (409, "/problems/last-operator")
+    assert _me(service.anonymous(), token).status_code == 200
+
+
 def _bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
@@ -245,7 +269,7 @@ def test_names_that_nobody_can_have_share_one_throttle(service: Service) -> None
 
 
 @on_sqlite
-@pytest.mark.parametrize("path", ["/v1/accounts", "/v1/tokens", "/v1/accounts/me/password"])
+@pytest.mark.parametrize("path", ["/v1/accounts", "/v1/tokens", "/v1/accounts/me/password", "/v1/accounts/me/delete"])
 def test_bodies_about_accounts_are_small(service: Service, path: str) -> None:
     answer = service.client.post(path, json={"username": "x" * (1 << 16), "password": PASSWORD})
     assert (answer.status_code, answer.json()["type"]) == (413, "/problems/body-too-large")

@@ -1,4 +1,4 @@
-"""`tidings register`, `login` and `logout`: an account on a server, and a token that the other commands use."""
+"""`tidings register`, `login`, `logout`, `unregister`: an account on a server, and the token that commands use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tidings.cli.server import DEFAULT_SERVER, AsJson, Server, Token, connected, forget_token, save_token, saved_token
-from tidings.cli.terminal import fail, messages, plain
+from tidings.cli.terminal import counted, fail, messages, plain
 
 Username = Annotated[str, typer.Argument(metavar="USERNAME", help="The account's name.", show_default=False)]
 
@@ -50,6 +50,32 @@ def logout(server: Server = DEFAULT_SERVER, token: Token = "", as_json: AsJson =
     if as_json:
         typer.echo(json.dumps({"logged_out": server}))
     messages.print(plain(f"logged out of {server}"))
+
+
+def unregister(
+    server: Server = DEFAULT_SERVER,
+    token: Token = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask first.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Delete your account with its subscriptions, channels and tokens. This cannot be undone.
+
+    Published events stay, and nobody else can take the name. The password is asked for, or read from standard input.
+
+    Example: tidings unregister
+    """
+    with connected(server, token) as client:
+        username = client.account()["username"]
+        if not yes:
+            asked = f"Delete the account {username} with its subscriptions? This cannot be undone."
+            typer.confirm(asked, abort=True, err=True)
+        deleted = client.delete_account(ask_password(new=False))
+    forget_token(server, token or saved_token(server) or "")
+    if as_json:
+        typer.echo(json.dumps(deleted))
+    withdrawn = counted(deleted["subscriptions"], "subscription")
+    dropped = counted(deleted["deliveries"], "due delivery", "due deliveries")
+    messages.print(plain(f"{username} is deleted: {withdrawn} withdrawn, {dropped} dropped"))
 
 
 def ask_password(new: bool) -> str:

@@ -17,6 +17,7 @@ HOMES = {
     "register": "accounts:register",
     "login": "accounts:login",
     "logout": "accounts:logout",
+    "unregister": "accounts:unregister",
     "token": "tokens:app",
     "account": "operator_accounts:app",
     "publish": "publish:publish",

@@ -61,6 +61,11 @@ class AsyncClient(AsyncSender):
     async def account(self) -> dict[str, Any]:
         return await self._call(requests.account())
 
+    async def delete_account(self, password: str) -> dict[str, Any]:
+        deleted = await self._call(requests.delete_account(password))
+        self.token = None
+        return deleted
+
     async def tokens(self) -> list[StoredToken]:
         return await self._call(requests.tokens())
 

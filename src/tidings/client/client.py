@@ -69,6 +69,13 @@ class Client(Sender):
         """`{"username", "scopes", "created"}` of whose token is in use."""
         return self._call(requests.account())
 
+    def delete_account(self, password: str) -> dict[str, Any]:
+        """Deletes your account with its subscriptions, channels and tokens; this cannot be undone. Published events
+        stay. Returns `{"username", "subscriptions", "deliveries"}`: how many were withdrawn or dropped."""
+        deleted = self._call(requests.delete_account(password))
+        self.token = None
+        return deleted
+
     def tokens(self) -> list[StoredToken]:
         """Yours, oldest first, without their secrets."""
         return self._call(requests.tokens())

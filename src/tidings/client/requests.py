@@ -48,6 +48,12 @@ def account() -> Request[dict[str, Any]]:
     return read_request("/v1/accounts/me", ServerResponse.json)
 
 
+def delete_account(password: str) -> Request[dict[str, Any]]:
+    """Not sent twice: the token ends with the account, so the second answer would be a refusal."""
+    body, headers = as_json({"password": password}), {"content-type": JSON}
+    return Request("POST", "/accounts/me/delete", ServerResponse.json, body=body, headers=headers, idempotent=False)
+
+
 def tokens() -> Request[list[StoredToken]]:
     def read(answer: ServerResponse) -> list[StoredToken]:
         return [StoredToken(**{**one, "scopes": tuple(one["scopes"])}) for one in answer.json()["tokens"]]

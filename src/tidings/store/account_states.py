@@ -83,8 +83,7 @@ def _set_state(connection: Connection, username: str, state: str) -> None:
 
 
 def _drop_deliveries(connection: Connection, owner: str) -> int:
-    """Channels, deliveries and notices; answers how many deliveries were due. It reads all channels (a deletion is
-    rare, and an index by owner would be written with every channel)."""
+    """Channels, deliveries and notices; returns how many deliveries were due."""
     kinds = {
         row.subscription: row.kind
         for row in connection.execute(select(channels.c.subscription, channels.c.kind).where(channels.c.owner == owner))

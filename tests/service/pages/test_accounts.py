@@ -29,7 +29,7 @@ def test_a_token_is_made_with_the_password_and_shown_once(service: Service, ann:
     form = next(form for form in ann.tree.iter("form") if form.get("action", "").endswith("/remove"))
     assert form.getparent().get("class") == "sure", "it asks first"
     ann.submit(form.get("action"))
-    assert "works no more" in ann.text
+    assert "Token removed." in ann.text
     assert service.store.token(digest_of(secret)) is None
 
 
@@ -48,7 +48,7 @@ def test_what_is_wrong_with_a_token_is_told_in_the_words_of_the_page(service: Se
     assert [token.kind for token in service.store.tokens_of("ann")] == ["session"]
 
 
-@pytest.mark.parametrize("path", ["tokens", "password", "tokens/abc/remove"])
+@pytest.mark.parametrize("path", ["tokens", "password", "delete", "tokens/abc/remove"])
 def test_an_address_of_a_form_leads_to_its_page(service: Service, ann: Visitor, path: str) -> None:
     answer = ann.client.get(f"{ACCOUNT}/{path}")
     assert (answer.status_code, answer.headers["location"]) == (303, ACCOUNT)
@@ -83,9 +83,25 @@ def test_a_new_password_ends_all_other_sessions_and_rotates_this_one(service: Se
     ann.submit(f"{ACCOUNT}/password", old=PASSWORD, new="another one", again="another two")
     assert "again" in ann.errors()
     ann.submit(f"{ACCOUNT}/password", old=PASSWORD, new="another one", again="another one")
-    assert "Your password is changed" in ann.text
+    assert "Password changed." in ann.text
     assert ann.client.cookies[SESSION] != before
     assert service.store.token(digest_of(before)) is None
     other.get(ACCOUNT)
     assert other.page.url.path == "/pages/login"
     assert Visitor(service).log_in("ann", "another one").page.status_code == 200
+
+
+def test_the_account_is_deleted_with_the_password(service: Service, ann: Visitor) -> None:
+    ann.subscribe("brand = mini")
+    ann.get(ACCOUNT)
+    assert "Your 1 subscription will be withdrawn." in ann.text
+    ann.submit(f"{ACCOUNT}/delete", password="wrong wrong")
+    assert (ann.page.status_code, ann.errors()) == (401, {"password": "This is not your current password."})
+    assert len(service.store.subscriptions("ann")) == 1
+    ann.submit(f"{ACCOUNT}/delete", password=PASSWORD)
+    assert "Your account is deleted." in ann.text
+    assert ann.client.cookies.get(SESSION) is None
+    assert "Log in" in ann.text
+    assert service.store.subscriptions("ann") == []
+    ann.log_in("ann")
+    assert ann.page.status_code == 401

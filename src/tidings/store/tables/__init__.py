@@ -44,7 +44,7 @@ from tidings.store.tables.notification_tables import (
     staged,
 )
 
-NEWEST_REVISION = "0014"
+NEWEST_REVISION = "0015"
 
 __all__ = [
     "A_CHANGE",

@@ -37,6 +37,7 @@ channels = Table(
 UNRELEASED = text("released = 0")
 Index("channels_to_release", channels.c.subscription, sqlite_where=UNRELEASED, postgresql_where=UNRELEASED)
 Index("channels_since", channels.c.since)
+Index("channels_of_owner", channels.c.owner)  # an account that is deleted takes its channels along
 MAILED = text("kind = 'email' AND until IS NULL")
 Index(
     "channels_mailed",
