@@ -13,6 +13,7 @@ from tidings.schema.values import Instant, NotText, Value, is_text, number
 EQUALITY = ("=", "!=")
 ORDER = ("<", "<=", ">", ">=")
 COMPARISONS = EQUALITY + ORDER
+NOT_IN_FILTERS = frozenset({"~"})  # a schema may declare similarity, as the thesis's do; no filter can use it yet
 
 KeyType = Literal["float", "microseconds", "text", "ordinal"]  # what values are sorted and looked up by
 
@@ -124,6 +125,11 @@ class Domain:
         assert self.operators is not None
         return operator in self.operators
 
+    @property
+    def usable(self) -> tuple[str, ...]:
+        """The operators that filters may use."""
+        return usable(self.operators or ())
+
     def names(self, word: str) -> bool:
         """Whether a bare word in a filter is one of this domain's values."""
         return word in self._ordinals or word in self.hierarchy
@@ -178,6 +184,10 @@ class Domain:
             return f"did you mean {word!r}?"
         few = f"valid values: {', '.join(map(repr, words))}"
         return few if len(words) <= 12 else f"it is not one of the domain's {len(words):,} values"
+
+
+def usable(operators: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(one for one in operators if one not in NOT_IN_FILTERS)
 
 
 def legal_operators(kind: Kind, ordered: bool) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from tidings.errors import Explained, ServiceError, shown
 from tidings.schema import Catalog, growth, json_form, xml_form
 from tidings.schema.catalog import UnknownName
+from tidings.schema.domain import Kind, usable
 from tidings.schema.json_form import SchemaForm
 from tidings.service.actions import schema as actions
 from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, answered, read_cursor
@@ -26,7 +27,8 @@ _QUICK = 1 << 16  # bytes of a body that are parsed without leaving the event lo
 _NAME = {"type": "string", "minLength": 1, "maxLength": 200}
 _FLAG = {"type": "boolean"}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
-_KINDS = ["numeric", "string", "enumerated", "hierarchical", "text", "document", "time"]
+_KINDS = [str(kind) for kind in Kind]
+_OPERATORS = list(dict.fromkeys(operator for kind in Kind for operator in usable(kind.operators)))
 
 
 def _object(required: list[str], **members: Any) -> dict[str, Any]:
@@ -34,12 +36,11 @@ def _object(required: list[str], **members: Any) -> dict[str, Any]:
 
 
 _TREE = {"type": "object", "description": "Each node's name with the object of the nodes below it"}
-_NULLABLE_TEXTS = {"type": ["array", "null"], "items": {"type": "string"}}
 _DOMAIN = _object(
     ["name", "kind"],
     name=_NAME,
     kind={"type": "string", "enum": _KINDS},
-    operators=_NULLABLE_TEXTS,
+    operators={"type": ["array", "null"], "items": {"type": "string", "examples": _OPERATORS}},
     values=_TEXTS,
     ordered=_FLAG,
     tree=_TREE,
