@@ -8,15 +8,14 @@ from typing import Any
 
 from generated.part import table
 from generated.served import metrics_text
-from tidings.service.api import operator_routes as operations
+from tidings.service import metrics
 from tidings.store import DeliveryFigures
 
 
 def written() -> str:
     members: dict[str, Any] = {of.name: 0 for of in fields(DeliveryFigures)} | {"kind": "webhook"}
-    text = "\n".join(
-        [metrics_text(), *operations._delivery_lines([DeliveryFigures(**members)])]
-    )  # an empty store has none
+    # An empty store has none.
+    text = metrics_text() + metrics.written(metrics.delivery_families([DeliveryFigures(**members)])).decode()
     kinds = dict(re.findall(r"^# TYPE (\S+) (\w+)$", text, re.MULTILINE))
     rows = []
     for name, told in dict(re.findall(r"^# HELP (\S+) (.*)$", text, re.MULTILINE)).items():

@@ -232,6 +232,7 @@ def test_an_account_deletes_itself_with_its_password(service: Service) -> None:
     other = service.anonymous().post("/tokens", json={"username": "tester", "password": PASSWORD}).json()["token"]
     id = service.client.post("/subscriptions", json={"filter": "year > 1"}).json()["id"]
     published = service.client.post("/events", json=car("mine")).json()["position"]
+    mine = service.client.headers["Authorization"].removeprefix("Bearer ")
     wrong = service.client.post("/accounts/me/delete", json={"password": "not this one"})
     assert (wrong.status_code, wrong.json()["type"]) == (401, "/problems/wrong-password")
     assert service.store.subscription(id).state == "active"

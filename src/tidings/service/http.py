@@ -46,6 +46,7 @@ from tidings.service.garbage_collector import collecting_less
 from tidings.service.gateway import Gateway
 from tidings.service.live.streams import Streams
 from tidings.service.live.watch import Watching
+from tidings.service.metrics import Metrics
 
 log = logging.getLogger("tidings.service")
 _ROUTES = (
@@ -87,7 +88,7 @@ def make_app(gateway: Gateway) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.gateway = gateway
-    app.state.metrics = operations.Metrics(gateway.published)
+    app.state.metrics = Metrics(gateway.published)
     app.state.figuring = operations.Figuring(gateway)
     app.state.closing = AsyncExitStack()  # who opens something for the life of the app pushes its closing here
     app.state.accounts = Accounts(gateway)

@@ -36,7 +36,7 @@ _PATIENCE = 240.0  # seconds for all that is left to do when the blows have ende
 _READING = 120.0  # seconds more, to read what is stored
 _LOOK = 0.5  # seconds
 _STILL = 8  # looks in a row at which nothing moves
-_DUE = re.compile(r'^tidings_deliveries_due\{kind="webhook"\} (\d+)', re.MULTILINE)
+_DUE = re.compile(r'^tidings_deliveries_due\{kind="webhook"\} (\S+)', re.MULTILINE)
 
 
 class FolderNotEmpty(TidingsError):
@@ -241,7 +241,7 @@ async def _left_to_do(http: httpx.AsyncClient) -> str:
         found = _DUE.search((await http.get("/metrics")).text)
     except httpx.TransportError:
         return "figures"
-    due = int(found[1]) if found else 0
+    due = int(float(found[1])) if found else 0
     return f"{due} deliveries" if due else ""
 
 

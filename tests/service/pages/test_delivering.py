@@ -364,7 +364,7 @@ def test_many_events_of_a_digest_are_not_all_linked(service: Service, ann: Visit
         ({"kind": "pigeon"}, "kind"),
     ],
 )
-def test_a_wrong_channel_makes_no_subscription(service: Service, ann: Visitor, filled: dict[str, str], place: str) -> None:
+def test_a_wrong_channel_saves_nothing(service: Service, ann: Visitor, filled: dict[str, str], place: str) -> None:
     ann.get(f"{MINE}/new")
     ann.submit(f"{MINE}/new", text="brand = mini", expiry="2099-01-01T10:00:00", **filled)
     assert ann.page.status_code == 422

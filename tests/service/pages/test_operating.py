@@ -11,6 +11,7 @@ import pytest
 
 from tests.service.conftest import SETTINGS, Service, car, on_sqlite
 from tests.service.delivering import send
+from tests.service.figures import figures
 from tests.service.pages.answering import answering
 from tests.service.pages.visitor import Visitor
 from tidings.events import BrokenRule
@@ -92,10 +93,10 @@ def test_children_journal_and_plan(service: Service, operator: Visitor) -> None:
     service.client.post("/v1/subscriptions", json={"filter": "brand = opel"})
     assert "later changes are on their way" in operator.get(f"{OPERATOR}/now").text
     assert "<html" not in operator.page.text
-    metrics = service.anonymous().get("/metrics").text.splitlines()
-    assert f"tidings_plan_bytes {plan.bytes}" in metrics
-    assert f"tidings_plan_covers_position {position + 1}" in metrics
-    assert "tidings_plan_segments 1" in metrics
+    metrics = figures(service.anonymous().get("/metrics").text)
+    assert metrics["tidings_plan_bytes"] == plan.bytes
+    assert metrics["tidings_plan_covers_position"] == position + 1
+    assert metrics["tidings_plan_segments"] == 1
 
 
 def test_the_size_on_disk_is_that_of_the_store(service: Service, operator: Visitor) -> None:
@@ -126,7 +127,7 @@ def test_matches_beyond_a_quota(service: Service, operator: Visitor, ann: Visito
     assert "ask the operator for a higher quota" in mine
     assert "dropped" not in _page(Visitor(service).join("bob"), "/pages/account"), "it is ann's alone"
     metrics = service.anonymous().get("/metrics").text
-    assert "tidings_matches_dropped_total 1003" in metrics.splitlines()
+    assert figures(metrics)["tidings_matches_dropped_total"] == 1003
     assert "ann" not in metrics, "anybody may read it"
 
 

@@ -28,7 +28,8 @@ _EVENTS_FOR_GUESTS = 4
 @router.get("/")
 async def home(request: Request, done: str = "") -> Response:
     deleted = done == "deleted" and not visitor(request).username
-    return render(request, "home.html", **await _now(request), ended=has_ended(request) and not deleted, deleted=deleted)
+    ended = has_ended(request) and not deleted
+    return render(request, "home.html", **await _now(request), ended=ended, deleted=deleted)
 
 
 @router.get("/pages/now")
