@@ -68,7 +68,7 @@ def test_the_metrics_count(client: httpx.Client, service: Service) -> None:
         'tidings_http_requests_total{method="POST",route="/v1/events",status="202"}': 2,
         'tidings_http_requests_total{method="GET",route="/v1/subscriptions/{id}",status="404"}': 1,
         'tidings_http_requests_total{method="GET",route="none",status="404"}': 1,
-        'tidings_http_request_seconds_bucket{method="POST",route="/v1/events",le="+Inf"}': 2,
+        'tidings_http_request_seconds_bucket{le="+Inf",method="POST",route="/v1/events"}': 2,
         'tidings_subscriptions{state="active"}': 1,
         "tidings_journal_position": service.store.tail(),
         "tidings_stored_events": 2,

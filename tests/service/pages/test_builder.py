@@ -198,9 +198,12 @@ def test_how_many_of_the_last_events_it_matches(service: Service, ann: Visitor) 
         service.client.post("/v1/events", json=car(f"e{number}", year=1990 + number))
     for number in range(30):  # what stands between the events does not count
         ann.subscribe(f"year = {number}")
-    assert filter_trial.tried(service.store, "year > 1992", 3) == filter_trial.Trial(2, 3)
+    tried = filter_trial.tried(service.store, "year > 1992", 3)
+    assert (tried.matched, tried.scanned) == (2, 3)
+    assert ["1994" in one.payload for one in tried.newest] == [True, False], "the newest first"
     told = _ask(ann, "/pages/filter/count", text="year > 1992").json()
     assert (told["matched"], told["scanned"]) == (2, 5)
+    assert told["newest"].index("1994") < told["newest"].index("1993")
     assert "error" in _ask(ann, "/pages/filter/count", text="year >").json()
 
 

@@ -110,7 +110,7 @@ def test_what_is_wrong_stands_at_its_field(service: Service, ann: Visitor) -> No
     ("filled", "told"),
     [
         ({"kind": "numeric", "operator": ["contains"]}, "Numeric has = != < <= > >=, but not contains."),
-        ({"kind": "numeric", "operator": ["=", "contains", "~"]}, "Numeric has = != < <= > >=, but not contains ~."),
+        ({"kind": "time", "operator": ["=", "contains"]}, "Time has = != < <= > >=, but not contains."),
         ({"kind": "text", "operator": ["<"]}, "Text has = contains, but not <."),
         (
             {"kind": "enumerated", "values": "oak, ash", "operator": ["=", "<"]},

@@ -103,7 +103,7 @@ def test_a_form_that_is_changed_and_sent_again_makes_another_one(service: Servic
     ann.client.post(f"{MINE}/new", data=fields)
     ann.page = ann.client.post(f"{MINE}/new", data=fields | {"text": ["brand = audi"]})
     assert ann.page.status_code == 409
-    assert "This form has made a subscription already" in ann.text
+    assert "You have already subscribed with this form." in ann.text
     assert [one.filter for one in service.store.subscriptions("ann")] == ["brand = 'mini'"]
     assert ann.form(f"{MINE}/new")["text"][0].strip() == "brand = audi"
     ann.submit(f"{MINE}/new")

@@ -22,7 +22,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tidings.errors import ServiceError, TidingsError
 from tidings.logs import REQUEST_ID
 from tidings.service.api import problems
-from tidings.service.api.operator_routes import Metrics
 from tidings.service.api.requests import SESSION
 from tidings.service.door.addresses import Proxies, network_of
 from tidings.service.door.callers import Caller, UnknownToken
@@ -31,6 +30,7 @@ from tidings.service.door.request_id import HEADER, logged_path, request_id
 from tidings.service.door.scopes import CALLER
 from tidings.service.door.secure_cookies import from_browser, to_browser
 from tidings.service.gateway import Gateway
+from tidings.service.metrics import Metrics
 
 log = logging.getLogger("tidings.service")
 
