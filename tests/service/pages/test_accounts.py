@@ -96,7 +96,7 @@ def test_the_account_is_deleted_with_the_password(service: Service, ann: Visitor
     ann.get(ACCOUNT)
     assert "Your 1 subscription will be withdrawn." in ann.text
     ann.submit(f"{ACCOUNT}/delete", password="wrong wrong")
-    assert (ann.page.status_code, ann.errors()) == (401, {"password": "This is not your current password."})
+    assert (ann.page.status_code, ann.errors()) == (422, {"password": "This is not your current password."})
     assert len(service.store.subscriptions("ann")) == 1
     ann.submit(f"{ACCOUNT}/delete", password=PASSWORD)
     assert "Your account is deleted." in ann.text

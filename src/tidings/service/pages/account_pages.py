@@ -95,7 +95,8 @@ async def delete(request: Request) -> Response:
     try:
         await accounts_of(request).delete(caller, form.exactly("password"), address_of(request))
     except TidingsError as error:
-        return await _page(request, form, {"delete_password": _said(error)}, status=status_of(error))
+        status = 422 if isinstance(error, WrongPassword) else status_of(error)  # 401 would mean: log in
+        return await _page(request, form, {"delete_password": _said(error)}, status=status)
     answer = RedirectResponse(f"{HOME}?done=deleted", 303)
     answer.delete_cookie(SESSION, path="/")
     return answer
