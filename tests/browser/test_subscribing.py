@@ -19,7 +19,7 @@ expect = pytest.importorskip("playwright.sync_api", reason="playwright is not in
 @pytest.fixture
 def service(shared: Service) -> Service:
     for year in (1931, 1932, 1933, 1934):
-        assert shared.client.post("/events", json=car(f"old-{year}", year=year)).status_code in (200, 202)
+        assert shared.client.post("/v1/events", json=car(f"old-{year}", year=year)).status_code in (200, 202)
     return shared
 
 

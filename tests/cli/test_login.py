@@ -1,4 +1,4 @@
-"""Accounts and tokens from the command line: `register`, `login`, `logout`, `token`."""
+"""Accounts and tokens from the command line: `register`, `login`, `logout`, `unregister`, `token`."""
 
 import json
 import stat
@@ -77,6 +77,20 @@ def test_logging_out_another_token_leaves_the_saved_one(server: Service, tidings
     assert tidings("logout", "--token", other).exit_code == 0
     assert tidings("subscriptions", "--token", other).exit_code == 1
     assert tidings("subscriptions").exit_code == 0
+
+
+def test_unregistering_deletes_the_account_and_forgets_its_token(server: Service, tidings: Tidings) -> None:
+    tidings("subscribe", "year > 1")
+    save_token("http://elsewhere", "tid_other")
+    runner = CliRunner()
+    assert runner.invoke(app, ["unregister"], input="n\n").exit_code == 1
+    assert runner.invoke(app, ["unregister", "--yes"], input="wrong wrong\n").exit_code == 1
+    assert tidings("subscriptions").exit_code == 0
+    done = runner.invoke(app, ["unregister", "--yes", "--json"], input=f"{PASSWORD}\n")
+    assert (done.exit_code, json.loads(done.stdout)) == (0, {"username": "ann", "subscriptions": 1, "deliveries": 0})
+    assert "1 subscription withdrawn" in done.stderr
+    assert (saved_token(server.address), saved_token("http://elsewhere")) == (None, "tid_other")
+    assert runner.invoke(app, ["login", "ann"], input=f"{PASSWORD}\n").exit_code == 1
 
 
 def test_tokens_are_added_listed_and_deleted(server: Service, tidings: Tidings) -> None:

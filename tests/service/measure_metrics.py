@@ -10,14 +10,14 @@ import prometheus_client
 from tidings.service.metrics import BUCKETS, Metrics
 
 _TIMES = 100_000
-_REQUEST = ("POST", "/events", 202, 0.003)
+_REQUEST = ("POST", "/v1/events", 202, 0.003)
 
 
 def main() -> None:
     registry = prometheus_client.CollectorRegistry()
     requests = prometheus_client.Counter("requests", "", ["method", "route", "status"], registry=registry)
     seconds = prometheus_client.Histogram("seconds", "", ["method", "route"], buckets=BUCKETS, registry=registry)
-    children = (requests.labels("POST", "/events", 202), seconds.labels("POST", "/events"))
+    children = (requests.labels("POST", "/v1/events", 202), seconds.labels("POST", "/v1/events"))
 
     def labelled(method: str, route: str, status: int, taken: float) -> None:
         requests.labels(method, route, status).inc()

@@ -229,25 +229,25 @@ def test_a_deleted_account_is_as_if_it_never_was_but_for_its_name(service: Servi
 
 
 def test_an_account_deletes_itself_with_its_password(service: Service) -> None:
-    other = service.anonymous().post("/tokens", json={"username": "tester", "password": PASSWORD}).json()["token"]
-    id = service.client.post("/subscriptions", json={"filter": "year > 1"}).json()["id"]
-    published = service.client.post("/events", json=car("mine")).json()["position"]
+    other = service.anonymous().post("/v1/tokens", json={"username": "tester", "password": PASSWORD}).json()["token"]
+    id = service.client.post("/v1/subscriptions", json={"filter": "year > 1"}).json()["id"]
+    published = service.client.post("/v1/events", json=car("mine")).json()["position"]
     mine = service.client.headers["Authorization"].removeprefix("Bearer ")
-    wrong = service.client.post("/accounts/me/delete", json={"password": "not this one"})
+    wrong = service.client.post("/v1/accounts/me/delete", json={"password": "not this one"})
     assert (wrong.status_code, wrong.json()["type"]) == (401, "/problems/wrong-password")
     assert service.store.subscription(id).state == "active"
-    answer = service.client.post("/accounts/me/delete", json={"password": PASSWORD})
+    answer = service.client.post("/v1/accounts/me/delete", json={"password": PASSWORD})
     assert answer.json() == {"username": "tester", "subscriptions": 1, "deliveries": 0}
     assert service.store.subscriptions("tester") == []
     assert [_me(service.anonymous(), token).status_code for token in (other, mine)] == [401, 401]
-    assert service.joined("ann").get(f"/events/{published}").status_code == 200, "published events stay"
+    assert service.joined("ann").get(f"/v1/events/{published}").status_code == 200, "published events stay"
 
 
 def test_the_last_operator_cannot_delete_its_account(service: Service) -> None:
     assert service.store.change_account("tester", None, frozenset(SCOPES))
     body = {"username": "tester", "password": PASSWORD}
-    token = service.anonymous().post("/tokens", json=body).json()["token"]
-    answer = service.anonymous().post("/accounts/me/delete", json={"password": PASSWORD}, headers=_bearer(token))
+    token = service.anonymous().post("/v1/tokens", json=body).json()["token"]
+    answer = service.anonymous().post("/v1/accounts/me/delete", json={"password": PASSWORD}, headers=_bearer(token))
     assert (answer.status_code, answer.json()["type"]) == (409, "/problems/last-operator")
     assert _me(service.anonymous(), token).status_code == 200
 

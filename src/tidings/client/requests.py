@@ -51,7 +51,7 @@ def account() -> Request[dict[str, Any]]:
 def delete_account(password: str) -> Request[dict[str, Any]]:
     """Not sent twice: the token ends with the account, so the second answer would be a refusal."""
     body, headers = as_json({"password": password}), {"content-type": JSON}
-    return Request("POST", "/accounts/me/delete", ServerResponse.json, body=body, headers=headers, idempotent=False)
+    return Request("POST", "/v1/accounts/me/delete", ServerResponse.json, body=body, headers=headers, idempotent=False)
 
 
 def tokens() -> Request[list[StoredToken]]:

@@ -1,7 +1,8 @@
 """The figures of /metrics: what the entrance counts, and what the store, the plan and the children say of themselves.
 
-prometheus_client writes the text. Requests are counted in plain dictionaries, which takes 1.7 µs a request; the library's
-labelled counter and histogram take 13, and 4.4 with their children cached (`tests/service/measure_metrics.py`).
+prometheus_client writes the text. Requests are counted in plain dictionaries, which takes 1.7 µs a request; the
+library's labelled counter and histogram take 13, and 4.4 with their children cached
+(`tests/service/measure_metrics.py`).
 """
 
 from __future__ import annotations
