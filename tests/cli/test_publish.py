@@ -33,6 +33,7 @@ def test_publishing_a_file_twice(server: Service, tidings: Tidings) -> None:
     summary = json.loads(done.stdout)
     assert (summary["accepted"], summary["duplicates"], summary["refused_total"]) == (3, 0, 1)
     assert [one["line"] for one in summary["refused"]] == [4]
+    assert [one["status"] for one in summary["results"]] == ["accepted", "accepted", "accepted", "refused"]
     assert "line 4" in done.stderr
     again = tidings("publish", "events.jsonl", "--strict")
     assert again.exit_code == 1
@@ -54,7 +55,7 @@ def test_what_was_accepted_before_something_went_wrong(
     rest = (json.dumps({**CAR, "id": f"r{number}"}) for number in range(5_000))
     file = tmp_path / "many.jsonl"
     file.write_text("\n".join((json.dumps(first), *rest)))
-    done = b'{"accepted": 4999, "duplicates": 0, "refused": [], "refused_total": 1}'
+    done = b'{"accepted": 4999, "duplicates": 0, "refused": 1, "results": [], "omitted": 5000}'
     with peer(answer("202 Accepted", done), answer("413 Content Too Large", b'{"detail": "too large"}')) as other:
         told = tidings("publish", str(file), "--server", other.url)
     assert told.exit_code == 1

@@ -148,6 +148,10 @@ def test_publishing_many_counts_and_lists_what_was_refused(ann: Client) -> None:
     done = ann.publish([car("e1"), car("e1"), wrong, car("e2")])
     assert (done.accepted, done.duplicates, done.refused_total) == (2, 1, 1)
     assert [(one["line"], one["id"]) for one in done.refused] == [(3, "w")]
+    assert [one["status"] for one in done.results] == ["accepted", "duplicate", "refused", "accepted"]
+    assert ann.event(done.results[3]["position"]).event["id"] == "e2"
+    none = ann.publish([wrong, wrong])
+    assert (none.accepted, none.refused_total, len(none.refused)) == (0, 2, 2)
     assert ann.publish([]).accepted == 0
 
 
@@ -162,6 +166,8 @@ def test_lines_are_counted_on_over_chunks(ann: Client) -> None:
     assert [one.accepted for one in told] == [5_000, 9_999, 11_998]
     assert done == told[-1]
     assert [one["line"] for one in done.refused] == [7_001]
+    assert [one["line"] for one in done.results] == list(range(1, 10_001))
+    assert len(ann.publish([car(f"again {n}") for n in range(10_001)]).results) == 10_001
 
 
 def test_a_file_of_lines(ann: Client) -> None:

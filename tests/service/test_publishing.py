@@ -86,23 +86,51 @@ def test_many_in_an_array(client: httpx.Client, service: Service) -> None:
     client.post("/v1/events", json=car("known"))
     answer = client.post("/v1/events", json=[car("a"), car("b", brand="x"), car("known"), 3, car(None), car("a")])
     told = answer.json()
-    assert answer.status_code == 202
-    assert (told["accepted"], told["duplicates"], told["refused_total"]) == (2, 2, 2)
-    assert [(one["line"], one["id"]) for one in told["refused"]] == [(2, "b"), (4, None)]
-    assert client.post("/v1/events", json=[]).json() == {
-        "accepted": 0,
-        "duplicates": 0,
-        "refused": [],
-        "refused_total": 0,
-    }
+    assert answer.status_code == 207
+    assert (told["accepted"], told["duplicates"], told["refused"], told["omitted"]) == (2, 2, 2, 0)
+    results = told["results"]
+    assert [one["line"] for one in results] == [1, 2, 3, 4, 5, 6]
+    states = ["accepted", "refused", "duplicate", "refused", "accepted", "duplicate"]
+    assert [one["status"] for one in results] == states
+    assert [one.get("id") for one in results[:4]] == ["a", "b", "known", None]
+    assert len(results[4]["id"]) == 32, "it was given one"
+    assert results[5]["position"] == results[0]["position"]
+    assert results[2]["position"] < results[0]["position"] < results[4]["position"]
+    assert results[1]["errors"][0]["rule"] == "domain"
+    assert ["errors" in one for one in results] == [state == "refused" for state in states]
+    assert client.get(f"/v1/events/{results[4]['position']}").json()["event"]["id"] == results[4]["id"]
+    empty = client.post("/v1/events", json=[])
+    nothing = {"accepted": 0, "duplicates": 0, "refused": 0, "results": [], "omitted": 0}
+    assert (empty.status_code, empty.json()) == (202, nothing)
+
+
+@on_sqlite
+@pytest.mark.parametrize("kind", ["array", "lines"])
+def test_the_status_says_whether_all_some_or_none_were_accepted(client: httpx.Client, kind: str) -> None:
+    def post(*events: dict[str, Any]) -> httpx.Response:
+        if kind == "array":
+            return client.post("/v1/events", json=events)
+        return client.post("/v1/events", content=lines(*events), headers=NDJSON)
+
+    wrong = car("wrong", brand="x")
+    assert post(car("a"), car("b")).status_code == 202
+    assert post(car("a"), car("b")).status_code == 202, "duplicates were accepted before"
+    assert post(car("c"), wrong).status_code == 207
+    assert post(car("c"), wrong).status_code == 207
+    none = post(wrong, wrong)
+    assert (none.status_code, none.headers["content-type"]) == (422, "application/problem+json")
+    problem = none.json()
+    assert (problem["type"], problem["refused"]) == ("/problems/nothing-accepted", 2)
+    assert [one["line"] for one in problem["results"] if one["errors"]] == [1, 2]
 
 
 def test_a_stream_of_lines(client: httpx.Client, service: Service) -> None:
     before = service.store.figures().events
     body = lines(car("a"), car("b", brand="x")) + b"\n  \n{no json\n" + lines(car("a"), car("c")) + b'{"id": "d"'
     told = client.post("/v1/events", content=b"\xef\xbb\xbf" + body, headers=NDJSON).json()
-    assert (told["accepted"], told["duplicates"], told["refused_total"]) == (2, 1, 3)
-    assert [one["line"] for one in told["refused"]] == [2, 5, 8]
+    assert (told["accepted"], told["duplicates"], told["refused"]) == (2, 1, 3)
+    assert [one["line"] for one in told["results"]] == [1, 2, 5, 6, 7, 8]
+    assert [one["line"] for one in told["results"] if "errors" in one] == [2, 5, 8]
     assert service.store.figures().events == before + 2
 
 
@@ -114,7 +142,8 @@ def test_a_long_stream_in_odd_pieces_without_a_last_newline(client: httpx.Client
             yield body[start : start + 77_777]
 
     told = client.post("/v1/events", content=pieces(), headers=NDJSON).json()
-    assert (told["accepted"], told["refused_total"]) == (20_000, 0)
+    assert (told["accepted"], told["refused"]) == (20_000, 0)
+    assert (len(told["results"]), told["omitted"]) == (10_000, 10_000)
     assert service.store.figures().events == 20_000
 
 
@@ -138,8 +167,12 @@ def test_lines_are_accepted_before_the_stream_ends(client: httpx.Client, service
 @on_sqlite
 def test_only_a_thousand_refused_events_are_named(client: httpx.Client) -> None:
     told = client.post("/v1/events", content=b"no json\n" * 3_000, headers=NDJSON).json()
-    assert (len(told["refused"]), told["refused_total"]) == (1_000, 3_000)
-    assert told["refused"][-1]["line"] == 1_000
+    assert (len(told["results"]), told["refused"]) == (3_000, 3_000)
+    assert [one["line"] for one in told["results"] if "errors" in one] == list(range(1, 1_001))
+    late = lines(*(car(f"n{n}") for n in range(10_500))) + b"no json\n" + lines(car("last"))
+    told = client.post("/v1/events", content=late, headers=NDJSON).json()
+    assert (told["accepted"], told["refused"], told["omitted"]) == (10_501, 1, 501)
+    assert (told["results"][-1]["line"], told["results"][-1]["status"]) == (10_501, "refused")
 
 
 @on_sqlite
@@ -153,10 +186,10 @@ def test_an_event_that_is_too_large_is_refused_and_named(client: httpx.Client, s
         body: dict[str, Any] = {"json": events} if kind == "array" else {"content": lines(*events), "headers": NDJSON}
         told = client.post("/v1/events", **body).json()
         assert told["accepted"] == 2
-        assert [one["line"] for one in told["refused"]] == [2]
-        assert "at most 1,000" in told["refused"][0]["errors"][0]["message"]
+        assert [one["status"] for one in told["results"]] == ["accepted", "refused", "accepted"]
+        assert "at most 1,000" in told["results"][1]["errors"][0]["message"]
     endless = client.post("/v1/events", content=b"x" * 500_000 + b"\n" + lines(car("after")), headers=NDJSON).json()
-    assert (endless["accepted"], endless["refused"][0]["line"]) == (1, 1)
+    assert [(one["line"], one["status"]) for one in endless["results"]] == [(1, "refused"), (2, "accepted")]
 
 
 @on_sqlite
@@ -171,7 +204,7 @@ def test_an_attribute_has_only_so_many_values(client: httpx.Client, service: Ser
         events = [car(f"{kind} a", paint=["red", "red", "green"]), many]
         body: dict[str, Any] = {"json": events} if kind == "array" else {"content": lines(*events), "headers": NDJSON}
         told = client.post("/v1/events", **body).json()
-        assert (told["accepted"], told["refused"][0]["errors"][0]["rule"]) == (1, "unique")
+        assert (told["accepted"], told["results"][1]["errors"][0]["rule"]) == (1, "unique")
     service.gateway.settings = replace(service.settings, values_per_attribute=1)
     service.store.append([Grow(CreateEventType(EventType("plain"))), Grow(CreateEventType(EventType("simple")))])
     both = {"id": "both", "event_type": ["plain", "simple"], "attributes": {}}
@@ -247,8 +280,8 @@ def test_a_wrong_cloud_event_names_all_that_is_missing(client: httpx.Client) -> 
 def test_a_batch_of_cloud_events(client: httpx.Client) -> None:
     headers = {"Content-Type": "application/cloudevents-batch+json"}
     told = client.post("/v1/events", json=[CLOUD, {**CLOUD, "id": ""}, CLOUD], headers=headers).json()
-    assert (told["accepted"], told["duplicates"], told["refused_total"]) == (1, 1, 1)
-    assert told["refused"][0]["errors"][0]["rule"] == "id"
+    assert (told["accepted"], told["duplicates"], told["refused"]) == (1, 1, 1)
+    assert [one["errors"][0]["rule"] for one in told["results"] if "errors" in one] == ["id"]
 
 
 def test_a_binary_cloud_event(client: httpx.Client, service: Service) -> None:

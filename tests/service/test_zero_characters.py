@@ -19,9 +19,9 @@ def test_no_id_or_source_may_have_a_zero(client: httpx.Client, member: str) -> N
     (error,) = one.json()["errors"]
     assert (error["attribute"], error["message"]) == (member, f"the {member} contains a zero character (U+0000)")
     several = client.post("/v1/events", json=[event])
-    assert several.json()["refused"][0]["errors"] == [error]
+    assert several.json()["results"][0]["errors"] == [error]
     lines = client.post("/v1/events", content=json.dumps(event), headers={"Content-Type": "application/x-ndjson"})
-    assert lines.json()["refused"][0]["errors"] == [error]
+    assert lines.json()["results"][0]["errors"] == [error]
 
 
 def test_an_event_may_have_zeros_in_other_text(client: httpx.Client, service: Service) -> None:

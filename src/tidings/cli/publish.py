@@ -112,7 +112,7 @@ def _report(done: PublishedMany, as_json: bool) -> None:
         warn(f"line {one['line']}: {name}refused: {_reasons(one)}")
     if as_json:
         members = {"accepted": done.accepted, "duplicates": done.duplicates, "refused_total": done.refused_total}
-        typer.echo(json.dumps({**members, "refused": list(done.refused)}))
+        typer.echo(json.dumps({**members, "refused": list(done.refused), "results": list(done.results)}))
     messages.print(_told(done), markup=False)
 
 

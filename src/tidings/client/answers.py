@@ -11,6 +11,8 @@ from typing import Any, Generic, TypeVar
 from tidings.client.errors import ServerUnreachable, refusal
 
 T = TypeVar("T")
+MOST_RESULTS = 10_000  # of events that may be without end
+_MOST_REFUSED = 1_000  # that are kept with their errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +98,35 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class PublishedMany:
-    """Counts, and the first refused ones: `{"line": 7, "id": "e7", "errors": […]}`."""
+    """Counts, the first refused events with their errors, and what became of each event.
+
+    A result is `{"line": 1, "status": "accepted", "id": "e1", "position": 17}`; `duplicate` has the position of the
+    first, `refused` its `errors`, as in `{"line": 7, "status": "refused", "id": "e7", "errors": […]}`.
+    """
 
     accepted: int = 0
     duplicates: int = 0
     refused_total: int = 0
     refused: tuple[dict[str, Any], ...] = ()
+    results: tuple[dict[str, Any], ...] = ()
 
-    def and_then(self, other: PublishedMany, lines_before: int, most_refused: int = 1000) -> PublishedMany:
+    def and_then(self, other: PublishedMany, lines_before: int, most_results: int = MOST_RESULTS) -> PublishedMany:
         """Both together; the other one's lines are counted on."""
-        moved = ({**one, "line": one["line"] + lines_before} for one in other.refused)
         return PublishedMany(
             self.accepted + other.accepted,
             self.duplicates + other.duplicates,
             self.refused_total + other.refused_total,
-            (*self.refused, *moved)[:most_refused],
+            _joined(self.refused, other.refused, lines_before, _MOST_REFUSED),
+            _joined(self.results, other.results, lines_before, most_results),
         )
+
+
+def _joined(
+    one: tuple[dict[str, Any], ...], other: tuple[dict[str, Any], ...], lines_before: int, most: int
+) -> tuple[dict[str, Any], ...]:
+    if len(one) >= most:
+        return one
+    return (*one, *({**result, "line": result["line"] + lines_before} for result in other))[:most]
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,7 @@ class AsyncClient(AsyncSender):
 
     async def publish(self, event: EventLike | Sequence[EventLike]) -> Published | PublishedMany:
         if isinstance(event, Sequence):
-            return await self.publish_many(event)
+            return await self._run(flows.publish_many(event, silent, self.patience, len(event)))
         return await self._call(event_requests.publish(raw_event(event)))
 
     async def publish_many(self, events: Iterable[EventLike | bytes | str], tell: Tell = silent) -> PublishedMany:

@@ -138,17 +138,19 @@ class Client(Sender):
         """One event, or a list of them. What has no id is given one, so that a repeated sending is no second event.
 
         `client.publish({"event_type": "car", "attributes": {"price": 900, "brand": "mini"}}).position`. One that is
-        refused raises ServerRefused with its broken rules as `errors`; of a list they are listed in the answer.
+        refused raises ServerRefused with its broken rules as `errors`; of a list, `results` has what became of
+        each: accepted with its id and position, duplicate, or refused with its errors.
         """
         if isinstance(event, Sequence):
-            return self.publish_many(event)
+            return self._run(flows.publish_many(event, silent, self.patience, len(event)))
         return self._call(event_requests.publish(raw_event(event)))
 
     def publish_many(self, events: Iterable[EventLike | bytes | str], tell: Tell = silent) -> PublishedMany:
         """Any number of events, as JSON Lines in chunks: mappings, `Event`s, or lines of JSON.
 
         `client.publish_many(open("events.jsonl"))`. `tell` is called with what is done so far. When it raises,
-        what was told is accepted, and all of it may be sent again if the events have ids of their own.
+        what was told is accepted, and all of it may be sent again if the events have ids of their own. `results` has
+        the first 10,000.
         """
         return self._run(flows.publish_many(events, tell, self.patience))
 

@@ -33,7 +33,8 @@ def publish(event: Mapping[str, Any]) -> Request[Published]:
 def publish_lines(lines: Sequence[bytes]) -> Request[PublishedMany]:
     """Events as JSON Lines, each with an id."""
     headers = {"content-type": NDJSON}
-    return Request("POST", "/v1/events", _published_many, body=b"\n".join(lines) + b"\n", headers=headers)
+    body = b"\n".join(lines) + b"\n"
+    return Request("POST", "/v1/events", _published_many, body=body, headers=headers, fine=frozenset({422}))
 
 
 def _published(answer: ServerResponse) -> Published:
@@ -42,11 +43,13 @@ def _published(answer: ServerResponse) -> Published:
 
 
 def _published_many(answer: ServerResponse) -> PublishedMany:
+    """Of 422 too, where it says that all of them were refused."""
     body = answer.json()
-    refused = tuple(body["refused"])
-    return PublishedMany(
-        int(body["accepted"]), int(body["duplicates"]), int(body.get("refused_total", len(refused))), refused
-    )
+    if "results" not in body:
+        answer.checked()
+    results = tuple(body["results"])
+    refused = tuple(one for one in results if "errors" in one)
+    return PublishedMany(int(body["accepted"]), int(body["duplicates"]), int(body["refused"]), refused, results)
 
 
 # Stored events

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 from tidings.client import delivery_requests, event_requests
-from tidings.client.answers import Ended, Lost, Page, PublishedMany, ServerResponse, StoredEvent
+from tidings.client.answers import MOST_RESULTS, Ended, Lost, Page, PublishedMany, ServerResponse, StoredEvent
 from tidings.client.delivery_requests import Listen
 from tidings.client.errors import QueryFailed, ServerUnreachable
 from tidings.client.lines import EventLike, lines_of
@@ -142,12 +142,14 @@ def silent(done: PublishedMany) -> None:
     """Tells nobody."""
 
 
-def publish_many(events: Iterable[EventLike | bytes | str], tell: Tell, patience: Patience) -> Flow[PublishedMany]:
+def publish_many(
+    events: Iterable[EventLike | bytes | str], tell: Tell, patience: Patience, most_results: int = MOST_RESULTS
+) -> Flow[PublishedMany]:
     """JSON Lines in chunks, one request each; every event has an id, so a chunk may be sent again."""
     done, lines_before = PublishedMany(), 0
     for lines in _chunks(lines_of(events)):
         part = yield from call(event_requests.publish_lines(lines), patience)
-        done = done.and_then(part, lines_before)
+        done = done.and_then(part, lines_before, most_results)
         lines_before += len(lines)
         tell(done)
     return done

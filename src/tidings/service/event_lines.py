@@ -1,4 +1,4 @@
-"""Many events at once: which of them are valid, what became of them, and a stream of lines from its first to its last.
+"""Many events at once: which of them are valid, and a stream of lines from its first to its last.
 
 Nothing waits for the end of a stream: whole lines are validated in a thread and appended while the next are read, and
 a publisher who sends faster than the journal takes is held up by TCP. Sifting columns, as files are read, was refused:
@@ -8,9 +8,7 @@ turning the columns back into events costs more than they save (27 µs an event,
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -19,77 +17,17 @@ from tidings.events import BrokenRule, RefusedEvent, validate
 from tidings.schema import Catalog
 from tidings.service.actions.publish import give_id, too_large
 from tidings.service.api.shapes import WrongBody, decoded
+from tidings.service.batch_results import BatchResults, Sifted
 from tidings.service.door.repeated_keys import may_repeat
 from tidings.service.evident import Evident
 from tidings.service.gateway import Gateway
-from tidings.store import Accepted, Draft, Duplicate, Outcome, PublishValid, Refused
+from tidings.store import PublishValid
 
 _BLOCK = 1 << 18  # bytes of lines that are appended together
 _PATIENCE = 0.05  # seconds to wait for more before what is there is appended
 _HINTED = 20  # refused events at once that are told what may have been meant: that takes longer than all the rest
-_MOST_TOLD = 1_000  # refused events that are named in an answer
 _BOM = b"\xef\xbb\xbf"
 _decode_lines = msgspec.json.Decoder().decode_lines
-
-
-@dataclass(slots=True)
-class Sifted:
-    """Drafts of the valid events with the line of each, the first refused ones with theirs, and how many more were.
-
-    A refused event keeps no traceback: that holds the frames, which hold the event. A megabyte of lines `1` took 780 MB
-    and 3.1 s so; without, it takes 8 MB and 0.2 s.
-    """
-
-    drafts: list[Draft] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
-    refused: list[tuple[int, RefusedEvent]] = field(default_factory=list)
-    more_refused: int = 0
-
-    def refuse(self, line: int, refused: RefusedEvent) -> None:
-        if self.is_full:
-            self.more_refused += 1
-        else:
-            self.refused.append((line, refused.with_traceback(None)))
-
-    @property
-    def is_full(self) -> bool:
-        return len(self.refused) >= _MOST_TOLD
-
-
-class Tally:
-    """What became of the events of one request so far; `counts` are the service's metrics."""
-
-    def __init__(self, counts: Counter[str]) -> None:
-        self._counts = counts
-        self._accepted = self._duplicates = self._refused = 0
-        self._told: list[dict[str, Any]] = []
-
-    def add(self, sifted: Sifted, outcomes: Sequence[Outcome]) -> None:
-        refused = list(sifted.refused)
-        accepted = duplicates = 0
-        for line, outcome in zip(sifted.lines, outcomes, strict=True):
-            match outcome:
-                case Accepted():
-                    accepted += 1
-                case Duplicate():
-                    duplicates += 1
-                case Refused(error):
-                    refused.append((line, _as_refused(error)))
-        self._accepted += accepted
-        self._duplicates += duplicates
-        count = len(refused) + sifted.more_refused
-        self._refused += count
-        for line, error in sorted(refused, key=lambda one: one[0])[: _MOST_TOLD - len(self._told)]:
-            self._told.append({"line": line, **error.as_json()})
-        self._counts.update(accepted=accepted, duplicate=duplicates, refused=count)
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "accepted": self._accepted,
-            "duplicates": self._duplicates,
-            "refused": self._told,
-            "refused_total": self._refused,
-        }
 
 
 def sift(
@@ -99,8 +37,8 @@ def sift(
     most_values: int,
     read: Callable[[Any], dict[str, Any]] | None = None,
 ) -> Sifted:
-    """Validates parsed events; one that is an error already stays so. `read` makes a raw event of another form."""
-    sifted = Sifted()
+    """Validates parsed events; what is an error already stays so. `read` makes a raw event of another form."""
+    sifted = Sifted(lines)
     evident = Evident(catalog, most_values).event
     for line, item in zip(lines, items, strict=True):
         if type(item) is not dict and (isinstance(item, RefusedEvent) or sifted.is_full):
@@ -187,14 +125,14 @@ class _Lines:
         self._too_long = 0
 
 
-async def publish_stream(pieces: Pieces, gateway: Gateway, tally: Tally) -> None:
-    """Raises what the journal or the connection fails with; `tally` then has what was done before."""
+async def publish_stream(pieces: Pieces, gateway: Gateway, results: BatchResults) -> None:
+    """Raises what the journal or the connection fails with; `results` then has what was done before."""
     largest = gateway.settings.largest_event
     lines = _Lines(largest)
     writing: asyncio.Task[None] | None = None
 
     async def write(sifted: Sifted) -> None:
-        tally.add(sifted, await gateway.append(sifted.drafts) if sifted.drafts else ())
+        results.add(sifted, await gateway.append(sifted.drafts) if sifted.drafts else ())
 
     ended = False
     try:
@@ -212,7 +150,8 @@ async def publish_stream(pieces: Pieces, gateway: Gateway, tally: Tally) -> None
             if not block and not passed_over:
                 continue
             sifted = await gateway.read(_sift_lines, first, block, largest, gateway)
-            sifted.refused.extend(passed_over)
+            sifted.numbers = [*(line for line, _ in passed_over), *sifted.numbers]
+            sifted.refused |= dict(passed_over)
             if writing is not None:
                 await writing
             writing = asyncio.create_task(write(sifted))
@@ -249,9 +188,3 @@ def _parsed(line: bytes, largest: int) -> Any:
         return decoded(line, Any)
     except WrongBody as problem:
         return RefusedEvent(None, (BrokenRule("form", None, None, f"the line is not valid: {problem.args[0]}"),))
-
-
-def _as_refused(error: Exception) -> RefusedEvent:
-    if isinstance(error, RefusedEvent):
-        return error
-    return RefusedEvent(None, (BrokenRule("form", None, None, str(error)),))

@@ -33,10 +33,11 @@ from tidings.service.api.shapes import (
     says,
     takes,
 )
+from tidings.service.batch_results import MOST_OF_A_STREAM, BatchResults, Result, Sifted
 from tidings.service.door.entrance import STREAMED
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.door.scopes import check_need, need_of
-from tidings.service.event_lines import Pieces, Sifted, Tally, publish_stream, sift
+from tidings.service.event_lines import Pieces, publish_stream, sift
 from tidings.service.gateway import QUICK, Gateway
 
 router = APIRouter(prefix=V1, tags=["events"], route_class=GuardedRoute)
@@ -92,17 +93,14 @@ class Published(Shape, frozen=True):
     duplicate: bool
 
 
-class RefusedSeen(Shape, frozen=True):
-    line: int
-    id: str | None
-    errors: list[dict[str, Any]]
-
-
 class PublishedMany(Shape, frozen=True):
+    """Counts, and a result for each event, in their order. `omitted`: events of a long stream without a result."""
+
     accepted: int
     duplicates: int
-    refused: list[RefusedSeen]
-    refused_total: int
+    refused: int
+    results: list[Result]
+    omitted: int
 
 
 def _body() -> dict[str, Any]:
@@ -116,7 +114,7 @@ def _body() -> dict[str, Any]:
     return described | {"security": [{"token": []}]}
 
 
-_ANSWERS = says(Published, "Accepted, or known already", 202)
+_ANSWERS = says(Published, "Accepted, or known already", 202) | says(PublishedMany, "Some events were refused", 207)
 _ANSWERS[202]["content"][_JSON]["schema"] = {
     "anyOf": [says(shape, "")[200]["content"][_JSON]["schema"] for shape in (Published, PublishedMany)]
 }
@@ -124,7 +122,11 @@ _ANSWERS[202]["content"][_JSON]["schema"] = {
 
 @router.post("/events", status_code=202, openapi_extra=_body(), responses=_ANSWERS)
 async def publish(request: Request) -> Response:
-    """Publish. One event is answered by its place in the journal; of many, those that were refused are named.
+    """Publish. One event is answered by its place in the journal, an array or a stream by a result for each event: 202
+    where all were accepted or known already, 207 where some were refused, 422 where all were.
+
+    An array has a result for each event. Of a stream the first 10,000 events have one; after those, accepted events are
+    only counted. The first 1,000 refused events have their `errors`.
 
     `Tidings-Duplicate-Window` says for how many seconds a second event of one source and id is known as a duplicate;
     without it, for ever.
@@ -179,7 +181,7 @@ async def _many(
     request: Request, gateway: Gateway, body: bytes, read: Callable[[Any], dict[str, Any]] | None
 ) -> Response:
     """An array; its items count as lines, from 1."""
-    tally = Tally(request.app.state.metrics.events)
+    results = BatchResults(request.app.state.metrics.events)
     items = await gateway.read(_items, body, gateway.settings.largest_event)
     sifting = partial(_sift, largest=gateway.settings.largest_event, read=read)
     try:
@@ -188,28 +190,35 @@ async def _many(
             numbers = range(start + 1, start + len(some) + 1)
             catalog = await gateway.read(gateway.store.catalog)
             sifted = await gateway.read(sifting, some, numbers, catalog, gateway.settings.values_per_attribute)
-            tally.add(sifted, await gateway.append(sifted.drafts) if sifted.drafts else ())
+            results.add(sifted, await gateway.append(sifted.drafts) if sifted.drafts else ())
     except TidingsError as problem:
-        return stopped(problem, tally)
-    return answered(tally.as_json(), 202)
+        return stopped(problem, results)
+    return _answered(results)
 
 
 async def _many_lines(request: Request, gateway: Gateway) -> Response:
-    tally = Tally(request.app.state.metrics.events)
+    results = BatchResults(request.app.state.metrics.events, MOST_OF_A_STREAM)
     try:
-        await publish_stream(Pieces(request.stream()), gateway, tally)
+        await publish_stream(Pieces(request.stream()), gateway, results)
     except HTTPException as refused:
         if refused.status_code != 413:
             raise
-        return problems.http_answer(refused, **tally.as_json())
+        return problems.http_answer(refused, **results.as_json())
     except TidingsError as problem:
-        return stopped(problem, tally)
-    return answered(tally.as_json(), 202)
+        return stopped(problem, results)
+    return _answered(results)
 
 
-def stopped(problem: TidingsError, tally: Tally) -> Response:
+def _answered(results: BatchResults) -> Response:
+    if results.refused and not results.accepted and not results.duplicates:
+        told = f"no event of this request was accepted ({results.refused:,} refused); see `results`"
+        return problems.typed_answer("nothing-accepted", told, **results.as_json())
+    return answered(results.as_json(), 207 if results.refused else 202)
+
+
+def stopped(problem: TidingsError, results: BatchResults) -> Response:
     """What was accepted before stays so, and is told with the problem."""
-    return problems.answer(problem, **tally.as_json())
+    return problems.answer(problem, **results.as_json())
 
 
 def _items(body: bytes, largest: int) -> Sequence[Any]:
