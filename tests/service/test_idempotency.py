@@ -1,5 +1,6 @@
 """Idempotency-Key: the same request twice does its work once."""
 
+import json
 import threading
 
 import httpx
@@ -66,15 +67,76 @@ def test_what_was_refused_is_decided_again(client: httpx.Client) -> None:
 
 
 @on_sqlite
-def test_secrets_are_never_kept(service: Service) -> None:
+def test_an_account_and_a_token_are_made_once(service: Service) -> None:
     client = service.anonymous()
-    body = {"username": "ann", "password": PASSWORD}
-    assert client.post("/v1/accounts", json=body, headers=KEY).status_code == 201
-    assert client.post("/v1/accounts", json=body, headers=KEY).status_code == 409
-    tokens = {client.post("/v1/tokens", json=body, headers=KEY).json()["token"] for _ in range(2)}
-    assert len(tokens) == 2
-    events = [service.client.post("/v1/events", json=car("e1"), headers=KEY).json()["duplicate"] for _ in range(2)]
-    assert events == [False, True]
+    ann, bob = ({"username": name, "password": PASSWORD} for name in ("ann", "bob"))
+    first, again = (client.post("/v1/accounts", json=ann, headers=KEY) for _ in range(2))
+    assert (again.status_code, again.json()) == (201, first.json())
+    assert client.post("/v1/accounts", json=bob, headers=KEY).status_code == 201, "strangers share no keys"
+    tokens = {client.post("/v1/tokens", json=ann, headers=KEY).json()["token"] for _ in range(2)}
+    assert len(tokens) == 1
+    guess = client.post("/v1/tokens", json=ann | {"password": "a wrong password"}, headers=KEY)
+    assert guess.status_code == 401
+    client.headers["Authorization"] = f"Bearer {first.json()['token']}"
+    changes = {"old": PASSWORD, "new": "another good password"}
+    assert [client.post("/v1/accounts/me/password", json=changes, headers=KEY).status_code for _ in range(2)] == [
+        204
+    ] * 2
+
+
+@pytest.mark.parametrize("kind", ["one", "array"])
+def test_events_without_an_id_are_not_doubled(client: httpx.Client, service: Service, kind: str) -> None:
+    body = car(None) if kind == "one" else [car(None), car("mine"), car(None), car(None, brand="x")]
+    first, again = (client.post("/v1/events", json=body, headers=KEY) for _ in range(2))
+    assert (again.status_code, again.json()) == (first.status_code, first.json())
+    assert again.headers["idempotency-replayed"] == "true"
+    assert service.store.figures().events == (1 if kind == "one" else 3)
+    other = client.post("/v1/events", json=car(None, year=2001), headers=KEY)
+    assert (other.status_code, other.json()["type"]) == (422, "/problems/idempotency-key-reused")
+    assert client.post("/v1/events", json=car(None)).json()["duplicate"] is False, "without a key it is another"
+
+
+@pytest.mark.parametrize("kind", ["one", "array", "lines"])
+def test_events_are_known_again_after_a_crash(
+    client: httpx.Client, service: Service, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Before the answer was kept; and of a stream none ever is."""
+    monkeypatch.setattr(service.store, "keep_response", lambda answer: False)
+    events = [car(None), car(None), car(None, year=2001)]
+
+    def post(*events: dict[str, object], key: dict[str, str] = KEY) -> httpx.Response:
+        if kind == "one":
+            return client.post("/v1/events", json=events[0], headers=key)
+        if kind == "array":
+            return client.post("/v1/events", json=events, headers=key)
+        lines = "\n".join(json.dumps(event) for event in events)
+        return client.post("/v1/events", content=lines, headers=key | {"Content-Type": "application/x-ndjson"})
+
+    first, again = post(*events), post(*events)
+    assert first.status_code == again.status_code == 202
+    made = service.store.figures().events
+    if kind == "one":
+        assert again.json() == first.json() | {"duplicate": True}
+        assert made == 1
+    else:
+        assert (again.json()["accepted"], again.json()["duplicates"]) == (0, 3)
+        assert [one["id"] for one in again.json()["results"]] == [one["id"] for one in first.json()["results"]]
+        assert made == 3
+    post(*(car(None, year=1980 + number) for number in range(3)))
+    assert service.store.figures().events == 2 * made, "another event is never taken for the first"
+    post(*events, key={"Idempotency-Key": "8e2a"})
+    assert service.store.figures().events == 3 * made
+
+
+@on_sqlite
+def test_an_idempotency_key_for_events_is_checked(client: httpx.Client, service: Service) -> None:
+    for key in ("", "with space", "x" * 256):
+        answer = client.post("/v1/events", json=car(), headers={"Idempotency-Key": key})
+        assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-request")
+    assert service.anonymous().post("/v1/events", json=car(), headers=KEY).status_code == 401
+    service.app.state.under_way.add(digest("tester", KEY["Idempotency-Key"]))
+    assert client.post("/v1/events", json=car(), headers=KEY).status_code == 409
+    assert service.store.figures().events == 0
 
 
 @on_sqlite

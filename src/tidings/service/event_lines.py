@@ -15,6 +15,7 @@ import msgspec
 
 from tidings.events import BrokenRule, RefusedEvent, validate
 from tidings.schema import Catalog
+from tidings.service.actions.keys import EventIds
 from tidings.service.actions.publish import give_id, too_large
 from tidings.service.api.shapes import WrongBody, decoded
 from tidings.service.batch_results import BatchResults, Sifted
@@ -36,8 +37,10 @@ def sift(
     catalog: Catalog,
     most_values: int,
     read: Callable[[Any], dict[str, Any]] | None = None,
+    id_of: Callable[[int], str] | None = None,
 ) -> Sifted:
-    """Validates parsed events; what is an error already stays so. `read` makes a raw event of another form."""
+    """Validates parsed events; what is an error already stays so. `read` makes a raw event of another form,
+    `id_of` gives ids to those of the lines that have none."""
     sifted = Sifted(lines)
     evident = Evident(catalog, most_values).event
     for line, item in zip(lines, items, strict=True):
@@ -46,7 +49,7 @@ def sift(
             continue
         try:
             raw = item if read is None else read(item)
-            give_id(raw)
+            give_id(raw, None if id_of is None else id_of(line))
             event = evident(raw)
             if event is None:
                 hints = len(sifted.refused) < _HINTED
@@ -125,7 +128,7 @@ class _Lines:
         self._too_long = 0
 
 
-async def publish_stream(pieces: Pieces, gateway: Gateway, results: BatchResults) -> None:
+async def publish_stream(pieces: Pieces, gateway: Gateway, results: BatchResults, ids: EventIds | None = None) -> None:
     """Raises what the journal or the connection fails with; `results` then has what was done before."""
     largest = gateway.settings.largest_event
     lines = _Lines(largest)
@@ -149,7 +152,7 @@ async def publish_stream(pieces: Pieces, gateway: Gateway, results: BatchResults
             passed_over, lines.refused = lines.refused, []
             if not block and not passed_over:
                 continue
-            sifted = await gateway.read(_sift_lines, first, block, largest, gateway)
+            sifted = await gateway.read(_sift_lines, first, block, largest, gateway, ids)
             sifted.numbers = [*(line for line, _ in passed_over), *sifted.numbers]
             sifted.refused |= dict(passed_over)
             if writing is not None:
@@ -163,7 +166,7 @@ async def publish_stream(pieces: Pieces, gateway: Gateway, results: BatchResults
         await pieces.close()
 
 
-def _sift_lines(first: int, block: bytes, largest: int, gateway: Gateway) -> Sifted:
+def _sift_lines(first: int, block: bytes, largest: int, gateway: Gateway, ids: EventIds | None) -> Sifted:
     """In a thread."""
     lines = block.split(b"\n")
     numbers = [first + place for place, line in enumerate(lines) if line and not line.isspace()]
@@ -178,7 +181,8 @@ def _sift_lines(first: int, block: bytes, largest: int, gateway: Gateway) -> Sif
     found: Iterable[Any] = items or ()
     if items is None or len(items) != len(numbers):
         found = (_parsed(lines[number - first], largest) for number in numbers)
-    return sift(found, numbers, gateway.store.catalog(), gateway.settings.values_per_attribute)
+    id_of = None if ids is None else lambda number: ids.of(number, lines[number - first])
+    return sift(found, numbers, gateway.store.catalog(), gateway.settings.values_per_attribute, id_of=id_of)
 
 
 def _parsed(line: bytes, largest: int) -> Any:

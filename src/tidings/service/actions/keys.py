@@ -21,6 +21,18 @@ def subscription_id(owner: str, key: str | None) -> str:
     return f"s-{digest('subscription', owner, key).hex()[:_DIGITS]}"
 
 
+class EventIds:
+    """Ids for events that came without one, under an Idempotency-Key: sent again, each is the same event and known as a
+    duplicate. They follow from the content, too, so that another event under a used key is never taken for the first.
+    """
+
+    def __init__(self, owner: str, key: str, body: bytes = b"") -> None:
+        self._seed = digest("event", owner, key, body)
+
+    def of(self, line: int, content: bytes = b"") -> str:
+        return digest(self._seed, str(line), content).hex()[:32]
+
+
 def digest(*parts: str | bytes) -> bytes:
     """Of each part with its length, so that none runs into the next."""
     made = sha256()

@@ -21,11 +21,12 @@ class PublishedEvent:
     duplicate: bool
 
 
-async def publish(gateway: Gateway, raw: Any, size: int) -> PublishedEvent:
-    """A raw event of so many bytes; one without an id gets one. Raises RefusedEvent, Overloaded or StoreError."""
+async def publish(gateway: Gateway, raw: Any, size: int, id: str | None = None) -> PublishedEvent:
+    """A raw event of so many bytes; one without an id gets this one, or a new one. Raises RefusedEvent, Overloaded or
+    StoreError."""
     check_size(gateway, size)
     try:
-        give_id(raw)
+        give_id(raw, id)
         draft = await gateway.draft(raw, size)
     except RefusedEvent:
         gateway.published["refused"] += 1
@@ -58,14 +59,14 @@ def too_large(size: int, largest: int) -> RefusedEvent:
     return RefusedEvent(None, (BrokenRule("form", None, None, message),))
 
 
-def give_id(raw: Any) -> None:
+def give_id(raw: Any, new: str | None = None) -> None:
     """Where it has none; a raw event that is no object is left for `validate` to refuse. Raises RefusedEvent for a zero
     character, which `validate` lets pass since events of older releases may have it."""
     if type(raw) is not dict:
         return
     id = raw.get("id")
     if id is None:
-        raw["id"] = uuid4().hex
+        raw["id"] = new or uuid4().hex
     elif type(id) is str and "\0" in id:
         raise _zero_in("id", id, id)
     source = raw.get("source")

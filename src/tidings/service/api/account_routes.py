@@ -13,12 +13,12 @@ from tidings.service.actions.accounts import USERNAME, token_id
 from tidings.service.actions.times import read_future_time
 from tidings.service.api.requests import V1, Calling, accounts_of, address_of, answered
 from tidings.service.api.shapes import Shape, read_body, says, says_nothing, takes
-from tidings.service.door.guarded_route import GuardedRoute
+from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.settings import SCOPES
 from tidings.store.accounts.accounts import Token
 from tidings.store.journal.fitness import LARGEST_QUOTA
 
-router = APIRouter(prefix=V1, tags=["accounts"], route_class=GuardedRoute)
+router = APIRouter(prefix=V1, tags=["accounts"], route_class=IdempotentRoute)
 
 Scope = Literal["publish", "subscribe", "read", "account", "schema", "operate"]
 # What is wrong with them, `accounts` says in plainer words than msgspec would.
@@ -109,7 +109,7 @@ def _listed(scopes: frozenset[str]) -> list[str]:
 @router.post(
     "/accounts", status_code=201, openapi_extra=takes(Credentials), responses=says(Registered, "The account", 201)
 )
-async def register(request: Request) -> Response:
+async def register(request: Request, key: IdempotencyKey = None) -> Response:
     """Make an account. The token is shown this once."""
     body = await read_body(request, Credentials)
     secret, token = await accounts_of(request).register(body.username, body.password, address_of(request))
@@ -130,7 +130,7 @@ async def me(request: Request, caller: Calling) -> Response:
     openapi_extra=takes(NewPassword),
     responses=says_nothing("Changed; all other tokens of yours are taken back"),
 )
-async def change_password(request: Request, caller: Calling) -> Response:
+async def change_password(request: Request, caller: Calling, key: IdempotencyKey = None) -> Response:
     """Change your password. All tokens but the one you ask with are taken back."""
     body = await read_body(request, NewPassword)
     await accounts_of(request).change_password(caller, body.old, body.new, address_of(request))
@@ -174,7 +174,7 @@ async def set_quota(username: str, request: Request, _: Calling) -> Response:
 
 
 @router.post("/tokens", status_code=201, openapi_extra=takes(LogIn), responses=says(LoggedIn, "A new token", 201))
-async def log_in(request: Request) -> Response:
+async def log_in(request: Request, key: IdempotencyKey = None) -> Response:
     """Log in. The token is shown this once; it has the account's scopes unless fewer are asked for."""
     body = await read_body(request, LogIn)
     scopes = None if body.scopes is None else frozenset(body.scopes)

@@ -19,6 +19,7 @@ from tidings.errors import ServiceError, TidingsError
 from tidings.events import BrokenRule, RefusedEvent
 from tidings.schema import Catalog
 from tidings.service.actions import publish as actions
+from tidings.service.actions.keys import EventIds
 from tidings.service.actions.publish import check_size, too_large
 from tidings.service.api import cloud_events, problems
 from tidings.service.api.requests import V1, answered
@@ -36,7 +37,8 @@ from tidings.service.api.shapes import (
 from tidings.service.batch_results import MOST_OF_A_STREAM, BatchResults, Result, Sifted
 from tidings.service.door.entrance import STREAMED
 from tidings.service.door.guarded_route import GuardedRoute
-from tidings.service.door.scopes import check_need, need_of
+from tidings.service.door.idempotency import IdempotencyKey, key_of, once
+from tidings.service.door.scopes import caller_of, check_need, need_of
 from tidings.service.event_lines import Pieces, publish_stream, sift
 from tidings.service.gateway import QUICK, Gateway
 
@@ -121,30 +123,44 @@ _ANSWERS[202]["content"][_JSON]["schema"] = {
 
 
 @router.post("/events", status_code=202, openapi_extra=_body(), responses=_ANSWERS)
-async def publish(request: Request) -> Response:
+async def publish(request: Request, key: IdempotencyKey = None) -> Response:
     """Publish. One event is answered by its place in the journal, an array or a stream by a result for each event: 202
     where all were accepted or known already, 207 where some were refused, 422 where all were.
 
     An array has a result for each event. Of a stream the first 10,000 events have one; after those, accepted events are
     only counted. The first 1,000 refused events have their `errors`.
 
+    Sent again under the same Idempotency-Key, events without an id are not doubled. One event or an array then gets the
+    answer of the first sending; a stream tells which of its events are duplicates.
+
     `Tidings-Duplicate-Window` says for how many seconds a second event of one source and id is known as a duplicate;
     without it, for ever.
     """
-    check_need(request, _NEED)  # the entrance calls this without the route
+    check_need(request, _NEED)  # the entrance calls this without the route, and without the key
     gateway: Gateway = request.app.state.gateway
-    answer = await _published(request, gateway)
+    key = key_of(request)
+    answer = await (_published(request, gateway, None) if key is None else _published_once(request, gateway, key))
     if (days := gateway.settings.duplicate_window_days) is not None:
         answer.headers["Tidings-Duplicate-Window"] = str(days * _DAY)
     return answer
 
 
-async def _published(request: Request, gateway: Gateway) -> Response:
+async def _published_once(request: Request, gateway: Gateway, key: str) -> Response:
+    """A stream is not read whole: its events are known again by the ids that they get."""
+    caller = caller_of(request)
+    if media_type(request) in STREAMED:
+        return await _published(request, gateway, EventIds(caller.username, key))
+    body = await request.body()
+    ids = EventIds(caller.username, key, body)
+    return await once(request, key, body, lambda: _published(request, gateway, ids))
+
+
+async def _published(request: Request, gateway: Gateway, ids: EventIds | None) -> Response:
     kind = media_type(request)
     check_unpacked(request, ACCEPTED)
     if kind in STREAMED:
-        return await _many_lines(request, gateway)
-    if kind == cloud_events.STRUCTURED:
+        return await _many_lines(request, gateway, ids)
+    if kind == cloud_events.STRUCTURED:  # which always has an id
         return await _one(gateway, await request.body(), cloud_events.read_structured)
     if kind == cloud_events.BATCH:
         return await _many(request, gateway, await request.body(), cloud_events.read_structured)
@@ -154,8 +170,8 @@ async def _published(request: Request, gateway: Gateway) -> Response:
         raise WrongContentType(request.headers.get("content-type", ""), ACCEPTED)
     body = await request.body()
     if body.lstrip(b" \t\r\n")[:1] == b"[":
-        return await _many(request, gateway, body, None)
-    return await _one(gateway, body, None)
+        return await _many(request, gateway, body, None, ids)
+    return await _one(gateway, body, None, ids)
 
 
 async def _binary(request: Request, gateway: Gateway, kind: str) -> Response:
@@ -166,24 +182,30 @@ async def _binary(request: Request, gateway: Gateway, kind: str) -> Response:
     return await _append(gateway, cloud_events.read_binary(request.headers, body), len(body))
 
 
-async def _one(gateway: Gateway, body: bytes, read: Callable[[Any], dict[str, Any]] | None) -> Response:
+async def _one(
+    gateway: Gateway, body: bytes, read: Callable[[Any], dict[str, Any]] | None, ids: EventIds | None = None
+) -> Response:
     check_size(gateway, len(body))
     raw = decoded(body, Any) if len(body) < QUICK else await gateway.read(decoded, body, Any)
-    return await _append(gateway, raw if read is None else read(raw), len(body))
+    return await _append(gateway, raw if read is None else read(raw), len(body), None if ids is None else ids.of(1))
 
 
-async def _append(gateway: Gateway, raw: Any, size: int) -> Response:
-    done = await actions.publish(gateway, raw, size)
+async def _append(gateway: Gateway, raw: Any, size: int, id: str | None = None) -> Response:
+    done = await actions.publish(gateway, raw, size, id)
     return answered({"id": done.id, "position": done.position, "duplicate": done.duplicate}, 202)
 
 
 async def _many(
-    request: Request, gateway: Gateway, body: bytes, read: Callable[[Any], dict[str, Any]] | None
+    request: Request,
+    gateway: Gateway,
+    body: bytes,
+    read: Callable[[Any], dict[str, Any]] | None,
+    ids: EventIds | None = None,
 ) -> Response:
     """An array; its items count as lines, from 1."""
     results = BatchResults(request.app.state.metrics.events)
     items = await gateway.read(_items, body, gateway.settings.largest_event)
-    sifting = partial(_sift, largest=gateway.settings.largest_event, read=read)
+    sifting = partial(_sift, largest=gateway.settings.largest_event, read=read, ids=ids)
     try:
         for start in range(0, len(items), _AT_ONCE):
             some = items[start : start + _AT_ONCE]
@@ -196,10 +218,10 @@ async def _many(
     return _answered(results)
 
 
-async def _many_lines(request: Request, gateway: Gateway) -> Response:
+async def _many_lines(request: Request, gateway: Gateway, ids: EventIds | None) -> Response:
     results = BatchResults(request.app.state.metrics.events, MOST_OF_A_STREAM)
     try:
-        await publish_stream(Pieces(request.stream()), gateway, results)
+        await publish_stream(Pieces(request.stream()), gateway, results, ids)
     except HTTPException as refused:
         if refused.status_code != 413:
             raise
@@ -241,10 +263,11 @@ def _sift(
     most_values: int,
     largest: int,
     read: Callable[[Any], dict[str, Any]] | None,
+    ids: EventIds | None,
 ) -> Sifted:
     """In a thread."""
     parsed = (_parsed(item, largest) if isinstance(item, msgspec.Raw) else item for item in items)
-    return sift(parsed, lines, catalog, most_values, read)
+    return sift(parsed, lines, catalog, most_values, read, None if ids is None else ids.of)
 
 
 def _parsed(part: msgspec.Raw, largest: int) -> Any:

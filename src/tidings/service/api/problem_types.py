@@ -175,10 +175,10 @@ _TABLE = """
 415 unsupported-media-type: WrongContentType
     The body's content type or encoding is not accepted here.
     `detail` lists those that are.
-422 invalid-request: TidingsError, InvalidRequest, MalformedRequest, UnknownRequest, WrongField, WrongNumber, NoPeriod
+422 invalid-request: TidingsError, InvalidIdempotencyKey, InvalidRequest, MalformedRequest, UnknownRequest, NoPeriod
     A parameter or header is not of the documented form; `errors` lists each.
     Check them against `GET /openapi.json`.
-422 invalid-body: WrongBody
+422 invalid-body: WrongBody, WrongField, WrongNumber
     The body is not valid JSON, or not of the documented shape.
     `detail` says what is wrong and where. `GET /openapi.json` has the shape.
 422 invalid-cursor: WrongCursor, WrongPlace

@@ -1,18 +1,21 @@
 """Idempotency-Key: a request that is sent again under the same key gets the answer of the first, for 24 hours.
 
-`IdempotentRoute` is the class of routes that change something and give away no token (`/v1/events` has ids of its own;
-answers with tokens are never kept; a webhook's secret stands in the store anyway). Only what succeeded is kept: what
-was refused is decided again.
+`IdempotentRoute` is the class of routes that change something; `/v1/events` calls `once` itself. Only successes are
+kept: what was refused is decided again. Answers may hold tokens and webhook secrets, so the store seals them. A caller
+without a token has a key for each request: strangers share no keys, and only who sends the same password gets the
+answer that it was given.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from fastapi import Header, Request
 from starlette.responses import Response
 
-from tidings.errors import ServiceError
+from tidings.errors import Explained, ServiceError
 from tidings.service.actions.keys import IdempotencyKeyReused, digest
 from tidings.service.door.guarded_route import GuardedRoute, Handler
 from tidings.service.door.scopes import caller_of
@@ -21,6 +24,9 @@ from tidings.store.accounts.kept_responses import KeptResponse
 
 HEADER = "idempotency-key"
 LONGEST = 255
+_RAW_HEADER = HEADER.encode()
+_WELL_FORMED = re.compile(rb"[!-~]{1,%d}" % LONGEST)
+_LARGEST_KEPT = 1 << 20  # bytes of an answer; events of a larger one are known by their ids when they come again
 
 # A parameter of every such route, so that it is in the OpenAPI document.
 IdempotencyKey = Annotated[
@@ -35,36 +41,55 @@ class IdempotencyKeyInUse(ServiceError):
         return "a request with this Idempotency-Key is under way; wait for its answer, or ask again in a second"
 
 
+class InvalidIdempotencyKey(Explained, ServiceError):
+    template = f"an Idempotency-Key has 1 to {LONGEST} printable ASCII characters, without spaces"
+
+
 class IdempotentRoute(GuardedRoute):
     def handler_within(self) -> Handler:
         handle = super().handler_within()
 
-        async def once(request: Request) -> Response:
+        async def handle_once(request: Request) -> Response:
             key = request.headers.get(HEADER)
-            if key is None or request.method == "GET" or len(key) > LONGEST:
+            if key is None or request.method == "GET" or len(key) > LONGEST:  # the route refuses a wrong one
                 return await handle(request)
-            caller = caller_of(request)
-            gateway: Gateway = request.app.state.gateway
-            kept_under = digest(caller.owner if caller.digest else "", key)
-            asked = digest(request.method, request.url.path, request.url.query, await request.body())
-            under_way: set[bytes] = request.app.state.under_way
-            if kept_under in under_way:
-                raise IdempotencyKeyInUse
-            under_way.add(kept_under)
-            try:
-                before = await gateway.read(gateway.store.kept_response, kept_under)
-                if before is not None:
-                    return _again(before, asked)
-                answer = await handle(request)
-                if 200 <= answer.status_code < 300:
-                    body = bytes(answer.body).decode()
-                    kept = KeptResponse(kept_under, asked, answer.status_code, body, gateway.store.clock.now())
-                    await gateway.write(gateway.store.keep_response, kept)
-                return answer
-            finally:
-                under_way.discard(kept_under)
+            return await once(request, key, await request.body(), lambda: handle(request))
 
-        return once
+        return handle_once
+
+
+async def once(request: Request, key: str, body: bytes, act: Callable[[], Awaitable[Response]]) -> Response:
+    """Raises IdempotencyKeyInUse or IdempotencyKeyReused."""
+    caller = caller_of(request)
+    gateway: Gateway = request.app.state.gateway
+    asked = digest(request.method, request.url.path, request.url.query, body)
+    kept_under = digest(caller.owner, key) if caller.digest else digest("", key, asked)
+    under_way: set[bytes] = request.app.state.under_way
+    if kept_under in under_way:
+        raise IdempotencyKeyInUse
+    under_way.add(kept_under)
+    try:
+        before = await gateway.read(gateway.store.kept_response, kept_under)
+        if before is not None:
+            return _again(before, asked)
+        answer = await act()
+        if 200 <= answer.status_code < 300 and len(answer.body) <= _LARGEST_KEPT:
+            text = bytes(answer.body).decode()
+            kept = KeptResponse(kept_under, asked, answer.status_code, text, gateway.store.clock.now())
+            await gateway.write(gateway.store.keep_response, kept)
+        return answer
+    finally:
+        under_way.discard(kept_under)
+
+
+def key_of(request: Request) -> str | None:
+    """None where there is none; raises InvalidIdempotencyKey. For what is called without the route that checks it."""
+    for name, value in request.scope["headers"]:
+        if name == _RAW_HEADER:
+            if not _WELL_FORMED.fullmatch(value):
+                raise InvalidIdempotencyKey
+            return str(value, "ascii")
+    return None
 
 
 def _again(before: KeptResponse, asked: bytes) -> Response:
