@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from tests.cli.conftest import CAR, PASSWORD, Tidings, lines
 from tests.service.conftest import Service
 from tidings.cli.main import app
-from tidings.cli.server import save_token, saved_token, token_file
+from tidings.cli.server.server import save_token, saved_token, token_file
 from tidings.client import Client
 
 

@@ -14,7 +14,7 @@ from tests.client.matched import match_all
 from tests.service.conftest import Service
 from tests.service.served import Served
 from tests.store.batches import commit_batch
-from tidings.cli.server import save_token
+from tidings.cli.server.server import save_token
 from tidings.client import Client
 from tidings.service.xml.daemon import XmlDaemon
 

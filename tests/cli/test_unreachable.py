@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import CAR, Tidings
-from tidings.cli.server import save_token, saved_token
+from tidings.cli.server.server import save_token, saved_token
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.cli.conftest import Tidings, lines, tidings  # noqa: F401  # a fixtur
 from tests.feeds.conftest import EXAMPLES
 from tests.service.conftest import Service
 from tidings.cli.main import app
-from tidings.cli.server import save_token
+from tidings.cli.server.server import save_token
 from tidings.client import Client
 from tidings.feeds.samples.auction_site import newest_at
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 import typer
 
-from tidings.cli.bench_tables import say_written, show_one_event, show_run, show_slow_events, show_spark
+from tidings.cli.files.bench_tables import say_written, show_one_event, show_run, show_slow_events, show_spark
 from tidings.cli.terminal import output, plain_errors, progress
 from tidings.errors import suggestion
 from tidings.matching.algorithms import ALGORITHMS

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.table import Table
 
-from tidings.cli.channels import (
+from tidings.cli.server.channels import (
     Apprise,
     DigestCount,
     DigestSeconds,
@@ -19,8 +19,8 @@ from tidings.cli.channels import (
     Webhook,
     channel_of,
 )
-from tidings.cli.history import FilterText
-from tidings.cli.server import DEFAULT_SERVER, AsJson, Server, Token, connected
+from tidings.cli.server.server import DEFAULT_SERVER, AsJson, Server, Token, connected
+from tidings.cli.store.history import FilterText
 from tidings.cli.terminal import counted, messages, note, output, plain, warn
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from tidings.cli.options import ExistingFile, existing_file, load_catalog
-from tidings.cli.server import InsteadServer, Token, connected, instead
+from tidings.cli.server.server import InsteadServer, Token, connected, instead
 from tidings.cli.terminal import fail, output, plain, plain_errors, warn
 from tidings.errors import shown, suggestion
 from tidings.events import Event, Refused, RefusedEvent, read_events, validate

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from tidings.cli.history import (
+from tidings.cli.server.server import InsteadServer, Token, connected, instead
+from tidings.cli.store.history import (
     Engine,
     FilterText,
     Master,
@@ -22,8 +23,7 @@ from tidings.cli.history import (
     session_for,
     shown_event,
 )
-from tidings.cli.server import InsteadServer, Token, connected, instead
-from tidings.cli.stores import Data, StoreUrl, opened_store
+from tidings.cli.store.stores import Data, StoreUrl, opened_store
 from tidings.cli.terminal import counted, note, output, progress, warn
 from tidings.language import Filter
 from tidings.schema import Instant

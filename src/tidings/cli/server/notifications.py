@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.server import DEFAULT_SERVER, Server, Token, connected
+from tidings.cli.server.server import DEFAULT_SERVER, Server, Token, connected
 from tidings.cli.terminal import counted, messages, output, plain
 
 if TYPE_CHECKING:

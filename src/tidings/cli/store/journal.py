@@ -13,7 +13,7 @@ from rich.table import Table
 
 from tidings.cli.options import ExistingFile, Form, ValuesPerAttribute, load_catalog, writable
 from tidings.cli.quantities import bytes_of
-from tidings.cli.stores import Data, StoreUrl, opened_store
+from tidings.cli.store.stores import Data, StoreUrl, opened_store
 from tidings.cli.terminal import INPUT_WAS_WRONG, counted, messages, output, plain, plain_errors, progress, warn
 from tidings.events.validation import MOST_VALUES
 from tidings.schema import Instant
@@ -56,7 +56,7 @@ def load(
     if schema is None and subscriptions is None and events is None:
         raise typer.BadParameter("name something to load: --schema, --subscriptions or --events.")
     with opened_store(data, store, make=True) as journal:
-        from tidings.cli.loading import Loading
+        from tidings.cli.store.journal_loader import Loading
 
         with progress() as bar:
             task = bar.add_task("loading", total=None)

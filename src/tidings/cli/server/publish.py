@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 from rich.progress import Progress
 
-from tidings.cli.server import DEFAULT_SERVER, AsJson, Server, Token, connected
+from tidings.cli.server.server import DEFAULT_SERVER, AsJson, Server, Token, connected
 from tidings.cli.terminal import INPUT_WAS_WRONG, counted, fail, messages, plain, progress, warn
 from tidings.errors import shown
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.stores import UNREACHABLE
+from tidings.cli.store.stores import UNREACHABLE
 from tidings.cli.terminal import fail, plain_errors
 
 if TYPE_CHECKING:  # httpx takes long to load, and most commands speak to no server

@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.server import DEFAULT_SERVER, AsJson, Server, Token, connected, forget_token, save_token, saved_token
+from tidings.cli.server.server import (
+    DEFAULT_SERVER,
+    AsJson,
+    Server,
+    Token,
+    connected,
+    forget_token,
+    save_token,
+    saved_token,
+)
 from tidings.cli.terminal import counted, fail, messages, plain
 
 Username = Annotated[str, typer.Argument(metavar="USERNAME", help="The account's name.", show_default=False)]

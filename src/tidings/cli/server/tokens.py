@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from tidings.cli.accounts import ask_password
-from tidings.cli.server import DEFAULT_SERVER, AsJson, Server, Token, connected
+from tidings.cli.server.accounts import ask_password
+from tidings.cli.server.server import DEFAULT_SERVER, AsJson, Server, Token, connected
 from tidings.cli.terminal import counted, messages, note, output, plain
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make, list and delete tokens of your account.")

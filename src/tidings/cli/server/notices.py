@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.server import DEFAULT_SERVER, Server, Token, connected
+from tidings.cli.server.server import DEFAULT_SERVER, Server, Token, connected
 from tidings.cli.terminal import counted, messages, output, plain
 
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from tidings.cli.history import Engine, Master, Problems, session_for
 from tidings.cli.options import writable
-from tidings.cli.stores import Data, StoreUrl, opened_store
+from tidings.cli.store.history import Engine, Master, Problems, session_for
+from tidings.cli.store.stores import Data, StoreUrl, opened_store
 from tidings.cli.terminal import INPUT_WAS_WRONG, counted, messages, note, progress, written_whole
 
 _MEMBERS = ("position", "event", "source", "subscription")

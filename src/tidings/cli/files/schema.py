@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.tree import Tree
 
 from tidings.cli.options import ExistingFile, existing_file, load_catalog, writable
-from tidings.cli.server import InsteadServer, Token, connected, instead
+from tidings.cli.server.server import InsteadServer, Token, connected, instead
 from tidings.cli.terminal import counted, messages, output, plain, plain_errors, written_whole
 from tidings.errors import SchemaError, shown
 from tidings.schema import json_form

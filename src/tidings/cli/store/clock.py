@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from tidings.cli.stores import Data, StoreUrl, opened_store
+from tidings.cli.store.stores import Data, StoreUrl, opened_store
 from tidings.cli.terminal import messages, output, plain
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 from rich.table import Table
 
-from tidings.cli.accounts import ask_password
-from tidings.cli.stores import Data, StoreUrl, opened_store
+from tidings.cli.server.accounts import ask_password
+from tidings.cli.store.stores import Data, StoreUrl, opened_store
 from tidings.cli.terminal import counted, fail, messages, output, plain
 
 if TYPE_CHECKING:  # SQLAlchemy takes long to load, and most commands need no store

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.table import Table
 
-from tidings.cli.server import DEFAULT_SERVER, AsJson, Server, Token, connected
-from tidings.cli.subscribe import Id
+from tidings.cli.server.server import DEFAULT_SERVER, AsJson, Server, Token, connected
+from tidings.cli.server.subscribe import Id
 from tidings.cli.terminal import counted, messages, output, plain
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from uuid import uuid4
 import typer
 from rich.table import Table
 
-from tidings.cli.server import DEFAULT_SERVER, AsJson, Server, Token, connected
+from tidings.cli.server.server import DEFAULT_SERVER, AsJson, Server, Token, connected
 from tidings.cli.terminal import INPUT_WAS_WRONG, counted, note, output, progress, warn
 
 if TYPE_CHECKING:

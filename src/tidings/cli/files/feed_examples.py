@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.server import DEFAULT_SERVER, AsJson, Server, Token, connected
+from tidings.cli.server.server import DEFAULT_SERVER, AsJson, Server, Token, connected
 from tidings.cli.stopping import stopping
 from tidings.cli.terminal import counted, fail, messages, plain_errors, warn
 from tidings.schema import Catalog, Instant, json_form

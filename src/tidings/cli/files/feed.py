@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tidings.cli.feed_examples import auctions, flights
-from tidings.cli.feed_sources import inferred_from, sampled
+from tidings.cli.files.feed_examples import auctions, flights
+from tidings.cli.files.feed_sources import inferred_from, sampled
 from tidings.cli.options import ExistingFile, load_catalog, writable
-from tidings.cli.server import DEFAULT_SERVER, AsJson, InsteadServer, Server, Token, connected, instead
+from tidings.cli.server.server import DEFAULT_SERVER, AsJson, InsteadServer, Server, Token, connected, instead
 from tidings.cli.stopping import stopping
 from tidings.cli.terminal import (
     INPUT_WAS_WRONG,
