@@ -7,8 +7,8 @@ from tests.service.conftest import Service, car, on_sqlite
 from tidings.schema import json_form
 from tidings.schema.dtd import dtds
 from tidings.schema.growth import AppendValue
-from tidings.service.api.asyncapi import asyncapi
-from tidings.service.api.json_schema import json_schema
+from tidings.service.api.documents.asyncapi import asyncapi
+from tidings.service.api.documents.json_schema import json_schema
 from tidings.store import Grow
 
 LADA = Grow(AppendValue("brand", "lada"))
@@ -25,7 +25,7 @@ def test_the_json_schema(service: Service) -> None:
 def test_the_asyncapi_document(service: Service) -> None:
     answer = service.anonymous().get("/asyncapi.json")
     assert answer.status_code == 200
-    assert answer.json() == asyncapi(service.store.catalog())
+    assert answer.json() == asyncapi(service.store.catalog(), service.settings.links_lead_to)
 
 
 def test_every_dtd(service: Service) -> None:

@@ -13,7 +13,7 @@ from tests.strategies import schemas
 from tests.strategies.filters import RICH, events, pool
 from tidings.events import RefusedEvent, validate, write_event
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Instant, Kind, json_form
-from tidings.service.api.json_schema import json_schema, key
+from tidings.service.api.documents.json_schema import json_schema, key
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 AUCTIONS = json_form.read((EXAMPLES / "schema.json").read_text())

@@ -37,8 +37,8 @@ from tidings.service.api import (
     subscription_routes,
 )
 from tidings.service.api import event_routes as publishing
-from tidings.service.api import openapi as describing
 from tidings.service.api import operator_routes as operations
+from tidings.service.api.documents import openapi as describing
 from tidings.service.api.requests import V1
 from tidings.service.door.entrance import GONE, TOLD, Entrance
 from tidings.service.door.request_id import logged_path

@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 
 from tidings.notifying.delivery import Attempt, OutgoingDelivery, Owed
-from tidings.schema import Catalog, Domain, Instant, Kind
+from tidings.schema import Catalog, Instant
 from tidings.schema.catalog import EVENT_TYPE
+from tidings.service.actions.made_up_event import ID, made_up_event
 from tidings.service.gateway import Gateway
 from tidings.store import NoSuchSubscription
 from tidings.store.pages import recent
@@ -55,32 +56,13 @@ def _test_delivery(gateway: Gateway, owner: str, id: str) -> OutgoingDelivery:
         filter = ""  # withdrawn, but what it is owed is still sent
     newest = store.newest_notification(id, owner)
     text = None if newest is None else store.events_at([newest.position]).get(newest.position)
-    event = _made_up(store.catalog()) if text is None else msgspec.json.decode(text)
+    event = _any_event(store.catalog()) if text is None else msgspec.json.decode(text)
     matched_at = store.clock.now() if newest is None else newest.stored
     name = f"test.{secrets.token_hex(8)}"
     return OutgoingDelivery(name, id, owner, filter, (Owed(name, 0, event, matched_at),), test=True)
 
 
-def _made_up(catalog: Catalog) -> dict[str, Any]:
-    """An event of the first type, with all of its attributes that can have a value."""
-    if not catalog.event_types:
-        return {"id": "made-up", EVENT_TYPE: [], "attributes": {}}
-    event_type = catalog.event_types[0]
-    values = {use.name: _example(catalog.domain_of(use.name)) for use in event_type.attributes}
-    attributes = {name: value for name, value in values.items() if value is not None}
-    return {"id": "made-up", EVENT_TYPE: [event_type.name], "attributes": attributes}
-
-
-def _example(domain: Domain | None) -> int | str | None:
-    match domain.kind if domain is not None else None:
-        case None:
-            return None
-        case Kind.NUMERIC:
-            return 1
-        case Kind.TIME:
-            return str(Instant.parse("2026-01-01T00:00:00Z"))
-        case Kind.STRING | Kind.TEXT:
-            return "example"
-        case _:
-            assert domain is not None
-            return domain.vocabulary[0] if domain.vocabulary else None
+def _any_event(catalog: Catalog) -> dict[str, Any]:
+    """Of the first event type that can have one."""
+    made = (made_up_event(catalog, event_type) for event_type in catalog.event_types)
+    return next((one for one in made if one is not None), {"id": ID, EVENT_TYPE: [], "attributes": {}})

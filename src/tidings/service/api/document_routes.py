@@ -15,8 +15,8 @@ from starlette.responses import Response
 from tidings.errors import Explained, ServiceError
 from tidings.schema import Catalog
 from tidings.schema.dtd import dtds
-from tidings.service.api.asyncapi import asyncapi
-from tidings.service.api.json_schema import json_schema
+from tidings.service.api.documents.asyncapi import asyncapi
+from tidings.service.api.documents.json_schema import json_schema
 from tidings.service.api.requests import GatewayOf
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.gateway import Gateway
@@ -70,8 +70,9 @@ async def schema(request: Request, gateway: GatewayOf, if_none_match: IfNoneMatc
 
 @router.get("/asyncapi.json", responses=_answers(_JSON, _OBJECT), response_class=Response)
 async def asynchronous(request: Request, gateway: GatewayOf, if_none_match: IfNoneMatch = "") -> Response:
-    """AsyncAPI 3.0 of what is published and of the notifications."""
-    version, text = await _document(request, gateway, "asyncapi", lambda catalog: _written(asyncapi(catalog)))
+    """AsyncAPI 3.0 of events, and of notifications as they are polled, streamed and sent to webhooks."""
+    address = gateway.settings.links_lead_to
+    version, text = await _document(request, gateway, "asyncapi", lambda catalog: _written(asyncapi(catalog, address)))
     return _answer(gateway, version, text, _JSON, if_none_match)
 
 

@@ -17,7 +17,7 @@ from tidings.errors import ServiceError, one_of, shown
 from tidings.service.door.repeated_keys import may_repeat, repeated_key
 
 T = TypeVar("T")
-_REFERENCE = "#/components/schemas/{name}"
+_PLACE = "#/components/schemas/"
 JSON = ("application/json",)
 RAW_ITEMS = list[msgspec.Raw]
 
@@ -125,13 +125,18 @@ def schema_of(*shapes: Any) -> dict[str, Any]:
     return found[0] if len(found) == 1 else {"anyOf": found}
 
 
-def components() -> dict[str, Any]:
-    """The schemas of all shapes that were described."""
-    _, found = msgspec.json.schema_components(list(_shapes.values()), ref_template=_REFERENCE)
+def schemas_of(*shapes: Any, place: str = _PLACE) -> dict[str, Any]:
+    """The schemas of shapes and of all that they refer to, by name; `place` is where references find them."""
+    _, found = msgspec.json.schema_components(shapes, ref_template=f"{place}{{name}}")
     return json.loads(json.dumps(found))  # type: ignore[no-any-return]  # a copy that nobody else has
 
 
+def components() -> dict[str, Any]:
+    """The schemas of all shapes that were described."""
+    return schemas_of(*_shapes.values())
+
+
 def _referred(shape: Any) -> dict[str, Any]:
-    (made,), _ = msgspec.json.schema_components([shape], ref_template=_REFERENCE)
+    (made,), _ = msgspec.json.schema_components([shape], ref_template=f"{_PLACE}{{name}}")
     _shapes[repr(shape)] = shape
     return dict(made)

@@ -1,0 +1,1 @@
+"""The documents that describe the service, generated from the code and the catalog: OpenAPI, AsyncAPI, JSON Schema."""
