@@ -26,7 +26,9 @@ router = APIRouter(tags=["documents"], route_class=GuardedRoute)
 _JSON_SCHEMA, _JSON, _DTD = "application/schema+json", "application/json", "application/xml-dtd"
 _OBJECT: dict[str, Any] = {"type": "object"}
 _TEXT: dict[str, Any] = {"type": "string"}
-IfNoneMatch = Annotated[str, Header(description="The ETag of an earlier answer: 304 when nothing has changed")]
+IfNoneMatch = Annotated[
+    str, Header(alias="If-None-Match", description="The ETag of an earlier answer: 304 when nothing has changed")
+]
 
 
 class NoSuchDocument(Explained, ServiceError):

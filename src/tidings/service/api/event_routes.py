@@ -55,6 +55,7 @@ _NEED = need_of("POST", "/v1/events")
 _TEXT = {"type": "string"}
 _NULLABLE = {"type": ["string", "null"]}
 _EVENT: dict[str, Any] = {
+    "title": "Event",
     "type": "object",
     "properties": {
         "id": {"type": ["string", "null"], "minLength": 1, "maxLength": 1000},
@@ -68,6 +69,7 @@ _EVENT: dict[str, Any] = {
     "additionalProperties": False,
 }
 _CLOUD_EVENT: dict[str, Any] = {
+    "title": "CloudEvent",
     "type": "object",
     "properties": {
         "specversion": {"const": "1.0"},

@@ -53,7 +53,7 @@ Since = Annotated[str, Query(max_length=100, description=f"Accepted at or after 
 Until = Annotated[str, Query(max_length=100, description="Accepted before it")]
 PageSize = Annotated[int | None, Query(ge=1, le=1000, description=f"How many at most; {PAGE} unless said")]
 Order = Annotated[Literal["oldest", "newest"], Query(description="Which come first")]
-Prefer = Annotated[str, Header(description="`respond-async`: as a job, whose answer is 202")]
+Prefer = Annotated[str, Header(alias="Prefer", description="`respond-async`: run as a query in the background")]
 
 
 @router.post(

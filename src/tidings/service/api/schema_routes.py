@@ -31,12 +31,14 @@ _KINDS = [str(kind) for kind in Kind]
 _OPERATORS = list(dict.fromkeys(operator for kind in Kind for operator in usable(kind.operators)))
 
 
-def _object(required: list[str], **members: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": members, "required": required, "additionalProperties": False}
+def _object(title: str, required: list[str], **members: Any) -> dict[str, Any]:
+    described = {"type": "object", "properties": members, "required": required, "additionalProperties": False}
+    return {"title": title, **described}
 
 
 _TREE = {"type": "object", "description": "Each node's name with the object of the nodes below it"}
 _DOMAIN = _object(
+    "Domain",
     ["name", "kind"],
     name=_NAME,
     kind={"type": "string", "enum": _KINDS},
@@ -45,12 +47,13 @@ _DOMAIN = _object(
     ordered=_FLAG,
     tree=_TREE,
 )
-_ATTRIBUTE = _object(["name", "domain"], name=_NAME, domain=_NAME)
-_USE = _object(["name"], name=_NAME, mandatory=_FLAG, unique=_FLAG)
-_EVENT_TYPE = _object(["name"], name=_NAME, attributes={"type": "array", "items": _USE})
-_VALUE = _object(["value"], value={"type": "string"})
-_NODE = _object(["node"], node={"type": "string"}, parent={"type": ["string", "null"]})
+_ATTRIBUTE = _object("Attribute", ["name", "domain"], name=_NAME, domain=_NAME)
+_USE = _object("AttributeUse", ["name"], name=_NAME, mandatory=_FLAG, unique=_FLAG)
+_EVENT_TYPE = _object("EventType", ["name"], name=_NAME, attributes={"type": "array", "items": _USE})
+_VALUE = _object("DomainValue", ["value"], value={"type": "string"})
+_NODE = _object("HierarchyNode", ["node"], node={"type": "string"}, parent={"type": ["string", "null"]})
 _SCHEMA = _object(
+    "Schema",
     ["version", "domains", "attributes", "event_types"],
     version={"type": "integer"},
     domains={"type": "array", "items": _DOMAIN},

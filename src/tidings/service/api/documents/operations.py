@@ -1,4 +1,4 @@
-"""The name and the summary of every operation in the OpenAPI document: one table, so that none is forgotten.
+"""The tag, the name and the summary of every operation in the OpenAPI document: one table, so that none is forgotten.
 
 Names are verbs and nouns in camelCase; generated clients call their functions by them, so they stay. An operation's
 description is its handler's docstring, its examples are in `examples.json`.
@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 TAGS = {
     "events": "Publish events, and read those that are stored.",
-    "filters": "Try filters out, and search the stored events.",
+    "filters": "Try a filter before you subscribe with it.",
+    "queries": "Searches over many events, which run in the background.",
     "subscriptions": "Filters that are matched with every event.",
     "notifications": "What matched: in pages, or live.",
     "channels": "How notifications are sent, and notices about that.",
@@ -23,69 +24,93 @@ TAGS = {
 
 
 class Operation(NamedTuple):
+    tag: str
     id: str
     summary: str
 
 
-_TABLE = """
-    POST /v1/events | publishEvents | Publish events
-    GET /v1/events | listEvents | Search stored events
-    GET /v1/events/{position} | getEvent | Get a stored event
-    POST /v1/filters/explain | explainFilter | Explain why an event matches a filter
-    POST /v1/filters/test | testFilter | Test a filter on stored events
-    GET /v1/queries | listQueries | List your queries
-    GET /v1/queries/{id} | getQuery | Get a query's progress
-    DELETE /v1/queries/{id} | deleteQuery | Delete a query
-    GET /v1/queries/{id}/events | listQueryEvents | List the events a query found
-    POST /v1/subscriptions | createSubscription | Subscribe
-    GET /v1/subscriptions | listSubscriptions | List your subscriptions
-    GET /v1/subscriptions/{id} | getSubscription | Get a subscription
-    PATCH /v1/subscriptions/{id} | updateSubscription | Edit, pause or resume a subscription
-    DELETE /v1/subscriptions/{id} | deleteSubscription | Unsubscribe
-    GET /v1/subscriptions/{id}/notifications | listSubscriptionNotifications | List a subscription's notifications
-    GET /v1/notifications | listNotifications | List your notifications
-    GET /v1/notifications/stream | streamNotifications | Stream your notifications
-    GET /v1/subscriptions/{id}/channel | getChannel | Get a subscription's channel
-    POST /v1/subscriptions/{id}/channel/pause | pauseChannel | Pause a channel
-    POST /v1/subscriptions/{id}/channel/resume | resumeChannel | Resume a channel
-    POST /v1/subscriptions/{id}/channel/rotate-secret | rotateWebhookSecret | Rotate a webhook's secret
-    GET /v1/notices | listNotices | List notices about your channels
-    POST /v1/notices/seen | markNoticesSeen | Mark notices as seen
-    GET /v1/operator/channels | listTroubledChannels | List channels in trouble
-    GET /v1/subscriptions/{id}/deliveries | listDeliveries | List deliveries
-    GET /v1/subscriptions/{id}/deliveries/{number} | getDelivery | Get a delivery with its attempts
-    POST /v1/subscriptions/{id}/replay | replayDeliveries | Send deliveries again
-    POST /v1/subscriptions/{id}/test-delivery | sendTestDelivery | Send a test delivery
-    GET /confirm/{token} | showConfirmation | Show the page of a confirmation link
-    POST /confirm/{token} | confirmAddress | Confirm a mail address
-    GET /unsubscribe/{token} | showUnsubscription | Show the page of an unsubscribe link
-    POST /unsubscribe/{token} | unsubscribeAddress | Stop mails to an address
-    GET /v1/schema | getSchema | Get the schema
-    GET /v1/schema/history | listSchemaChanges | List the changes of the schema
-    POST /v1/schema/domains | createDomain | Create a domain
-    POST /v1/schema/domains/{name}/values | addDomainValue | Add a value to a domain
-    POST /v1/schema/attributes | createAttribute | Create an attribute
-    POST /v1/schema/event-types | createEventType | Create an event type
-    POST /v1/schema/event-types/{name}/attributes | addEventTypeAttribute | Add an attribute to an event type
-    POST /v1/accounts | createAccount | Register
-    GET /v1/accounts/me | getOwnAccount | Get your account
-    POST /v1/accounts/me/password | changePassword | Change your password
-    PATCH /v1/accounts/{username} | updateAccountScopes | Change an account's scopes
-    PUT /v1/accounts/{username}/quota | setAccountQuota | Set an account's quota
-    POST /v1/tokens | createToken | Log in
-    GET /v1/tokens | listTokens | List your tokens
-    DELETE /v1/tokens/current | deleteCurrentToken | Log out
-    DELETE /v1/tokens/{id} | deleteToken | Delete a token
-    GET /schema.json | getJsonSchema | Get the JSON Schema of events
-    GET /asyncapi.json | getAsyncApi | Get the AsyncAPI document
-    GET /dtds/{name}.dtd | getDtd | Get a DTD of the XML protocol
-    GET /healthz | getHealth | Check that the service runs
-    GET /readyz | getReadiness | Check that the service is ready
-    GET /metrics | getMetrics | Get metrics for Prometheus
-"""
+_TABLE = {
+    "events": """
+        POST /v1/events | publishEvents | Publish events
+        GET /v1/events | listEvents | Search stored events
+        GET /v1/events/{position} | getEvent | Get a stored event
+    """,
+    "filters": """
+        POST /v1/filters/explain | explainFilter | Explain why an event matches a filter
+        POST /v1/filters/test | testFilter | Test a filter on stored events
+    """,
+    "queries": """
+        GET /v1/queries | listQueries | List your queries
+        GET /v1/queries/{id} | getQuery | Get a query's progress
+        DELETE /v1/queries/{id} | deleteQuery | Delete a query
+        GET /v1/queries/{id}/events | listQueryEvents | List the events a query found
+    """,
+    "subscriptions": """
+        POST /v1/subscriptions | createSubscription | Subscribe
+        GET /v1/subscriptions | listSubscriptions | List your subscriptions
+        GET /v1/subscriptions/{id} | getSubscription | Get a subscription
+        PATCH /v1/subscriptions/{id} | updateSubscription | Edit, pause or resume a subscription
+        DELETE /v1/subscriptions/{id} | deleteSubscription | Unsubscribe
+    """,
+    "notifications": """
+        GET /v1/subscriptions/{id}/notifications | listSubscriptionNotifications | List a subscription's notifications
+        GET /v1/notifications | listNotifications | List your notifications
+        GET /v1/notifications/stream | streamNotifications | Stream your notifications
+    """,
+    "channels": """
+        GET /v1/subscriptions/{id}/channel | getChannel | Get a subscription's channel
+        POST /v1/subscriptions/{id}/channel/pause | pauseChannel | Pause a channel
+        POST /v1/subscriptions/{id}/channel/resume | resumeChannel | Resume a channel
+        POST /v1/subscriptions/{id}/channel/rotate-secret | rotateWebhookSecret | Rotate a webhook's secret
+        GET /v1/notices | listNotices | List notices about your channels
+        POST /v1/notices/seen | markNoticesSeen | Mark notices as seen
+        GET /v1/operator/channels | listTroubledChannels | List channels in trouble
+        GET /confirm/{token} | showConfirmation | Show the page of a confirmation link
+        POST /confirm/{token} | confirmAddress | Confirm a mail address
+        GET /unsubscribe/{token} | showUnsubscription | Show the page of an unsubscribe link
+        POST /unsubscribe/{token} | unsubscribeAddress | Stop mails to an address
+    """,
+    "deliveries": """
+        GET /v1/subscriptions/{id}/deliveries | listDeliveries | List deliveries
+        GET /v1/subscriptions/{id}/deliveries/{number} | getDelivery | Get a delivery with its attempts
+        POST /v1/subscriptions/{id}/replay | replayDeliveries | Send deliveries again
+        POST /v1/subscriptions/{id}/test-delivery | sendTestDelivery | Send a test delivery
+    """,
+    "schema": """
+        GET /v1/schema | getSchema | Get the schema
+        GET /v1/schema/history | listSchemaChanges | List the changes of the schema
+        POST /v1/schema/domains | createDomain | Create a domain
+        POST /v1/schema/domains/{name}/values | addDomainValue | Add a value to a domain
+        POST /v1/schema/attributes | createAttribute | Create an attribute
+        POST /v1/schema/event-types | createEventType | Create an event type
+        POST /v1/schema/event-types/{name}/attributes | addEventTypeAttribute | Add an attribute to an event type
+    """,
+    "accounts": """
+        POST /v1/accounts | createAccount | Register
+        GET /v1/accounts/me | getOwnAccount | Get your account
+        POST /v1/accounts/me/password | changePassword | Change your password
+        PATCH /v1/accounts/{username} | updateAccountScopes | Change an account's scopes
+        PUT /v1/accounts/{username}/quota | setAccountQuota | Set an account's quota
+        POST /v1/tokens | createToken | Log in
+        GET /v1/tokens | listTokens | List your tokens
+        DELETE /v1/tokens/current | deleteCurrentToken | Log out
+        DELETE /v1/tokens/{id} | deleteToken | Delete a token
+    """,
+    "documents": """
+        GET /schema.json | getJsonSchema | Get the JSON Schema of events
+        GET /asyncapi.json | getAsyncApi | Get the AsyncAPI document
+        GET /dtds/{name}.dtd | getDtd | Get a DTD of the XML protocol
+    """,
+    "operations": """
+        GET /healthz | getHealth | Check that the service runs
+        GET /readyz | getReadiness | Check that the service is ready
+        GET /metrics | getMetrics | Get metrics for Prometheus
+    """,
+}
 OPERATIONS = {
-    request.strip(): Operation(id.strip(), summary.strip())
-    for request, id, summary in (line.split("|") for line in _TABLE.strip().splitlines())
+    request.strip(): Operation(tag, id.strip(), summary.strip())
+    for tag, lines in _TABLE.items()
+    for request, id, summary in (line.split("|") for line in lines.strip().splitlines())
 }
 
 

@@ -1,0 +1,76 @@
+"""What schemas are called in the OpenAPI document: generated clients have a type of each name.
+
+In the code `Subscription` is the store's; the shape of the API's answer is `SubscriptionSeen`. Outside there is only
+one of them, so it has the plain name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+_SEEN = "Seen"
+_NAMES = {
+    "Change": "SchemaChange",
+    "ChangedSubscription": "SubscriptionChange",
+    "ChannelSeen": "ChannelStatus",
+    "ChildSeen": "WorkerStatus",
+    "DaySeen": "DayCount",
+    "Deliveries": "DeliveryPage",
+    "DeliveryTold": "DeliveryDetails",
+    "EventSeen": "StoredEvent",
+    "EventToExplain": "ExplainRequest",
+    "EventsSeen": "EventPage",
+    "FilterToTest": "FilterTestRequest",
+    "Grown": "SchemaVersion",
+    "History": "SchemaChangePage",
+    "LogIn": "TokenRequest",
+    "LoggedIn": "NewToken",
+    "Notices": "NoticePage",
+    "Notifications": "NotificationPage",
+    "PublishedMany": "PublishedBatch",
+    "QueriesSeen": "QueryPage",
+    "QueryAsked": "QueryStarted",
+    "QueryEventsSeen": "QueryEventPage",
+    "RefusedSeen": "RefusedEvent",
+    "Registered": "NewAccount",
+    "SecretMade": "NewSecret",
+    "Subscriptions": "SubscriptionPage",
+    "TestSeen": "FilterTest",
+    "Tokens": "TokenPage",
+    "TroubledChannels": "TroubledChannelPage",
+}
+_PLACE = "#/components/schemas/"
+_REFERENCE = re.compile(f'"{_PLACE}([^"]+)"')
+
+
+def public_name(name: str) -> str:
+    return _NAMES.get(name) or name.removesuffix(_SEEN)
+
+
+def with_public_names(document: dict[str, Any]) -> dict[str, Any]:
+    """A copy in which schemas, and what refers to them, have their public names."""
+    text = _REFERENCE.sub(lambda found: f'"{_PLACE}{public_name(found[1])}"', json.dumps(document))
+    made: dict[str, Any] = json.loads(text)
+    schemas = made["components"]["schemas"]
+    renamed = {public_name(name): schema for name, schema in schemas.items()}
+    assert len(renamed) == len(schemas), "two schemas have one public name"
+    for name, schema in renamed.items():
+        schema["title"] = name
+    made["components"]["schemas"] = dict(sorted(renamed.items()))
+    return made
+
+
+def with_shared_schemas(node: Any, schemas: dict[str, Any]) -> Any:
+    """A copy in which each object that has a title stands in `schemas`, and is referred to."""
+    if isinstance(node, list):
+        return [with_shared_schemas(one, schemas) for one in node]
+    if not isinstance(node, dict):
+        return node
+    made = {key: with_shared_schemas(value, schemas) for key, value in node.items()}
+    if made.get("type") != "object" or "title" not in made:
+        return made
+    name = made["title"]
+    assert schemas.setdefault(name, made) == made, f"two schemas are called {name}"
+    return {"$ref": f"{_PLACE}{name}"}

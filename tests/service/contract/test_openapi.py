@@ -1,0 +1,123 @@
+"""The OpenAPI document: curated, complete, and true of what a real service answers."""
+
+import re
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from tests.service.contract.examples_file import RECORDED, recorded, written
+from tests.service.contract.recording import Recording
+from tidings.service.api.documents.examples import recorded_examples
+from tidings.service.api.documents.operations import OPERATIONS, TAGS
+from tidings.service.api.documents.response_headers import HEADERS
+from tidings.service.api.problems import PROBLEM
+from tidings.service.door.scopes import HTTP, NOTHING, TOKEN
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
+    return recorded(tmp_path_factory.mktemp("contract"))
+
+
+@pytest.fixture(scope="module")
+def document(recording: Recording) -> dict[str, Any]:
+    return recording.service.app.openapi()
+
+
+@pytest.fixture(scope="module")
+def operations(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {
+        f"{method.upper()} {path}": operation
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    }
+
+
+def test_the_examples_are_what_a_real_service_answers(recording: Recording) -> None:
+    assert written(recording.examples()) == RECORDED.read_bytes(), "run scripts/examples and look at the difference"
+
+
+def test_every_operation_has_a_name_a_tag_a_summary_and_a_description(operations: dict[str, dict[str, Any]]) -> None:
+    assert operations.keys() == OPERATIONS.keys() == HTTP.keys()
+    ids = [operation["operationId"] for operation in operations.values()]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[a-z]+([A-Z][a-z]+)+", id) for id in ids), ids
+    for operation in operations.values():
+        assert operation["tags"][0] in TAGS
+        assert re.fullmatch(r"[A-Z].*[^.]", operation["summary"])
+        assert operation["description"].partition("\n")[0].strip()
+
+
+def test_every_operation_names_the_scope_that_the_guard_checks(operations: dict[str, dict[str, Any]]) -> None:
+    for request, operation in operations.items():
+        need = HTTP[request]
+        expected = [] if need == NOTHING else [{"token": [] if need == TOKEN else [need]}]
+        assert operation["security"] == expected, request
+        assert need in (NOTHING, TOKEN) or f"`{need}`" in operation["description"], request
+
+
+def test_every_operation_has_examples_of_its_body_its_parameters_and_its_answer(
+    operations: dict[str, dict[str, Any]],
+) -> None:
+    for request, operation in operations.items():
+        for media, content in operation.get("requestBody", {}).get("content", {}).items():
+            assert content.get("examples") or media in ("application/jsonl", "application/ndjson"), (request, media)
+        for parameter in operation.get("parameters", ()):
+            assert parameter.get("description"), (request, parameter["name"])
+            if parameter["in"] == "path":
+                assert "example" in parameter, (request, parameter["name"])
+        for status, answer in operation["responses"].items():
+            for content in answer.get("content", {}).values():
+                assert content.get("examples"), (request, status)
+
+
+def test_every_example_is_valid_under_its_schema(
+    document: dict[str, Any], operations: dict[str, dict[str, Any]]
+) -> None:
+    count = 0
+    for operation in operations.values():
+        answers = [answer for answer in operation["responses"].values() if "$ref" not in answer]
+        for part in (operation.get("requestBody", {}), *answers):
+            for content in part.get("content", {}).values():
+                for example in content.get("examples", {}).values():
+                    validator(document, content["schema"]).validate(example["value"])
+                    count += 1
+        for parameter in operation.get("parameters", ()):
+            if "example" in parameter:
+                validator(document, parameter["schema"]).validate(parameter["example"])
+    assert count > len(operations)
+    for response in document["components"]["responses"].values():
+        content = response["content"][PROBLEM]
+        validator(document, content["schema"]).validate(content["example"])
+    for header in document["components"]["headers"].values():
+        validator(document, header["schema"]).validate(header["example"])
+
+
+def test_every_answer_is_documented(
+    recording: Recording, document: dict[str, Any], operations: dict[str, dict[str, Any]]
+) -> None:
+    """Its status, its content type, its schema and its headers."""
+    ours = {name.lower() for name in HEADERS}
+    for request, answer, body in recording.answers:
+        documented = operations[request]["responses"][str(answer.status_code)]
+        headers = {name.lower(): document["components"]["headers"][name] for name in documented["headers"]}
+        assert answer.headers.keys() & ours <= headers.keys(), request
+        assert {name for name, header in headers.items() if header.get("required")} <= answer.headers.keys(), request
+        if body is not None:
+            media = answer.headers["content-type"].partition(";")[0]
+            validator(document, documented["content"][media]["schema"]).validate(body)
+
+
+def test_problems_are_documented(document: dict[str, Any]) -> None:
+    for response in document["components"]["responses"].values():
+        assert response["content"].keys() == {PROBLEM}
+        assert "X-Request-Id" in response["headers"]
+
+
+def test_nothing_is_kept_of_operations_that_are_gone() -> None:
+    assert recorded_examples().keys() == OPERATIONS.keys()
+
+
+def validator(document: dict[str, Any], schema: dict[str, Any]) -> Any:
+    return jsonschema_rs.Draft202012Validator({"allOf": [schema], "components": document["components"]})
