@@ -8,8 +8,9 @@ from tidings.service.door.scopes import need_of
 from tidings.settings import SCOPES
 
 _TITLES = {
-    "events": "Publishing",
-    "inquiries": "Asking",
+    "events": "Events",
+    "filters": "Filters",
+    "queries": "Queries",
     "subscriptions": "Subscriptions",
     "notifications": "Notifications",
     "channels": "Channels and notices",
@@ -27,7 +28,7 @@ def routes() -> str:
     by_tag: dict[str, list[tuple[str, str, str, str]]] = {}
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
-            told = " ".join((operation.get("description") or operation["summary"]).split())
+            told = " ".join(operation["description"].rpartition("\n\n")[0].split())  # the last line is the need
             statuses = ", ".join(sorted(set(operation["responses"]) - _EVERYWHERE))
             need = need_of(method.upper(), path)
             need = f"`{need}`" if need in SCOPES else need

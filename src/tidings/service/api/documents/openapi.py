@@ -6,8 +6,7 @@ The web framework describes paths, parameters and bodies. Here each operation ge
 
 from __future__ import annotations
 
-from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -23,20 +22,26 @@ from tidings.service.api.problems import PROBLEM
 from tidings.service.door.scopes import NOTHING, TOKEN, need_of
 from tidings.settings import SCOPES
 
+
+class _Told(NamedTuple):
+    name: str
+    meaning: str
+
+
 _TOLD = {
-    400: "The request is malformed.",
-    401: "The token is missing or not valid.",
-    403: "The token lacks the scope, or the account may not do this.",
-    404: "It does not exist, or it is not yours.",
-    405: "This address does not take the method; `Allow` lists those it takes.",
-    408: "The request did not arrive in time.",
-    409: "It conflicts with the current state, for example a name that is taken.",
-    410: "The link has expired or is outdated.",
-    413: "The body is too large.",
-    415: "The content type is not accepted; `detail` lists those that are.",
-    422: "The content is not valid; `errors` lists every mistake.",
-    429: "Too many requests; `Retry-After` says when to try again.",
-    503: "The service cannot take this now; `Retry-After` says when to try again.",
+    400: _Told("BadRequest", "The request is malformed."),
+    401: _Told("Unauthorized", "The token is missing or not valid."),
+    403: _Told("Forbidden", "The token lacks the scope, or the account may not do this."),
+    404: _Told("NotFound", "It does not exist, or it is not yours."),
+    405: _Told("MethodNotAllowed", "This address does not take the method; `Allow` lists those it takes."),
+    408: _Told("RequestTimeout", "The request did not arrive in time."),
+    409: _Told("Conflict", "It conflicts with the current state, for example a name that is taken."),
+    410: _Told("Gone", "The link has expired or is outdated."),
+    413: _Told("ContentTooLarge", "The body is too large."),
+    415: _Told("UnsupportedMediaType", "The content type is not accepted; `detail` lists those that are."),
+    422: _Told("UnprocessableContent", "The content is not valid; `errors` lists every mistake."),
+    429: _Told("TooManyRequests", "Too many requests; `Retry-After` says when to try again."),
+    503: _Told("ServiceUnavailable", "The service cannot take this now; `Retry-After` says when to try again."),
 }
 _RULE = {
     "type": "object",
@@ -172,12 +177,13 @@ def _is_problem(status: int, answer: dict[str, Any]) -> bool:
 
 
 def _name(status: int) -> str:
-    return HTTPStatus(status).phrase.replace(" ", "")
+    """Not the phrases of `http.HTTPStatus`: two of them differ between versions of Python."""
+    return _TOLD[status].name
 
 
 def _problem(status: int) -> dict[str, Any]:
     content = {"schema": {"$ref": "#/components/schemas/Problem"}, "example": problem_example(status)}
-    return {"description": _TOLD[status], "headers": problem_headers(status), "content": {PROBLEM: content}}
+    return {"description": _TOLD[status].meaning, "headers": problem_headers(status), "content": {PROBLEM: content}}
 
 
 def _drop_framework_answers(operation: dict[str, Any]) -> None:

@@ -47,4 +47,5 @@ def problem_example(status: int) -> dict[str, Any]:
 
 def _answer(error: TidingsError | HTTPException) -> Response:
     REQUEST_ID.set("9f86d081884c7d65")
+    problems.INSTANCE.set("/v1/subscriptions/sub-1")
     return problems.http_answer(error) if isinstance(error, HTTPException) else problems.answer(error)
