@@ -101,6 +101,8 @@ def _publish(ann: Recording) -> int:
     request = "POST /v1/events"
     made = ann.call(request, "one", "One event", 202, MINI)
     ann.call(request, "batch", "Several events, one of which is a duplicate", 202, [MINI, TABLE])
+    wrong = {"id": "e9", "event_type": "car", "attributes": {"brand": "mini"}}
+    ann.call(request, "partly", "Several events, one of which is refused", 207, [{**TABLE, "id": "e8"}, wrong])
     ann.call(request, "cloudEvent", "A CloudEvent", 202, CLOUD_EVENT, takes=STRUCTURED)
     ann.call(request, "cloudEvents", "Several CloudEvents", 202, [CLOUD_EVENT], takes=BATCH)
     line = '{"id": "l1", "event_type": "car", "attributes": {"brand": "audi", "year": 2004}}\n'
@@ -251,6 +253,11 @@ def _leave(ann: Recording, id: str) -> None:
     passwords = {"old": PASSWORD, "new": "correct horse battery staples"}
     ann.call("POST /v1/accounts/me/password", "change", "A new password", 204, passwords)
     ann.call("DELETE /v1/tokens/current", "logOut", "Log out", 204)
+    credentials = {"username": "ann", "password": passwords["new"]}
+    token = ann.client.post("/v1/tokens", json=credentials).json()["token"]
+    ann.client.headers["Authorization"] = f"Bearer {token}"
+    password = {"password": passwords["new"]}
+    ann.call("POST /v1/accounts/me/delete", "delete", "Delete it, with all its subscriptions", 200, password)
 
 
 def _link(sink: Sink, purpose: str) -> str:

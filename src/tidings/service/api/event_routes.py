@@ -108,11 +108,11 @@ class PublishedMany(Shape, frozen=True):
 
 
 def _body() -> dict[str, Any]:
-    many = {"type": "array", "description": "Of such objects; what is wrong with one does not hold up the others"}
+    many = {"type": "array", "items": _EVENT, "description": "A refused event does not hold up the others"}
     described = takes(_EVENT, many, told="One event or many, in any of these forms")
     content = described["requestBody"]["content"]
     content[cloud_events.STRUCTURED] = {"schema": _CLOUD_EVENT}
-    content[cloud_events.BATCH] = {"schema": many}
+    content[cloud_events.BATCH] = {"schema": {**many, "items": _CLOUD_EVENT}}
     for kind in STREAMED:
         content[kind] = {"schema": {"type": "string", "description": "One event a line, read as they come"}}
     return described | {"security": [{"token": []}]}

@@ -89,6 +89,7 @@ _TABLE = {
         POST /v1/accounts | createAccount | Register
         GET /v1/accounts/me | getOwnAccount | Get your account
         POST /v1/accounts/me/password | changePassword | Change your password
+        POST /v1/accounts/me/delete | deleteOwnAccount | Delete your account
         PATCH /v1/accounts/{username} | updateAccountScopes | Change an account's scopes
         PUT /v1/accounts/{username}/quota | setAccountQuota | Set an account's quota
         POST /v1/tokens | createToken | Log in
