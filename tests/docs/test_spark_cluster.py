@@ -92,8 +92,8 @@ def _running(command: list[str], folder: Path, environment: dict[str, str]) -> I
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True)
     try:
         yield process
-        process.send_signal(signal.SIGINT)
-        process.wait(60)
+        os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C does
+        process.wait(PATIENCE)
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
