@@ -27,6 +27,12 @@ def test_the_command_starts_without_numba() -> None:
     assert loaded_by("import tidings.cli.main").isdisjoint({"numba", "pyspark", "fastapi"})
 
 
+def test_the_source_needs_no_matcher() -> None:
+    """Spark starts a process or two for it alone: numba would take each a second."""
+    loaded = loaded_by("import tidings.pipeline.stream.source")
+    assert loaded.isdisjoint({"numba", "tidings.matching.algorithm"})
+
+
 @pytest.mark.parametrize("name", tidings.__all__)
 def test_every_public_name_resolves(name: str) -> None:
     assert getattr(tidings, name) is not None

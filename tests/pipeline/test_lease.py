@@ -88,6 +88,7 @@ def test_one_that_was_taken_for_dead_notices(store: Store, tmp_path: Path) -> No
     assert store.take_pipeline_lease("three", 10) == "two", "what is another's is not given back"
 
 
+@pytest.mark.slow
 def test_a_query_that_outlives_its_client_leaves_its_successor_alone(
     store: Store, tmp_path: Path, spark: SparkSession
 ) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from tidings.pipeline.stream.rounds import Round, TornBatch, cut
 from tidings.pipeline.stream.sink import BatchSize
-from tidings.pipeline.stream.stage import SUMMARY, Stretch
+from tidings.pipeline.stream.stage import SUMMARY
+from tidings.pipeline.stream.stretch import Stretch
 
 
 def done(first: int, last: int, reached: int | None = None, events: int = 1, seconds: float = 0.1) -> dict[str, Any]:

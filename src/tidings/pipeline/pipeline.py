@@ -12,7 +12,8 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -122,10 +123,30 @@ class Pipeline:
     def _run(
         self, stopped: threading.Event, once: bool, watch: Callable[[Progress], None], spark: SparkSession | None
     ) -> None:
-        places = [*self._sources, *([self._direct_to] if self._direct_to else [])]
-        packages = dict.fromkeys(name for place in places for name in packages_for(place))
-        own = {"spark.jars.packages": ",".join(packages)} if packages else {}
-        session = spark or self._session(own | dict(self.settings.spark))
+        planner = threading.Thread(target=self._plan, name="planner", daemon=True)
+        retention = threading.Thread(target=self._retain, name="retention", daemon=True)
+        if self._direct_to:
+            self._expire()
+        if not self.settings.plans:  # else Spark's settings say how to reach the plans' location
+            planner.start()  # builds the first plan while Java starts
+        try:
+            with self._session(spark) as session:
+                self._prepare(session)
+                self.planner.catch_up()
+                for thread in (planner, retention):
+                    if thread.ident is None and not (once and thread is retention):
+                        thread.start()
+                if self._direct_to:
+                    self._watch(self._direct(session, self._direct_to, once), stopped, watch)
+                else:
+                    self._match(session, stopped, once, watch)
+        finally:
+            self._stopped.set()
+            for thread in (planner, retention):
+                if thread.is_alive():
+                    thread.join()
+
+    def _prepare(self, session: SparkSession) -> None:
         check_reach(self.store.url, session)
         if not has_local_workers(session):  # which share no folder with this process
             self.sink.staging = StagedRows(self.store.url)
@@ -135,35 +156,27 @@ class Pipeline:
             self.plans.uploads = PlanUploads(
                 location_of(self.settings.plans, lambda name: session.conf.get(name, None))
             )
-        planner = threading.Thread(target=self._plan, name="planner", daemon=True)
-        retention = threading.Thread(target=self._retain, name="retention", daemon=True)
-        with java_watched(session):
-            try:
-                if self._direct_to:
-                    self._expire()
-                self.planner.catch_up()
-                planner.start()
-                if not once:
-                    retention.start()
-                if self._direct_to:
-                    self._watch(self._direct(session, self._direct_to, once), stopped, watch)
-                else:
-                    self._match(session, stopped, once, watch)
-            finally:
-                self._stopped.set()
-                for thread in (planner, retention):
-                    if thread.is_alive():
-                        thread.join()
-                if spark is None:
-                    session.stop()
 
-    def _session(self, settings: dict[str, str]) -> SparkSession:
-        """Spark puts a handler of its own in place, which would cancel the batch under way; ours lets it finish."""
+    @contextmanager
+    def _session(self, given: SparkSession | None) -> Iterator[SparkSession]:
+        """The caller's, or one of our own, which ends with us."""
+        if given is not None:
+            with java_watched(given):
+                yield given
+            return
+        places = [*self._sources, *([self._direct_to] if self._direct_to else [])]
+        packages = dict.fromkeys(name for place in places for name in packages_for(place))
+        own = {"spark.jars.packages": ",".join(packages)} if packages else {}
+        # Spark puts a handler of its own in place, which would cancel the batch under way; ours lets it finish.
         before = signal.getsignal(signal.SIGINT)
-        session = spark_session(self.settings.master, settings=settings)
+        session = spark_session(self.settings.master, settings=own | dict(self.settings.spark))
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, before)
-        return session
+        with java_watched(session):
+            try:
+                yield session
+            finally:
+                session.stop()
 
     def _ingest(self, session: SparkSession, once: bool) -> list[StreamingQuery]:
         return [

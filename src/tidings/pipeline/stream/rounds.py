@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from tidings.errors import Explained, PipelineError
 from tidings.pipeline.stream.chunks import merged
-from tidings.pipeline.stream.stage import Stretch
 from tidings.pipeline.stream.staging import Run, Staging
+from tidings.pipeline.stream.stretch import Stretch
 
 
 class TornBatch(Explained, PipelineError):

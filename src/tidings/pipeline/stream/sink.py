@@ -19,8 +19,9 @@ from tidings.events import BrokenRule
 from tidings.pipeline.plans.plans import WorkerPlans
 from tidings.pipeline.spark.worker_cache import opened_store
 from tidings.pipeline.stream.rounds import Round, cut
-from tidings.pipeline.stream.stage import SUMMARY_ROW, Limits, MatchStage, Stretch
+from tidings.pipeline.stream.stage import SUMMARY_ROW, Limits, MatchStage
 from tidings.pipeline.stream.staging import StagedRows, Staging
+from tidings.pipeline.stream.stretch import Stretch
 from tidings.store import DeadLetter, Store
 from tidings.store.notifications.commits import Pace
 from tidings.store.notifications.progress import FIRST_BATCH

@@ -18,7 +18,7 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTri
 from pyspark.sql.types import StructType
 
 from tidings.pipeline.plans.plans import WorkerPlans
-from tidings.pipeline.stream.stage import Stretch
+from tidings.pipeline.stream.stretch import Stretch
 from tidings.store import Store
 from tidings.store.notifications.progress import FIRST_BATCH
 

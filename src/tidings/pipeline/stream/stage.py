@@ -27,6 +27,7 @@ from tidings.pipeline.spark.worker_cache import OpenedPlan, decoder_of, opened_p
 from tidings.pipeline.stream.chunks import chunk_of
 from tidings.pipeline.stream.quota_cut import QuotaCut
 from tidings.pipeline.stream.staging import Run, RunWriter, Staging
+from tidings.pipeline.stream.stretch import Stretch
 from tidings.schema import Catalog
 from tidings.store import Store
 from tidings.store.journal.journal import EventPage
@@ -56,16 +57,6 @@ SUMMARY = pa.schema(
         ("problem", pa.string()),  # why an event of the journal cannot be read
     ]
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """The positions [first, last], to be matched with all shards of a plan."""
-
-    first: int
-    last: int
-    plan: int
-    shards: int
 
 
 @dataclass(frozen=True, slots=True)
