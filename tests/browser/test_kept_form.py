@@ -8,7 +8,6 @@ from pathlib import Path
 from tidings.service.pages.forms.form import Form
 from tidings.service.pages.forms.form_proof import owner_of, proof_of
 from tidings.service.pages.forms.kept_form import HIDDEN, PRESSED, KeptForm, KeptForms, carried_form
-from tidings.service.pages.forms.refilled_form import fill
 
 TEMPLATES = Path(__file__).parents[2] / "src/tidings/service/pages/templates"
 FORM = KeptForm("/pages/publish", "/pages/publish?type=car", (("value:paint", "red"), ("value:paint", "<b>")))
@@ -33,21 +32,6 @@ def test_it_waits_some_minutes_and_not_for_too_many() -> None:
     assert forms.take(b"two", "/pages/publish") == FORM
     now[0] = 10.0
     assert forms.take(b"three", "/pages/publish") is None
-
-
-def test_a_page_without_the_form_is_left_as_it_is() -> None:
-    page = '<!doctype html><title>x</title><form method="post" action="/pages/login"><input name="value:paint"></form>'
-    assert fill(page, FORM) == page
-
-
-def test_values_are_escaped_and_hidden_fields_and_passwords_left_alone() -> None:
-    fields = '<input name="value:paint"><input type="hidden" name="proof" value="p"><input type="password" name="old">'
-    page = f'<!doctype html><title>x</title><form method="post" action="/pages/publish">{fields}</form>'
-    filled = fill(page, KeptForm(FORM.action, FORM.page, (*FORM.pairs, ("proof", "forged"), ("old", "secret"))))
-    assert 'value="red"' in filled
-    assert 'value="&lt;b&gt;"' in filled
-    assert "forged" not in filled
-    assert "secret" not in filled
 
 
 def test_a_proof_names_its_owner() -> None:
@@ -79,28 +63,6 @@ def test_a_form_goes_through_the_log_in_as_it_was() -> None:
     for name, wrong in (("kept_owner", "A <b>"), ("kept_action", "//evil.example/"), ("kept_action", "/metrics")):
         pairs = [(one, wrong if one == name else value) for one, value in form.hidden]
         assert carried_form(Form([("next", form.page), *pairs])) is None
-
-
-def test_of_several_forms_that_which_has_most_of_the_fields_is_filled() -> None:
-    first = '<input type="hidden" name="act" value="resume"><input name="from" value="then">'
-    second = '<input type="hidden" name="act" value="replay"><input name="from"><input name="to">'
-    forms = [f'<form method="post" action="/pages/publish">{fields}</form>' for fields in (first, second, first)]
-    page = f"<!doctype html><title>x</title><main>{''.join(forms)}</main>"
-    filled = fill(page, KeptForm("/pages/publish", "/", (("act", "replay"), ("from", "noon"), ("to", "night"))))
-    assert filled.count('value="then"') == 2
-    assert '<input name="from" value="noon"><input name="to" value="night">' in filled
-    pressed = fill(page, KeptForm("/pages/publish", "/", (("act", "resume"),)))
-    assert '<main><p class="notice" role="status">What you pressed was not done' in pressed
-    assert pressed.count('value="then"') == 2
-
-
-def test_what_no_page_can_hold_is_left_out() -> None:
-    page = (
-        '<!doctype html><title>x</title><form method="post" action="/a"><input name="b"><textarea name="c"></textarea>'
-    )
-    odd = "one\x0btwo\x1b[0m\ufffe\uffff three\U0001f600\n"
-    filled = fill(page, KeptForm("/a", "/", (("b", odd), ("c", odd))))
-    assert filled.count("onetwo[0m three\U0001f600") == 2
 
 
 def test_only_what_can_be_typed_counts_as_typed() -> None:

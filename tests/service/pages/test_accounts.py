@@ -94,7 +94,7 @@ def test_a_new_password_ends_all_other_sessions_and_rotates_this_one(service: Se
 def test_the_account_is_deleted_with_the_password(service: Service, ann: Visitor) -> None:
     ann.subscribe("brand = mini")
     ann.get(ACCOUNT)
-    assert "Your 1 subscription will be withdrawn." in ann.text
+    assert "Your 1 subscription will be withdrawn" in ann.text
     ann.submit(f"{ACCOUNT}/delete", password="wrong wrong")
     assert (ann.page.status_code, ann.errors()) == (422, {"password": "This is not your current password."})
     assert len(service.store.subscriptions("ann")) == 1

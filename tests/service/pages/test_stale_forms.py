@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tests.service.conftest import PASSWORD, Service, on_sqlite
+from tests.service.conftest import PASSWORD, SETTINGS, Service, on_sqlite
 from tests.service.pages.visitor import Visitor
 from tidings.service.api.requests import SESSION
 from tidings.service.door.callers import Caller, digest_of
 from tidings.service.pages.forms.form_proof import proof_of
+from tidings.settings import Settings
 
 pytestmark = on_sqlite
 NEW = "/pages/subscriptions/new"
-STILL_HERE = "What you had typed is still here"
+STILL_HERE = "What you typed is still here"
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return replace(SETTINGS, allow_loopback_webhooks=True, webhook_handshake="none")
 
 
 def _typed(visitor: Visitor, text: str = "brand = 'mini'") -> dict[str, Any]:
@@ -61,7 +68,7 @@ def test_what_was_pressed_is_not_done_and_said(service: Service, ann: Visitor) -
     fields = ann.form(f"/pages/subscriptions/{id}/pause")
     _log_in(ann, "ann")
     _send(ann, f"/pages/subscriptions/{id}/pause", fields)
-    assert "What you pressed was not done" in ann.text
+    assert "Nothing was done because you have a new session" in ann.text
     assert ann.page.url.path == f"/pages/subscriptions/{id}"
     assert service.store.subscription(id).state == "active"
 
@@ -267,4 +274,37 @@ def test_control_characters_do_not_lose_the_rest(service: Service, ann: Visitor,
     _log_in(ann, "ann")
     _send(ann, NEW, fields)
     assert ann.page.status_code == 200
-    assert ann.tree.get_element_by_id("text").text.strip().replace("[0m", "") == "brand = 'mini'"
+    assert ann.tree.get_element_by_id("text").text.strip().replace(odd, "").replace("[0m", "") == "brand = 'mini'"
+
+
+@pytest.mark.parametrize(
+    ("page", "action", "sent"),
+    [
+        ("{one}/edit", "", {"text": "year > 3", "expiry": "2099-01-01T10:00:00"}),
+        ("{one}/channel", "", {"kind": "webhook", "url": "https://a.example/<b>", "digest_count": "5"}),
+        ("{one}/deliveries", "", {"from": "2026-01-01T10:00:00", "to": "2026-01-02T10:00:00"}),
+        ("/pages/account", "/pages/account/tokens", {"name": "sensor", "scope": ["publish"]}),
+        ("/pages/publish?type=car", "/pages/publish", {"value:brand": "mini", "value:year": "1971", "source": "me"}),
+        ("/pages/schema/grow/domain", "", {"name": "wood", "kind": "enumerated", "values": "oak\nash", "ordered": "1"}),
+        ("/pages/schema/grow/event-type", "", {"name": "van", "attribute4": "year", "several4": "1"}),
+    ],
+)
+def test_every_form_comes_back_filled_in(
+    service: Service, ann: Visitor, page: str, action: str, sent: dict[str, Any]
+) -> None:
+    ann.get(NEW)
+    ann.submit(NEW, text="year > 2", kind="webhook", url="http://127.0.0.1:9/hook")
+    (standing,) = service.store.subscriptions("ann")
+    page = page.format(one=f"/pages/subscriptions/{standing.id}")
+    ann.get(page)
+    proof = {"proof": ann.tree.find("body").get("data-proof")}
+    _log_in(ann, "ann")
+    _send(ann, action or page, proof | sent, Referer=f"{service.address}{page}")
+    assert (ann.page.status_code, ann.page.url.path) == (200, page.partition("?")[0])
+    assert STILL_HERE in ann.text
+    forms = [form for form in ann.tree.iter("form") if form.get("action") == (action or page)]
+    fields = [pair for form in forms for pair in form.form_values()]
+    for name, values in sent.items():
+        for value in [values] if isinstance(values, str) else values:
+            assert (name, value) in [(one, typed.strip()) for one, typed in fields], name
+    assert [value for name, value in fields if name == "scope"] == sent.get("scope", []), "and no other tick"

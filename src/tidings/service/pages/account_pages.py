@@ -14,6 +14,7 @@ from tidings.service.actions.times import WrongTime, read_future_time
 from tidings.service.api.problems import status_of
 from tidings.service.api.requests import SESSION, accounts_of, address_of
 from tidings.service.pages.forms.form import Form, read_form
+from tidings.service.pages.forms.waiting_form import typed
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.parts.render import render
 from tidings.service.pages.visitors import HOME, begin_session, gateway_of, member
@@ -29,7 +30,8 @@ _DONE = {"removed": "Token removed.", "password": "Password changed. All other s
 
 @router.get(ACCOUNT)
 async def account(request: Request, done: str = "", webhooks: str = "") -> Response:
-    return await _page(request, done=_DONE.get(done, ""), after=webhooks[:_LONGEST_NAME].replace("\0", ""))
+    form = typed(request, f"{ACCOUNT}/tokens")
+    return await _page(request, form, done=_DONE.get(done, ""), after=webhooks[:_LONGEST_NAME].replace("\0", ""))
 
 
 @router.post(f"{ACCOUNT}/tokens")

@@ -14,6 +14,7 @@ from tidings.service.api.problems import status_of
 from tidings.service.pages.delivery_pages import deliveries_page
 from tidings.service.pages.forms.channel_form import asked_channel, channel_fields, filled, wrong_field
 from tidings.service.pages.forms.form import Form, read_form
+from tidings.service.pages.forms.waiting_form import typed
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.parts.render import render
 from tidings.service.pages.subscription_pages import MINE, own
@@ -29,7 +30,8 @@ async def choosing(id: str, request: Request) -> Response:
     standing = await own(request, id)
     gateway = gateway_of(request)
     found = await gateway.read(gateway.store.channel, id, standing.owner)
-    return _form_page(request, standing, filled(found), {}, found is not None)
+    form = typed(request, request.url.path) or filled(found)
+    return _form_page(request, standing, form, {}, found is not None)
 
 
 @router.post(f"{MINE}/{{id}}/channel")

@@ -16,6 +16,7 @@ from tidings.service.actions.times import WrongTime, read_time
 from tidings.service.api.requests import After, read_cursor
 from tidings.service.api.shapes import WrongBody
 from tidings.service.pages.forms.form import Form, read_form
+from tidings.service.pages.forms.waiting_form import typed
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.parts.render import render
 from tidings.service.pages.parts.words import counted, moment
@@ -52,7 +53,8 @@ async def deliveries(
     if done == "replayed":
         told = f"{counted(count, 'delivery', 'deliveries')} will be sent again."
         told = told if count else "There was nothing to send again: none of them, or their events were removed."
-    return await deliveries_page(request, id, owner, read_cursor(before), state, done=told)
+    form = typed(request, request.url.path)
+    return await deliveries_page(request, id, owner, read_cursor(before), state, form, done=told)
 
 
 @router.post(f"{MINE}/{{id}}/deliveries")

@@ -16,6 +16,7 @@ from tidings.service.api.problems import status_of
 from tidings.service.api.requests import answered
 from tidings.service.pages.forms.form import Form, read_form
 from tidings.service.pages.forms.growth_forms import MOST_ROWS, WAYS, Way, field_of
+from tidings.service.pages.forms.waiting_form import typed
 from tidings.service.pages.page_route import NoSuchPage, PageRoute
 from tidings.service.pages.parts.render import render
 from tidings.service.pages.parts.words import sentence
@@ -29,7 +30,8 @@ _OPERATORS = tuple(dict.fromkeys(operator for kind in Kind for operator in usabl
 
 @router.get("/pages/schema/grow/{way}")
 async def growing(way: str, request: Request) -> Response:
-    return await _page(request, _way(way), Form(list(request.query_params.multi_items())), {})
+    form = typed(request, request.url.path) or Form(list(request.query_params.multi_items()))
+    return await _page(request, _way(way), form, {})
 
 
 @router.post("/pages/schema/grow/{way}")

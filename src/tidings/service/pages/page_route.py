@@ -22,7 +22,7 @@ from tidings.service.door.scopes import NOTHING, allow
 from tidings.service.pages.forms.form import read_unproved
 from tidings.service.pages.forms.form_proof import PROOF, StaleForm, owner_of
 from tidings.service.pages.forms.kept_form import refused_form
-from tidings.service.pages.forms.refilled_form import keep, refilled
+from tidings.service.pages.forms.waiting_form import keep, take
 from tidings.service.pages.login_page import login_page
 from tidings.service.pages.parts.render import render
 from tidings.service.pages.parts.unread_notices import count_unread
@@ -57,7 +57,8 @@ class PageRoute(APIRoute):
             try:
                 _check_need(request, need)
                 await count_unread(request)
-                return refilled(request, await handle(request))
+                take(request)
+                return await handle(request)
             except LogInFirst as first:
                 return await _log_in_first(request, first.args[0])
             except RequestValidationError:

@@ -19,6 +19,7 @@ from tidings.schema.domain import Kind
 from tidings.service.actions import publish as actions
 from tidings.service.pages.forms.form import Form, read_form
 from tidings.service.pages.forms.typed_number import no_number, typed_number
+from tidings.service.pages.forms.waiting_form import typed
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.parts.render import render
 from tidings.service.pages.parts.trees import Branch, branches, obstacle
@@ -26,6 +27,7 @@ from tidings.service.pages.visitors import gateway_of
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
+PUBLISH = "/pages/publish"
 MOST_LISTED = 1_000  # values that are offered by the page itself
 _MOST_CHECKED = 30  # values that are ticked instead of chosen, where there may be several
 _PLACE = "value:"  # before the attribute, in the names of fields: no attribute can be taken for another field
@@ -55,7 +57,7 @@ class Field:
         return ", ".join(filter(None, (asked, "" if self.use.unique else "one or several")))
 
 
-@router.get("/pages/publish")
+@router.get(PUBLISH)
 async def choosing(request: Request, published: int | None = None) -> Response:
     """Without `type` the types are asked for."""
     gateway = gateway_of(request)
@@ -68,10 +70,10 @@ async def choosing(request: Request, published: int | None = None) -> Response:
         return render(
             request, "publish_types.html", status, catalog=catalog, chosen=known, published=published, problem=problem
         )
-    return _form_page(request, catalog, known, Form([]), published=published)
+    return _form_page(request, catalog, known, typed(request, PUBLISH) or Form([]), published=published)
 
 
-@router.post("/pages/publish")
+@router.post(PUBLISH)
 async def publish(request: Request) -> Response:
     gateway = gateway_of(request)
     form = await read_form(request)

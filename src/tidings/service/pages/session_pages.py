@@ -15,7 +15,7 @@ from tidings.service.door.callers import UnknownToken
 from tidings.service.pages.forms.form import Form, read_form, read_unproved
 from tidings.service.pages.forms.form_proof import StaleForm
 from tidings.service.pages.forms.kept_form import KeptForm, carried_form
-from tidings.service.pages.forms.refilled_form import keep_for_session
+from tidings.service.pages.forms.waiting_form import keep_for_session
 from tidings.service.pages.login_page import login_page
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.parts.render import render

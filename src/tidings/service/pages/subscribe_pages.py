@@ -17,6 +17,7 @@ from tidings.service.pages.delivery_pages import deliveries_page
 from tidings.service.pages.forms.channel_form import asked_channel
 from tidings.service.pages.forms.filter_form import checked_form, filter_form, wrong_form
 from tidings.service.pages.forms.form import Form, read_form
+from tidings.service.pages.forms.waiting_form import typed
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.subscription_pages import MINE, own
 from tidings.service.pages.visitors import gateway_of, member
@@ -31,7 +32,8 @@ _SENT_BEFORE = "You have already subscribed with this form. Send it again to cre
 @router.get(f"{MINE}/new")
 async def new(request: Request, filter: str = "") -> Response:
     member(request)
-    return await filter_form(request, None, Form([("text", filter), ("key", _new_key())]))
+    form = typed(request, f"{MINE}/new") or Form([("text", filter)])
+    return await filter_form(request, None, form.replaced("key", _new_key()))
 
 
 @router.post(f"{MINE}/new")
@@ -60,7 +62,8 @@ async def subscribe(request: Request) -> Response:
 async def editing(id: str, request: Request) -> Response:
     standing = await own(request, id)
     expiry = "" if standing.expiry is None else str(standing.expiry)[:19]
-    return await filter_form(request, standing, Form([("text", standing.filter), ("expiry", expiry)]))
+    saved = Form([("text", standing.filter), ("expiry", expiry)])
+    return await filter_form(request, standing, typed(request, request.url.path) or saved)
 
 
 @router.post(f"{MINE}/{{id}}/edit")

@@ -20,10 +20,10 @@ from tidings.service.pages.visitors import gateway_of
 from tidings.store import StoredChannel
 
 _LABELS = {
-    STORED: "Here: matches appear on its page",
-    "webhook": "Webhook: a signed HTTPS request",
-    "email": "Email",
-    "apprise": "Chat or another service, by an Apprise URL",
+    STORED: "Here, on its page",
+    "webhook": "By webhook",
+    "email": "By email",
+    "apprise": "By chat or another service",
 }
 _RHYTHM = ("digest_count", "digest_seconds", "rate_count", "rate_seconds", "quiet_from", "quiet_to", "quiet_zone")
 _CONTINENTS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")

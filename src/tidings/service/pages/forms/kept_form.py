@@ -30,11 +30,9 @@ PRESSED = frozenset({"more", "check", "piece"})  # which button it was, or that 
 HIDDEN = frozenset({"key", "type", "back", "upto", "number", "before", "act", "fresh", "go"})  # nobody types into them
 _MOST_FIELDS = 500
 _LARGEST = 64 << 10  # characters
-_LONGEST_QUERY = 1_500
 _PAGES = "/pages/"
 _JOINING = ("/pages/login", "/pages/register", "/pages/logout")  # they have no page that is another's
 _PUBLISH = "/pages/publish"
-_GROW = "/pages/schema/grow/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +119,9 @@ def _kept(pairs: list[tuple[str, str]]) -> tuple[tuple[str, str], ...] | None:
 
 
 def _standing(action: str, page: str, pairs: tuple[tuple[str, str], ...]) -> str:
-    """The form of an event depends on its types, that of the schema's growth on how many rows there are: their pages
-    take this from the address."""
+    """The form of an event depends on its types, which its page takes from the address."""
     if action == _PUBLISH:
         known = parse_qsl(urlsplit(page).query)
         types = [pair for pair in pairs if pair[0] == "type"] or [pair for pair in known if pair[0] == "type"]
         return f"{_PUBLISH}?{urlencode(types)}" if types else _PUBLISH
-    if action.startswith(_GROW):
-        query = urlencode([pair for pair in pairs if pair[1]])
-        return f"{action}?{query}" if len(query) <= _LONGEST_QUERY else action
     return page

@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from tidings.errors import TidingsError
 from tidings.service.api.requests import SESSION
 from tidings.service.pages.forms.form_proof import proof_of
+from tidings.service.pages.forms.waiting_form import told
 from tidings.service.pages.parts import words as wording
 from tidings.service.pages.parts.static_files import address
 from tidings.service.pages.parts.unread_notices import stopped_of, unread_of
@@ -56,6 +57,7 @@ def render(request: Request, template: str, status: int = 200, /, **shown: Any) 
                 "registration": gateway_of(request).settings.registration,
                 "unread": unread_of(request),
                 "stopped": stopped_of(request),
+                "not_sent": told(request),
                 **shown,
             }
         )
