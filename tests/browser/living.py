@@ -56,8 +56,8 @@ class Living:
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
             _, found = self.served.ask("GET", f"/v1/subscriptions/{subscription}/notifications?limit=1000", None, token)
-            if found["notifications"]:
-                return int(found["notifications"][-1]["id"].partition(".")[0])
+            if found["items"]:
+                return int(found["items"][-1]["id"].partition(".")[0])
             time.sleep(0.5)
         raise AssertionError(f"nothing matched {subscription}")
 

@@ -61,7 +61,7 @@ class Shown(Served):
     def subscriptions(self, token: str) -> list[dict[str, Any]]:
         status, answer = self.ask("GET", "/v1/subscriptions?limit=1000", token=token)
         assert status == 200, answer
-        found: list[dict[str, Any]] = answer["subscriptions"]
+        found: list[dict[str, Any]] = answer["items"]
         return found
 
     def figure(self, name: str) -> float:

@@ -34,7 +34,7 @@ def all_made(shown: Shown) -> bool:
 def types(shown: Shown, token: str) -> set[str]:
     """Of the newest events."""
     _, page = shown.ask("GET", "/v1/events?order=newest&limit=1000", token=token)
-    return {name for one in page["events"] for name in one["event"]["event_type"]}
+    return {name for one in page["items"] for name in one["event"]["event_type"]}
 
 
 @pytest.mark.slow

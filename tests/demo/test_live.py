@@ -28,7 +28,7 @@ def told(shown: Shown, token: str, hook: str) -> list[dict[str, Any]]:
     return [
         delivery
         for id in ids
-        for delivery in shown.ask("GET", f"/v1/subscriptions/{id}/deliveries", token=token)[1]["deliveries"]
+        for delivery in shown.ask("GET", f"/v1/subscriptions/{id}/deliveries", token=token)[1]["items"]
     ]
 
 
@@ -37,7 +37,7 @@ def test_it_comes_to_life(shown: Shown) -> None:
     token = shown.log_in()
     status, page = shown.ask("GET", "/v1/notifications?limit=10", token=token)
     assert status == 200
-    assert page["notifications"]
+    assert page["items"]
     with Visitor(shown) as visitor:
         assert "found by" in visitor.text("/")
 
@@ -47,8 +47,8 @@ def test_deliveries_of_every_outcome(shown: Shown) -> None:
     until(lambda: any(one["state"] == "delivered" for one in told(shown, token, "inbox")))
     until(lambda: any(len(one["notifications"]) > 1 for one in told(shown, token, "inbox")))  # a digest
     until(lambda: any(one["attempts"] > 1 and one["state"] == "delivered" for one in told(shown, token, "flaky")))
-    until(lambda: shown.ask("GET", "/v1/notices", token=token)[1]["notices"])
-    (notice,) = shown.ask("GET", "/v1/notices", token=token)[1]["notices"]
+    until(lambda: shown.ask("GET", "/v1/notices", token=token)[1]["items"])
+    (notice,) = shown.ask("GET", "/v1/notices", token=token)[1]["items"]
     assert "410" in str(notice)
     (gone,) = [one for one in shown.subscriptions(token) if one["channel"].get("url", "").endswith("/gone")]
     assert gone["channel_state"] == "disabled"

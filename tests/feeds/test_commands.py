@@ -225,7 +225,7 @@ def test_the_site_and_a_feed_as_processes_stop_when_asked(server: Service, tidin
         command = [*ALONE, "run", "auctions.toml", "--json"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as feed:
             client = server.client
-            while not client.get("/v1/events", params={"filter": "asked > 0", "limit": 1}).json()["events"]:
+            while not client.get("/v1/events", params={"filter": "asked > 0", "limit": 1}).json()["items"]:
                 assert feed.poll() is None
             feed.send_signal(signal.SIGTERM)
             out, errors = feed.communicate(timeout=60)

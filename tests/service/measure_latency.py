@@ -93,7 +93,7 @@ def _read(port: int, token: str, wanted: int, seen: dict[str, float]) -> None:
     while len(seen) < wanted:
         page = _ask(connection, "GET", f"/v1/notifications?wait=10&after={cursor}", token)
         now = time.monotonic()
-        for notification in page["notifications"]:
+        for notification in page["items"]:
             seen[notification["event"]["id"]] = now
         cursor = page["next"]
 

@@ -193,7 +193,7 @@ def standing(served: Served, token: str, id: str) -> str:
     after = ""
     while after is not None:
         _, page = served.ask("GET", f"/v1/subscriptions/{id}/deliveries?limit=1000&after={after}", None, token)
-        states.update(f"{one['state']} after {one['attempts']}" for one in page["deliveries"])
+        states.update(f"{one['state']} after {one['attempts']}" for one in page["items"])
         after = page["next"]
     counts = ", ".join(f"{count:,} {state} attempts" for state, count in sorted(states.items()))
     return f"its channel is {channel['state']} ({channel['problem'] or 'no attempt is over'}); {counts}"

@@ -121,7 +121,7 @@ def test_a_token_may_have_a_name_fewer_scopes_and_an_end(service: Service) -> No
     answer = service.anonymous().post("/v1/tokens", json={"username": "tester", "password": PASSWORD, **asked})
     assert answer.json()["scopes"] == ["publish"]
     token = answer.json()["token"]
-    listed = service.client.get("/v1/tokens").json()["tokens"]
+    listed = service.client.get("/v1/tokens").json()["items"]
     assert [(one["name"], one["scopes"], one["expires"], one["current"]) for one in listed] == [
         ("registration", ["publish", "subscribe", "read", "account", "schema"], None, True),
         ("sensor", ["publish"], "2999-01-01T00:00:00Z", False),
@@ -145,7 +145,7 @@ def test_a_token_cannot_have_more_than_its_account_or_end_in_the_past(service: S
 
 def test_another_users_token_cannot_be_taken_back(service: Service) -> None:
     ann = service.joined("ann")
-    (token,) = ann.get("/v1/tokens").json()["tokens"]
+    (token,) = ann.get("/v1/tokens").json()["items"]
     answer = service.client.delete(f"/v1/tokens/{token['id']}")
     assert (answer.status_code, answer.json()["type"]) == (404, "/problems/no-such-token")
     assert ann.get("/v1/accounts/me").status_code == 200

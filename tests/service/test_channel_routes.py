@@ -48,7 +48,7 @@ def test_a_webhook_from_its_making_to_the_signed_notification(
     assert received.json["subscription"] == made["id"]
     assert received.json["sequence"] == 1
     assert received.json["event"]["id"] == "e1"
-    (listed,) = client.get("/v1/subscriptions").json()["subscriptions"]
+    (listed,) = client.get("/v1/subscriptions").json()["items"]
     assert listed == again
 
 
@@ -206,7 +206,7 @@ def test_what_is_owed_when_a_subscription_is_withdrawn_is_sent(
     assert client.delete(f"/v1/subscriptions/{made['id']}").status_code == 200
     send(service)
     assert len(hook.wait(1)) == 1
-    listed = client.get(f"/v1/subscriptions/{made['id']}/deliveries").json()["deliveries"]
+    listed = client.get(f"/v1/subscriptions/{made['id']}/deliveries").json()["items"]
     assert [one["state"] for one in listed] == ["delivered"]
 
 
@@ -221,7 +221,7 @@ def test_a_repeat_under_the_same_key_is_told_the_same_secret(
         connection.exec_driver_sql("DELETE FROM kept_responses")
     repeated = client.post("/v1/subscriptions", json=body, headers={"Idempotency-Key": "k1"}).json()
     assert repeated == answers[0].json()
-    assert len(client.get("/v1/subscriptions").json()["subscriptions"]) == 1
+    assert len(client.get("/v1/subscriptions").json()["items"]) == 1
 
 
 @on_sqlite
@@ -252,18 +252,18 @@ def test_one_that_is_gone_is_disabled_with_a_notice_and_seen_by_operators(
     assert (channel["state"], channel["sequence"]) == ("disabled", 1)
     assert "410" in channel["reason"]
     page = client.get("/v1/notices").json()
-    assert [one["subscription"] for one in page["notices"]] == [made["id"]]
-    assert page["notices"][0]["seen"] is False
+    assert [one["subscription"] for one in page["items"]] == [made["id"]]
+    assert page["items"][0]["seen"] is False
     assert client.post("/v1/notices/seen", json={"upto": page["next"]}).status_code == 204
-    assert client.get("/v1/notices").json()["notices"][0]["seen"] is True
-    assert client.get("/v1/notices", params={"after": page["next"]}).json()["notices"] == []
+    assert client.get("/v1/notices").json()["items"][0]["seen"] is True
+    assert client.get("/v1/notices", params={"after": page["next"]}).json()["items"] == []
     ann = service.joined("ann")
-    assert ann.get("/v1/notices").json()["notices"] == []
+    assert ann.get("/v1/notices").json()["items"] == []
     assert client.get("/v1/operator/channels").status_code == 403
     service.store.change_account("ann", scopes=frozenset({"operate", "subscribe"}))
     log_in = {"username": "ann", "password": PASSWORD}
     token = service.anonymous().post("/v1/tokens", json=log_in).json()["token"]
-    (troubled,) = ann.get("/v1/operator/channels", headers={"Authorization": f"Bearer {token}"}).json()["channels"]
+    (troubled,) = ann.get("/v1/operator/channels", headers={"Authorization": f"Bearer {token}"}).json()["items"]
     assert (troubled["owner"], troubled["state"]) == ("tester", "disabled")
     assert troubled["destination"] == f"127.0.0.1:{hook.port}"
     hook.status = 200

@@ -31,7 +31,7 @@ def test_every_attempt_is_told(service: Service, client: httpx.Client, hook: Rec
     path = f"/v1/subscriptions/{made['id']}/deliveries"
     find(service, made["id"])
     send(service)
-    (listed,) = client.get(path).json()["deliveries"]
+    (listed,) = client.get(path).json()["items"]
     assert (listed["state"], listed["attempts"], listed["sequences"]) == ("due", 1, [1])
     assert listed["due"] > listed["created"]
     told = client.get(f"{path}/{listed['number']}").json()
@@ -60,11 +60,11 @@ def test_the_list_in_pages(service: Service, client: httpx.Client, hook: Receive
     seen, after = [], ""
     while after is not None:
         page = client.get(path, params={"limit": 2, "after": after}).json()
-        seen += [one["sequences"][0] for one in page["deliveries"]]
+        seen += [one["sequences"][0] for one in page["items"]]
         after = page["next"]
     assert seen == [6, 5, 4, 3, 2, 1]
-    assert len(client.get(path, params={"state": "delivered"}).json()["deliveries"]) == 5
-    assert len(client.get(path, params={"state": "due"}).json()["deliveries"]) == 1
+    assert len(client.get(path, params={"state": "delivered"}).json()["items"]) == 5
+    assert len(client.get(path, params={"state": "due"}).json()["items"]) == 1
     assert client.get(path, params={"state": "lost"}).status_code == 422
     assert client.get(path, params={"after": "x"}).status_code == 422
 
@@ -77,7 +77,7 @@ def test_replaying_some_a_range_or_what_failed(service: Service, client: httpx.C
     send(service)
     assert len(hook.wait(4)) == 4
     first = hook.received[0]
-    numbers = [one["number"] for one in client.get(f"{path}/deliveries").json()["deliveries"]]
+    numbers = [one["number"] for one in client.get(f"{path}/deliveries").json()["items"]]
     assert client.post(f"{path}/replay", json={"deliveries": [numbers[-1], 10**12]}).json() == {"replayed": 1}
     send(service)
     assert hook.wait(5)[4].headers["ce-id"] == first.headers["ce-id"]  # the same id: a duplicate can be told
@@ -112,9 +112,7 @@ def test_a_test_is_sent_at_once(service: Service, client: httpx.Client, hook: Re
     statuses = [client.post(path).status_code for _ in range(12)]
     assert 429 in statuses
     deliver(service)
-    assert [one["state"] for one in client.get(f"/v1/subscriptions/{made['id']}/deliveries").json()["deliveries"]] == [
-        "due"
-    ]
+    assert [one["state"] for one in client.get(f"/v1/subscriptions/{made['id']}/deliveries").json()["items"]] == ["due"]
 
 
 @on_sqlite

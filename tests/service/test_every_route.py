@@ -28,8 +28,8 @@ def test_what_is_anothers_is_not_there(service: Service) -> None:
     position = service.client.post("/v1/events", json=car()).json()["position"]
     service.commit(1, position, [(position, [subscription])])
     deliver(service)
-    number = str(service.client.get(f"/v1/subscriptions/{subscription}/deliveries").json()["deliveries"][0]["number"])
-    token = service.client.get("/v1/tokens").json()["tokens"][0]["id"]
+    number = str(service.client.get(f"/v1/subscriptions/{subscription}/deliveries").json()["items"][0]["number"])
+    token = service.client.get("/v1/tokens").json()["items"][0]["id"]
     ann = service.joined("ann")
     bodies = {"PATCH /v1/subscriptions/{id}": {"state": "paused"}}
     walked = []
@@ -47,7 +47,7 @@ def test_what_is_anothers_is_not_there(service: Service) -> None:
     )
     assert {"GET /v1/subscriptions/{id}/deliveries/{number}", "POST /v1/subscriptions/{id}/replay"} <= set(walked)
     assert service.store.channel(subscription, "tester") == replace(channel, sequence=1)
-    assert ann.get("/v1/notifications").json()["notifications"] == []
-    assert ann.get("/v1/subscriptions").json()["subscriptions"] == []
+    assert ann.get("/v1/notifications").json()["items"] == []
+    assert ann.get("/v1/subscriptions").json()["items"] == []
     assert service.client.get(f"/v1/subscriptions/{subscription}").json()["state"] == "active"
-    assert len(service.client.get("/v1/tokens").json()["tokens"]) == 1
+    assert len(service.client.get("/v1/tokens").json()["items"]) == 1

@@ -39,7 +39,7 @@ def pages(client: httpx.Client, path: str = "/v1/events", **parameters: Any) -> 
     while True:
         answer = client.get(path, params=parameters)
         assert answer.status_code == 200, answer.text
-        found += answer.json()["events"]
+        found += answer.json()["items"]
         if answer.json()["next"] is None:
             return found
         parameters["after"] = answer.json()["next"]
@@ -201,8 +201,8 @@ def test_wrong_questions_about_events(client: httpx.Client, filled: list[int]) -
     refused(client.get("/v1/events", params={"since": "soon"}), 422, "invalid-time")
     refused(client.get("/v1/events", params={"after": "x"}), 422, "invalid-cursor")
     refused(client.get("/v1/events", params={"limit": 0}), 422, "invalid-request")
-    assert client.get("/v1/events", params={"after": str(2**62)}).json()["events"] == []
-    assert client.get("/v1/events", params={"after": "1", "order": "newest"}).json()["events"] == []
+    assert client.get("/v1/events", params={"after": str(2**62)}).json()["items"] == []
+    assert client.get("/v1/events", params={"after": "1", "order": "newest"}).json()["items"] == []
 
 
 def test_one_event(client: httpx.Client, filled: list[int]) -> None:
@@ -248,7 +248,7 @@ def test_a_query_as_a_job(service: Service, client: httpx.Client, filled: list[i
     assert (done["state"], done["matched"], done["complete"], done["problem"]) == ("done", 10, True, None)
     assert done["filter"] == "year >= 2000"
     assert years(pages(client, f"{location}/events", limit=3)) == list(range(2000, 2010))
-    assert [one["id"] for one in client.get("/v1/queries").json()["queries"]] == [done["id"]]
+    assert [one["id"] for one in client.get("/v1/queries").json()["items"]] == [done["id"]]
     refused(client.get(f"{location}/events", params={"after": "1"}), 422, "invalid-cursor")
     assert client.delete(location).status_code == 204
     refused(client.get(location), 404, "no-such-query")
@@ -261,7 +261,7 @@ def test_another_user_does_not_see_a_query(service: Service, client: httpx.Clien
     refused(other.get(location), 404, "no-such-query")
     refused(other.get(f"{location}/events"), 404, "no-such-query")
     refused(other.delete(location), 404, "no-such-query")
-    assert other.get("/v1/queries").json()["queries"] == []
+    assert other.get("/v1/queries").json()["items"] == []
     assert finished(client, location)["state"] == "done"
     assert len(pages(client, f"{location}/events")) == 40
 
@@ -270,7 +270,7 @@ def test_another_user_does_not_see_a_query(service: Service, client: httpx.Clien
 def test_a_wrong_filter_makes_no_job(client: httpx.Client) -> None:
     headers = {"Prefer": "respond-async"}
     refused(client.get("/v1/events", params={"filter": "year <"}, headers=headers), 422, "unexpected-token")
-    assert client.get("/v1/queries").json()["queries"] == []
+    assert client.get("/v1/queries").json()["items"] == []
 
 
 @on_sqlite

@@ -105,7 +105,7 @@ class TestMail:
         statuses = [client.post("/v1/subscriptions", json=body).status_code for _ in range(5)]
         assert statuses == [201, 201, 201, 429, 429]
         assert len(sink.mails) == 3
-        assert len(client.get("/v1/subscriptions").json()["subscriptions"]) == 3
+        assert len(client.get("/v1/subscriptions").json()["items"]) == 3
 
     @on_sqlite
     def test_a_mail_server_that_refuses_is_told_and_tried_again(

@@ -26,9 +26,9 @@ def test_what_matched_in_pages(client: httpx.Client, service: Service) -> None:
     found, after = [], ""
     while True:
         page = client.get("/v1/notifications", params={"after": after, "limit": 3}).json()
-        if not page["notifications"]:
+        if not page["items"]:
             break
-        found += page["notifications"]
+        found += page["items"]
         after = page["next"]
     assert page["next"] == after  # to go on from, later
     ids = [notification_id(id, "", f"e{n}") for n in range(5) for id in sorted((one, two))]
@@ -39,7 +39,7 @@ def test_what_matched_in_pages(client: httpx.Client, service: Service) -> None:
         "attributes": {"brand": "mini", "year": 1990},
     }
     assert found[0]["matched_at"].endswith("Z")
-    mine = client.get(f"/v1/subscriptions/{one}/notifications").json()["notifications"]
+    mine = client.get(f"/v1/subscriptions/{one}/notifications").json()["items"]
     assert [notification["id"] for notification in mine] == [notification_id(one, "", f"e{n}") for n in range(5)]
 
 
@@ -48,8 +48,8 @@ def test_what_a_withdrawn_subscription_found_stays(client: httpx.Client, service
     position = _publish(client, "e1")
     service.commit(1, position, [(position, [id])])
     client.delete(f"/v1/subscriptions/{id}")
-    assert len(client.get(f"/v1/subscriptions/{id}/notifications").json()["notifications"]) == 1
-    assert len(client.get("/v1/notifications").json()["notifications"]) == 1
+    assert len(client.get(f"/v1/subscriptions/{id}/notifications").json()["items"]) == 1
+    assert len(client.get("/v1/notifications").json()["items"]) == 1
 
 
 def test_a_removed_event_is_null_and_then_its_notifications_go_too(client: httpx.Client, service: Service) -> None:
@@ -57,9 +57,9 @@ def test_a_removed_event_is_null_and_then_its_notifications_go_too(client: httpx
     position = _publish(client, "e1")
     service.commit(1, position, [(position, [id])])
     assert service.store.trim(most_bytes=0) == 1
-    assert client.get("/v1/notifications").json()["notifications"][0]["event"] is None
+    assert client.get("/v1/notifications").json()["items"][0]["event"] is None
     assert service.store.forget() == 1
-    assert client.get("/v1/notifications").json()["notifications"] == []
+    assert client.get("/v1/notifications").json()["items"] == []
 
 
 def test_nobody_sees_anothers(client: httpx.Client, service: Service) -> None:
@@ -67,7 +67,7 @@ def test_nobody_sees_anothers(client: httpx.Client, service: Service) -> None:
     position = _publish(client, "e1")
     service.commit(1, position, [(position, [id])])
     ann = service.joined("ann")
-    assert ann.get("/v1/notifications").json() == {"notifications": [], "next": "0"}
+    assert ann.get("/v1/notifications").json() == {"items": [], "next": "0"}
     assert ann.get(f"/v1/subscriptions/{id}/notifications").status_code == 404
     assert service.anonymous().get("/v1/notifications").status_code == 401
 
@@ -79,7 +79,7 @@ def test_waiting_ends_when_something_comes(client: httpx.Client, service: Servic
     timer.start()
     page = client.get("/v1/notifications", params={"wait": 30}).json()
     timer.join()
-    assert [notification["id"] for notification in page["notifications"]] == [notification_id(id, "", "e1")]
+    assert [notification["id"] for notification in page["items"]] == [notification_id(id, "", "e1")]
 
 
 def test_waiting_goes_on_while_only_others_get_something(client: httpx.Client, service: Service) -> None:
@@ -95,14 +95,14 @@ def test_waiting_goes_on_while_only_others_get_something(client: httpx.Client, s
     page = client.get("/v1/notifications", params={"wait": 30}).json()
     for timer in timers:
         timer.join()
-    assert [notification["subscription"] for notification in page["notifications"]] == [mine]
+    assert [notification["subscription"] for notification in page["items"]] == [mine]
 
 
 @on_sqlite
 def test_waiting_has_an_end(client: httpx.Client) -> None:
     began = monotonic()
     page = client.get("/v1/notifications", params={"wait": 0.3, "after": "7"}).json()
-    assert page == {"notifications": [], "next": "7"}
+    assert page == {"items": [], "next": "7"}
     assert monotonic() - began >= 0.3
 
 
@@ -131,8 +131,8 @@ def test_a_page_of_large_events_ends_early(
     pages, after = [], ""
     while True:
         page = client.get("/v1/notifications", params={"after": after}).json()
-        if not page["notifications"]:
+        if not page["items"]:
             break
-        pages.append([one["event"]["id"] for one in page["notifications"]])
+        pages.append([one["event"]["id"] for one in page["items"]])
         after = page["next"]
     assert pages == [["e0"], ["e1", "e2", "e3"], ["e4"]]

@@ -92,8 +92,8 @@ def test_the_history_in_pages(client: httpx.Client, service: Service) -> None:
     found, after = [], ""
     while after is not None:
         page = client.get("/v1/schema/history", params={"after": after, "limit": 4}).json()
-        assert len(page["changes"]) <= 4
-        found += page["changes"]
+        assert len(page["items"]) <= 4
+        found += page["items"]
         after = page["next"]
     kept = [entry for entry in service.store.changes(0) if entry.kind == "schema"]
     assert [(one["position"], one["version"]) for one in found] == [(e.position, e.schema_version) for e in kept]

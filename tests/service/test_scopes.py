@@ -159,7 +159,7 @@ def test_a_publishers_token_can_only_publish(service: Service) -> None:
     """What such a token did before: it read everything, took its owner's tokens back and changed the password."""
     sensor = service.anonymous()
     sensor.headers["Authorization"] = f"Bearer {_token(service, 'tester', 'publish')}"
-    (main,) = [one["id"] for one in service.client.get("/v1/tokens").json()["tokens"] if one["current"]]
+    (main,) = [one["id"] for one in service.client.get("/v1/tokens").json()["items"] if one["current"]]
     refused = {
         "GET": ("/v1/tokens", "/v1/accounts/me", "/v1/events", "/v1/events/1", "/v1/queries", "/v1/notifications"),
         "POST": (

@@ -97,7 +97,7 @@ class Load:
         cursor = ""
         while not self.ended.is_set():
             page = self._persist("GET", f"/v1/notifications?wait=1&limit=1000&after={cursor}", None, 200)
-            self.read += [(one["event"]["id"], one["subscription"]) for one in page["notifications"]]
+            self.read += [(one["event"]["id"], one["subscription"]) for one in page["items"]]
             cursor = page["next"]
 
     def _persist(self, method: str, path: str, body: object, wanted: int, key: str = "") -> dict[str, Any]:
@@ -178,9 +178,9 @@ def all_notifications(served: Served, token: str) -> list[tuple[str, str]]:
     cursor = ""
     while True:
         _, page = served.ask("GET", f"/v1/notifications?limit=1000&after={cursor}", token=token)
-        if not page["notifications"]:
+        if not page["items"]:
             return found
-        found += [(one["event"]["id"], one["subscription"]) for one in page["notifications"]]
+        found += [(one["event"]["id"], one["subscription"]) for one in page["items"]]
         cursor = page["next"]
 
 

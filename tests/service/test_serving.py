@@ -118,7 +118,7 @@ def test_who_waits_for_notifications_is_answered_when_it_stops(tmp_path: Path) -
         assert served.stop() == 0
         waiting.join()
         assert served.errors == ""  # nobody's request was broken off
-    assert answers == [(200, {"notifications": [], "next": "0"})]
+    assert answers == [(200, {"items": [], "next": "0"})]
 
 
 def test_the_operator_s_token_is_shown_once(tmp_path: Path) -> None:

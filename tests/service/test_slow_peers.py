@@ -161,7 +161,7 @@ def test_when_all_are_busy_a_connection_is_told_to_come_again(service: Service) 
 @on_sqlite
 def test_waiting_for_notifications_is_not_idling(service: Service) -> None:
     answer = service.client.get("/v1/notifications", params={"wait": IDLE * 3})
-    assert answer.json()["notifications"] == []
+    assert answer.json()["items"] == []
 
 
 def _token(service: Service) -> bytes:

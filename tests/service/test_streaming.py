@@ -73,7 +73,7 @@ def test_what_is_stored_and_then_what_comes(service: Service, client: httpx.Clie
     assert [one.name for one in came] == after
     assert {one.event for one in came} == {"notification"}
     page = client.get("/v1/notifications").json()
-    assert [one.data for one in came] == page["notifications"][3:]
+    assert [one.data for one in came] == page["items"][3:]
     assert came[-1].id == page["next"]
 
 

@@ -109,7 +109,7 @@ def test_nobody_sees_or_touches_what_is_anothers(client: httpx.Client, service: 
     path = client.post("/v1/subscriptions", json={"filter": "price > 5"}).headers["location"]
     service.store.append([Subscribe("nobodys", "price > 5")])
     ann = service.joined("ann")
-    assert ann.get("/v1/subscriptions").json()["subscriptions"] == []
+    assert ann.get("/v1/subscriptions").json()["items"] == []
     for place in (path, "/v1/subscriptions/nobodys", "/v1/subscriptions/s-none", "/v1/subscriptions/%00"):
         assert ann.get(place).status_code == 404
         assert ann.patch(place, json={"state": "paused"}).status_code == 404
@@ -133,6 +133,6 @@ def _all(client: httpx.Client, **parameters: object) -> list[str]:
     after = ""
     while after is not None:
         page = client.get("/v1/subscriptions", params={"after": after, **parameters}).json()  # type: ignore[dict-item]
-        found += [one["id"] for one in page["subscriptions"]]
+        found += [one["id"] for one in page["items"]]
         after = page["next"]
     return found

@@ -25,16 +25,16 @@ def test_register_subscribe_publish_read(tmp_path: Path) -> None:
             assert answer["duplicate"] is False
         # All of it was accepted before Spark was up; now it is matched.
         served.wait_until_running()
-        page = {"notifications": [], "next": ""}
+        page = {"items": [], "next": ""}
         found = []
         while len(found) < 2:
             status, page = served.ask("GET", f"/v1/notifications?wait=10&after={page['next']}", token=token)
             assert status == 200
-            found += page["notifications"]
+            found += page["items"]
         assert [(one["subscription"], one["event"]["id"]) for one in found] == [
             (subscription["id"], "first"),
             (subscription["id"], "last"),
         ]
-        assert served.ask("GET", "/v1/notifications", token=other)[1]["notifications"] == []
+        assert served.ask("GET", "/v1/notifications", token=other)[1]["items"] == []
         assert served.stop() == 0
         assert served.errors == ""

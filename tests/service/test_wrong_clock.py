@@ -89,7 +89,7 @@ def test_a_service_under_jumps(tmp_path: Path, hook: Receiver, offset: Offset) -
         _, one = served.ask("GET", f"/v1/subscriptions/{asleep['id']}", token=token)
         assert one["state"] == "active"
         _, page = served.ask("GET", f"/v1/subscriptions/{asleep['id']}/deliveries", token=token)
-        assert [delivery["state"] for delivery in page["deliveries"]] == ["due"]
+        assert [delivery["state"] for delivery in page["items"]] == ["due"]
         with Store.open(data / "tidings.db") as store:
             assert store.figures().events == 1 + 2 * len(JUMPS)
             accepted = [entry.accepted for entry in store.entries()]
@@ -134,7 +134,7 @@ def test_the_pipeline_matches_on(tmp_path: Path, offset: Offset) -> None:
             offset.set(jump)
             until_ready(served, 503)
             deadline = time.monotonic() + PATIENCE
-            while len(served.ask("GET", "/v1/notifications", token=token)[1]["notifications"]) <= number:
+            while len(served.ask("GET", "/v1/notifications", token=token)[1]["items"]) <= number:
                 assert time.monotonic() < deadline
                 time.sleep(0.1)
             offset.set(0)

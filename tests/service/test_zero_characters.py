@@ -41,7 +41,7 @@ def test_a_filter_with_a_zero_is_refused(client: httpx.Client, filter: str) -> N
     answer = client.post("/v1/subscriptions", json={"filter": filter})
     assert answer.status_code == 422
     assert answer.json()["detail"]
-    assert client.get("/v1/subscriptions").json()["subscriptions"] == []
+    assert client.get("/v1/subscriptions").json()["items"] == []
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ class AsyncClient(AsyncSender):
         return deleted
 
     async def tokens(self) -> list[StoredToken]:
-        return await self._call(requests.tokens())
+        return await self._run(flows.listed(requests.tokens, self.patience))
 
     async def delete_token(self, id: str) -> None:
         await self._call(requests.delete_token(id))
@@ -141,7 +141,7 @@ class AsyncClient(AsyncSender):
         return await self._call(event_requests.start_query(filter, since, until))
 
     async def queries(self) -> list[dict[str, Any]]:
-        return await self._call(event_requests.queries())
+        return await self._run(flows.listed(event_requests.queries, self.patience))
 
     async def query_state(self, id: str) -> dict[str, Any]:
         return await self._call(event_requests.query_state(id))

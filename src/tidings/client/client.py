@@ -78,7 +78,7 @@ class Client(Sender):
 
     def tokens(self) -> list[StoredToken]:
         """Yours, oldest first, without their secrets."""
-        return self._call(requests.tokens())
+        return self._run(flows.listed(requests.tokens, self.patience))
 
     def delete_token(self, id: str) -> None:
         """Revokes one of your tokens: `client.delete_token(client.tokens()[0].id)`"""
@@ -178,7 +178,7 @@ class Client(Sender):
 
     def queries(self) -> list[dict[str, Any]]:
         """Your jobs of the last day, by age."""
-        return self._call(event_requests.queries())
+        return self._run(flows.listed(event_requests.queries, self.patience))
 
     def query_state(self, id: str) -> dict[str, Any]:
         """`{"state": "waiting" | "running" | "done" | "failed", "matched": …}`"""

@@ -53,7 +53,7 @@ def rotate_secret(id: str) -> Request[str]:
 def deliveries(id: str, state: str | None, after: str | None) -> Request[Page[Delivery]]:
     def read(answer: ServerResponse) -> Page[Delivery]:
         body = answer.json()
-        return Page(tuple(_delivery(one) for one in body["deliveries"]), body["next"])
+        return Page(tuple(_delivery(one) for one in body["items"]), body["next"])
 
     return read_request(f"/v1/subscriptions/{segment(id)}/deliveries", read, state=state, after=after)
 
@@ -79,7 +79,7 @@ def test_delivery(id: str) -> Request[Tried]:
 def notices(after: str | None) -> Request[Page[dict[str, Any]]]:
     def read(answer: ServerResponse) -> Page[dict[str, Any]]:
         body = answer.json()
-        return Page(tuple(body["notices"]), body["next"])
+        return Page(tuple(body["items"]), body["next"])
 
     return read_request("/v1/notices", read, after=after)
 

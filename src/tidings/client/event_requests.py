@@ -78,8 +78,12 @@ def start_query(filter: str | None, since: str | None, until: str | None) -> Req
     return replace(request, headers={"prefer": "respond-async"}, idempotent=False)
 
 
-def queries() -> Request[list[dict[str, Any]]]:
-    return read_request("/v1/queries", member("queries"))
+def queries(after: str | None) -> Request[Page[dict[str, Any]]]:
+    def read(answer: ServerResponse) -> Page[dict[str, Any]]:
+        body = answer.json()
+        return Page(tuple(body["items"]), body["next"])
+
+    return read_request("/v1/queries", read, after=after)
 
 
 def query_state(id: str) -> Request[dict[str, Any]]:
@@ -101,7 +105,7 @@ def event(position: int) -> Request[StoredEvent]:
 def _events(answer: ServerResponse) -> Page[StoredEvent]:
     body = answer.json()
     goes_on = body["next"]
-    return Page(tuple(_event(one) for one in body["events"]), None if goes_on is None else str(goes_on))
+    return Page(tuple(_event(one) for one in body["items"]), None if goes_on is None else str(goes_on))
 
 
 def _event(one: Mapping[str, Any]) -> StoredEvent:

@@ -121,6 +121,17 @@ def pages(ask: Callable[[str | None], Request[Page[T]]], patience: Patience, mos
         after = page.next
 
 
+def listed(ask: Callable[[str | None], Request[Page[T]]], patience: Patience) -> Flow[list[T]]:
+    """All items of all pages, of a list that is short."""
+    found: list[T] = []
+    page: Page[T] = Page((), None)
+    while True:
+        page = yield from call(ask(page.next), patience)
+        found += page.items
+        if page.next is None:
+            return found
+
+
 def stream(after: str | None, subscription: str | None, patience: Patience) -> Flow[None]:
     """Gives notifications as they come, for ever: a stream that ends is opened again where it ended. Only what will not
     pass by itself (no token, no such subscription) is raised."""

@@ -54,11 +54,13 @@ def delete_account(password: str) -> Request[dict[str, Any]]:
     return Request("POST", "/v1/accounts/me/delete", ServerResponse.json, body=body, headers=headers, idempotent=False)
 
 
-def tokens() -> Request[list[StoredToken]]:
-    def read(answer: ServerResponse) -> list[StoredToken]:
-        return [StoredToken(**{**one, "scopes": tuple(one["scopes"])}) for one in answer.json()["tokens"]]
+def tokens(after: str | None) -> Request[Page[StoredToken]]:
+    def read(answer: ServerResponse) -> Page[StoredToken]:
+        body = answer.json()
+        found = (StoredToken(**{**one, "scopes": tuple(one["scopes"])}) for one in body["items"])
+        return Page(tuple(found), body["next"])
 
-    return read_request("/v1/tokens", read)
+    return read_request("/v1/tokens", read, after=after)
 
 
 def delete_token(id: str) -> Request[None]:
@@ -102,7 +104,7 @@ def subscribe(filter: str, expiry: str | None, channel: Mapping[str, Any] | None
 def subscriptions(after: str | None, state: str | None) -> Request[Page[StoredSubscription]]:
     def read(answer: ServerResponse) -> Page[StoredSubscription]:
         body = answer.json()
-        return Page(tuple(_stored(one) for one in body["subscriptions"]), body["next"])
+        return Page(tuple(_stored(one) for one in body["items"]), body["next"])
 
     return read_request("/v1/subscriptions", read, after=after, state=state)
 
@@ -166,7 +168,7 @@ def notifications(
 ) -> Request[Page[Notification]]:
     def read(answer: ServerResponse) -> Page[Notification]:
         body = answer.json()
-        found, goes_on = body["notifications"], body["next"]
+        found, goes_on = body["items"], body["next"]
         last = len(found) - 1
         made = (
             Notification(

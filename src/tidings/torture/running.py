@@ -222,9 +222,9 @@ async def _all_stored(asking: Asking) -> list[Seen]:
     with suppress(Refusal, GivenUp):
         while True:
             page = await asking.told("GET", f"/v1/notifications?limit=1000&after={cursor}")
-            if not page["notifications"]:
+            if not page["items"]:
                 break
-            found += [seen(one, 0.0) for one in page["notifications"]]
+            found += [seen(one, 0.0) for one in page["items"]]
             cursor = page["next"]
     return found
 

@@ -101,7 +101,7 @@ class Subscriber:
             except (Refusal, GivenUp):
                 await asyncio.sleep(_BACK)
                 continue
-            self._record.read[self.name] += [seen(one, time.monotonic()) for one in page["notifications"]]
+            self._record.read[self.name] += [seen(one, time.monotonic()) for one in page["items"]]
             cursor = page["next"]
             if self._draw.random() < 0.2:
                 await wait(self.calm, self._draw.uniform(0, _NAP))

@@ -65,11 +65,11 @@ def test_a_session_may_give_no_more_than_the_account_has(service: Service, ann: 
 
 
 def test_anothers_token_is_not_there(service: Service, ann: Visitor) -> None:
-    id = service.client.get("/v1/tokens").json()["tokens"][0]["id"]
+    id = service.client.get("/v1/tokens").json()["items"][0]["id"]
     ann.get("/")
     proof = ann.tree.find("body").get("data-proof")
     assert ann.client.post(f"{ACCOUNT}/tokens/{id}/remove", data={"proof": proof}).status_code == 404
-    assert len(service.client.get("/v1/tokens").json()["tokens"]) == 1
+    assert len(service.client.get("/v1/tokens").json()["items"]) == 1
 
 
 def test_a_new_password_ends_all_other_sessions_and_rotates_this_one(service: Service, ann: Visitor) -> None:

@@ -77,7 +77,7 @@ def test_a_channel_that_is_gone_is_told_until_it_is_read(service: Service, ann: 
     ann.get("/")
     assert STOPPED not in ann.text
     assert _in_bar(ann) == "Notices"
-    assert [one["seen"] for one in _api(ann, "/v1/notices")["notices"]] == [True]
+    assert [one["seen"] for one in _api(ann, "/v1/notices")["items"]] == [True]
 
 
 def _disabled(service: Service, ann: Visitor, filter: str, number: int, times: int = 1) -> str:

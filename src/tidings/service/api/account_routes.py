@@ -11,7 +11,7 @@ from starlette.responses import Response
 from tidings.service.actions.account_errors import LONGEST_PASSWORD, SHORTEST_PASSWORD
 from tidings.service.actions.accounts import USERNAME, token_id
 from tidings.service.actions.times import read_future_time
-from tidings.service.api.requests import V1, Calling, accounts_of, address_of, answered
+from tidings.service.api.requests import V1, After, Calling, Limit, accounts_of, address_of, answered, page, part_of
 from tidings.service.api.shapes import Shape, read_body, says, says_nothing, takes
 from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.settings import SCOPES
@@ -63,7 +63,8 @@ class TokenSeen(Shape, frozen=True):
 
 
 class Tokens(Shape, frozen=True):
-    tokens: list[TokenSeen]
+    items: list[TokenSeen]
+    next: str | None
 
 
 class AccountSeen(Shape, frozen=True):
@@ -185,10 +186,11 @@ async def log_in(request: Request, key: IdempotencyKey = None) -> Response:
     return answered({"token": secret, "scopes": _listed(token.scopes)}, 201)
 
 
-@router.get("/tokens", responses=says(Tokens, "Your tokens"))
-async def tokens(request: Request, caller: Calling) -> Response:
+@router.get("/tokens", responses=says(Tokens, "A page"))
+async def tokens(request: Request, caller: Calling, after: After = "", limit: Limit = 100) -> Response:
     """Your tokens, without their secrets."""
-    return answered({"tokens": [_seen(token, caller.digest) for token in await accounts_of(request).tokens(caller)]})
+    some, next = part_of(await accounts_of(request).tokens(caller), after, limit)
+    return page(request, [_seen(token, caller.digest) for token in some], next)
 
 
 @router.delete("/tokens/current", status_code=204, responses=says_nothing("Taken back"))

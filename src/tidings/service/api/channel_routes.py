@@ -15,6 +15,8 @@ from tidings.service.api.requests import (
     GatewayOf,
     Limit,
     answered,
+    page,
+    part_of,
     read_cursor,
 )
 from tidings.service.api.shapes import Shape, read_body, says, says_nothing, takes
@@ -38,7 +40,7 @@ class NoticeSeen(Shape, frozen=True):
 
 
 class Notices(Shape, frozen=True):
-    notices: list[NoticeSeen]
+    items: list[NoticeSeen]
     next: str
 
 
@@ -60,9 +62,11 @@ class TroubledChannel(Shape, frozen=True):
 
 
 class TroubledChannels(Shape, frozen=True):
-    channels: list[TroubledChannel]
+    items: list[TroubledChannel]
+    next: str | None
 
 
+_MOST_TROUBLED = 100_000  # that anybody pages through
 _SEEN = says(ChannelSeen, "As it is now")
 
 
@@ -96,7 +100,9 @@ async def rotate_secret(id: str, gateway: GatewayOf, caller: Calling, key: Idemp
 
 
 @router.get("/notices", responses=says(Notices, "A page; `next` is where to go on"))
-async def notices(gateway: GatewayOf, caller: Calling, after: After = "", limit: Limit = 100) -> Response:
+async def notices(
+    request: Request, gateway: GatewayOf, caller: Calling, after: After = "", limit: Limit = 100
+) -> Response:
     """What you must know about your channels, as that one was disabled."""
     start = read_cursor(after)
     found = await gateway.read(gateway.store.notices_of, caller.owner, start, limit)
@@ -110,7 +116,7 @@ async def notices(gateway: GatewayOf, caller: Calling, after: After = "", limit:
         }
         for one in found
     ]
-    return answered({"notices": listed, "next": str(found[-1].number if found else start)})
+    return page(request, listed, str(found[-1].number if found else start))
 
 
 @router.post(
@@ -124,10 +130,13 @@ async def see_notices(request: Request, gateway: GatewayOf, caller: Calling, key
 
 
 @router.get("/operator/channels", responses=says(TroubledChannels, "The longest failing first"))
-async def troubled(gateway: GatewayOf, caller: Calling, limit: Limit = 100) -> Response:
+async def troubled(
+    request: Request, gateway: GatewayOf, caller: Calling, after: After = "", limit: Limit = 100
+) -> Response:
     """The channels that fail, were disabled or are slow, whoever's they are."""
-    found = await gateway.read(gateway.store.troubled, limit)
-    return answered({"channels": [_troubled(one) for one in found]})
+    found = await gateway.read(gateway.store.troubled, min(read_cursor(after), _MOST_TROUBLED) + limit + 1)
+    some, next = part_of(found, after, limit)
+    return page(request, [_troubled(one) for one in some], next)
 
 
 def _troubled(one: StoredChannel) -> dict[str, object]:

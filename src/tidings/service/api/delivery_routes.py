@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from tidings.notifying.delivery import Attempt
 from tidings.service.actions import deliveries as actions
-from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, answered, read_cursor
+from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, answered, page, read_cursor
 from tidings.service.api.shapes import Shape, WrongBody, read_body, says, takes
 from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.gateway import Gateway
@@ -57,7 +57,7 @@ class DeliveryTold(DeliverySeen, frozen=True):
 
 
 class Deliveries(Shape, frozen=True):
-    deliveries: list[DeliverySeen]
+    items: list[DeliverySeen]
     next: str | None
 
 
@@ -78,7 +78,13 @@ class Replayed(Shape, frozen=True):
 
 @router.get("/subscriptions/{id}/deliveries", responses=says(Deliveries, "A page, the newest first"))
 async def deliveries(
-    id: str, gateway: GatewayOf, caller: Calling, state: State = None, after: After = "", limit: Limit = 100
+    id: str,
+    request: Request,
+    gateway: GatewayOf,
+    caller: Calling,
+    state: State = None,
+    after: After = "",
+    limit: Limit = 100,
 ) -> Response:
     """What was sent or is to be sent."""
     start = read_cursor(after)
@@ -86,7 +92,7 @@ async def deliveries(
     found = await gateway.read(gateway.store.deliveries_of, id, caller.owner, start, limit + 1, state)
     next = str(found[limit - 1].number) if len(found) > limit else None
     seen = await gateway.read(_seen, gateway, found[:limit])
-    return answered({"deliveries": seen, "next": next})
+    return page(request, seen, next)
 
 
 @router.get("/subscriptions/{id}/deliveries/{number}", responses=says(DeliveryTold, "With every attempt"))

@@ -26,7 +26,7 @@ from tidings.service.api.inquiry_shapes import (
     TestSeen,
 )
 from tidings.service.api.problems import PROBLEM
-from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, answered, read_cursor
+from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, answered, page, part_of, read_cursor
 from tidings.service.api.shapes import WrongBody, read_body, says, says_nothing, takes
 from tidings.service.api.times_asked import moment
 from tidings.service.door.guarded_route import GuardedRoute
@@ -106,6 +106,7 @@ async def test(request: Request, gateway: GatewayOf, caller: Calling, questions:
 
 @router.get("/events", responses={**says(EventsSeen, "A page"), **says(QueryAsked, "It is a job: see Location", 202)})
 async def events(
+    request: Request,
     gateway: GatewayOf,
     caller: Calling,
     questions: QuestionsOf,
@@ -137,14 +138,13 @@ async def events(
     if isinstance(found, query_files.Query):
         headers = {"Location": f"/v1/queries/{found.id}"} | ({"Preference-Applied": "respond-async"} if wanted else {})
         return answered({"query": found.id, "state": found.state}, 202, headers)
-    return answered(
-        {
-            "events": [_event(event) for event in found.events],
-            "next": None if found.next is None else str(found.next),
-            "scanned": found.scanned,
-            "unreadable": found.unreadable,
-            "complete_from": await gateway.read(gateway.store.complete_from),
-        }
+    return page(
+        request,
+        [_event(event) for event in found.events],
+        None if found.next is None else str(found.next),
+        scanned=found.scanned,
+        unreadable=found.unreadable,
+        complete_from=await gateway.read(gateway.store.complete_from),
     )
 
 
@@ -156,10 +156,13 @@ async def event(
     return answered(_event(await questions.stored(position)))
 
 
-@router.get("/queries", responses=says(QueriesSeen, "Those that are kept, by age"))
-async def queries(caller: Calling, questions: QuestionsOf) -> Response:
+@router.get("/queries", responses=says(QueriesSeen, "A page of those that are kept, by age"))
+async def queries(
+    request: Request, caller: Calling, questions: QuestionsOf, after: After = "", limit: Limit = 100
+) -> Response:
     """Your large queries of the last day."""
-    return answered({"queries": [_query(one) for one in await questions.queries(caller.owner)], "next": None})
+    some, next = part_of(await questions.queries(caller.owner), after, limit)
+    return page(request, [_query(one) for one in some], next)
 
 
 @router.get("/queries/{id}", responses=says(QuerySeen, "How far it is"))
@@ -173,11 +176,11 @@ async def query(id: str, caller: Calling, questions: QuestionsOf) -> Response:
     responses={**says(QueryEventsSeen, "A page of what it found"), **_problem(409, "It is not done")},
 )
 async def query_events(
-    id: str, caller: Calling, questions: QuestionsOf, after: After = "", limit: Limit = 100
+    id: str, request: Request, caller: Calling, questions: QuestionsOf, after: After = "", limit: Limit = 100
 ) -> Response:
     """What a query found, in the order of the journal, once it is done."""
     lines, next = await questions.query_events(caller.owner, id, read_cursor(after), limit)
-    return answered({"events": [msgspec.Raw(line) for line in lines], "next": None if next is None else str(next)})
+    return page(request, [msgspec.Raw(line) for line in lines], None if next is None else str(next))
 
 
 @router.delete("/queries/{id}", status_code=204, responses=says_nothing("It is gone"))

@@ -75,7 +75,7 @@ class TestSeen(Shape, frozen=True):
 
 
 class EventsSeen(Shape, frozen=True):
-    events: list[EventSeen]
+    items: list[EventSeen]
     next: str | None
     scanned: int
     unreadable: int
@@ -103,10 +103,10 @@ class QuerySeen(Shape, frozen=True):
 
 
 class QueriesSeen(Shape, frozen=True):
-    queries: list[QuerySeen]
+    items: list[QuerySeen]
     next: str | None
 
 
 class QueryEventsSeen(Shape, frozen=True):
-    events: list[EventSeen]
+    items: list[EventSeen]
     next: str | None

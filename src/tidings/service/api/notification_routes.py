@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from tidings.service.api.notification_shape import notification_json, raw_events
-from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, answered, check_id, read_cursor
+from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, check_id, page, read_cursor
 from tidings.service.api.shapes import Shape, says
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.gateway import Gateway
@@ -33,7 +33,7 @@ class NotificationSeen(Shape, frozen=True):
 
 
 class Notifications(Shape, frozen=True):
-    notifications: list[NotificationSeen]
+    items: list[NotificationSeen]
     next: str
 
 
@@ -77,14 +77,14 @@ async def _answer(
             break
         await watching.wait(committed, left)
     last = found[-1][0] if found else after
-    return answered({"notifications": [seen for _, seen in found], "next": str(last)})
+    return page(request, [seen for _, seen in found], str(last))
 
 
 def _page(
     gateway: Gateway, after: int, limit: int, subscription: str | None, owner: str
 ) -> list[tuple[int, dict[str, Any]]]:
     found = gateway.store.notifications(after, limit, subscription, owner)
-    page: list[tuple[int, dict[str, Any]]] = []
+    fitting: list[tuple[int, dict[str, Any]]] = []
     size = 0
     for start in range(0, len(found), _READ_AT_ONCE):
         some = found[start : start + _READ_AT_ONCE]
@@ -92,10 +92,10 @@ def _page(
         for one in some:
             event = events.get(one.position)
             size += 0 if event is None else len(event)
-            if size > _LARGEST_PAGE and page:
-                return page
-            page.append((one.cursor, notification_json(one, event)))
-    return page
+            if size > _LARGEST_PAGE and fitting:
+                return fitting
+            fitting.append((one.cursor, notification_json(one, event)))
+    return fitting
 
 
 def check_owned(gateway: Gateway, id: str, owner: str) -> None:

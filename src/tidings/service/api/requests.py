@@ -5,8 +5,9 @@ The entrance (`http`) has looked up the caller before any handler runs; here it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, TypeVar
+from urllib.parse import urlencode
 
 import msgspec
 from fastapi import Depends, Query, Request, Security
@@ -22,6 +23,7 @@ from tidings.service.gateway import Gateway
 from tidings.store import NoSuchSubscription
 from tidings.store.journal.fitness import is_id
 
+T = TypeVar("T")
 V1 = "/v1"  # before the API's paths; pages, documents, links in mails, health and metrics have no version
 SESSION = "tidings_session"  # the cookie
 LARGEST_PAGE = 1_000
@@ -77,6 +79,22 @@ def check_id(id: str) -> None:
 def answered(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """JSON of anything that msgspec writes."""
     return Response(_encode(body), status, None if headers is None else dict(headers), "application/json")
+
+
+def page(request: Request, items: Sequence[object], next: str | None, **more: object) -> Response:
+    """A page of a list: `next` is the cursor for `after`, and the header Link has the whole address with it."""
+    headers = None
+    if next is not None:
+        query = [(name, value) for name, value in request.query_params.multi_items() if name != "after"]
+        headers = {"Link": f'<{request.url.path}?{urlencode([*query, ("after", next)])}>; rel="next"'}
+    return answered({"items": items, "next": next, **more}, headers=headers)
+
+
+def part_of(items: Sequence[T], after: str, limit: int) -> tuple[Sequence[T], str | None]:
+    """Of a list that is read whole; a cursor is a place in it. Raises WrongCursor."""
+    start = read_cursor(after)
+    end = start + limit
+    return items[start:end], str(end) if len(items) > end else None
 
 
 GatewayOf = Annotated[Gateway, Depends(gateway_of)]

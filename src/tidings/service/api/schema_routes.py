@@ -15,7 +15,7 @@ from tidings.schema.catalog import UnknownName
 from tidings.schema.domain import Kind, usable
 from tidings.schema.json_form import SchemaForm
 from tidings.service.actions import schema as actions
-from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, answered, read_cursor
+from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, answered, page, read_cursor
 from tidings.service.api.shapes import Shape, check_media_type, says, takes
 from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.gateway import Gateway
@@ -83,7 +83,7 @@ class Change(Shape, frozen=True):
 
 
 class History(Shape, frozen=True):
-    changes: list[Change]
+    items: list[Change]
     next: str | None
 
 
@@ -122,11 +122,11 @@ async def schema(request: Request, gateway: GatewayOf) -> Response:
 
 
 @router.get("/schema/history", responses=says(History, "The steps by which it grew"))
-async def history(gateway: GatewayOf, after: After = "", limit: Limit = 100) -> Response:
+async def history(request: Request, gateway: GatewayOf, after: After = "", limit: Limit = 100) -> Response:
     """The steps by which the schema grew, oldest first. Needs no token."""
     start = read_cursor(after)
     changes, next = await gateway.read(_history, gateway, start, limit)
-    return answered({"changes": changes, "next": next})
+    return page(request, changes, next)
 
 
 @router.post("/schema/domains", status_code=201, openapi_extra=takes(_DOMAIN), responses=_GROWN)

@@ -12,7 +12,7 @@ from tidings.service.actions import subscriptions
 from tidings.service.actions.subscriptions import SubscriptionAsked, SubscriptionChange, SubscriptionNow
 from tidings.service.actions.times import read_future_time
 from tidings.service.api.channel_shapes import Channel, settings_seen
-from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, WrongCursor, answered
+from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, WrongCursor, answered, page
 from tidings.service.api.shapes import Shape, WrongBody, read_body, says, takes
 from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.gateway import Gateway
@@ -67,7 +67,7 @@ class Withdrawn(Shape, frozen=True):
 
 
 class Subscriptions(Shape, frozen=True):
-    subscriptions: list[SubscriptionSeen]
+    items: list[SubscriptionSeen]
     next: str | None
 
 
@@ -91,7 +91,7 @@ async def subscribe(request: Request, gateway: GatewayOf, caller: Calling, key: 
 
 @router.get("/subscriptions", responses=says(Subscriptions, "A page"))
 async def listed(
-    gateway: GatewayOf, caller: Calling, after: After = "", limit: Limit = 100, state: State = None
+    request: Request, gateway: GatewayOf, caller: Calling, after: After = "", limit: Limit = 100, state: State = None
 ) -> Response:
     """Yours, by id."""
     if after and not is_id(after):
@@ -99,7 +99,7 @@ async def listed(
     found, next = await gateway.read(_page, gateway, caller.owner, after, limit, state)
     told = [one.id for one in found if one.delivery]
     channels = await gateway.read(gateway.store.channels_of, caller.owner, told) if told else {}
-    return answered({"subscriptions": [seen(one, channels.get(one.id)) for one in found], "next": next})
+    return page(request, [seen(one, channels.get(one.id)) for one in found], next)
 
 
 @router.get("/subscriptions/{id}", responses=says(SubscriptionSeen, "It stands"))
