@@ -176,3 +176,16 @@ def test_a_key_that_is_in_use_is_told_when_to_come_back(client: httpx.Client, se
     answer = client.post("/v1/subscriptions", json={"filter": "price > 5"}, headers=KEY)
     assert (answer.status_code, answer.json()["type"]) == (409, "/problems/idempotency-key-in-use")
     assert answer.headers["retry-after"] == "1"
+
+
+@on_sqlite
+def test_every_post_takes_a_key(client: httpx.Client) -> None:
+    """But for questions, which change nothing."""
+    paths = client.get("/openapi.json").json()["paths"]
+    posts = {path: one["post"] for path, one in paths.items() if "post" in one and path.startswith("/v1/")}
+    without = {
+        path
+        for path, post in posts.items()
+        if "Idempotency-Key" not in {parameter["name"] for parameter in post.get("parameters", ())}
+    }
+    assert without == {"/v1/filters/explain", "/v1/filters/test"}

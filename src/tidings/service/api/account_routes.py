@@ -143,7 +143,7 @@ async def change_password(request: Request, caller: Calling, key: IdempotencyKey
     openapi_extra=takes(PasswordGiven),
     responses=says(AccountDeleted, "Deleted"),
 )
-async def delete_account(request: Request, caller: Calling) -> Response:
+async def delete_account(request: Request, caller: Calling, key: IdempotencyKey = None) -> Response:
     """Delete your account. This cannot be undone: your subscriptions are withdrawn, and all tokens, sessions, channels,
     due deliveries and notices are removed. Published events stay, and nobody else can take the name."""
     body = await read_body(request, PasswordGiven)
