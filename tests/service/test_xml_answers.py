@@ -11,6 +11,7 @@ from tidings.language import Filter, parse
 from tidings.language.errors import UnknownAttribute
 from tidings.schema import Catalog, Domain, Instant, Kind
 from tidings.schema.catalog import Attribute, AttributeUse, EventType, NameTaken, UnknownName
+from tidings.service.api.problem_types import TYPES
 from tidings.service.door.callers import NoToken
 from tidings.service.xml import answers as answers
 from tidings.service.xml import filters as filters
@@ -53,6 +54,7 @@ CATALOG = Catalog(
 def test_names_of_errors(error: TidingsError, name: str) -> None:
     answer = etree.fromstring(answers.refused(error, "PUBLISH_EVENT"))
     assert (answer.tag, answer.get("name"), answer.get("request")) == ("ERROR", name, "PUBLISH_EVENT")
+    assert answer.get("type").removeprefix("/problems/") in TYPES
     assert answer.text
     assert "secret" not in answer.text
 
