@@ -10,9 +10,9 @@ from tests.client.conftest import QUICK
 from tests.client.peers import answer, peer
 from tidings.client import Client, NotAllowed, NotFound, Patience, ServerRefused, ServerUnreachable, TooMany
 from tidings.client.answers import ServerResponse
-from tidings.client.event_requests import events
+from tidings.client.event_requests import events, start_query
 from tidings.client.flows import Pause, call
-from tidings.client.requests import register, schema
+from tidings.client.requests import schema
 
 PUBLISHED = answer("202 Accepted", b'{"id": "e1", "position": 7, "duplicate": false}', "content-type: application/json")
 BUSY = answer("503 Service Unavailable", b'{"detail": "busy"}', "retry-after: 0")
@@ -46,14 +46,22 @@ def test_a_subscription_is_sent_again_under_one_key_and_another_call_has_another
     assert other != first
 
 
-def test_registering_is_not_repeated_when_the_server_may_have_done_it() -> None:
+def test_a_job_is_not_asked_for_again_when_the_server_may_have_begun_it() -> None:
     with (
         peer(b"") as server,
         Client(server.url, patience=QUICK) as client,
         pytest.raises(ServerUnreachable),
     ):
-        client.register("ann", "correct horse")
+        client.start_query("year < 1970")
     assert len(server.seen) == 1
+
+
+def test_registering_is_repeated_under_one_key() -> None:
+    made = answer("201 Created", b'{"username": "ann", "token": "tid_x"}')
+    with peer(b"", made) as server, Client(server.url, patience=QUICK) as client:
+        assert client.register("ann", "correct horse") == "tid_x"
+    first, again = server.keys()
+    assert first == again
 
 
 def test_registering_is_repeated_when_the_server_says_that_it_did_nothing() -> None:
@@ -122,7 +130,7 @@ def test_pauses_double_and_the_servers_wish_wins() -> None:
 
 
 def test_502_is_not_repeated_for_what_may_have_been_done() -> None:
-    flow = call(register("ann", "correct horse"), QUICK)
+    flow = call(start_query("year < 1970", None, None), QUICK)
     next(flow)
     with pytest.raises(ServerRefused):
         flow.send(ServerResponse("http://x", 502, {}, b""))

@@ -75,6 +75,8 @@ def test_an_account_and_a_token_are_made_once(service: Service) -> None:
     assert client.post("/v1/accounts", json=bob, headers=KEY).status_code == 201, "strangers share no keys"
     tokens = {client.post("/v1/tokens", json=ann, headers=KEY).json()["token"] for _ in range(2)}
     assert len(tokens) == 1
+    stale = KEY | {"Authorization": "Bearer tid_expired"}
+    assert client.post("/v1/tokens", json=ann, headers=stale).status_code == 201
     guess = client.post("/v1/tokens", json=ann | {"password": "a wrong password"}, headers=KEY)
     assert guess.status_code == 401
     client.headers["Authorization"] = f"Bearer {first.json()['token']}"

@@ -15,10 +15,11 @@ from typing import Annotated
 from fastapi import Header, Request
 from starlette.responses import Response
 
-from tidings.errors import Explained, ServiceError
+from tidings.errors import Explained, ServiceError, TidingsError
 from tidings.service.actions.keys import IdempotencyKeyReused, digest
+from tidings.service.door.callers import Caller
 from tidings.service.door.guarded_route import GuardedRoute, Handler
-from tidings.service.door.scopes import caller_of
+from tidings.service.door.scopes import CALLER
 from tidings.service.gateway import Gateway
 from tidings.store.accounts.kept_responses import KeptResponse
 
@@ -60,10 +61,12 @@ class IdempotentRoute(GuardedRoute):
 
 async def once(request: Request, key: str, body: bytes, act: Callable[[], Awaitable[Response]]) -> Response:
     """Raises IdempotencyKeyInUse or IdempotencyKeyReused."""
-    caller = caller_of(request)
+    caller: Caller | TidingsError = request.scope[CALLER]  # an error where somebody logs in with an expired token
     gateway: Gateway = request.app.state.gateway
     asked = digest(request.method, request.url.path, request.url.query, body)
-    kept_under = digest(caller.owner, key) if caller.digest else digest("", key, asked)
+    kept_under = digest("", key, asked)
+    if isinstance(caller, Caller) and caller.digest:
+        kept_under = digest(caller.owner, key)
     under_way: set[bytes] = request.app.state.under_way
     if kept_under in under_way:
         raise IdempotencyKeyInUse
