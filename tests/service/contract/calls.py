@@ -246,7 +246,7 @@ def _first_line(text: str) -> str:
 
 def _leave(ann: Recording, id: str) -> None:
     ann.call("DELETE /v1/subscriptions/{id}", "withdraw", "Withdraw it", 200, id=id)
-    listed = next(iter(ann.call("GET /v1/tokens", "all", "All of them", 200).json().values()))
+    listed = ann.call("GET /v1/tokens", "all", "All of them", 200).json()["items"]
     for number, token in enumerate(listed, 1):
         ann.stands_for(token["id"], f"token-{number}")
     ann.call("DELETE /v1/tokens/{id}", "delete", "Delete it", 204, id=listed[0]["id"])
