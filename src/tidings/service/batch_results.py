@@ -126,13 +126,12 @@ class BatchResults:
 
     def as_json(self) -> dict[str, Any]:
         """`omitted`: events without a result."""
-        return {
-            "accepted": self.accepted,
-            "duplicates": self.duplicates,
-            "refused": self.refused,
-            "results": msgspec.Raw(b"[" + b",".join(self._told) + b"]"),
-            "omitted": self.accepted + self.duplicates + self.refused - self._listed,
-        }
+        counts = self.counts()
+        omitted = sum(counts.values()) - self._listed
+        return counts | {"results": msgspec.Raw(b"[" + b",".join(self._told) + b"]"), "omitted": omitted}
+
+    def counts(self) -> dict[str, Any]:
+        return {"accepted": self.accepted, "duplicates": self.duplicates, "refused": self.refused}
 
 
 def _as_refused(error: Exception) -> RefusedEvent:

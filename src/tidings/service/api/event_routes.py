@@ -227,7 +227,8 @@ async def _many_lines(request: Request, gateway: Gateway, ids: EventIds | None) 
     except HTTPException as refused:
         if refused.status_code != 413:
             raise
-        return problems.http_answer(refused, **results.as_json())
+        # Counts alone: the connection is closed while the peer sends, which may lose a long answer.
+        return problems.http_answer(refused, **results.counts())
     except TidingsError as problem:
         return stopped(problem, results)
     return _answered(results)
