@@ -34,6 +34,7 @@ OTHERS = {
     "docs/reference/xml.md",
     "docs/how-to/spark-cluster.md",  # test_spark_cluster.py
     "docs/client.md",  # tests/client/test_guide.py
+    "docs/how-to/use-from-typescript.md",  # tests/service/contract/test_clients.py
     "docs/feeds.md",  # tests/feeds/test_guide.py
     "docs/gallery.md",  # tests/docs/test_gallery.py
     "docs/commands.md", "docs/performance.md",  # test_parsed.py

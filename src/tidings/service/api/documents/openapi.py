@@ -17,7 +17,7 @@ from tidings.service.api.documents.operations import TAGS, operation_of
 from tidings.service.api.documents.path_parameters import add_meanings
 from tidings.service.api.documents.problem_examples import problem_example
 from tidings.service.api.documents.response_headers import HEADERS, add_headers, problem_headers
-from tidings.service.api.documents.schema_names import with_public_names, with_shared_schemas
+from tidings.service.api.documents.schema_names import with_plain_members, with_public_names, with_shared_schemas
 from tidings.service.api.problems import PROBLEM
 from tidings.service.door.scopes import NOTHING, TOKEN, need_of
 from tidings.settings import SCOPES
@@ -106,7 +106,7 @@ def document(app: FastAPI) -> dict[str, Any]:
     schemas = {name: one for name, one in components.get("schemas", {}).items() if name not in _FRAMEWORK}
     schemas |= bodies.components() | {"Problem": _PROBLEM}
     made["paths"] = with_shared_schemas(made["paths"], schemas)
-    components["schemas"] = schemas
+    components["schemas"] = with_plain_members(schemas)
     components["headers"] = HEADERS
     components["responses"] = {_name(status): _problem(status) for status in _TOLD}
     components["securitySchemes"] = {"token": _SECURITY}

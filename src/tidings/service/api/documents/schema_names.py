@@ -62,6 +62,22 @@ def with_public_names(document: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
+def with_plain_members(node: Any) -> Any:
+    """A copy for generators of clients: objects of any content say so, or their type would have no members; and what
+    is null unless given has no default, or it would have to be given."""
+    if isinstance(node, list):
+        return [with_plain_members(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    made = {key: with_plain_members(value) for key, value in node.items()}
+    if "default" in made and made["default"] is None:
+        del made["default"]
+    kinds = made.get("type")
+    if (kinds == "object" or (isinstance(kinds, list) and "object" in kinds)) and "properties" not in made:
+        made.setdefault("additionalProperties", True)
+    return made
+
+
 def with_shared_schemas(node: Any, schemas: dict[str, Any]) -> Any:
     """A copy in which each object that has a title stands in `schemas`, and is referred to."""
     if isinstance(node, list):
