@@ -11,16 +11,21 @@ from tests.service.conftest import Service, on_sqlite
 # A request of the right shape may still be refused for its meaning: a filter must parse, a name must exist. No JSON
 # schema can say so, which this check expects.
 _BEYOND_SCHEMAS = "positive_data_acceptance"
-# Nobody should wait half a minute for notifications here, and no example should start a job on Spark.
+# Nobody should wait half a minute for notifications here, and no example should start a job on Spark. Of an array of
+# events, those that are valid are accepted, whatever the others are.
 _SETTINGS = """
 [parameters]
 "query.wait" = 0.1
 "header.Prefer" = "handling=strict"
+
+[[operations]]
+include-name = "POST /v1/events"
+checks.negative_data_rejection.expected-statuses = ["202", "207", "4xx"]
 """
 _ENDLESS = "/v1/notifications/stream"  # tests/service/test_streaming.py asks it
 _NOT_READY = "/readyz"  # without a pipeline it answers 503 after a while: tests/service/test_readiness.py asks it
 # They take away the token that the others are asked with.
-_OWN_TOKEN = ("DELETE /v1/tokens/{id}", "DELETE /v1/tokens/current")
+_OWN_TOKEN = ("DELETE /v1/tokens/{id}", "DELETE /v1/tokens/current", "POST /v1/accounts/me/delete")
 
 # Whoever is no operator is told that there is no such account: also of one that he has just made.
 _OPERATORS = "PATCH /v1/accounts/{username}"
