@@ -31,6 +31,7 @@ RUN = {
     "text": "test_stories: compared with what is printed",
     "toml": "test_stories, where it is a file; all of them are read below",
     "sql": "test_stories: on a PostgreSQL of its own",
+    "ts": "tests/service/contract/test_clients.py: compiled in strict mode and run",
 }
 ONLY_READ = {
     "": "commands.md: sessions with a server, or that go on: their commands are parsed by the real command line",

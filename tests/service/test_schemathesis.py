@@ -14,6 +14,8 @@ _BEYOND_SCHEMAS = "positive_data_acceptance"
 # Nobody should wait half a minute for notifications here, and no example should start a job on Spark. Of an array of
 # events, those that are valid are accepted, whatever the others are.
 _SETTINGS = """
+hooks = "lines"
+
 [parameters]
 "query.wait" = 0.1
 "header.Prefer" = "handling=strict"
@@ -21,6 +23,11 @@ _SETTINGS = """
 [[operations]]
 include-name = "POST /v1/events"
 checks.negative_data_rejection.expected-statuses = ["202", "207", "4xx"]
+"""
+# Lines of JSON are sent as they are.
+_HOOKS = """
+import schemathesis
+schemathesis.serializer.alias(["application/x-ndjson", "application/jsonl", "application/ndjson"], "text/plain")
 """
 _ENDLESS = "/v1/notifications/stream"  # tests/service/test_streaming.py asks it
 _NOT_READY = "/readyz"  # without a pipeline it answers 503 after a while: tests/service/test_readiness.py asks it
@@ -35,6 +42,7 @@ def _ask(service: Service, folder: Path, examples: int, *options: str) -> None:
     program = Path(sys.executable).parent / "st"
     settings = folder / "schemathesis.toml"
     settings.write_text(_SETTINGS)
+    (folder / "lines.py").write_text(_HOOKS)
     command = [str(program), "--config-file", str(settings), "run", f"{service.address}/openapi.json", "--no-color"]
     command += ["--seed", "7", "--generation-database", "none"]
     command += ["-H", f"Authorization: {service.client.headers['Authorization']}", "--request-timeout", "60"]
