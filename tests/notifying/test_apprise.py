@@ -279,7 +279,7 @@ def test_the_default_takes_a_careful_few(url: str) -> None:
     ],
 )
 def test_every_other_scheme_is_refused(url: str) -> None:
-    with pytest.raises(SchemeNotAllowed, match="it can with 'ntfys', 'slack'"):
+    with pytest.raises(SchemeNotAllowed, match="valid schemes: ntfys, slack"):
         AppriseChannel(DEFAULT).check({"url": url})
 
 
@@ -316,7 +316,7 @@ def test_what_is_no_line_of_text_is_refused(url: object) -> None:
 
 
 def test_unknown_members_are_refused() -> None:
-    with pytest.raises(UnknownAppriseMember, match=r"no 'ulr'; did you mean 'url'\?"):
+    with pytest.raises(UnknownAppriseMember, match=r"no member 'ulr'; did you mean 'url'\?"):
         AppriseChannel(DEFAULT).check({"ulr": SLACK})
 
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tidings.errors import ClientError, picture
+from tidings.errors import ClientError, Explained, picture
 
 _ERRORS_SHOWN = 20
 
 
-class ServerUnreachable(ClientError):
-    """Nobody answers at the address, or what answers there is no Tidings server."""
+class ServerUnreachable(Explained, ClientError):
+    """Nobody answers at the address, or what answers there is not a Tidings server."""
 
-    def __init__(self, url: str, reason: str) -> None:
-        super().__init__(url, reason)
-
-    def __str__(self) -> str:
-        return "no answer from {}: {}; is the address right, and does `tidings serve` run there?".format(*self.args)
+    url: str
+    reason: str
+    template = "no answer from {url}: {reason}; is the address right, and does `tidings serve` run there?"
 
 
 class ServerRefused(ClientError):
@@ -76,14 +74,13 @@ class TooMany(ServerRefused):
     """429, still after waiting as the server asked."""
 
 
-class QueryFailed(ClientError):
-    """A query that runs as a job did not come to its end: its id, its state and what the server says."""
+class QueryFailed(Explained, ClientError):
+    """A query that ran as a job failed: its id, its state and what the server says."""
 
-    def __init__(self, id: str, state: str, reason: str) -> None:
-        super().__init__(id, state, reason)
-
-    def __str__(self) -> str:
-        return "query {} is {}: {}".format(*self.args)
+    id: str
+    state: str
+    reason: str
+    template = "query {id} is {state}: {reason}"
 
 
 def refusal(status: int, problem: Mapping[str, Any]) -> ServerRefused:

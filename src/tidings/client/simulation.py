@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from tidings.client.client import Client
 from tidings.client.xml_connection import XmlConnection, event_request, filter_request, subscription_request
-from tidings.errors import ClientError
+from tidings.errors import ClientError, Explained
 from tidings.events import Event, validate
 from tidings.language import Filter
 from tidings.matching.naive import matches
@@ -26,17 +26,13 @@ _SOURCE = "simulate"
 _WAIT = 5.0  # seconds of one look for the last notification
 
 
-class NotMatchedYet(ClientError):
-    """The seconds that were waited for the pipeline."""
+class NotMatchedYet(Explained, ClientError):
+    """The seconds waited for the pipeline."""
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
-
-    def __str__(self) -> str:
-        return (
-            f"not everything was matched within {self.args[0]:g} s: does the pipeline run? `curl SERVER/readyz` tells; "
-            "wait longer by --patience"
-        )
+    seconds: float
+    template = (
+        "not everything was matched within {seconds:g} s; see `curl SERVER/readyz`, or wait longer with --patience"
+    )
 
 
 class Wire(Protocol):

@@ -10,7 +10,7 @@ from typing import Any, Self
 from lxml import etree
 
 from tidings.client.errors import ServerUnreachable
-from tidings.errors import ClientError
+from tidings.errors import ClientError, Explained
 from tidings.schema.catalog import EVENT_TYPE
 from tidings.schema.dtd import OPERATORS
 
@@ -19,28 +19,19 @@ _NAMES = {operator: name for name, operator in OPERATORS.items()}
 _READ_AT_ONCE = 1 << 16
 
 
-class DaemonRefused(ClientError):
+class DaemonRefused(Explained, ClientError):
     """The XML daemon answered with an error: its name (the thesis's, where it has one) and its text."""
 
-    def __init__(self, name: str, text: str) -> None:
-        super().__init__(name, text)
-
-    @property
-    def name(self) -> str:
-        return str(self.args[0])
-
-    def __str__(self) -> str:
-        return "{}: {}".format(*self.args)
+    name: str
+    text: str
+    template = "{name}: {text}"
 
 
-class NotForXml(ClientError):
+class NotForXml(Explained, ClientError):
     """A value with a character that XML cannot hold."""
 
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-
-    def __str__(self) -> str:
-        return f"{self.args[0]!r} has a character that XML cannot hold; send it over HTTP"
+    value: str
+    template = "{value!r} has a character that XML cannot hold; send it over HTTP"
 
 
 class XmlConnection:

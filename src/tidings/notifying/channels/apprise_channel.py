@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from tidings.errors import ChannelError, one_of, shown, suggestion
+from tidings.errors import ChannelError, Explained, one_of, shown, suggestion
 from tidings.notifying.apprise_place import apprise_place
 from tidings.notifying.channels.apprise_watch import WATCH, Watch, start_watching
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
@@ -38,38 +38,41 @@ _CALLING = re.compile(r"@(?=everyone\b|here\b|channel\b|all\b|room\b)|<(?=[@!#])
 _SHORTEST_SECRET = 4
 
 
-class UnknownAppriseMember(ChannelError):
+class UnknownAppriseMember(Explained, ChannelError):
     """A member of the channel's JSON that an Apprise channel does not have."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
+    name: str
+    template = "an Apprise channel has no member {name!v}{meant}"
 
-    def __str__(self) -> str:
-        return f"an Apprise channel has no {shown(self.args[0])}{suggestion(str(self.args[0]), _MEMBERS)}"
+    @property
+    def meant(self) -> str:
+        return suggestion(self.name, _MEMBERS)
 
 
-class SchemeNotAllowed(ChannelError):
-    """The scheme of an Apprise URL, and those that this service takes."""
+class SchemeNotAllowed(Explained, ChannelError):
+    """The scheme of an Apprise URL, and those that this service accepts."""
 
-    def __init__(self, scheme: str, allowed: tuple[str, ...]) -> None:
-        super().__init__(scheme, allowed)
+    scheme: str
+    allowed: tuple[str, ...]
+    template = "{told}"
 
-    def __str__(self) -> str:
-        scheme, allowed = self.args
-        if not allowed:
+    @property
+    def told(self) -> str:
+        if not self.allowed:
             return "this service sends nothing by Apprise; its operator can set apprise_schemes"
-        return f"an Apprise URL cannot begin with {shown(scheme)} here; it can with {one_of(allowed)}"
+        return f"an Apprise URL cannot begin with {shown(self.scheme)} here; valid schemes: {', '.join(self.allowed)}"
 
 
-class InvalidAppriseUrl(ChannelError):
+class InvalidAppriseUrl(Explained, ChannelError):
     """The scheme and host (never more: the rest is secret), and what is wrong."""
 
-    def __init__(self, place: str, problem: str) -> None:
-        super().__init__(place, problem)
+    place: str
+    reason: str
+    template = "the Apprise URL {named}{reason}"
 
-    def __str__(self) -> str:
-        place, problem = self.args
-        return f"the Apprise URL {place}{' ' if place else ''}{problem}"
+    @property
+    def named(self) -> str:
+        return f"{self.place} " if self.place else ""
 
 
 class AppriseChannel:

@@ -24,7 +24,7 @@ from hashlib import sha256
 from ipaddress import ip_address
 from typing import Any
 
-from tidings.errors import ChannelError, Explained, shown, suggestion
+from tidings.errors import ChannelError, Explained, suggestion
 from tidings.notifying.delivery import Attempt, OutgoingDelivery
 from tidings.notifying.mail.address import InvalidMailAddress, checked_address
 from tidings.notifying.mail.confirmations import Confirmations, confirmation_mail
@@ -49,14 +49,15 @@ class EmailNotOffered(Explained, ChannelError):
     template = "this service sends no mail; its operator can set smtp_host and mail_from"
 
 
-class UnknownEmailMember(ChannelError):
+class UnknownEmailMember(Explained, ChannelError):
     """A member of the channel's JSON that an email channel does not have."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
+    name: str
+    template = "an email channel has no member {name!v}{meant}"
 
-    def __str__(self) -> str:
-        return f"an email channel has no {shown(self.args[0])}{suggestion(str(self.args[0]), _MEMBERS)}"
+    @property
+    def meant(self) -> str:
+        return suggestion(self.name, _MEMBERS)
 
 
 class EmailChannel:

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from tidings.errors import ServiceError, TidingsError
+from tidings.errors import Explained, ServiceError, TidingsError
 from tidings.events import BrokenRule, RefusedEvent
 from tidings.schema import Catalog
 from tidings.service.actions import publish as actions
@@ -84,11 +84,10 @@ _CLOUD_EVENT: dict[str, Any] = {
 }
 
 
-class TooManyEvents(ServiceError):
-    def __str__(self) -> str:
-        return (
-            f"an array has at most {MOST_EVENTS:,} events and {_MOST_VALUES:,} values; send more as a stream of lines"
-        )
+class TooManyEvents(Explained, ServiceError):
+    template = (
+        f"an array has at most {MOST_EVENTS:,} events and {_MOST_VALUES:,} values; send more as a stream of lines"
+    )
 
 
 class Published(Shape, frozen=True):

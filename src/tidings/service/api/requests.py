@@ -14,7 +14,7 @@ from fastapi import Depends, Query, Request, Security
 from fastapi.security import HTTPBearer
 from starlette.responses import Response
 
-from tidings.errors import ServiceError, shown
+from tidings.errors import Explained, ServiceError
 from tidings.service.actions.accounts import Accounts
 from tidings.service.door.addresses import network_of
 from tidings.service.door.callers import Caller
@@ -33,12 +33,9 @@ _bearer = HTTPBearer(auto_error=False, scheme_name="token", description="From PO
 _encode = msgspec.json.Encoder().encode
 
 
-class WrongCursor(ServiceError):
-    def __init__(self, cursor: str) -> None:
-        super().__init__(cursor)
-
-    def __str__(self) -> str:
-        return f"{shown(self.args[0])} is no cursor: give back the 'next' of an earlier answer, or none"
+class WrongCursor(Explained, ServiceError):
+    cursor: str
+    template = "{cursor!v} is not a cursor; send the 'next' of an earlier answer, or none"
 
 
 async def gateway_of(request: Request) -> Gateway:

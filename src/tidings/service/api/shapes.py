@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 from starlette.requests import Request
 
-from tidings.errors import ServiceError, one_of, shown
+from tidings.errors import Explained, ServiceError, one_of, shown
 from tidings.service.door.repeated_keys import may_repeat, repeated_key
 
 T = TypeVar("T")
@@ -26,26 +26,27 @@ class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """Of a request's or an answer's body; every member is in the OpenAPI document."""
 
 
-class WrongContentType(ServiceError):
-    """What came, and what is accepted here."""
+class WrongContentType(Explained, ServiceError):
+    """What was sent, and what is accepted here."""
 
-    def __init__(self, found: str, accepted: tuple[str, ...]) -> None:
-        super().__init__(found, accepted)
+    found: str
+    accepted: tuple[str, ...]
+    template = "{what}; send {expected}"
 
-    def __str__(self) -> str:
-        found, accepted = self.args
-        what = f"the content type {found[:100]!r} is not accepted here" if found else "the content type is missing"
-        return f"{what}; send {one_of(accepted)}"
+    @property
+    def what(self) -> str:
+        return f"the content type {self.found[:100]!r} is not accepted here" if self.found else "no content type"
+
+    @property
+    def expected(self) -> str:
+        return one_of(self.accepted)
 
 
-class WrongBody(ServiceError):
-    """The body is no JSON, or not of the documented shape: what is wrong."""
+class WrongBody(Explained, ServiceError):
+    """The body is not JSON, or not of the documented shape: what is wrong."""
 
-    def __init__(self, problem: str) -> None:
-        super().__init__(problem)
-
-    def __str__(self) -> str:
-        return f"the body is not what is expected here: {self.args[0]}"
+    reason: str
+    template = "invalid body: {reason}"
 
 
 _shapes: dict[str, Any] = {}  # every type that a description refers to, by name

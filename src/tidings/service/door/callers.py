@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from time import monotonic
 
-from tidings.errors import ServiceError
+from tidings.errors import Explained, ServiceError
 from tidings.settings import SCOPES
 from tidings.store import Store
 
@@ -16,25 +16,22 @@ _REMEMBERED = 5.0  # seconds that a token may still work at another gateway afte
 _MOST_REMEMBERED = 10_000
 
 
-class NoToken(ServiceError):
-    def __str__(self) -> str:
-        return (
-            "this needs a token: register by POST /v1/accounts or log in by POST /v1/tokens, then send it as a bearer"
-        )
+class NoToken(Explained, ServiceError):
+    template = "this needs a token: register by POST /v1/accounts or log in by POST /v1/tokens, and send it as a bearer"
 
 
-class UnknownToken(ServiceError):
-    def __str__(self) -> str:
-        return "the token is not valid: it was never given out, has expired or was taken back; log in again"
+class UnknownToken(Explained, ServiceError):
+    template = "the token is not valid: it is unknown, has expired or was revoked; log in again"
 
 
-class OutOfScope(ServiceError):
-    def __init__(self, scope: str, scopes: tuple[str, ...]) -> None:
-        super().__init__(scope, scopes)
+class OutOfScope(Explained, ServiceError):
+    scope: str
+    scopes: tuple[str, ...]
+    template = "this needs the scope {scope!r}; the token has {listed}"
 
-    def __str__(self) -> str:
-        scope, scopes = self.args
-        return f"this needs the scope {scope!r}; the token has {', '.join(scopes) or 'none'}"
+    @property
+    def listed(self) -> str:
+        return ", ".join(self.scopes) or "none"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from starlette.requests import ClientDisconnect, Request, cookie_parser
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tidings.errors import ServiceError, TidingsError
+from tidings.errors import Explained, ServiceError, TidingsError
 from tidings.logs import REQUEST_ID
 from tidings.service.api import problems
 from tidings.service.api.requests import SESSION
@@ -51,9 +51,8 @@ _UNLESS_SAID = [
 _NO_ROUTE = "none"
 
 
-class ForeignOrigin(ServiceError):
-    def __str__(self) -> str:
-        return "a page of another site may change nothing here in your name; send the token as a bearer instead"
+class ForeignOrigin(Explained, ServiceError):
+    template = "a page of another site may not change anything here in your name; send the token as a bearer token"
 
 
 class Entrance:

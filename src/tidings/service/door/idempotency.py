@@ -35,11 +35,9 @@ IdempotencyKey = Annotated[
 ]
 
 
-class IdempotencyKeyInUse(ServiceError):
+class IdempotencyKeyInUse(Explained, ServiceError):
     seconds = 1
-
-    def __str__(self) -> str:
-        return "a request with this Idempotency-Key is under way; wait for its answer, or ask again in a second"
+    template = "a request with this Idempotency-Key is in progress; wait for its answer, or retry in a second"
 
 
 class InvalidIdempotencyKey(Explained, ServiceError):

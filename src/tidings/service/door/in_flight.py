@@ -11,7 +11,7 @@ from collections import Counter
 from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive
 
-from tidings.errors import ServiceError
+from tidings.errors import Explained, ServiceError
 from tidings.settings import Settings
 
 SMALL = 1 << 16  # bytes
@@ -19,16 +19,12 @@ _SHARE = 4  # one account may have a quarter of the connections, and of the byte
 _GUESTS_SHARE = 16  # an address without a token may have one sixteenth of the bytes
 
 
-class TooManyAtOnce(ServiceError):
-    """How many requests of one account may be under way."""
+class TooManyAtOnce(Explained, ServiceError):
+    """How many requests of one account may be in progress."""
 
     seconds = 1
-
-    def __init__(self, most: int) -> None:
-        super().__init__(most)
-
-    def __str__(self) -> str:
-        return f"{self.args[0]:,} requests of this account are under way, and no more are allowed; wait for one to end"
+    most: int
+    template = "this account has {most!n} requests in progress, the most allowed; wait for one to finish"
 
 
 class TooManyBytes(HTTPException):

@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from ipaddress import IPv6Address, ip_address
 
-from tidings.errors import ServiceError
+from tidings.errors import Explained, ServiceError
 from tidings.service.door.addresses import Proxies, network_of
 
 _SHARE = 4  # one address may have a quarter
 
 
-class TooManyConnections(ServiceError):
+class TooManyConnections(Explained, ServiceError):
     """How many there may be, and the address, or /64, where only its share is taken."""
 
-    def __init__(self, most: int, address: str = "") -> None:
-        super().__init__(most, address)
+    most: int
+    address: str
+    template = "there are {most!n} connections{whose}, the most allowed; try again later"
 
-    def __str__(self) -> str:
-        most, address = self.args
-        whose = f" from {address}" if address else ""
-        return f"there are {most:,} connections{whose} already, as many as may be; try again later"
+    @property
+    def whose(self) -> str:
+        return f" from {self.address}" if self.address else ""
 
 
 class Places:
@@ -42,7 +42,7 @@ class Places:
         if taken >= self._share and not (_is_loopback(address) or self._proxies.trusts(address)):
             raise TooManyConnections(self._share, network)
         if self._all >= self._most:
-            raise TooManyConnections(self._most)
+            raise TooManyConnections(self._most, "")
         self._taken[network] = taken + 1
         self._all += 1
 

@@ -10,25 +10,22 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from time import monotonic
 
-from tidings.errors import ServiceError
+from tidings.errors import Explained, ServiceError
 
 _MOST_KEYS = 100_000  # beyond, the key that asked longest ago makes room: its bucket is the fullest, as a rule
 _SLOWEST = 1e-9  # a second: practically never
 _LONGEST_WAIT = 3_600.0
 
 
-class TooManyRequests(ServiceError):
-    """The seconds after which it is worth to try again."""
+class TooManyRequests(Explained, ServiceError):
+    """The seconds after which to try again."""
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
+    seconds: float
+    template = "too many requests; try again in {wait:.1f} s"
 
     @property
-    def seconds(self) -> float:
-        return float(self.args[0])
-
-    def __str__(self) -> str:
-        return f"too many requests in too short a time; wait {max(self.seconds, 0.1):.1f} s and try again"
+    def wait(self) -> float:
+        return max(self.seconds, 0.1)
 
 
 class Throttle:

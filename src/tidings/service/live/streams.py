@@ -13,7 +13,7 @@ import logging
 from collections.abc import AsyncIterator, Iterable
 from time import monotonic
 
-from tidings.errors import ServiceError, StoreError
+from tidings.errors import Explained, ServiceError, StoreError
 from tidings.service.api.notification_shape import raw_events, server_sent
 from tidings.service.door.callers import Caller, UnknownToken
 from tidings.service.door.scopes import need_of
@@ -35,28 +35,20 @@ _NEED = need_of("GET", "/v1/notifications/stream")
 log = logging.getLogger("tidings.service")
 
 
-class TooManyStreams(ServiceError):
+class TooManyStreams(Explained, ServiceError):
     """How many this account may have open."""
 
     seconds = 5
-
-    def __init__(self, most: int) -> None:
-        super().__init__(most)
-
-    def __str__(self) -> str:
-        return f"this account has {self.args[0]:,} streams open, and may not have more; close one first"
+    most: int
+    template = "this account has {most!n} streams open, the most allowed; close one first"
 
 
-class NoMoreStreams(ServiceError):
+class NoMoreStreams(Explained, ServiceError):
     """How many the service has open, for all."""
 
     seconds = 5
-
-    def __init__(self, most: int) -> None:
-        super().__init__(most)
-
-    def __str__(self) -> str:
-        return f"the service has {self.args[0]:,} streams open, and takes no more now; try again, or read in pages"
+    most: int
+    template = "the service has {most!n} streams open, the most allowed; try again later, or read in pages"
 
 
 class Streams:

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from tidings.errors import ServiceError, TidingsError
+from tidings.errors import Explained, ServiceError, TidingsError
 from tidings.logs import REQUEST_ID
 from tidings.service.api import problems
 from tidings.service.door.guarded_route import route_need
@@ -32,11 +32,10 @@ log = logging.getLogger("tidings.service")
 _TITLES = {404: "Not found", 403: "Not allowed", 500: "Something went wrong", 503: "Not now"}
 
 
-class NoSuchPage(ServiceError):
+class NoSuchPage(Explained, ServiceError):
     """Or none for this visitor, who is not told what there would be for others."""
 
-    def __str__(self) -> str:
-        return "there is no page at this address"
+    template = "there is no page at this address"
 
 
 def _check_need(request: Request, need: str) -> None:

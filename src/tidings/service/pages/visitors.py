@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tidings.errors import ServiceError, TidingsError
+from tidings.errors import Explained, ServiceError, TidingsError
 from tidings.service.actions.accounts import SESSION_DAYS
 from tidings.service.api.requests import SESSION, accounts_of
 from tidings.service.door.callers import Caller, UnknownToken
@@ -25,14 +25,11 @@ HOME = "/"
 _HAVE_PAGES = frozenset({"edit", "channel", "deliveries", "why"})  # of one subscription
 
 
-class LogInFirst(ServiceError):
-    """(where to go afterwards)"""
+class LogInFirst(Explained, ServiceError):
+    """Where to go afterwards."""
 
-    def __init__(self, next: str) -> None:
-        super().__init__(next)
-
-    def __str__(self) -> str:
-        return "log in first"
+    next: str
+    template = "log in first"
 
 
 def gateway_of(request: Request) -> Gateway:

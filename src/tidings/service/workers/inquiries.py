@@ -22,7 +22,7 @@ from queue import LifoQueue
 from time import monotonic
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from tidings.errors import ServiceError
+from tidings.errors import Explained, ServiceError
 from tidings.service.workers.frames import read_frame, write_frame
 from tidings.store import Store
 
@@ -36,33 +36,24 @@ _MOST_WAITING = 32
 _MOST_OF_ONE = 8  # questions of one owner, so that nobody takes the whole queue
 
 
-class Busy(ServiceError):
+class Busy(Explained, ServiceError):
     seconds = 2
-
-    def __str__(self) -> str:
-        return "too many questions are waiting for an answer; ask again in some seconds"
+    template = "too many questions are waiting for an answer; try again in a few seconds"
 
 
-class TookTooLong(ServiceError):
-    """(seconds)"""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
-
-    def __str__(self) -> str:
-        return (
-            f"there was no answer within {self.args[0]:g} s: ask for a shorter period or by a simpler filter; "
-            "a query over many events takes the header 'Prefer: respond-async'"
-        )
+class TookTooLong(Explained, ServiceError):
+    limit: float
+    template = (
+        "no answer within {limit:g} s; ask for a shorter period or use a simpler filter; "
+        "a query over many events takes the header 'Prefer: respond-async'"
+    )
 
 
-class NoAnswer(ServiceError):
-    """The process that looked for an answer ended before it had one."""
+class NoAnswer(Explained, ServiceError):
+    """The worker process ended before it had an answer."""
 
     seconds = 1
-
-    def __str__(self) -> str:
-        return "the process that looked for an answer ended before it had one; ask again"
+    template = "the worker process ended before it had an answer; try again"
 
 
 class Inquiries:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import cast
 
-from tidings.errors import ServiceError, TidingsError
+from tidings.errors import Explained, ServiceError, TidingsError
 from tidings.events import Event
 from tidings.service.api.problems import Failed
 from tidings.service.xml import answers as answers
@@ -30,14 +30,11 @@ _LINGER = 2.0  # seconds in which a peer that was refused may still fetch the re
 _log = logging.getLogger(__name__)
 
 
-class SlowPeer(ServiceError):
+class SlowPeer(Explained, ServiceError):
     """The seconds that it had."""
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
-
-    def __str__(self) -> str:
-        return f"the request was not whole after {self.args[0]:g} s; send it in one go"
+    limit: float
+    template = "the request was not complete after {limit:g} s; send it in one go"
 
 
 class Connection(asyncio.Protocol):

@@ -34,15 +34,17 @@ _ENCODINGS = {"utf-8": "utf-8", "utf8": "utf-8", "us-ascii": "us-ascii", "ascii"
 _NOT_NEWLINE = re.compile(rb"[^\r\n]")
 
 
-class MalformedRequest(ServiceError):
-    """What came is no XML that is read here: the line and column in the request (0 where unknown), and why."""
+class MalformedRequest(Explained, ServiceError):
+    """The line and column in the request (0 where unknown), and why it is not XML that is read here."""
 
-    def __init__(self, line: int, column: int, problem: str) -> None:
-        super().__init__(line, column, problem)
+    line: int
+    column: int
+    reason: str
+    template = "{place}{reason}"
 
-    def __str__(self) -> str:
-        line, column, problem = self.args
-        return f"line {line}, column {column}: {problem}" if line else str(problem)
+    @property
+    def place(self) -> str:
+        return f"line {self.line}, column {self.column}: " if self.line else ""
 
 
 class RequestTooLarge(Explained, ServiceError):

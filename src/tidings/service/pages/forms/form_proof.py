@@ -31,26 +31,26 @@ class ForgedForm(Explained, ServiceError):
     template = "this form does not belong to your session; go back, reload its page, and send it again"
 
 
-class StaleForm(ServiceError):
+class StaleForm(Explained, ServiceError):
     """A form of ours from before the visitor's session: whose page it stood on, and who visits now; '' for a guest."""
 
-    def __init__(self, owner: str, visitor: str) -> None:
-        super().__init__(owner, visitor)
+    owner: str
+    visitor: str
+    template = "{told}"
 
     @property
     def is_others(self) -> bool:
-        """Whether somebody else's page it stood on. What a guest typed belongs to whoever then logs in there."""
-        owner, visitor = self.args
-        return owner not in ("", visitor)
+        """Whether it is from somebody else's page. What a guest typed belongs to whoever then logs in there."""
+        return self.owner not in ("", self.visitor)
 
-    def __str__(self) -> str:
-        owner, visitor = self.args
+    @property
+    def told(self) -> str:
         if self.is_others:
             return (
-                f"you are logged in as {visitor} now, and this form was from a page of {owner}, so nothing was sent; "
-                f"to send it, log in as {owner} again"
+                f"you are logged in as {self.visitor} now, and this form is from a page of {self.owner}, so nothing "
+                f"was sent; to send it, log in as {self.owner} again"
             )
-        return "your session has begun after this page was loaded, so nothing was sent; load it again, and send it anew"
+        return "your session is newer than this page, so nothing was sent; reload the page and send the form again"
 
 
 def proof_of(secret: str, owner: str) -> str:
