@@ -125,8 +125,7 @@ class Planner:
         for span in self._store.spans(self._store.committed()):
             if span.start > upto:
                 break
-            open_yet = span.stop is None or span.stop > upto
-            spans.append(replace(span, stop=None) if open_yet else span)
+            spans.append(replace(span, stop=None) if span.stop is not None and span.stop > upto else span)
         shards = fewest
         if self._most_bytes is not None:
             shards = max(fewest, shards_for(catalog, spans, self._most_bytes))

@@ -74,7 +74,7 @@ def _open_spans(database: Database, tail: int) -> Iterator[Span]:
         still = _SPAN.where(OPEN, spans.c.start > after, spans.c.start <= tail).order_by(spans.c.start)
         still = still.limit(_SPANS_AT_ONCE).with_hint(spans, "INDEXED BY spans_open", "sqlite")
         with database.reading() as connection:
-            rows = [*connection.execute(still)]
+            rows = list(connection.execute(still).all())
             last = rows[-1].start if len(rows) == _SPANS_AT_ONCE else tail
             since = _SPAN.where(CLOSED, spans.c.stop > tail).with_hint(spans, "INDEXED BY spans_by_stop", "sqlite")
             rows += [row for row in connection.execute(since) if after < row.start <= last]
