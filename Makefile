@@ -8,6 +8,9 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 BIN := .venv/bin
 READY := .venv/ready
 
+# Containers often set it. Without bytecode, each of the hundreds of processes that tests start compiles all of Tidings.
+unexport PYTHONDONTWRITEBYTECODE
+
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
