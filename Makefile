@@ -37,8 +37,9 @@ tour: setup  ## without a service: a schema, filters, events, matches, an explan
 test: setup  ## all that is quick
 	@$(BIN)/python -m pytest -n 4 --dist worksteal -m 'not slow'
 
+# Three at once: these wait less, and some start a whole cluster.
 test-slow: setup  ## what takes long
-	@$(BIN)/python -m pytest -n 2 -m slow
+	@$(BIN)/python -m pytest -n 3 --dist worksteal -m slow
 
 check: setup  ## format, lint, types, import rules between the rooms, pages that follow from the code
 	@$(BIN)/ruff format --check .

@@ -10,7 +10,7 @@ settings.load_profile("tidings")
 
 # Java lives too short in tests for its second compiler to pay: a session with twenty jobs takes 15 s of a processor
 # instead of 24.
-for name in ("SPARK_SUBMIT_OPTS", "SPARK_LAUNCHER_OPTS"):
+for name in ("SPARK_SUBMIT_OPTS", "SPARK_LAUNCHER_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
     os.environ.setdefault(name, "-XX:TieredStopAtLevel=1")
 
 

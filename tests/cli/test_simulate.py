@@ -45,7 +45,7 @@ def matched(service: Service) -> Iterator[Service]:
     matching.start()
     yield service
     stopped.set()
-    matching.join(30)
+    matching.join(120)
     assert problems == []
 
 
@@ -108,7 +108,7 @@ def test_what_is_missing_or_too_much_is_told(service: Service, tidings: Tidings)
         "simulate", "--server", service.address, "--rate", "0", "--ratio", "2", "--events", "80", "--check"
     )
     done.set()
-    matching.join(30)
+    matching.join(120)
     assert result.exit_code == 1, result.stderr
     assert result.stdout.split()[:5] == ["published", "subscribed", "matched", "missing", "phantom"]
     _, subscribed, matched, missing, phantom, _ = result.stdout.splitlines()[1].split()

@@ -85,6 +85,6 @@ def test_following_until_interrupted(server: Service, tidings: Tidings) -> None:
             match_all(server.store)
             assert json.loads(follower.stdout.readline())["event"]["id"] == f"e{number}"
         follower.send_signal(signal.SIGINT)
-        _, errors = follower.communicate(timeout=30)
+        _, errors = follower.communicate(timeout=120)
     assert follower.returncode == 0
     assert "Traceback" not in errors

@@ -53,7 +53,7 @@ def peer(*answers: bytes) -> Iterator[Peer]:
     thread.start()
     try:
         yield running
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive(), f"only {len(running.seen)} of {len(answers)} answers were asked for"
     finally:
         listening.close()

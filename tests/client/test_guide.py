@@ -35,7 +35,7 @@ def test_the_blocks_run_one_after_another(
             exec(compile(block.replace(ADDRESS, service.address), "docs/client.md", "exec"), names)
     finally:
         stopped.set()
-        pipeline.join(30)
+        pipeline.join(120)
     printed = capsys.readouterr().out
     assert "brand = 'mini' and year < 1970" in printed
     assert "did you mean 'mini'" in printed

@@ -47,7 +47,7 @@ def test_a_stream_begins_now_and_follow_at_the_first(service: Service, ann: Clie
         reader.join(0.01)
     ann.publish([car("e1"), car("e2")])
     match_all(service.store)
-    reader.join(30)
+    reader.join(120)
     assert names(found) == ["e1", "e2"]
     assert names(list(islice(ann.stream(found[0].resume or ""), 1))) == ["e2"]
 
@@ -66,7 +66,7 @@ def test_a_stream_that_begins_now_misses_nothing_over_a_broken_line(service: Ser
         ann.publish(car("e0"))
         match_all(service.store)
         relay.mend()
-        reader.join(30)
+        reader.join(120)
     relay.cut()
     assert names(found) == ["e0"]
 

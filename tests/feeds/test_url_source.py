@@ -156,5 +156,5 @@ def test_a_slow_page_does_not_hold_up_the_end() -> None:
         source = UrlSource(f"http://127.0.0.1:{server.getsockname()[1]}/")
         assert list(source.look(stop)) == []
         source.close()
-        thread.join(30)
+        thread.join(120)
     assert not thread.is_alive()

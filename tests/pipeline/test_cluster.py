@@ -72,7 +72,7 @@ def test_a_worker_dies_while_events_come(postgresql_url: str, tmp_path: Path) ->
             assert killed > 1, "a worker with an executor"
             _until(lambda: store.committed() == store.tail(), process, tmp_path)
             process.send_signal(signal.SIGTERM)
-            assert process.wait(60) == 0, (tmp_path / "pipeline.log").read_text()
+            assert process.wait(180) == 0, (tmp_path / "pipeline.log").read_text()
         finally:
             process.kill()
             process.wait()

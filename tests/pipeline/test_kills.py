@@ -90,12 +90,12 @@ def test_a_folder_is_free_again_when_its_pipeline_was_killed(store: Store, tmp_p
     store.append(list(Market(seed=13).drafts(300, changes=0.2)))
     first = driver(tmp_path, "running")
     try:
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 240
         while store.committed() < store.tail():
             assert time.monotonic() < deadline
             time.sleep(0.1)
         second = driver(tmp_path, "never")
-        _, said = second.communicate(timeout=120)
+        _, said = second.communicate(timeout=240)
         assert second.returncode != 0
         assert f"process {first.pid}" in said.decode()
     finally:
@@ -114,7 +114,7 @@ def test_a_killed_java_is_named_as_the_reason(store: Store, tmp_path: Path) -> N
             assert child.stdout.readline().startswith("{")
             (java,) = [one for one in descendants(child.pid) if "java" in one.command.split()[0]]
             os.kill(java.id, signal.SIGKILL)
-            _, said = child.communicate(timeout=60)
+            _, said = child.communicate(timeout=180)
         finally:
             child.kill()
     assert child.returncode == 1

@@ -57,7 +57,7 @@ def test_an_executor_waits_and_refuses_nothing(tmp_path: Path, monkeypatch: pyte
         time.sleep(0.5)
         assert (task.is_alive(), store.tail()) == (True, len(opening()))
         offset.write_text("0")
-        task.join(30)
+        task.join(120)
         assert taken == [{"events": 2, "duplicates": 0, "refused": 0}]
         assert store.dead_letters() == []
         assert all(abs(entry.accepted - now()) < 60 * SECOND for entry in store.entries(len(opening())))

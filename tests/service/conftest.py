@@ -82,7 +82,7 @@ class Service:
         started = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(listening, started), name="tests-service")
         self._thread.start()
-        assert started.wait(30)
+        assert started.wait(120)
         self.client = self.joined("tester")
 
     def _run(self, listening: socket.socket, started: threading.Event) -> None:
@@ -113,9 +113,9 @@ class Service:
     def stop(self) -> None:
         for client in self.clients:
             client.close()
-        asyncio.run_coroutine_threadsafe(self.app.state.streams.close(), self.loop).result(30)
+        asyncio.run_coroutine_threadsafe(self.app.state.streams.close(), self.loop).result(120)
         self.loop.call_soon_threadsafe(self._server.stop)
-        self._thread.join(30)
+        self._thread.join(120)
         assert not self._thread.is_alive()
         self.store.close()
 

@@ -114,10 +114,10 @@ def mail_sink() -> Iterator[tuple[Sink, int]]:
 
     thread = threading.Thread(target=asyncio.run, args=(serve(),))
     thread.start()
-    assert started.wait(30)
+    assert started.wait(120)
     try:
         yield sink, port[0]
     finally:
         loop, ending = loops[0]
         loop.call_soon_threadsafe(ending.set)
-        thread.join(30)
+        thread.join(120)

@@ -43,7 +43,7 @@ def test_a_kept_answer_is_not_given_to_a_token_without_the_scope(service: Servic
 
 def _half_sent(service: Service, head: str, size: int) -> bytes:
     """The beginning of the answer to a request of whose large body only 200 KB were sent."""
-    with socket.create_connection(("127.0.0.1", service.port), timeout=20) as peer:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=60) as peer:
         peer.sendall(f"{head}Host: x\r\nContent-Length: {size}\r\n\r\n".encode())
         peer.sendall(b"x" * 50_000)
         return peer.recv(1 << 12)
@@ -74,7 +74,7 @@ class TestBytes:
     def test_large_bodies_of_one_account_share_a_limit(self, service: Service) -> None:
         head = f"POST /v1/subscriptions HTTP/1.1\r\nAuthorization: {service.client.headers['Authorization']}\r\n"
         head += f"Content-Type: application/json\r\nHost: x\r\nContent-Length: {400 * 1024}\r\n\r\n"
-        with socket.create_connection(("127.0.0.1", service.port), timeout=20) as first:
+        with socket.create_connection(("127.0.0.1", service.port), timeout=60) as first:
             first.sendall(head.encode() + b" " * 70_000)
             until = monotonic() + 20
             while not service.app.entrance._in_flight._all_bytes:  # type: ignore[attr-defined]
@@ -157,7 +157,7 @@ class TestConnections:
         """They took all places for 30 s. Now a new connection takes the place of the one that was silent longest."""
         with ExitStack() as closing:
             silent = [
-                closing.enter_context(socket.create_connection(("127.0.0.1", service.port), timeout=20))
+                closing.enter_context(socket.create_connection(("127.0.0.1", service.port), timeout=60))
                 for _ in range(30)
             ]
             for _ in range(3):
@@ -225,7 +225,7 @@ def test_one_account_never_has_all_the_processes(tmp_path: object) -> None:
 
         def answer(task: bytes) -> bytes:
             started.append(task)
-            release.wait(20)
+            release.wait(60)
             return task
 
         inquiries._answer = answer  # type: ignore[method-assign, assignment]

@@ -47,7 +47,7 @@ def is_running(process: int) -> bool:
 
 
 def ended(process: int) -> bool:
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while is_running(process) and time.monotonic() < until:
         time.sleep(0.02)
     return not is_running(process)

@@ -61,7 +61,7 @@ class Asker:
     names: dict[str, str]
 
     def __post_init__(self) -> None:
-        self.connection = http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=30)
+        self.connection = http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=120)
 
     def ask(self, request: str, token: str, owner: str = "tester") -> str:
         """What came of it, in the words of the page."""

@@ -20,7 +20,7 @@ def settings() -> Settings:
 
 
 def _connect(service: Service) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", service.port), timeout=20)
+    return socket.create_connection(("127.0.0.1", service.port), timeout=60)
 
 
 def _rest(peer: socket.socket) -> bytes:

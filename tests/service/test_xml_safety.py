@@ -141,7 +141,7 @@ def test_a_slow_writer_is_let_go(daemon: Served, others: Callable[[], None], beg
             break
         others()
         time.sleep(0.05)
-    reader.join(30)
+    reader.join(120)
     assert not reader.is_alive()
     assert answer[0].get("name") == "SlowPeer"
     assert attacker.answer() is None

@@ -83,7 +83,7 @@ class Served:
         started = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(started,), name="tests-xml")
         self._thread.start()
-        assert started.wait(30)
+        assert started.wait(120)
 
     def _run(self, started: threading.Event) -> None:
         async def serving() -> None:
@@ -109,7 +109,7 @@ class Served:
             client.close()
         if self._thread.is_alive():
             self.stop_soon()
-            self._thread.join(60)
+            self._thread.join(120)
         assert not self._thread.is_alive()
 
     def client(self, timeout: float = 30.0) -> Client:
