@@ -1,11 +1,12 @@
 """What stands in a record as a value."""
 
+import time
 from typing import Any
 
 import pytest
 
 from tidings.feeds.mapping.mapping import Reading
-from tidings.feeds.records.conversion import Unconvertible, converted, instant, number
+from tidings.feeds.records.conversion import Converter, Unconvertible, converted, instant, number
 from tidings.schema import Kind
 
 
@@ -32,13 +33,11 @@ from tidings.schema import Kind
         ("85 m2", 85),
         ("85m2", 85),
         ("12 €/m²", 12),
-        ("415 ppm CO2", 415),
-        ("1,299¹", 1299),
-        ("10²", 10),
         ("5km", 5),
-        ("5 M", 5),
-        ("(net) 5", 5),
-        ("5 (net)", 5),
+        ("5 KM", 5),
+        ("3 days", 3),
+        ("R$ 5", 5),
+        ("900 EUR", 900),
         ("٣", 3),
         (7, 7),
         (2.0, 2),
@@ -54,7 +53,7 @@ def test_what_says_that_there_is_no_value() -> None:
 
 
 def test_iso_times_are_read_beside_a_form() -> None:
-    told = {str(instant(text, "%m/%d/%Y")) for text in ("05/30/2026", "2026-05-30", "2026-05-30T02:00:00+02:00")}
+    told = {str(instant(text, ("%m/%d/%Y",))) for text in ("05/30/2026", "2026-05-30", "2026-05-30T02:00:00+02:00")}
     assert told == {"2026-05-30T00:00:00Z"}
 
 
@@ -70,7 +69,8 @@ def test_a_decimal_comma() -> None:
     [
         *("", "none", "1,29", "1.2.3", "2026-05-01", "12 of 30", "part-5", "9" * 20, "9" * 200, True, None, "1e999"),
         *("0,125", "-0,125", "$0,125 each", "(5)", "($1,250.00)", "12.50-", "$(1,234.50)", "USD (5)", "(EUR 5) net"),
-        *("3–5", "part–5", "12ab34", "5 of CO2 7", "2½"),
+        *("3–5", "part–5", "12ab34", "5 of CO2 7", "2½", "½", "1,299¹", "10²"),
+        *("nicht unter 5000", "12 Raten", "3 day auction", "(net) 5", "5 (net)", "5 M", "415 ppm CO2", "EUR 5 EUR"),
     ],
 )
 def test_no_numbers(text: Any) -> None:
@@ -82,6 +82,23 @@ def test_no_numbers(text: Any) -> None:
 def test_a_size_that_is_not_written_out_is_refused(text: str) -> None:
     with pytest.raises(Unconvertible, match="thousands or millions; it has to be written out"):
         number(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "units", "value"),
+    [
+        *(("$5", ("$",), 5), ("5 $", ("$",), 5), ("US $5", ("US $",), 5), ("5", ("$",), 5), ("5 EUR", ("€", "eur"), 5)),
+        *(("12 Raten", ("Raten",), 12), ("415 ppm CO2", ("ppm CO2",), 415), ("85 m²", ("m2",), 85)),
+        *(("EUR 900", ("$",), None), ("5 km", ("mi",), None), ("US $5", ("$",), None), ("12 Raten", ("Rate",), None)),
+    ],
+)
+def test_a_pinned_unit_allows_it_alone(text: str, units: tuple[str, ...], value: float | None) -> None:
+    if value is not None:
+        assert number(text, ".", units) == value
+        return
+    with pytest.raises(Unconvertible, match="stands beside it, expected") as refused:
+        number(text, ".", units)
+    assert refused.value.fault == ("not a number" if "Raten" in text else "another unit")
 
 
 def test_a_number_of_json_may_say_that_there_is_no_value() -> None:
@@ -111,7 +128,7 @@ def test_a_number_of_json_may_say_that_there_is_no_value() -> None:
     ],
 )
 def test_times(raw: Any, form: str, zone: str, told: str) -> None:
-    assert str(instant(raw, form, zone)) == told
+    assert str(instant(raw, (form,), zone)) == told
 
 
 @pytest.mark.parametrize(
@@ -129,7 +146,7 @@ def test_times(raw: Any, form: str, zone: str, told: str) -> None:
 )
 def test_no_times(raw: Any, form: str) -> None:
     with pytest.raises(Unconvertible):
-        instant(raw, form, "Europe/Athens")
+        instant(raw, (form,), "Europe/Athens")
 
 
 def values(found: Any, kind: Kind = Kind.STRING, **reading: Any) -> list[Any]:
@@ -155,3 +172,43 @@ def test_what_is_nested_is_no_value() -> None:
         values({"a": 1})
     with pytest.raises(Unconvertible):
         values([["a"]])
+
+
+def test_a_pattern_finds_the_value_in_its_text() -> None:
+    assert values("12 Raten zu 99 EUR", kind=Kind.NUMERIC, pattern="zu ([0-9]+) EUR") == [99]
+    assert values("Mar 5, 2001 (extended)", kind=Kind.TIME, pattern=r"(\w+ \d+, \d+)", time_format=("%b %d, %Y",)) == [
+        "2001-03-05T00:00:00Z"
+    ]
+    with pytest.raises(Unconvertible, match="does not match the pattern"):
+        values("none", pattern="zu ([0-9]+)")
+
+
+def test_a_pattern_is_given_up_in_time() -> None:
+    started = time.monotonic()
+    with pytest.raises(Unconvertible, match="takes more than 50 ms") as refused:
+        values("a" * 40 + "b", pattern="((?:a|a)*)$")
+    assert refused.value.fault == "pattern takes too long"
+    assert time.monotonic() - started < 10
+    with pytest.raises(Unconvertible, match="longer than 10,000"):
+        values("a" * 10_001, pattern="(a)")
+
+
+def test_replacements_are_of_whole_texts() -> None:
+    told = values("ja;nein;jawohl", split=";", replace=(("ja", "yes"), ("nein", "no")))
+    assert told == ["yes", "no", "jawohl"]
+    assert values("keine", replace=(("keine", ""),)) == []
+
+
+def test_the_first_form_of_a_time_that_fits_counts() -> None:
+    forms = ("%d %b %Y", "%d.%m.%Y", "epoch")
+    told = values("01 May 2026;02.05.2026;1777766400", kind=Kind.TIME, split=";", time_format=forms)
+    assert told == ["2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z", "2026-05-03T00:00:00Z"]
+    with pytest.raises(Unconvertible, match="does not match format '%d %b %Y'"):
+        values("soon", kind=Kind.TIME, time_format=forms)
+
+
+def test_what_was_read_before_is_read_alike() -> None:
+    converter = Converter(Reading("x", split=";"), Kind.NUMERIC)
+    first, second = converter.values(("5;x",)), converter.values(("5;x",))
+    assert first == second
+    assert (first.values, [bad.fault for bad in first.wrong]) == ((5,), ["not a number"])

@@ -89,7 +89,7 @@ def test_without_leave_to_grow_an_unseen_value_is_refused_and_stops_nothing(
     told = feed.once()
     assert (told.published, told.refused, told.appended) == (2, 1, 0)
     (line,) = heard
-    assert "cars.csv: event 'c1' refused: domain: 'brand'" in line
+    assert "cars.csv: line 2: event 'c1' refused: domain: 'brand'" in line
 
 
 def test_what_cannot_be_read_is_refused_with_the_value(ann: Client, mapped: Map, tmp_path: Path) -> None:

@@ -102,7 +102,8 @@ def test_how_it_is_read_is_found_too() -> None:
     )
     price, day, paint = found.mapping.fields
     assert price.reading.decimal == ","
-    assert day.reading.time_format == "%d.%m.%Y"
+    assert price.reading.unit == ("€",)
+    assert day.reading.time_format == ("%d.%m.%Y",)
     assert (paint.reading.split, paint.several, paint.grow) == ("|", True, True)
     domain = found.catalog.domain("paint")
     assert domain is not None
@@ -145,7 +146,7 @@ def test_what_a_column_says_of_missing_values_and_dates_is_kept() -> None:
     found = inferred(csv(("a", ["NA", "?", "1.5", "2"] * 3), ("d", ["05/30/2026", "2026-05-30"] * 6)), "csv")
     a, d = found.mapping.fields
     assert a.reading.missing == ("?", "NA")
-    assert d.reading.time_format == "%m/%d/%Y"
+    assert d.reading.time_format == ("%m/%d/%Y",)
     catalog, mapping = found.catalog, mapping_of(tomllib.loads(write_mapping(found.mapping)), "m", Path())
     made = EventMaker(mapping, catalog).make({"a": ("NA",), "d": ("2026-05-30",)})
     assert made.raw["attributes"] == {"d": "2026-05-30T00:00:00Z"}

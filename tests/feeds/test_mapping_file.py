@@ -97,6 +97,13 @@ WRONG = [
     ({"fields": {"p": {"from": "a", "missing": 5}}}, "fields.p.missing", "text or a list of texts"),
     ({"fields": {"p": {"from": "a", "kind": "numeric", "grow": True}}}, "fields.p.grow", "only enumerated"),
     ({"fields": {"p": {"from": "a", "kind": "enumerated", "parent": "b"}}}, "fields.p.parent", "only hierarchical"),
+    ({"fields": {"p": {"from": "a", "pattern": "a("}}}, "fields.p.pattern", "expected a regular expression"),
+    ({"fields": {"p": {"from": "a", "pattern": "(a)(b)"}}}, "fields.p.pattern", "expected one group"),
+    ({"fields": {"p": {"from": "a", "pattern": "a"}}}, "fields.p.pattern", "got 0"),
+    ({"fields": {"p": {"from": "a", "pattern": "(a)" * 200}}}, "fields.p.pattern", "at most 500 characters"),
+    ({"fields": {"p": {"from": "a", "replace": {"a": 1}}}}, "fields.p.replace", "expected text for 'a', got 1"),
+    ({"fields": {"p": {"from": "a", "on_bad": "ignore"}}}, "fields.p.on_bad", "expected 'refuse' or 'missing'"),
+    ({"fields": {"p": {"from": "a", "unit": 5}}}, "fields.p.unit", "text or a list of texts"),
     ({"fields": {"two words": 5}}, 'fields."two words"', "expected a path"),
 ]
 
@@ -119,8 +126,14 @@ def test_no_toml(content: bytes, tmp_path: Path) -> None:
         read_mapping(path)
 
 
+ODD = {
+    **{"from": ".p", "unit": ["$", "US $"], "pattern": r"(\d+) \"k\\m\"", "replace": {'a"b': "c\n", "two words": ""}},
+    **{"time_format": ["%d.%m.%Y", "epoch"], "missing": ["NA"], "on_bad": "refuse", "decimal": ","},
+}
+
+
 def test_odd_names_survive_writing(tmp_path: Path) -> None:
-    document = {**GOOD, "source": 'a"b\\c\x7f\n😀', "fields": {'odd "name"': ".x"}}
+    document = {**GOOD, "source": 'a"b\\c\x7f\n😀', "fields": {'odd "name"': ".x", "p": ODD}}
     mapping = mapping_of(document, "f", tmp_path)
     path = tmp_path / "f"
     path.write_text(write_mapping(mapping), encoding="utf-8")

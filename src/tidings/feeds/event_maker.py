@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping as TypingMapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -10,10 +11,10 @@ from typing import Any
 from tidings.events import BrokenRule
 from tidings.feeds.errors import SchemaClash, SchemaLacks
 from tidings.feeds.mapping.mapping import Field, Mapping
-from tidings.feeds.records.conversion import Unconvertible, as_text, converted, instant, is_missing
+from tidings.feeds.records.conversion import Converter, as_text
 from tidings.feeds.records.json_path import written
 from tidings.feeds.records.records import MOST_VALUES, Record
-from tidings.schema import Catalog, Kind, json_form
+from tidings.schema import AttributeUse, Catalog, Kind, json_form
 from tidings.schema.catalog import EVENT_TYPE
 
 _LONGEST_ID = 1_000
@@ -22,11 +23,15 @@ _READ_ALIKE = {Kind.NUMERIC: "number", Kind.TIME: "time"}  # all other kinds are
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """`raw` in the file form of events; `parents` has, by attribute, the node above a hierarchical value."""
+    """`raw` in the file form of events; `parents` has, by attribute, the node above a hierarchical value.
+
+    `errors` refuse it; `left_out` are bad values without which it is published. `faults` name both, for counting."""
 
     raw: dict[str, Any]
     errors: tuple[BrokenRule, ...] = ()
     parents: dict[str, str] = field(default_factory=dict)
+    left_out: tuple[BrokenRule, ...] = ()
+    faults: tuple[str, ...] = ()
 
     def refused(self) -> dict[str, Any]:
         return {"id": self.raw["id"], "errors": [error.as_json() for error in self.errors]}
@@ -37,45 +42,53 @@ class EventMaker:
 
     def __init__(self, mapping: Mapping, catalog: Catalog) -> None:
         self.mapping = mapping
-        self._kinds = [(one, kind_of(one, catalog)) for one in mapping.fields]
+        uses = _uses(mapping, catalog)
+        self._readers = []
+        for one in mapping.fields:
+            mandatory = one.mandatory or (one.attribute in uses and uses[one.attribute].mandatory)
+            refuses = (one.reading.on_bad or ("refuse" if mandatory else "missing")) == "refuse"
+            self._readers.append((one, Converter(one.reading, kind_of(one, catalog)), refuses))
         types = mapping.event_types
         self._types = types[0] if len(types) == 1 else list(types)
+        self._source = mapping.source or mapping.name
+        self._when = None if mapping.time is None else Converter(mapping.time, Kind.TIME)
 
     def make(self, record: Record) -> Made:
-        errors: list[BrokenRule] = []
+        faults = Faults()
         parents: dict[str, str] = {}
-        raw: dict[str, Any] = {"id": self._id(record, errors), "source": self.mapping.source or self.mapping.name}
-        if (time := self._time(record, errors)) is not None:
+        raw: dict[str, Any] = {"id": self._id(record, faults), "source": self._source}
+        if (time := self._time(record, faults)) is not None:
             raw["time"] = time
         if self.mapping.contact:
             raw["contact"] = self.mapping.contact
         raw[EVENT_TYPE] = self._types
         attributes: dict[str, Any] = {}
-        for one, kind in self._kinds:
+        for one, converter, refuses in self._readers:
             found = record.get(one.reading.path, ())
-            try:
-                if len(found) > MOST_VALUES:
-                    raise Unconvertible(f"more than {MOST_VALUES:,} values stand at {one.reading.path!r}")
-                values = list(dict.fromkeys(converted(found, one.reading, kind)))
-            except Unconvertible as problem:
-                shown = found[0] if len(found) == 1 else list(found[:MOST_VALUES])
-                errors.append(BrokenRule("domain", one.attribute, shown, f"{one.attribute!r}: {problem}"))
+            if len(found) > MOST_VALUES:
+                problem = f"{one.attribute!r}: more than {MOST_VALUES:,} values stand at {one.reading.path!r}"
+                rule = BrokenRule("domain", one.attribute, list(found[:MOST_VALUES]), problem)
+                faults.see(rule, "too many values", True)
                 continue
+            values, wrong = converter.values(found)
+            for bad in wrong:
+                shown = found[0] if len(found) == 1 else list(found)
+                faults.see(BrokenRule("domain", one.attribute, shown, f"{one.attribute!r}: {bad}"), bad.fault, refuses)
             if values:
-                attributes[one.attribute] = values[0] if len(values) == 1 else values
+                attributes[one.attribute] = values[0] if len(values) == 1 else list(values)
             if one.parent and (above := first_text(record, one.parent)):
                 parents[one.attribute] = above.lower() if one.reading.lower else above
         raw["attributes"] = attributes
-        return Made(raw, tuple(errors), parents)
+        return Made(raw, tuple(faults.errors), parents, tuple(faults.left_out), tuple(faults.names))
 
-    def _id(self, record: Record, errors: list[BrokenRule]) -> str:
+    def _id(self, record: Record, faults: Faults) -> str:
         """By the mapping's paths; the digest of what is read of the record where there are none, or it is too long.
 
         Where a part is missing the record is refused: by a digest it would come again with each change of it."""
         parts = [first_text(record, path) for path in self.mapping.id]
         for path, part in zip(self.mapping.id, parts, strict=True):
             if not part:
-                errors.append(BrokenRule("form", "id", None, f"id: nothing stands at {path!r}"))
+                faults.see(BrokenRule("form", "id", None, f"id: nothing stands at {path!r}"), "missing", True)
         if parts and all(parts):
             id = parts[0] if len(parts) == 1 else written(*parts)
             if len(id) <= _LONGEST_ID:
@@ -83,19 +96,34 @@ class EventMaker:
         told = json.dumps(record, sort_keys=True, default=repr)  # as ASCII: whatever is in it can be written
         return sha256(told.encode()).hexdigest()[:32]
 
-    def _time(self, record: Record, errors: list[BrokenRule]) -> str | None:
+    def _time(self, record: Record, faults: Faults) -> str | None:
         reading = self.mapping.time
-        found = () if reading is None else record.get(reading.path, ())
-        if reading is None or not found:
+        if reading is None or self._when is None:
             return None
-        raw = found[0].strip() if isinstance(found[0], str) else found[0]
-        if raw is None or raw == "" or is_missing(raw, reading.missing):
-            return None
-        try:
-            return str(instant(raw, reading.time_format, reading.zone))
-        except Unconvertible as problem:
-            errors.append(BrokenRule("form", "time", raw, f"time: {problem}"))
-            return None
+        values, wrong = self._when.values(record.get(reading.path, ())[:1])
+        for bad in wrong:
+            rule = BrokenRule("form", "time", record[reading.path][0], f"time: {bad}")
+            faults.see(rule, bad.fault, reading.on_bad != "missing")
+        return str(values[0]) if values else None
+
+
+class Faults:
+    """What is wrong with one record."""
+
+    def __init__(self) -> None:
+        self.errors: list[BrokenRule] = []
+        self.left_out: list[BrokenRule] = []
+        self.names: list[str] = []
+
+    def see(self, rule: BrokenRule, name: str, refuses: bool) -> None:
+        (self.errors if refuses else self.left_out).append(rule)
+        self.names.append(f"{rule.attribute}: {name}")
+
+
+def _uses(mapping: Mapping, catalog: Catalog) -> TypingMapping[str, AttributeUse]:
+    if any(catalog.event_type(name) is None for name in mapping.event_types):
+        return {}
+    return catalog.view(mapping.event_types).uses
 
 
 def kind_of(one: Field, catalog: Catalog) -> Kind:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tidings.client import Client, PublishedMany, ServerRefused, ServerUnreachable
 from tidings.feeds.errors import FeedError, SourceUnreachable, UnreadableFeed
@@ -21,9 +21,10 @@ from tidings.feeds.event_maker import EventMaker, Made, check_schema, schema_mar
 from tidings.feeds.mapping.mapping import Mapping
 from tidings.feeds.memory.memory import Memory
 from tidings.feeds.memory.refusals import Refusals, due
+from tidings.feeds.memory.rejects import Rejects
 from tidings.feeds.memory.told_once import EmptyPaths, ToldOnce
 from tidings.feeds.new_values import Growth
-from tidings.feeds.records.records import Record, read_records
+from tidings.feeds.records.records import Located, located_records
 from tidings.feeds.sources.back_off import BackOff
 from tidings.feeds.sources.content import Content
 from tidings.feeds.sources.sources import Source, open_source
@@ -38,7 +39,10 @@ _PASSES_BY_ITSELF = frozenset({429, 500, 502, 503, 504})
 
 @dataclass
 class Counters:
-    """What a feed has done so far. `known`: published before, so not sent again; `failures` of source or server."""
+    """What a feed has done so far. `known`: published before, so not sent again; `failures` of source or server.
+
+    `waiting`: records refused by this run or an earlier one, which are tried again when the mapping, the schema or
+    their file has changed. `faults` counts, by name, why records were refused and values left out."""
 
     looks: int = 0
     records: int = 0
@@ -48,12 +52,26 @@ class Counters:
     refused: int = 0
     appended: int = 0
     failures: int = 0
+    left_out: int = 0
+    waiting: int = 0
+    faults: dict[str, int] = field(default_factory=dict)
+
+    def see(self, fault: str) -> None:
+        self.faults[fault] = self.faults.get(fault, 0) + 1
+
+
+class Taken(NamedTuple):
+    """A record on its way to the server."""
+
+    found: Located
+    made: Made
 
 
 class Feed:
     """One mapping and a client; `tell` hears one line for whatever a person should know.
 
-    `state` is a file in which it keeps what is done, so that it goes on from there after a restart."""
+    `state` is a file in which it keeps what is done, so that it goes on from there after a restart. `rejects` gets all
+    records that are refused, also those that an earlier run refused."""
 
     def __init__(
         self,
@@ -63,6 +81,7 @@ class Feed:
         *,
         state: Path | None = None,
         source: Source | None = None,
+        rejects: Rejects | None = None,
         back_off: BackOff | None = None,
         remembered: int = REMEMBERED,
         clock: Callable[[], float] = time.time,
@@ -72,6 +91,7 @@ class Feed:
         self._client = client
         self._tell = tell
         self._source = source
+        self._rejects = rejects
         self._back_off = back_off or BackOff()
         self._growth = Growth(mapping)
         self._growth_told = False
@@ -114,7 +134,8 @@ class Feed:
         if not self._memory.recalled or self._memory.owing:
             catalog = self._checked_schema()  # before anything is asked for that could not be published
             self.counters.published += self._memory.recall(self._source)
-            self._memory.ask_again(self._source, schema_mark(self.mapping, catalog), self._clock())
+            self.counters.waiting = self._memory.waiting
+            self._memory.ask_again(self._source, schema_mark(self.mapping, catalog), self._clock(), bool(self._rejects))
         for content in self._source.look(stop):
             catalog = catalog or self._checked_schema()
             refusals = Refusals(content.place, self._tell)
@@ -128,6 +149,9 @@ class Feed:
                 return
             self._source.done(content)
             self._memory.done(content.place, refusals.owing)
+            self.counters.waiting = self._memory.waiting
+            if self._rejects is not None:
+                self._rejects.flush()
             self._memory.keep(self._source, bool(self._growth.problem))
 
     def _close(self) -> None:
@@ -148,28 +172,31 @@ class Feed:
         maker = EventMaker(self.mapping, catalog)
         mark = schema_mark(self.mapping, catalog)
         empty = EmptyPaths(self.mapping)
-        for batch in _batches(read_records(content, self.mapping.layout, self.mapping.paths), AT_ONCE):
+        for batch in _batches(located_records(content, self.mapping.layout, self.mapping.paths), AT_ONCE):
             if stop.is_set():
                 break
             self.counters.records += len(batch)
-            empty.see(batch)
-            made = [one for one in map(maker.make, batch) if self._is_new(one, mark, refusals)]
+            empty.see(found.record for found in batch)
+            taken = [Taken(found, maker.make(found.record)) for found in batch]
+            taken = [one for one in taken if self._is_new(one, mark, refusals)]
             if self.mapping.time is not None:
-                made.sort(key=_time)  # a listing has the newest first, and whoever waits for composites the oldest
-            read = [one for one in made if not one.errors]
-            grown = self._insist(partial(self._grow, read, catalog), stop, again) or catalog
+                taken.sort(key=_time)  # a listing has the newest first, and whoever waits for composites the oldest
+            read = [one for one in taken if not one.made.errors]
+            grown = self._insist(partial(self._grow, [one.made for one in read], catalog), stop, again) or catalog
             if grown is not catalog:
                 catalog, mark = grown, schema_mark(self.mapping, grown)
-            done = self._insist(partial(self._client.publish_many, [one.raw for one in read]), stop, again)
+            done = self._insist(partial(self._client.publish_many, [one.made.raw for one in read]), stop, again)
             if done is None:
                 break
-            self._settle(made, read, done, mark, refusals)
+            self._settle(taken, read, done, mark, refusals, content.place)
         self._told.wrong(content.place, [] if stop.is_set() else empty.told(content.place))
         return catalog
 
-    def _is_new(self, made: Made, mark: str, refusals: Refusals) -> bool:
-        known = self._memory.known.mark(made)
-        if known == mark:
+    def _is_new(self, one: Taken, mark: str, refusals: Refusals) -> bool:
+        known = self._memory.known.mark(one.made)
+        if known is not None and known == mark:
+            if self._rejects is not None:
+                return True  # to be refused once more, with the reasons
             refusals.owe(mark, None)
         settled = known is not None and known in ("", mark)
         self.counters.known += settled
@@ -183,25 +210,36 @@ class Feed:
             self._tell(f"{self.mapping.name}: {self._growth.problem}")
         return catalog
 
-    def _settle(self, made: list[Made], read: list[Made], done: PublishedMany, mark: str, refusals: Refusals) -> None:
+    def _settle(
+        self, taken: list[Taken], read: list[Taken], done: PublishedMany, mark: str, refusals: Refusals, place: str
+    ) -> None:
         """Counts, tells and remembers what became of a batch; some was refused here, some by the server."""
         by_server = {told["line"] - 1: told for told in done.refused}
-        refused = [(one, one.refused()) for one in made if one.errors]
+        refused: list[tuple[Taken, dict[str, Any]]] = [(one, one.made.refused()) for one in taken if one.made.errors]
         for number, one in enumerate(read):
             if number in by_server:
                 refused.append((one, by_server[number]))
-            else:
-                self._memory.published(one)
-        news = []
+                continue
+            self._memory.published(one.made)
+            if one.made.left_out:
+                self.counters.left_out += len(one.made.left_out)
+                refusals.tell_left_out(one.found, one.made)
+                self._count(one.made.faults)
         for one, told in refused:
-            when = due(one, told)
+            when = due(one.made, told)
             refusals.owe(mark, when)
-            if self._memory.refused(one, mark, when):
-                news.append(told)
-        refusals.tell(news)
+            if self._rejects is not None:
+                self._rejects.add(self.mapping.name, place, one.found, told)
+            if self._memory.refused(one.made, mark, when):
+                self.counters.refused += 1
+                refusals.tell(one.found, told)
+                self._count(one.made.faults or [f"{error['attribute']}: {error['rule']}" for error in told["errors"]])
         self.counters.published += done.accepted
         self.counters.duplicates += done.duplicates
-        self.counters.refused += len(news)
+
+    def _count(self, faults: Iterable[str]) -> None:
+        for fault in faults:
+            self.counters.see(fault)
 
     def _insist(self, act: Callable[[], T], stop: threading.Event, again: bool) -> T | None:
         """Does it until the server has answered; None when it is time to stop."""
@@ -223,13 +261,13 @@ class Feed:
         self._tell(f"{self.mapping.name}: {problem}")
 
 
-def _time(made: Made) -> int:
-    return Instant.parse(made.raw["time"]) if "time" in made.raw else 0
+def _time(one: Taken) -> int:
+    return Instant.parse(one.made.raw["time"]) if "time" in one.made.raw else 0
 
 
-def _batches(records: Iterator[Record], size: int) -> Iterator[list[Record]]:
+def _batches(records: Iterator[Located], size: int) -> Iterator[list[Located]]:
     """What was read before something could not be read counts too."""
-    batch: list[Record] = []
+    batch: list[Located] = []
     try:
         for record in records:
             batch.append(record)

@@ -58,6 +58,10 @@ def run(
             help="Keep what is done there; else beside each mapping.",
         ),
     ] = None,
+    rejects: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", callback=writable, help="Write all refused records to this file, as JSON Lines."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Publish what the mappings' sources have, now and whenever there is more, until Ctrl-C.
@@ -67,13 +71,16 @@ def run(
 
     Example: tidings feed run examples/feeds/auctions.toml
 
-    Example: tidings feed run cars.toml prices.toml --once
+    Example: tidings feed run cars.toml prices.toml --once --rejects refused.jsonl
     """
     log = nullcontext() if once else service_log("feed", people_watch=True)
     with log, connected(server, token) as client:
         from tidings.feeds import Feed, read_mapping, state_path
+        from tidings.feeds.memory.rejects import Rejects
 
-        feeds = [Feed(read_mapping(path), client, warn, state=state_path(path, state)) for path in mappings]
+        read = [(read_mapping(path), state_path(path, state)) for path in mappings]
+        kept = None if rejects is None else Rejects(rejects)
+        feeds = [Feed(mapping, client, warn, state=where, rejects=kept) for mapping, where in read]
         try:
             if once:
                 for feed in feeds:
@@ -81,6 +88,8 @@ def run(
             else:
                 _until_stopped(feeds)
         finally:
+            if kept is not None:
+                kept.close()
             for feed in feeds:
                 _told(feed.mapping.name, feed.counters, as_json)
     if once and any(feed.counters.refused or feed.counters.failures for feed in feeds):
@@ -226,5 +235,12 @@ def _told(name: str, counters: Counters, as_json: bool) -> None:
     shown = [
         f"{counts[key]:,} {key}" for key in ("published", "duplicates", "known", "refused", "appended", "failures")
     ]
+    if counters.left_out:
+        shown.append(f"{counted(counters.left_out, 'bad value')} left out")
     said = ", ".join(one for one in shown if not one.startswith("0 ")) or "nothing new"
     messages.print(f"{name}: {counted(counters.records, 'record')}, {said}", markup=False)
+    for fault, count in sorted(counters.faults.items(), key=lambda one: (-one[1], one[0])):
+        messages.print(f"{name}: {count:,} × {fault}", markup=False)
+    if counters.waiting > counters.refused:
+        waiting = f"{counted(counters.waiting, 'refused record')} waiting for a changed mapping, schema or file"
+        messages.print(f"{name}: {waiting}; --rejects FILE lists them", markup=False)

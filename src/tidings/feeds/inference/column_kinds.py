@@ -8,6 +8,7 @@ from typing import Any
 
 from tidings.feeds.mapping.mapping import Reading
 from tidings.feeds.records.conversion import Unconvertible, as_text, instant, number
+from tidings.feeds.records.numbers import unit_in
 from tidings.schema import Instant, Kind
 
 FEWEST_REPEATS = 3  # of an enumeration: each value stands so often on average
@@ -108,10 +109,11 @@ def _numeric(texts: list[str], reading: Reading) -> Guess | None:
     chosen = reading if commas == points else replace(reading, decimal="," if commas > points else ".")
     try:
         for text in texts:
-            number(text, chosen.decimal)
+            number(text, chosen.decimal, reading.unit)
     except Unconvertible:
         return None
-    return Guess(Kind.NUMERIC, chosen)
+    units = reading.unit or tuple(sorted({unit_in(text) for text in texts} - {""}))
+    return Guess(Kind.NUMERIC, replace(chosen, unit=units))
 
 
 def signs(texts: list[str]) -> tuple[int, int]:
@@ -128,22 +130,22 @@ def _is_currency(text: str) -> bool:
 
 
 def _time(texts: list[str], reading: Reading) -> Guess | None:
-    forms = [reading.time_format] if reading.time_format else [*_TIME_FORMS]
+    forms: list[tuple[str, ...]] = [reading.time_format] if reading.time_format else [(form,) for form in _TIME_FORMS]
     if not reading.time_format and all(_LOOKS_LIKE_TIME.match(text) for text in texts):
-        forms.insert(0, "")
+        forms.insert(0, ())
     for form in forms:
         if _instants(texts, form, reading.zone) is not None:
             return Guess(Kind.TIME, replace(reading, time_format=form))
     for day_first, month_first in () if reading.time_format else _EITHER_WAY:
-        one, other = (_instants(texts, form, reading.zone) for form in (day_first, month_first))
+        one, other = (_instants(texts, (form,), reading.zone) for form in (day_first, month_first))
         if (one is None) != (other is None) or (one is not None and one == other):
-            return Guess(Kind.TIME, replace(reading, time_format=day_first if one is not None else month_first))
+            return Guess(Kind.TIME, replace(reading, time_format=(day_first if one is not None else month_first,)))
     return None
 
 
-def _instants(texts: list[str], form: str, zone: str) -> list[Instant] | None:
-    """None: some cannot be read in this form."""
+def _instants(texts: list[str], forms: tuple[str, ...], zone: str) -> list[Instant] | None:
+    """None: some cannot be read in these forms."""
     try:
-        return [instant(text, form, zone) for text in texts]
+        return [instant(text, forms, zone) for text in texts]
     except Unconvertible:
         return None

@@ -46,7 +46,7 @@ def shape_of(content: Content, layout: Layout) -> Shape:
     match layout.format:
         case "csv":
             layout = replace(layout, delimiter=_delimiter(content, layout))
-            return _csv_shape(layout, next(csv_rows(content, layout), []))
+            return _csv_shape(layout, next(csv_rows(content, layout), (0, []))[1])
         case "json":
             return _json_shape(content, layout)
         case _:

@@ -12,6 +12,7 @@ from tidings.schema import Kind
 FORMATS = ("csv", "json", "xml", "html")
 EVERY = 60.0  # seconds between two looks at a source
 GROW_LIMIT = 1_000
+ON_BAD = ("refuse", "missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,13 @@ class Reading:
     lower: bool = False
     split: str = ""  # one text with several values
     decimal: str = "."
-    time_format: str = ""  # of `strptime`, or `rfc822`, `epoch` or `epoch-ms`; empty: ISO 8601
+    unit: tuple[str, ...] = ()  # of numbers: the only ones that may stand beside them; none: any known one
+    time_format: tuple[str, ...] = ()  # of `strptime`, or `rfc822`, `epoch` or `epoch-ms`; none: ISO 8601
     zone: str = ""  # of times that say none; empty: UTC
     missing: tuple[str, ...] = ()  # texts that say that there is no value, such as NA
+    pattern: str = ""  # a regular expression with one group, which finds the value in its text
+    replace: tuple[tuple[str, str], ...] = ()  # whole texts, after the pattern
+    on_bad: str = ""  # of ON_BAD; empty: `missing` for optional attributes, else `refuse`
 
 
 @dataclass(frozen=True, slots=True)

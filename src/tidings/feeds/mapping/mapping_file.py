@@ -21,9 +21,11 @@ from typing import Any
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import regex
+
 from tidings.errors import one_of, shown
 from tidings.feeds.errors import SourceUnreachable, WrongMapping, WrongPath
-from tidings.feeds.mapping.mapping import EVERY, FORMATS, GROW_LIMIT, Field, Layout, Mapping, Origin, Reading
+from tidings.feeds.mapping.mapping import EVERY, FORMATS, GROW_LIMIT, ON_BAD, Field, Layout, Mapping, Origin, Reading
 from tidings.feeds.mapping.mapping_table import Table
 from tidings.feeds.records.element_path import ElementPath
 from tidings.feeds.records.json_path import JsonPath
@@ -33,12 +35,24 @@ from tidings.schema import Kind
 from tidings.schema.catalog import IllegalName, check_name
 
 ORIGINS = ("url", "folder", "file")
-READING_KEYS = ("from", "constant", "strip", "lower", "split", "decimal", "time_format", "zone", "missing")
+READING_KEYS: tuple[str, ...] = (
+    "from",
+    "constant",
+    "strip",
+    "lower",
+    "split",
+    "decimal",
+    "unit",
+    "time_format",
+    "zone",
+)
+READING_KEYS += ("missing", "pattern", "replace", "on_bad")
 FIELD_KEYS = (*READING_KEYS, "kind", "domain", "mandatory", "several", "grow", "parent")
-TIME_KEYS = ("from", "time_format", "zone", "missing")
+TIME_KEYS = ("from", "time_format", "zone", "missing", "pattern", "replace", "on_bad")
 KEYS: tuple[str, ...] = (*ORIGINS, "every", "pattern", "format", "records", "delimiter", "encoding")
 KEYS += ("event_type", "source", "contact", "id", "time", "grow_limit", "fields")
 _LARGEST = 1 << 20  # bytes of a mapping file
+_LONGEST_PATTERN = 500  # characters
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -207,10 +221,35 @@ def _reading(table: Table, format: str) -> Reading:
         table.flag("lower", False),
         table.text("split"),
         decimal,
-        table.text("time_format"),
+        table.texts("unit"),
+        table.texts("time_format"),
         zone,
         table.texts("missing"),
+        _pattern(table),
+        _replace(table),
+        table.choice("on_bad", ON_BAD),
     )
+
+
+def _pattern(table: Table) -> str:
+    pattern = table.text("pattern")
+    if len(pattern) > _LONGEST_PATTERN:
+        raise table.wrong("pattern", f"expected at most {_LONGEST_PATTERN} characters")
+    try:
+        groups = regex.compile(pattern).groups
+    except (regex.error, OverflowError, RecursionError) as problem:
+        raise table.wrong("pattern", f"expected a regular expression: {problem}") from None
+    if pattern and groups != 1:
+        raise table.wrong("pattern", f"expected one group, as in '([0-9]+) km', got {groups}")
+    return pattern
+
+
+def _replace(table: Table) -> tuple[tuple[str, str], ...]:
+    pairs = table.table("replace")
+    for old, new in pairs.items():
+        if not isinstance(new, str):
+            raise table.wrong("replace", f"expected text for {shown(old)}, got {shown(new)}")
+    return tuple(pairs.items())
 
 
 def _field(above: Table, name: str, raw: Any, format: str) -> Field:

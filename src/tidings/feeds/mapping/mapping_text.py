@@ -50,7 +50,13 @@ def _reading_lines(reading: Reading) -> list[str]:
     plain = Reading()
     named = zip(READING_KEYS, Reading.__slots__, strict=True)
     pairs = [(key, getattr(reading, name), getattr(plain, name)) for key, name in named]
-    return [f"{key} = {_toml(value)}" for key, value, default in pairs if value != default]
+    return [f"{key} = {_value(key, value)}" for key, value, default in pairs if value != default]
+
+
+def _value(key: str, value: Any) -> str:
+    if key == "replace":
+        return f"{{ {', '.join(f'{_toml(old)} = {_toml(new)}' for old, new in value)} }}"
+    return _toml(_one_or_many(value) if isinstance(value, tuple) else value)
 
 
 def _one_or_many(texts: tuple[str, ...]) -> str | list[str]:

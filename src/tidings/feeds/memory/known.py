@@ -21,6 +21,7 @@ class Known:
     def __init__(self, most: int) -> None:
         self._most = most
         self._marks: OrderedDict[bytes, str] = OrderedDict()
+        self._refused = 0  # of these marks; while there are none, no event need be written out to be looked up
 
     def __len__(self) -> int:
         return len(self._marks)
@@ -28,7 +29,7 @@ class Known:
     def mark(self, made: Made) -> str | None:
         """None: it is new."""
         published = self._mark(_id_key(made))
-        return self._mark(_refused_key(made)) if published is None else published
+        return self._mark(_refused_key(made)) if published is None and self._refused else published
 
     def publish(self, made: Made) -> None:
         self._add(_id_key(made), PUBLISHED)
@@ -57,9 +58,11 @@ class Known:
         return mark
 
     def _add(self, key: bytes, mark: str) -> None:
+        self._refused += (mark != PUBLISHED) - (self._marks.get(key, PUBLISHED) != PUBLISHED)
         self._marks[key] = mark
         while len(self._marks) > self._most:
-            self._marks.popitem(last=False)
+            _, forgotten = self._marks.popitem(last=False)
+            self._refused -= forgotten != PUBLISHED
 
 
 def _id_key(made: Made) -> bytes:

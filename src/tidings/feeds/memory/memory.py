@@ -70,11 +70,16 @@ class Memory:
         if owing is not None:
             self.owing[place] = owing
 
-    def ask_again(self, source: Source, schema: str, now: float) -> None:
-        """For what was refused and may be taken now."""
+    @property
+    def waiting(self) -> int:
+        """Refused records of all pages and files."""
+        return sum(one.count for one in self.owing.values())
+
+    def ask_again(self, source: Source, schema: str, now: float, all: bool = False) -> None:
+        """For what was refused and may be taken now, or all that was refused."""
         surplus = len(self.owing) - _MOST_OWING
         for number, (place, one) in enumerate(list(self.owing.items())):
-            if number < surplus or one.schema != schema or (one.due is not None and one.due <= now):
+            if all or number < surplus or one.schema != schema or (one.due is not None and one.due <= now):
                 del self.owing[place]
                 source.again(place)
 

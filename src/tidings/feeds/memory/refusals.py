@@ -7,6 +7,7 @@ from typing import Any
 
 from tidings.feeds.event_maker import Made
 from tidings.feeds.memory.state import Owing
+from tidings.feeds.records.records import Located
 from tidings.schema import Instant
 
 _TOLD = 5
@@ -16,24 +17,30 @@ _EARLY = 300.0  # seconds before its time at which an event is taken
 class Refusals:
     def __init__(self, place: str, tell: Callable[[str], None]) -> None:
         self._place, self._tell = place, tell
-        self._told = 0
+        self._refused = self._left_out = 0
         self.owing: Owing | None = None
 
     def owe(self, schema: str, due: float | None) -> None:
         """Of several schemas the first counts: what it refused may be right under the next already."""
-        if self.owing is None:
-            self.owing = Owing(schema, due)
-        elif due is not None and (self.owing.due is None or due < self.owing.due):
-            self.owing = Owing(self.owing.schema, due)
+        before = self.owing or Owing(schema)
+        earliest = min((one for one in (before.due, due) if one is not None), default=None)
+        self.owing = Owing(before.schema, earliest, before.count + 1)
 
-    def tell(self, refused: list[dict[str, Any]]) -> None:
-        for one in refused[: max(0, _TOLD - self._told)]:
-            self._tell(f"{self._place}: {refusal(one)}")
-        self._told += len(refused)
+    def tell(self, found: Located, refused: dict[str, Any]) -> None:
+        self._refused += 1
+        if self._refused <= _TOLD:
+            self._tell(f"{self._place}: {found.place}: {refusal(refused)}")
+
+    def tell_left_out(self, found: Located, made: Made) -> None:
+        for bad in made.left_out:
+            self._left_out += 1
+            if self._left_out <= _TOLD:
+                self._tell(f"{self._place}: {found.place}: event {made.raw['id']!r} without {bad.message}")
 
     def tell_the_rest(self) -> None:
-        if self._told > _TOLD:
-            self._tell(f"{self._place}: … and {self._told - _TOLD:,} more refused")
+        for count, what in ((self._refused, "refused"), (self._left_out, "values left out")):
+            if count > _TOLD:
+                self._tell(f"{self._place}: … and {count - _TOLD:,} more {what}")
 
 
 def refusal(one: dict[str, Any]) -> str:

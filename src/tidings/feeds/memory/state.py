@@ -26,6 +26,7 @@ class Owing:
 
     schema: str
     due: float | None = None  # seconds since 1970
+    count: int = 0  # refused records
 
 
 @dataclass(frozen=True, slots=True)

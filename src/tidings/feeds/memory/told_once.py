@@ -40,11 +40,9 @@ class EmptyPaths:
         self._left = set() if mapping.layout.format == "csv" else set(found)
         self._records = 0
 
-    def see(self, records: list[Record]) -> None:
-        self._records += len(records)
+    def see(self, records: Iterable[Record]) -> None:
         for record in records:
-            if not self._left:
-                return
+            self._records += 1
             self._left -= {path for path in self._left if any(one not in (None, "") for one in record.get(path, ()))}
 
     def told(self, place: str) -> list[str]:

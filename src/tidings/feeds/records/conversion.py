@@ -4,128 +4,199 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 from zoneinfo import ZoneInfo
+
+import regex
 
 from tidings.errors import shown
 from tidings.feeds.mapping.mapping import Reading
+from tidings.feeds.records.numbers import NotANumber, number_in
 from tidings.schema import Instant, Kind
 from tidings.schema.values import number as canonical_number
 
-_LONGEST_NUMBER = 80  # characters, with the currency
-_SEPARATED = {  # no thousands follow a lone zero: `0,125` is a decimal comma
-    ".": re.compile(r"(?<=\d)(?<!(?<![\d.,])0)[,'’_\s](?=\d{3}(?!\d))"),
-    ",": re.compile(r"(?<=\d)(?<!(?<![\d.,])0)[.'’_\s](?=\d{3}(?!\d))"),
-}
-_SUPERSCRIPT = re.compile(r"[\u00b2\u00b3\u00b9\u2070-\u207f]")  # of a unit, as in m², or of a footnote
-_DASH = re.compile(r"^(\D*)[\u2010-\u2014](?=[$£€¥]?\.?\d)")  # which many write for a minus
-_SIZE = re.compile(r"(?:[kKMB]|\s?(?i:bn|millions?|billions?))(?![^\W\d_])")
-_WITH_DIGITS = re.compile(r"(?:(?<=[\s/·])[^\W\d_]+\d{1,2}|^(?:[kcdm]?m|ft|in)[23])(?!\w)")  # m2, CO2
+LONGEST_MATCHED = 10_000  # characters of a text in which a pattern is looked for
+MOST_SECONDS = 0.05  # that one search for a pattern may take
+_MOST_KEPT = 10_000  # texts of one attribute whose values are remembered: most columns repeat themselves
+_LONGEST_KEPT = 100  # characters of such a text
 _UTC_NAMED = re.compile(r"\s*\b(?:GMT|UTC)$", re.IGNORECASE)
 _MAILED = re.compile(r"\s*(?:[A-Za-z]{3},?\s*)?\d{1,2}\s+[A-Za-z]{3}\s+\d{2,4}\s+\d{1,2}:\d\d")
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
-_DIGITS = re.compile(r"(?P<digits>\d+(?:\.\d+)?|\.\d+)(?P<exponent>[eE][+-]?\d{1,3}(?![\w.]))?")
+
+Value: TypeAlias = int | float | str
 
 
 class Unconvertible(ValueError):
-    """A value of a record cannot be read as the mapping says: the value and the reason."""
+    """A value of a record cannot be read as the mapping says: the reason, and the fault under which it is counted."""
+
+    def __init__(self, problem: str, fault: str) -> None:
+        super().__init__(problem, fault)
+
+    @property
+    def fault(self) -> str:
+        return str(self.args[1])
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
-def converted(found: Iterable[Any], reading: Reading, kind: Kind) -> Iterator[int | float | str]:
-    """The values of an attribute; what is empty is no value. Raises Unconvertible."""
-    for part in parts(found, reading):
-        if kind is Kind.NUMERIC:
-            yield number(part, reading.decimal)
-        elif kind is Kind.TIME:
-            yield str(instant(part, reading.time_format, reading.zone))
-        else:
-            yield as_text(part)
+class Converter:
+    """Reads the values of one attribute. What it read lately is remembered, since most columns repeat themselves."""
+
+    def __init__(self, reading: Reading, kind: Kind) -> None:
+        self._reading = reading
+        self._read = _reader(reading, kind)
+        self._kept: dict[str, Converted] = {}
+
+    def values(self, found: Sequence[Any]) -> Converted:
+        """Each value once, and what could not be read; an empty text is no value."""
+        if self._reading.constant is not None:
+            found = (self._reading.constant,)
+        if len(found) != 1 or not isinstance(found[0], str):
+            return self._converted(found)
+        text = found[0]
+        known = self._kept.get(text)
+        if known is None:
+            known = self._converted(found)
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.clear()
+            if len(text) <= _LONGEST_KEPT:
+                self._kept[text] = known
+        return known
+
+    def _converted(self, found: Iterable[Any]) -> Converted:
+        read: list[Value] = []
+        wrong: list[Unconvertible] = []
+        for part in _cut(found, self._reading):
+            try:
+                whole = _finished(part, self._reading) if isinstance(part, str) else part
+                if whole is not None:
+                    read.append(self._read(whole))
+            except Unconvertible as problem:
+                wrong.append(problem)
+        return Converted(tuple(dict.fromkeys(read)), tuple(wrong))
+
+
+class Converted(NamedTuple):
+    values: tuple[Value, ...]
+    wrong: tuple[Unconvertible, ...]
+
+
+def converted(found: Sequence[Any], reading: Reading, kind: Kind) -> tuple[Value, ...]:
+    """The values of an attribute. Raises the first Unconvertible."""
+    read = Converter(reading, kind).values(found)
+    for problem in read.wrong:
+        raise problem
+    return read.values
+
+
+def _reader(reading: Reading, kind: Kind) -> Callable[[Any], Value]:
+    match kind:
+        case Kind.NUMERIC:
+            return lambda part: number(part, reading.decimal, reading.unit)
+        case Kind.TIME:
+            return lambda part: str(instant(part, reading.time_format, reading.zone))
+        case _:
+            return as_text
 
 
 def parts(found: Iterable[Any], reading: Reading) -> Iterator[Any]:
-    """What stands there, cut, stripped and lowered, but not yet read."""
-    for raw in (reading.constant,) if reading.constant is not None else found:
-        yield from _parts(raw, reading)
+    """What stands there, cut, stripped, replaced and lowered, but not yet read; what no pattern matches is left out."""
+    for part in _cut((reading.constant,) if reading.constant is not None else found, reading):
+        try:
+            whole = _finished(part, reading) if isinstance(part, str) else part
+        except Unconvertible:
+            continue
+        if whole is not None:
+            yield whole
 
 
-def _parts(raw: Any, reading: Reading) -> Iterator[Any]:
-    """What is left after cutting, stripping and lowering; texts that are empty then are not there."""
-    if raw is None:
-        return
-    if isinstance(raw, list):
-        for one in raw:
-            yield from _parts(one, reading) if not isinstance(one, list) else (one,)
-        return
-    if not isinstance(raw, str):
-        if not is_missing(raw, reading.missing):
-            yield raw
-        return
-    for part in raw.split(reading.split) if reading.split else (raw,):
-        text = part.strip() if reading.strip else part
-        if text and text not in reading.missing:
-            yield text.lower() if reading.lower else text
+def _cut(found: Iterable[Any], reading: Reading) -> Iterator[Any]:
+    """Single values; texts that are empty, or say that there is no value, are not there."""
+    for raw in found:
+        if raw is None:
+            continue
+        if isinstance(raw, list):
+            for one in raw:
+                yield from (one,) if isinstance(one, list) else _cut((one,), reading)
+        elif not isinstance(raw, str):
+            if not is_missing(raw, reading.missing):
+                yield raw
+        else:
+            for part in raw.split(reading.split) if reading.split else (raw,):
+                text = part.strip() if reading.strip else part
+                if text and text not in reading.missing:
+                    yield text
+
+
+def _finished(text: str, reading: Reading) -> str | None:
+    """After pattern, replacement and lowering; None: then there is no value. Raises Unconvertible."""
+    if reading.pattern:
+        text = matched(text, reading.pattern)
+    for old, new in reading.replace:
+        if text == old:
+            text = new
+            break
+    if not text or text in reading.missing:
+        return None
+    return text.lower() if reading.lower else text
+
+
+def matched(text: str, pattern: str) -> str:
+    """What the pattern's group finds. Raises Unconvertible where it finds nothing, or not within MOST_SECONDS."""
+    if len(text) > LONGEST_MATCHED:
+        raise Unconvertible(f"{shown(text)} is longer than {LONGEST_MATCHED:,} characters", "too long for its pattern")
+    try:
+        found = _compiled(pattern).search(text, timeout=MOST_SECONDS)
+    except TimeoutError:
+        problem = f"the pattern {pattern!r} takes more than {MOST_SECONDS * 1_000:.0f} ms for {shown(text)}"
+        raise Unconvertible(problem, "pattern takes too long") from None
+    if found is None:
+        raise Unconvertible(f"{shown(text)} does not match the pattern {pattern!r}", "pattern does not match")
+    return found[1] or ""
+
+
+@lru_cache(maxsize=1_000)
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    return regex.compile(pattern)
 
 
 def is_missing(raw: Any, missing: tuple[str, ...]) -> bool:
     """Whether it says that there is no value; a number is compared as it is written, `-999` also as -999.0."""
+    if not missing:
+        return False
     if isinstance(raw, float) and raw.is_integer():
         return str(int(raw)) in missing or str(raw) in missing
     return isinstance(raw, str | bool | int | float) and as_text(raw) in missing
 
 
-def number(raw: Any, decimal: str = ".") -> int | float:
-    """`1,299.00`, `US $5`, `12 %`; raises Unconvertible where there is not exactly one number."""
+def number(raw: Any, decimal: str = ".", units: tuple[str, ...] = ()) -> int | float:
+    """`1,299.00`, `US $5`, `12 %`; raises Unconvertible unless the whole text is a number, with a unit at most."""
     try:
-        if isinstance(raw, str):
-            return canonical_number(_number_in(raw, decimal))
-        return canonical_number(raw)
+        return canonical_number(number_in(raw, decimal, units) if isinstance(raw, str) else raw)
     except ValueError as problem:
-        raise Unconvertible(f"{shown(raw)} cannot be read as a number: {problem}") from None
+        fault = problem.fault if isinstance(problem, NotANumber) else "not a number"
+        raise Unconvertible(f"{shown(raw)} cannot be read as a number: {problem}", fault) from None
 
 
-def _number_in(text: str, decimal: str) -> int | float:
-    if len(text) > _LONGEST_NUMBER:
-        raise ValueError("it is too long for one")
-    plain = unicodedata.normalize("NFKC", _SUPERSCRIPT.sub("", text)).replace("\u2212", "-").strip()
-    plain = _DASH.sub(r"\1-", plain)
-    plain = _SEPARATED[decimal].sub("", plain)
-    if decimal == ",":
-        plain = plain.replace(",", ".")
-    found = _DIGITS.search(plain)
-    if found is None:
-        raise ValueError("it has no digits")
-    before, after = plain[: found.start()], plain[found.end() :]
-    if any(character.isdigit() for character in _WITH_DIGITS.sub("", after)):
-        raise ValueError("it has several numbers, or separators at odd places")
-    if after.strip() == "-" or before.count("(") > before.count(")"):
-        raise ValueError("whether it is below zero is not clear")  # bookkeepers write (5) and 5-
-    if size := _SIZE.match(after):
-        raise ValueError(f"{size[0].strip()!r} after it may stand for thousands or millions; it has to be written out")
-    sign = _sign(before)
-    digits = found["digits"] + (found["exponent"] or "")
-    value = float(digits) if not digits.isdecimal() else int(digits)
-    return -value if sign == "-" else value
+def instant(raw: Any, forms: tuple[str, ...] = (), zone: str = "") -> Instant:
+    """By the first form that fits; none: ISO 8601. Raises Unconvertible, with what the first form says."""
+    first: Unconvertible | None = None
+    for form in forms or ("",):
+        try:
+            return _instant(raw, form, zone)
+        except Unconvertible as problem:
+            first = first or problem
+    assert first is not None
+    raise first
 
 
-def _sign(before: str) -> str:
-    """Of what stands before the digits: `-`, `- $`, `$ -` have one, the hyphen of `part-5` is none."""
-    if before.startswith(("-", "+")):
-        return before[0]
-    if before.endswith(("-", "+")):
-        last = before[:-1][-1:]
-        if not last or last.isspace() or unicodedata.category(last) == "Sc":
-            return before[-1]
-        raise ValueError("it is a word with digits")
-    return "+"
-
-
-def instant(raw: Any, form: str = "", zone: str = "") -> Instant:
-    """By `strptime`'s form or in ISO 8601, or by `rfc822`, `epoch` or `epoch-ms`; raises Unconvertible."""
+def _instant(raw: Any, form: str, zone: str) -> Instant:
+    """By `strptime`'s form or in ISO 8601, or by `rfc822`, `epoch` or `epoch-ms`."""
     try:
         if form in ("epoch", "epoch-ms"):
             seconds = float(raw) / (1_000 if form == "epoch-ms" else 1)
@@ -143,7 +214,7 @@ def instant(raw: Any, form: str = "", zone: str = "") -> Instant:
             moment = moment.replace(tzinfo=_zone(zone))
         return Instant.of(moment)
     except (ValueError, TypeError, OverflowError, OSError, re.error) as problem:
-        raise Unconvertible(f"{shown(raw)} cannot be read as a time: {problem}") from None
+        raise Unconvertible(f"{shown(raw)} cannot be read as a time: {problem}", "not a time") from None
 
 
 def _mailed(text: str) -> datetime:
@@ -169,4 +240,4 @@ def as_text(raw: Any) -> str:
         case bool() | int() | float():
             return json.dumps(raw)
         case _:
-            raise Unconvertible(f"{shown(raw)} is no single value")
+            raise Unconvertible(f"{shown(raw)} is nested, not a single value", "nested value")

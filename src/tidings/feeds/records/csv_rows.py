@@ -15,9 +15,11 @@ _MOST_COLUMNS = 1_000
 _SEPARATOR = re.compile(r"(?i)sep=.\s*")
 
 
-def csv_rows(content: Content, layout: Layout) -> Iterator[list[str]]:
-    """The header and the rows that are not blank. A row with more than the header names is left out, since nobody
-    knows which cell was cut; that is said when all others have been read."""
+def csv_rows(content: Content, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+    """The header and the rows that are not blank, each with the line in which it begins.
+
+    A row with more cells than the header is left out, since nobody knows which cell was cut; that is said when all
+    others have been read."""
     text = io.StringIO(decoded(content, layout), newline="")
     first = 1
     if _SEPARATOR.match(text.readline()):  # by which Excel is told the delimiter
@@ -39,11 +41,11 @@ def csv_rows(content: Content, layout: Layout) -> Iterator[list[str]]:
                 raise UnreadableFeed(content.place, f"line {line}: {problem}")
             if header is None and row:
                 header = [name.strip() for name in row]
-                yield header
+                yield line, header
             elif any(cell.strip() for cell in row[len(header or ()) :]):
                 longer.append(line)
             elif any(cell.strip() for cell in row):
-                yield row
+                yield line, row
             line = first + reader.line_num
     except csv.Error as broken:
         raise UnreadableFeed(content.place, f"line {line}: no CSV: {broken}") from None

@@ -33,6 +33,10 @@ class JsonPath:
 
     def values(self, root: Any) -> Iterator[Any]:
         """What stands there; nothing where a step leads nowhere."""
+        if len(self.steps) == 1 and isinstance(root, dict):  # as most do
+            if self.steps[0] in root:
+                yield root[self.steps[0]]
+            return
         waiting = [root]
         for step in self.steps:
             below: list[Any] = []

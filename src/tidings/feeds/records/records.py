@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from lxml import etree
 
@@ -30,7 +30,24 @@ MOST_VALUES = 1_000  # at one path of one record
 Record: TypeAlias = dict[str, tuple[Any, ...]]
 
 
+class Located(NamedTuple):
+    """A record and where it stands: the line in which it begins, 0 where that is not known, and its number from 1."""
+
+    record: Record
+    line: int
+    number: int
+
+    @property
+    def place(self) -> str:
+        return f"line {self.line:,}" if self.line else f"record {self.number:,}"
+
+
 def read_records(content: Content, layout: Layout, paths: Iterable[str]) -> Iterator[Record]:
+    """Those of `located_records`, without their places."""
+    return (found.record for found in located_records(content, layout, paths))
+
+
+def located_records(content: Content, layout: Layout, paths: Iterable[str]) -> Iterator[Located]:
     """Each record with the values at the paths; raises UnreadableFeed.
 
     A page that has none raises NoRecords: it may ask for a password, or look otherwise now. A table or a list that is
@@ -45,39 +62,50 @@ def read_records(content: Content, layout: Layout, paths: Iterable[str]) -> Iter
             found = _objects(content, layout, wanted)
         case _:
             found = _elements(content, layout, wanted)
-    return _bounded(content, found)
+    return _numbered(content, found)
 
 
-def _bounded(content: Content, found: Iterator[Record]) -> Iterator[Record]:
+def _numbered(content: Content, found: Iterator[tuple[int, Record]]) -> Iterator[Located]:
     """Whoever takes them one by one has had a million when it is said that there are more."""
-    yield from islice(found, MOST_RECORDS)
+    for number, (line, record) in enumerate(islice(found, MOST_RECORDS), 1):
+        yield Located(record, line, number)
     if next(found, None) is not None:
         raise UnreadableFeed(content.place, f"only its first {MOST_RECORDS:,} records were read; divide it")
 
 
-def _rows(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator[Record]:
+def _rows(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator[tuple[int, Record]]:
     rows = csv_rows(content, layout)
-    header = next(rows, [])
+    _, header = next(rows, (0, []))
     for path in wanted:
         if path not in header:
             raise UnreadableFeed(content.place, f"there is no column {path!r}; the first line has {shown(header)}")
     places = [(path, header.index(path)) for path in wanted]
-    for row in rows:
-        yield {path: (row[place],) for path, place in places if place < len(row)}
+    for line, row in rows:
+        yield line, {path: (row[place],) for path, place in places if place < len(row)}
 
 
-def _objects(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator[Record]:
+def _objects(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator[tuple[int, Record]]:
     ways = [(path, JsonPath.parse(path)) for path in wanted]
-    for one in json_records(content, layout):
-        yield {path: _values(way.values(one)) for path, way in ways}
+    for line, one in located_values(content, layout):
+        yield line, {path: _values(way.values(one)) for path, way in ways}
 
 
 def json_records(content: Content, layout: Layout) -> Iterator[Any]:
     """The values at `records`, a list's elements each; JSON Lines are read as a list of them."""
+    return (value for _, value in located_values(content, layout))
+
+
+def located_values(content: Content, layout: Layout) -> Iterator[tuple[int, Any]]:
+    """The same with their lines: those of JSON Lines are known, those of one document are not."""
     nowhere = True
-    for found in JsonPath.parse(layout.records).values(json_document(content, layout)):
+    document = json_document(content, layout)
+    lines = document.lines if isinstance(document, JsonLines) and layout.records in ("", "/") else ()
+    for found in JsonPath.parse(layout.records).values(document):
         nowhere = False
-        yield from found if isinstance(found, list) else [found]
+        if lines:
+            yield from zip(lines, found, strict=True)
+        else:
+            yield from ((0, one) for one in (found if isinstance(found, list) else [found]))
     if nowhere:
         raise NoRecords(content.place, f"nothing stands at {layout.records!r}; has it changed?")
 
@@ -92,22 +120,31 @@ def _json(content: Content, text: str) -> Any:
     except RecursionError:
         raise UnreadableFeed(content.place, "the JSON is nested too deeply") from None
     except json.JSONDecodeError as problem:
-        lines = [line for line in text.split("\n") if line.strip()]
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
         if not problem.msg.startswith("Extra data") or len(lines) < 2:
             where = f"line {problem.lineno}, column {problem.colno}"
             raise UnreadableFeed(content.place, f"{where}: no JSON: {problem.msg}") from None
     except ValueError:  # an integer of more than 4,300 digits
         raise UnreadableFeed(content.place, "a number in the JSON is too long") from None
-    made = []
-    for number, line in enumerate(lines, 1):
+    made = JsonLines()
+    for number, line in lines:
         try:
             made.append(json.loads(line))
+            made.lines.append(number)
         except (ValueError, RecursionError) as problem:
             raise UnreadableFeed(content.place, f"line {number}: no JSON: {problem}") from None
     return made
 
 
-def _elements(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator[Record]:
+class JsonLines(list[Any]):
+    """The values of JSON Lines, and the line of each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[int] = []
+
+
+def _elements(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator[tuple[int, Record]]:
     ways = [(path, ElementPath.parse(path)) for path in wanted]
     root = document(content, layout)
     records = ElementPath.parse(layout.records)
@@ -122,10 +159,15 @@ def _elements(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iter
         record = {path: _values(way.values(element)) for path, way in ways}
         if any(record.values()):
             empty = False
-            yield record
+            yield _line(element), record
     if empty:
         nothing = "nothing of what the mapping names is in what" if number else "nothing"
         raise NoRecords(content.place, f"{nothing} stands at {layout.records!r}; has the page changed?")
+
+
+def _line(element: etree._Element) -> int:
+    line = element.sourceline
+    return line if isinstance(line, int) else 0
 
 
 def _has_headings_only(element: etree._Element) -> bool:

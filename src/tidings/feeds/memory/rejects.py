@@ -1,0 +1,32 @@
+"""Refused records in a file, as JSON Lines: where each stands, what was read of it, and every rule that it breaks."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+from tidings.feeds.records.records import Located
+
+
+class Rejects:
+    """Of all feeds of one run; begins empty. Raises OSError."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("w", encoding="utf-8")
+        self._lock = threading.Lock()
+
+    def add(self, feed: str, place: str, found: Located, refused: dict[str, Any]) -> None:
+        where = {"line": found.line} if found.line else {"number": found.number}
+        told = {"feed": feed, "file": place, **where, "id": refused.get("id"), "errors": refused["errors"]}
+        line = json.dumps({**told, "record": found.record}, default=repr)
+        with self._lock:
+            self._file.write(line + "\n")
+
+    def flush(self) -> None:
+        with self._lock:
+            self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
