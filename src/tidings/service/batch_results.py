@@ -23,7 +23,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Result(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """`line` counts items of an array too, from 1. Only the first refused events of a request have `errors`."""
+    """`line` also numbers the items of an array, from 1. Only the first 1,000 refused events have `errors`."""
 
     line: int
     status: Literal["accepted", "duplicate", "refused"]

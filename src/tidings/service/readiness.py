@@ -61,10 +61,10 @@ class Ready(Shape, frozen=True):
     lag: int
 
 
-@router.get("/readyz", responses=says(Ready, "The service can do its work"))
+@router.get("/readyz", responses=says(Ready, "The service is ready"))
 async def readyz(request: Request, gateway: GatewayOf) -> Response:
-    """Whether writes succeed, the clock is right, the pipeline moves and the outbox sends; and how far matching is
-    behind. 503 says what is wrong."""
+    """Check that writes succeed, the clock is right, the pipeline makes progress and the outbox sends. 503 lists every
+    reason why not."""
     reasons, seen, now = [], {}, monotonic()
     is_insider = gateway.settings.on_loopback or "operate" in getattr(request.scope[CALLER], "scopes", ())
     for name, child in (("pipeline", gateway.pipeline), ("outbox", gateway.outbox)):

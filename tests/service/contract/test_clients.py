@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import venv
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,19 +78,15 @@ def test_typescript(address: str, tmp_path: Path) -> None:
 
 
 def test_python(address: str, tmp_path: Path) -> None:
-    venv.create(tmp_path / "venv", with_pip=True)
-    python = tmp_path / "venv" / "bin" / "python"
-    installed = subprocess.run(
-        [str(python), "-m", "pip", "install", "--quiet", GENERATOR], capture_output=True, text=True, check=False
-    )
+    libraries = tmp_path / "libraries"
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(libraries), GENERATOR]
+    installed = subprocess.run(install, capture_output=True, text=True, check=False, timeout=_PATIENCE)
     if installed.returncode:
         missing(f"pip cannot install {GENERATOR}: {installed.stderr[-500:]}")
-    generator = python.parent / "openapi-python-client"
-    run(
-        [generator, "generate", "--url", f"{address}/openapi.json", "--meta", "none", "--output-path", "tidings_api"],
-        tmp_path,
-    )
+    path = os.pathsep.join([str(libraries), str(tmp_path)])
+    generate = [sys.executable, "-m", "openapi_python_client", "generate", "--url", f"{address}/openapi.json"]
+    run([*generate, "--meta", "none", "--output-path", "tidings_api"], tmp_path, PYTHONPATH=path)
     (tmp_path / "watch.py").write_text(shown("watch.py"))
-    printed = run([python, "watch.py"], tmp_path, TIDINGS=address, PYTHONPATH="")
+    printed = run([sys.executable, "watch.py"], tmp_path, TIDINGS=address, PYTHONPATH=path)
     assert printed.startswith("True {"), printed
     assert "'title': 'Red Mini'" in printed

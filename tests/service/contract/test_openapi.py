@@ -38,6 +38,11 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
+    return recorded(tmp_path_factory.mktemp("contract"))
+
+
+@pytest.fixture(scope="module")
 def operations(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {
         f"{method.upper()} {path}": operation
@@ -129,10 +134,6 @@ def test_nothing_is_kept_of_operations_that_are_gone() -> None:
 
 @pytest.mark.slow
 class TestOfARealService:
-    @pytest.fixture(scope="class")
-    def recording(self, tmp_path_factory: pytest.TempPathFactory) -> Recording:
-        return recorded(tmp_path_factory.mktemp("contract"))
-
     def test_the_examples_are_what_a_real_service_answers(self, recording: Recording) -> None:
         assert written(recording.examples()) == RECORDED.read_bytes(), "run scripts/examples and look at the difference"
 

@@ -83,7 +83,7 @@ class PasswordGiven(Shape, frozen=True):
 
 
 class AccountDeleted(Shape, frozen=True):
-    """What went with it: subscriptions withdrawn, and deliveries that were still due."""
+    """How many subscriptions were withdrawn, and how many due deliveries were removed."""
 
     username: str
     subscriptions: int
@@ -108,10 +108,13 @@ def _listed(scopes: frozenset[str]) -> list[str]:
 
 
 @router.post(
-    "/accounts", status_code=201, openapi_extra=takes(Credentials), responses=says(Registered, "The account", 201)
+    "/accounts",
+    status_code=201,
+    openapi_extra=takes(Credentials),
+    responses=says(Registered, "The account and its token", 201),
 )
 async def register(request: Request, key: IdempotencyKey = None) -> Response:
-    """Make an account. The token is shown this once."""
+    """Create an account and get a token for it. The token is shown only in this answer."""
     body = await read_body(request, Credentials)
     secret, token = await accounts_of(request).register(body.username, body.password, address_of(request))
     return answered({"username": token.username, "token": secret, "scopes": _listed(token.scopes)}, 201)
@@ -119,7 +122,7 @@ async def register(request: Request, key: IdempotencyKey = None) -> Response:
 
 @router.get("/accounts/me", responses=says(AccountSeen, "Your account"))
 async def me(request: Request, caller: Calling) -> Response:
-    """Who you are, and what your account may do."""
+    """Get your username and the scopes of your account."""
     account = await accounts_of(request).account(caller.owner)
     seen = {"username": account.username, "scopes": _listed(account.scopes), "created": str(account.created)}
     return answered(seen)
@@ -129,10 +132,10 @@ async def me(request: Request, caller: Calling) -> Response:
     "/accounts/me/password",
     status_code=204,
     openapi_extra=takes(NewPassword),
-    responses=says_nothing("Changed; all other tokens of yours are taken back"),
+    responses=says_nothing("Changed; your other tokens were deleted"),
 )
 async def change_password(request: Request, caller: Calling, key: IdempotencyKey = None) -> Response:
-    """Change your password. All tokens but the one you ask with are taken back."""
+    """Change your password. All your tokens are deleted except the one that sent the request."""
     body = await read_body(request, NewPassword)
     await accounts_of(request).change_password(caller, body.old, body.new, address_of(request))
     return Response(status_code=204)
@@ -153,22 +156,20 @@ async def delete_account(request: Request, caller: Calling, key: IdempotencyKey 
 
 
 @router.patch(
-    "/accounts/{username}", openapi_extra=takes(NewScopes), responses=says(AccountSeen, "The account as it is now")
+    "/accounts/{username}", openapi_extra=takes(NewScopes), responses=says(AccountSeen, "The changed account")
 )
 async def change_scopes(username: str, request: Request, _: Calling) -> Response:
-    """For operators: what an account may do. Tokens that could do more are taken back."""
+    """For operators: set the scopes of an account. Tokens with further scopes are deleted."""
     body = await read_body(request, NewScopes)
     account = await accounts_of(request).change_scopes(username, frozenset(body.scopes))
     seen = {"username": account.username, "scopes": _listed(account.scopes), "created": str(account.created)}
     return answered(seen)
 
 
-@router.put(
-    "/accounts/{username}/quota", openapi_extra=takes(NewQuota), responses=says(QuotaSeen, "The quota as it is now")
-)
+@router.put("/accounts/{username}/quota", openapi_extra=takes(NewQuota), responses=says(QuotaSeen, "The new quota"))
 async def set_quota(username: str, request: Request, _: Calling) -> Response:
-    """For operators: how many matches the account may have per minute; 0: any number. Those beyond it are counted, not
-    stored, and the owner gets a notice once a minute."""
+    """For operators: limit the matches of an account per minute; 0 means no limit. Further matches are counted but not
+    stored, and the owner gets a notice, at most once a minute."""
     body = await read_body(request, NewQuota)
     await accounts_of(request).set_quota(username, body.matches_per_minute)
     return answered({"username": username, "matches_per_minute": body.matches_per_minute})
@@ -176,7 +177,8 @@ async def set_quota(username: str, request: Request, _: Calling) -> Response:
 
 @router.post("/tokens", status_code=201, openapi_extra=takes(LogIn), responses=says(LoggedIn, "A new token", 201))
 async def log_in(request: Request, key: IdempotencyKey = None) -> Response:
-    """Log in. The token is shown this once; it has the account's scopes unless fewer are asked for."""
+    """Log in and get a token, with all scopes of the account or with those you name. The token is shown only in this
+    answer."""
     body = await read_body(request, LogIn)
     scopes = None if body.scopes is None else frozenset(body.scopes)
     expires = None if body.expires is None else read_future_time("expires", body.expires)
@@ -188,21 +190,21 @@ async def log_in(request: Request, key: IdempotencyKey = None) -> Response:
 
 @router.get("/tokens", responses=says(Tokens, "A page"))
 async def tokens(request: Request, caller: Calling, after: After = "", limit: Limit = 100) -> Response:
-    """Your tokens, without their secrets."""
+    """List your tokens, without their secrets."""
     some, next = part_of(await accounts_of(request).tokens(caller), after, limit)
     return page(request, [_seen(token, caller.digest) for token in some], next)
 
 
-@router.delete("/tokens/current", status_code=204, responses=says_nothing("Taken back"))
+@router.delete("/tokens/current", status_code=204, responses=says_nothing("Deleted"))
 async def log_out(request: Request, caller: Calling) -> Response:
-    """Take back the token that you ask with."""
+    """Delete the token that sent the request."""
     await accounts_of(request).remove_token(caller, "current")
     return Response(status_code=204)
 
 
-@router.delete("/tokens/{id}", status_code=204, responses=says_nothing("Taken back"))
+@router.delete("/tokens/{id}", status_code=204, responses=says_nothing("Deleted"))
 async def remove_token(id: str, request: Request, caller: Calling) -> Response:
-    """Take a token of yours back, by its id."""
+    """Delete one of your tokens, by its id."""
     await accounts_of(request).remove_token(caller, id)
     return Response(status_code=204)
 

@@ -67,43 +67,45 @@ class TroubledChannels(Shape, frozen=True):
 
 
 _MOST_TROUBLED = 100_000  # that anybody pages through
-_SEEN = says(ChannelSeen, "As it is now")
+_SEEN = says(ChannelSeen, "The channel")
 
 
 @router.get("/subscriptions/{id}/channel", responses=_SEEN)
 async def channel(id: str, gateway: GatewayOf, caller: Calling) -> Response:
-    """How you are told, and how that goes."""
+    """Get the channel of a subscription: how notifications are sent, and whether that works."""
     found = await gateway.channels.owned(id, caller.owner)
     return answered(channel_seen(found, "" if found is None else how_to_confirm(found)))
 
 
 @router.post("/subscriptions/{id}/channel/pause", responses=_SEEN)
 async def pause(id: str, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
-    """Nothing is sent until it is resumed; nothing is lost."""
+    """Pause a channel. Notifications are kept, and sent when it is resumed."""
     return answered(channel_seen(await gateway.channels.pause(id, caller.owner)))
 
 
 @router.post("/subscriptions/{id}/channel/resume", responses=_SEEN)
 async def resume(id: str, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
-    """What was kept is sent. A channel that was disabled or never confirmed asks the other side again first."""
+    """Resume a channel and send what was kept. If it was disabled or never confirmed, the receiver is asked for consent
+    first."""
     kept = await gateway.channels.resume(id, caller.owner)
     return answered(channel_seen(kept.channel, kept.confirm))
 
 
 @router.post(
-    "/subscriptions/{id}/channel/rotate-secret", responses=says(SecretMade, "Shown this once; both sign until then")
+    "/subscriptions/{id}/channel/rotate-secret",
+    responses=says(SecretMade, "The new secret, shown only once; until `old_until` both secrets sign"),
 )
 async def rotate_secret(id: str, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
-    """A new secret for a webhook. For 24 hours the old one signs beside it."""
+    """Create a new secret for a webhook. For 24 hours deliveries are signed with the old one as well."""
     secret, until = await gateway.channels.rotate(id, caller.owner)
     return answered({"secret": secret, "old_until": str(until)})
 
 
-@router.get("/notices", responses=says(Notices, "A page; `next` is where to go on"))
+@router.get("/notices", responses=says(Notices, "A page; `next` is the cursor to continue with"))
 async def notices(
     request: Request, gateway: GatewayOf, caller: Calling, after: After = "", limit: Limit = 100
 ) -> Response:
-    """What you must know about your channels, as that one was disabled."""
+    """List notices about your channels, for example that one was disabled."""
     start = read_cursor(after)
     found = await gateway.read(gateway.store.notices_of, caller.owner, start, limit)
     listed = [
@@ -119,21 +121,19 @@ async def notices(
     return page(request, listed, str(found[-1].number if found else start))
 
 
-@router.post(
-    "/notices/seen", status_code=204, openapi_extra=takes(SeenUpTo), responses=says_nothing("They are marked as seen")
-)
+@router.post("/notices/seen", status_code=204, openapi_extra=takes(SeenUpTo), responses=says_nothing("Marked as seen"))
 async def see_notices(request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
-    """Up to a cursor that GET /v1/notices gave as `next`."""
+    """Mark notices as seen, up to a `next` of `GET /v1/notices`."""
     body = await read_body(request, SeenUpTo)
     await gateway.write(gateway.store.see_notices, caller.owner, read_cursor(body.upto))
     return Response(status_code=204)
 
 
-@router.get("/operator/channels", responses=says(TroubledChannels, "The longest failing first"))
+@router.get("/operator/channels", responses=says(TroubledChannels, "A page of channels, longest failing first"))
 async def troubled(
     request: Request, gateway: GatewayOf, caller: Calling, after: After = "", limit: Limit = 100
 ) -> Response:
-    """The channels that fail, were disabled or are slow, whoever's they are."""
+    """List the channels of all accounts that fail, are slow or were disabled."""
     found = await gateway.read(gateway.store.troubled, min(read_cursor(after), _MOST_TROUBLED) + limit + 1)
     some, next = part_of(found, after, limit)
     return page(request, [_troubled(one) for one in some], next)

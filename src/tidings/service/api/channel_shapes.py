@@ -22,21 +22,21 @@ def _number(least: int, most: int) -> msgspec.Meta:
 
 
 class Digest(Shape, frozen=True):
-    """Several in one: sent when it holds so many, or so long after its first."""
+    """Combines notifications: sent at `count` of them, or `seconds` after the first."""
 
     count: Annotated[int, _number(2, MOST_IN_A_DIGEST)] | msgspec.UnsetType = _UNSET
     seconds: Annotated[int, _number(1, LONGEST_DIGEST)] | msgspec.UnsetType = _UNSET
 
 
 class Rate(Shape, frozen=True):
-    """No more than so many in any so many seconds."""
+    """At most `count` deliveries in any `seconds`."""
 
     count: Annotated[int, _number(1, MOST_IN_A_RATE)]
     seconds: Annotated[int, _number(1, LONGEST_RATE)]
 
 
 class Quiet(Shape, frozen=True, rename={"begin": "from", "end": "to"}):
-    """Nothing is sent while clocks of the zone show these times, maybe over midnight."""
+    """Quiet hours in a time zone; nothing is sent meanwhile. They may span midnight."""
 
     begin: _Clock
     end: _Clock
@@ -44,7 +44,7 @@ class Quiet(Shape, frozen=True, rename={"begin": "from", "end": "to"}):
 
 
 class Channel(Shape, frozen=True):
-    """How you are told: `webhook` and `apprise` have a `url`, `email` has an `address`, `stored` is only read."""
+    """How notifications are sent: `webhook` and `apprise` need a `url`, `email` an `address`; `stored` keeps them."""
 
     kind: Annotated[str, msgspec.Meta(extra_json_schema={"enum": list(KINDS)})] = STORED
     url: str | msgspec.UnsetType = _UNSET
@@ -61,7 +61,7 @@ class Channel(Shape, frozen=True):
 
 
 class ChannelSeen(Shape, frozen=True):
-    """A channel as its owner sees it: how it is, beside what was asked for."""
+    """A channel with its settings and its state."""
 
     kind: str
     state: str

@@ -25,7 +25,7 @@ router = APIRouter(tags=["channels"], route_class=GuardedRoute)
 _PAGE = "text/html"
 _TOLD: dict[int | str, dict[str, Any]] = {
     200: {"description": "A page", "content": {_PAGE: {"schema": {"type": "string"}}}},
-    410: {"description": "The link is too old", "content": {problems.PROBLEM: {"schema": {"type": "object"}}}},
+    410: {"description": "The link has expired", "content": {problems.PROBLEM: {"schema": {"type": "object"}}}},
 }
 
 
@@ -37,7 +37,7 @@ class LinkOutdated(Explained, ServiceError):
 
 @router.get("/confirm/{token}", responses=_TOLD)
 async def ask_to_confirm(token: str, request: Request, gateway: GatewayOf) -> Response:
-    """The page with the button. Nothing is changed yet."""
+    """Show a page with a button to confirm. Changes nothing: mail scanners follow links."""
     try:
         link, _ = await gateway.read(_pending, gateway, token)
     except (ChannelError, ServiceError) as problem:
@@ -48,7 +48,7 @@ async def ask_to_confirm(token: str, request: Request, gateway: GatewayOf) -> Re
 
 @router.post("/confirm/{token}", responses=_TOLD)
 async def confirm(token: str, request: Request, gateway: GatewayOf) -> Response:
-    """The channel becomes active, and what it is owed is sent."""
+    """Confirm the address. The channel becomes active, and due notifications are sent."""
     try:
         link, channel = await gateway.read(_pending, gateway, token)
     except (ChannelError, ServiceError) as problem:
@@ -59,7 +59,7 @@ async def confirm(token: str, request: Request, gateway: GatewayOf) -> Response:
 
 @router.get("/unsubscribe/{token}", responses=_TOLD)
 async def ask_to_unsubscribe(token: str, request: Request, gateway: GatewayOf) -> Response:
-    """The page with the button. Nothing is changed yet."""
+    """Show a page with a button to unsubscribe. Changes nothing: mail scanners follow links."""
     try:
         link = await gateway.read(_read, gateway, token, "unsubscribe")
     except ChannelError as problem:
@@ -69,7 +69,7 @@ async def ask_to_unsubscribe(token: str, request: Request, gateway: GatewayOf) -
 
 @router.post("/unsubscribe/{token}", responses=_TOLD)
 async def unsubscribe(token: str, request: Request, gateway: GatewayOf) -> Response:
-    """At once, and as often as you like. Only a new confirmation starts it again."""
+    """Stop sending to the address at once. Repeating it does no harm; only a new confirmation starts it again."""
     try:
         link = await gateway.read(_read, gateway, token, "unsubscribe")
     except ChannelError as problem:

@@ -23,11 +23,11 @@ router = APIRouter(prefix=V1, tags=["deliveries"], route_class=IdempotentRoute)
 _LARGEST = 2**63 - 1
 _MOST_AT_ONCE = 10_000
 Number = Annotated[int, msgspec.Meta(ge=1, le=_LARGEST)]
-State = Annotated[DeliveryState | None, Query(description="Only those")]
+State = Annotated[DeliveryState | None, Query(description="Only deliveries in this state")]
 
 
 class DeliverySeen(Shape, frozen=True):
-    """`attempts` since it was last replayed. `held`: its channel is not active; `collecting`: a digest not yet sent."""
+    """`attempts` counts since the last replay. `held`: the channel is not active. `collecting`: an open digest."""
 
     number: int
     state: str
@@ -62,7 +62,7 @@ class Deliveries(Shape, frozen=True):
 
 
 class Replay(Shape, frozen=True, rename={"first": "from", "last": "to"}):
-    """One of: `deliveries` by number, all that `failed` for good, or those with sequence numbers `from` … `to`."""
+    """Exactly one of: `deliveries` by number, all that `failed`, or a range of sequence numbers (`from`, `to`)."""
 
     deliveries: Annotated[list[Number], msgspec.Meta(min_length=1, max_length=_MOST_AT_ONCE)] | msgspec.UnsetType = (
         msgspec.UNSET
@@ -76,7 +76,7 @@ class Replayed(Shape, frozen=True):
     replayed: int
 
 
-@router.get("/subscriptions/{id}/deliveries", responses=says(Deliveries, "A page, the newest first"))
+@router.get("/subscriptions/{id}/deliveries", responses=says(Deliveries, "A page of deliveries, newest first"))
 async def deliveries(
     id: str,
     request: Request,
@@ -86,7 +86,7 @@ async def deliveries(
     after: After = "",
     limit: Limit = 100,
 ) -> Response:
-    """What was sent or is to be sent."""
+    """List the deliveries of a subscription: those that were sent and those that are due."""
     start = read_cursor(after)
     await gateway.channels.owned(id, caller.owner)
     found = await gateway.read(gateway.store.deliveries_of, id, caller.owner, start, limit + 1, state)
@@ -95,9 +95,9 @@ async def deliveries(
     return page(request, seen, next)
 
 
-@router.get("/subscriptions/{id}/deliveries/{number}", responses=says(DeliveryTold, "With every attempt"))
+@router.get("/subscriptions/{id}/deliveries/{number}", responses=says(DeliveryTold, "The delivery with all attempts"))
 async def delivery(id: str, number: str, gateway: GatewayOf, caller: Calling) -> Response:
-    """One, and all that was tried: what was asked, what was answered, how long it took."""
+    """Get a delivery and every attempt: the request, the response and how long it took."""
     await gateway.channels.owned(id, caller.owner)
     if not (number.isascii() and number.isdecimal() and len(number) < 19):
         raise NoSuchDelivery(0)
@@ -110,20 +110,22 @@ async def delivery(id: str, number: str, gateway: GatewayOf, caller: Calling) ->
 
 
 @router.post(
-    "/subscriptions/{id}/replay", openapi_extra=takes(Replay), responses=says(Replayed, "So many are due again")
+    "/subscriptions/{id}/replay",
+    openapi_extra=takes(Replay),
+    responses=says(Replayed, "How many deliveries are due again"),
 )
 async def replay(
     id: str, request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
 ) -> Response:
-    """Send deliveries once more, also those that arrived. What was removed since cannot be."""
+    """Send deliveries again, also those that arrived. Deliveries whose events were removed are skipped."""
     await gateway.channels.owned(id, caller.owner)
     body = await read_body(request, Replay)
     return answered({"replayed": await actions.replay(gateway, caller.owner, id, _chosen(body))})
 
 
-@router.post("/subscriptions/{id}/test-delivery", responses=says(AttemptSeen, "What came of it"))
+@router.post("/subscriptions/{id}/test-delivery", responses=says(AttemptSeen, "The outcome of the attempt"))
 async def send_test(id: str, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
-    """Send a test at once: the newest match, or a made-up event of the schema where there is none."""
+    """Send a test now: the newest match, or a made-up event if there is none."""
     return answered(_attempt(await actions.send_test(gateway, caller.owner, id)))
 
 

@@ -6,10 +6,10 @@ Each is made once for a version of the schema, beside the event loop, when it is
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from tidings.errors import Explained, ServiceError
@@ -17,7 +17,7 @@ from tidings.schema import Catalog
 from tidings.schema.dtd import dtds
 from tidings.service.api.documents.asyncapi import asyncapi
 from tidings.service.api.documents.json_schema import json_schema
-from tidings.service.api.requests import GatewayOf
+from tidings.service.api.requests import GatewayOf, IfNoneMatch
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.gateway import Gateway
 
@@ -26,9 +26,6 @@ router = APIRouter(tags=["documents"], route_class=GuardedRoute)
 _JSON_SCHEMA, _JSON, _DTD = "application/schema+json", "application/json", "application/xml-dtd"
 _OBJECT: dict[str, Any] = {"type": "object"}
 _TEXT: dict[str, Any] = {"type": "string"}
-IfNoneMatch = Annotated[
-    str, Header(alias="If-None-Match", description="The ETag of an earlier answer: 304 when nothing has changed")
-]
 
 
 class NoSuchDocument(Explained, ServiceError):
@@ -59,20 +56,20 @@ class Documents:
 
 
 def _answers(media: str, schema: dict[str, Any]) -> dict[int | str, dict[str, Any]]:
-    told = {"description": "Of the newest schema", "content": {media: {"schema": schema}}}
-    return {200: told, 304: {"description": "As it was"}}
+    told = {"description": "The document for the newest schema", "content": {media: {"schema": schema}}}
+    return {200: told, 304: {"description": "Not modified"}}
 
 
 @router.get("/schema.json", responses=_answers(_JSON_SCHEMA, _OBJECT), response_class=Response)
 async def schema(request: Request, gateway: GatewayOf, if_none_match: IfNoneMatch = "") -> Response:
-    """JSON Schema 2020-12 of a valid event. What it cannot say stands in its `$comment`."""
+    """Get the JSON Schema (2020-12) of valid events. Its `$comment` lists rules beyond JSON Schema."""
     version, text = await _document(request, gateway, "schema", lambda catalog: _written(json_schema(catalog)))
     return _answer(gateway, version, text, _JSON_SCHEMA, if_none_match)
 
 
 @router.get("/asyncapi.json", responses=_answers(_JSON, _OBJECT), response_class=Response)
 async def asynchronous(request: Request, gateway: GatewayOf, if_none_match: IfNoneMatch = "") -> Response:
-    """AsyncAPI 3.0 of events, and of notifications as they are polled, streamed and sent to webhooks."""
+    """Get the AsyncAPI 3.0 document: events, and notifications by polling, server-sent events and webhooks."""
     address = gateway.settings.links_lead_to
     version, text = await _document(request, gateway, "asyncapi", lambda catalog: _written(asyncapi(catalog, address)))
     return _answer(gateway, version, text, _JSON, if_none_match)
@@ -80,7 +77,7 @@ async def asynchronous(request: Request, gateway: GatewayOf, if_none_match: IfNo
 
 @router.get("/dtds/{name}.dtd", responses=_answers(_DTD, _TEXT), response_class=Response)
 async def dtd(name: str, request: Request, gateway: GatewayOf, if_none_match: IfNoneMatch = "") -> Response:
-    """The DTD of one kind of XML request."""
+    """Get the DTD of a kind of XML request."""
     version, found = await _document(request, gateway, "dtds", dtds)
     if f"{name}.dtd" not in found:
         raise NoSuchDocument(f"{name}.dtd", tuple(sorted(found)))

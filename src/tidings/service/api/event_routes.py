@@ -60,7 +60,7 @@ _EVENT: dict[str, Any] = {
     "properties": {
         "id": {"type": ["string", "null"], "minLength": 1, "maxLength": 1000},
         "source": _NULLABLE,
-        "time": {"type": ["string", "null"], "description": "ISO 8601; UTC where it has no zone"},
+        "time": {"type": ["string", "null"], "description": "When it happened: ISO 8601, UTC unless it names a zone"},
         "contact": _NULLABLE,
         "event_type": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]},
         "attributes": {"type": ["object", "null"], "description": "A value, or a list of values, for each name"},
@@ -97,7 +97,7 @@ class Published(Shape, frozen=True):
 
 
 class PublishedMany(Shape, frozen=True):
-    """Counts, and a result for each event, in their order. `omitted`: events of a long stream without a result."""
+    """Counts, and a result for each event in order. `omitted` counts the events of a long stream without a result."""
 
     accepted: int
     duplicates: int
@@ -108,17 +108,19 @@ class PublishedMany(Shape, frozen=True):
 
 def _body() -> dict[str, Any]:
     many = {"type": "array", "items": _EVENT, "description": "A refused event does not hold up the others"}
-    described = takes(_EVENT, many, told="One event or many, in any of these forms")
+    described = takes(_EVENT, many, told="One event or many, in any of these formats")
     content = described["requestBody"]["content"]
     content[cloud_events.STRUCTURED] = {"schema": _CLOUD_EVENT}
     # Without `items`: openapi-python-client 0.29 would write `isinstance(body, list[CloudEvent])`, which always fails.
     content[cloud_events.BATCH] = {"schema": {"type": "array", "description": "Of CloudEvents"}}
     for kind in STREAMED:
-        content[kind] = {"schema": {"type": "string", "description": "One event a line, read as they come"}}
+        content[kind] = {
+            "schema": {"type": "string", "description": "One JSON object per line, processed as they arrive"}
+        }
     return described | {"security": [{"token": []}]}
 
 
-_ANSWERS = says(Published, "Accepted, or known already", 202) | says(PublishedMany, "Some events were refused", 207)
+_ANSWERS = says(Published, "Accepted, or a duplicate", 202) | says(PublishedMany, "Some events were refused", 207)
 _ANSWERS[202]["content"][_JSON]["schema"] = {
     "anyOf": [says(shape, "")[200]["content"][_JSON]["schema"] for shape in (Published, PublishedMany)]
 }
@@ -126,17 +128,16 @@ _ANSWERS[202]["content"][_JSON]["schema"] = {
 
 @router.post("/events", status_code=202, openapi_extra=_body(), responses=_ANSWERS)
 async def publish(request: Request, key: IdempotencyKey = None) -> Response:
-    """Publish. One event is answered by its place in the journal, an array or a stream by a result for each event: 202
-    where all were accepted or known already, 207 where some were refused, 422 where all were.
+    """Publish one event, an array or a stream of lines. The answer to one event is its position in the journal; the
+    answer to many has a result for each: 202 if none was refused, 207 if some were, 422 if all were.
 
-    An array has a result for each event. Of a stream the first 10,000 events have one; after those, accepted events are
-    only counted. The first 1,000 refused events have their `errors`.
+    For a stream only the first 10,000 events have a result; later ones are counted. Only the first 1,000 refused events
+    have `errors`.
 
-    Sent again under the same Idempotency-Key, events without an id are not doubled. One event or an array then gets the
-    answer of the first sending; a stream tells which of its events are duplicates.
+    Two events with the same source and id are the same event: the second one is a duplicate. Events without an id get
+    one; with an `Idempotency-Key` a repeated request gives them the same ids again.
 
-    `Tidings-Duplicate-Window` says for how many seconds a second event of one source and id is known as a duplicate;
-    without it, for ever.
+    `Tidings-Duplicate-Window` is for how many seconds duplicates are recognized; without it, always.
     """
     check_need(request, _NEED)  # the entrance calls this without the route, and without the key
     gateway: Gateway = request.app.state.gateway

@@ -48,21 +48,21 @@ def _problem(status: int, told: str) -> dict[int | str, dict[str, Any]]:
 
 
 QuestionsOf = Annotated[Questions, Depends(questions_of)]
-FilterText = Annotated[str, Query(description="Only events that match; without it, all")]
-Since = Annotated[str, Query(max_length=100, description=f"Accepted at or after it: {WHEN}")]
-Until = Annotated[str, Query(max_length=100, description="Accepted before it")]
-PageSize = Annotated[int | None, Query(ge=1, le=1000, description=f"How many at most; {PAGE} unless said")]
-Order = Annotated[Literal["oldest", "newest"], Query(description="Which come first")]
-Prefer = Annotated[str, Header(alias="Prefer", description="`respond-async`: run as a query in the background")]
+FilterText = Annotated[str, Query(description="Only events that match this filter")]
+Since = Annotated[str, Query(max_length=100, description=f"Only events accepted at or after this time: {WHEN}")]
+Until = Annotated[str, Query(max_length=100, description="Only events accepted before this time")]
+PageSize = Annotated[int | None, Query(ge=1, le=1000, description=f"Maximum number of events; {PAGE} by default")]
+Order = Annotated[Literal["oldest", "newest"], Query(description="Oldest or newest first")]
+Prefer = Annotated[str, Header(alias="Prefer", description="`respond-async` runs it as a query in the background")]
 
 
 @router.post(
     "/filters/explain",
     openapi_extra=takes(EventToExplain),
-    responses={**says(ExplanationSeen, "Why, or why not"), **_problem(404, "There is no such event")},
+    responses={**says(ExplanationSeen, "The explanation"), **_problem(404, "No such event")},
 )
 async def explain(request: Request, caller: Calling, questions: QuestionsOf) -> Response:
-    """Why an event matches a filter, or why not: each predicate, true or false, with the event's values."""
+    """Explain why an event matches a filter or not: whether each predicate holds, with the values of the event."""
     body = await read_body(request, EventToExplain)
     given = [member is not UNSET for member in (body.event, body.position, body.id)]
     if sum(given) != 1 or (body.source is not UNSET and body.id is UNSET):
@@ -76,11 +76,13 @@ async def explain(request: Request, caller: Calling, questions: QuestionsOf) -> 
     return answered(await questions.explain(caller.owner, body.filter, event))
 
 
-@router.post("/filters/test", openapi_extra=takes(FilterToTest), responses=says(TestSeen, "What it would have matched"))
+@router.post(
+    "/filters/test", openapi_extra=takes(FilterToTest), responses=says(TestSeen, "What the filter would have matched")
+)
 async def test(request: Request, gateway: GatewayOf, caller: Calling, questions: QuestionsOf) -> Response:
-    """Try a filter before it is left standing: what is odd about it, and what of the stored events it matches.
+    """Try a filter before you subscribe: warnings about it, and which stored events it would have matched.
 
-    Of a long period only the newest events are looked at; `of_newest` says how many positions of the journal.
+    In a long period only the newest events are scanned; `of_newest` is the number of journal positions scanned.
     """
     body = await read_body(request, FilterToTest)
     end = gateway.store.clock.now()
@@ -104,7 +106,13 @@ async def test(request: Request, gateway: GatewayOf, caller: Calling, questions:
     )
 
 
-@router.get("/events", responses={**says(EventsSeen, "A page"), **says(QueryAsked, "It is a job: see Location", 202)})
+@router.get(
+    "/events",
+    responses={
+        **says(EventsSeen, "A page of events"),
+        **says(QueryAsked, "A query was started; `Location` is its address", 202),
+    },
+)
 async def events(
     request: Request,
     gateway: GatewayOf,
@@ -118,10 +126,10 @@ async def events(
     order: Order = "oldest",
     prefer: Prefer = "",
 ) -> Response:
-    """The stored events that match a filter. All accounts may read them.
+    """Search the stored events with a filter. Every account can read all of them.
 
-    One answer goes through some 200,000 events at most, so a page may be short, even empty; `next` is null when there
-    is no more. A filter over more than a million positions, asked without `limit` and `after`, becomes a job.
+    One request scans at most about 200,000 events, so a page may be short or even empty; continue until `next` is null.
+    A search over more than a million positions without `limit` and `after` runs as a query in the background.
     """
     now = gateway.store.clock.now()
     wanted = "respond-async" in prefer.lower()
@@ -148,44 +156,44 @@ async def events(
     )
 
 
-@router.get("/events/{position}", responses=says(EventSeen, "It is there"))
+@router.get("/events/{position}", responses=says(EventSeen, "The event"))
 async def event(
     position: Annotated[int, Path(ge=1, le=LAST_POSITION)], questions: QuestionsOf, caller: Calling
 ) -> Response:
-    """One stored event. All accounts may read it."""
+    """Get an event by its position in the journal. Every account can read it."""
     return answered(_event(await questions.stored(position)))
 
 
-@router.get("/queries", responses=says(QueriesSeen, "A page of those that are kept, by age"))
+@router.get("/queries", responses=says(QueriesSeen, "A page of queries"))
 async def queries(
     request: Request, caller: Calling, questions: QuestionsOf, after: After = "", limit: Limit = 100
 ) -> Response:
-    """Your large queries of the last day."""
+    """List your queries of the last day, oldest first."""
     some, next = part_of(await questions.queries(caller.owner), after, limit)
     return page(request, [_query(one) for one in some], next)
 
 
-@router.get("/queries/{id}", responses=says(QuerySeen, "How far it is"))
+@router.get("/queries/{id}", responses=says(QuerySeen, "The query"))
 async def query(id: str, caller: Calling, questions: QuestionsOf) -> Response:
-    """One of your large queries."""
+    """Get the state of a query and how far it has come."""
     return answered(_query(await questions.query(caller.owner, id)))
 
 
 @router.get(
     "/queries/{id}/events",
-    responses={**says(QueryEventsSeen, "A page of what it found"), **_problem(409, "It is not done")},
+    responses={**says(QueryEventsSeen, "A page of events"), **_problem(409, "The query is not finished")},
 )
 async def query_events(
     id: str, request: Request, caller: Calling, questions: QuestionsOf, after: After = "", limit: Limit = 100
 ) -> Response:
-    """What a query found, in the order of the journal, once it is done."""
+    """List the events that a finished query found, in journal order."""
     lines, next = await questions.query_events(caller.owner, id, read_cursor(after), limit)
     return page(request, [msgspec.Raw(line) for line in lines], None if next is None else str(next))
 
 
-@router.delete("/queries/{id}", status_code=204, responses=says_nothing("It is gone"))
+@router.delete("/queries/{id}", status_code=204, responses=says_nothing("Deleted"))
 async def remove_query(id: str, caller: Calling, questions: QuestionsOf) -> Response:
-    """End one of your queries where it runs, and forget what it found."""
+    """Stop a query if it still runs, and delete its results."""
     await questions.remove_query(caller.owner, id)
     return Response(status_code=204)
 

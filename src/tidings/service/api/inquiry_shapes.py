@@ -13,7 +13,7 @@ LAST_POSITION = 2**62
 
 
 class EventToExplain(Shape, frozen=True):
-    """Exactly one of `event`, `position` and `id` (with its `source`) says which event is meant."""
+    """Name the event by exactly one of `event`, `position` and `id` (with its `source`)."""
 
     filter: str
     event: dict[str, Any] | UnsetType = UNSET
@@ -44,8 +44,10 @@ class ExplanationSeen(Shape, frozen=True):
 
 class FilterToTest(Shape, frozen=True):
     filter: str
-    since: Annotated[str, Meta(max_length=100, description=f"Events accepted from then on: {WHEN}")] = "7d"
-    limit: Annotated[int, Meta(ge=0, le=100, description="How many of the newest to show")] = 10
+    since: Annotated[str, Meta(max_length=100, description=f"Only events accepted at or after this time: {WHEN}")] = (
+        "7d"
+    )
+    limit: Annotated[int, Meta(ge=0, le=100, description="How many of the newest matches to return")] = 10
 
 
 class EventSeen(Shape, frozen=True):

@@ -21,7 +21,8 @@ LONGEST_WAIT = 30.0
 _LARGEST_PAGE = 8 << 20  # bytes of events, unless one has more: a thousand large ones would be a quarter of a gigabyte
 _READ_AT_ONCE = 100  # events; those beyond the page are not read for nothing
 Wait = Annotated[
-    float, Query(ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="Seconds to wait for the first new one")
+    float,
+    Query(ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="Seconds to wait for the first new notification"),
 ]
 
 
@@ -37,14 +38,15 @@ class Notifications(Shape, frozen=True):
     next: str
 
 
-_PAGE = says(Notifications, "A page; `next` is where to go on, also when there is nothing yet")
+_PAGE = says(Notifications, "A page; `next` is the cursor to continue with, also when there is nothing yet")
 
 
 @router.get("/notifications", responses=_PAGE)
 async def notifications(
     request: Request, gateway: GatewayOf, caller: Calling, after: After = "", limit: Limit = 100, wait: Wait = 0
 ) -> Response:
-    """Of all your subscriptions. An event that was removed since is null."""
+    """List the notifications of all your subscriptions, oldest first. With `wait` the request waits for the first new
+    one. `event` is null if the event was removed in the meantime."""
     return await _answer(request, gateway, caller.owner, None, read_cursor(after), limit, wait)
 
 
@@ -58,7 +60,7 @@ async def of_subscription(
     limit: Limit = 100,
     wait: Wait = 0,
 ) -> Response:
-    """Of one subscription of yours, also when it was withdrawn since."""
+    """List the notifications of one subscription, also after it was withdrawn."""
     start = read_cursor(after)
     await gateway.read(check_owned, gateway, id, caller.owner)
     return await _answer(request, gateway, caller.owner, id, start, limit, wait)

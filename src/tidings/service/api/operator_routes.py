@@ -63,7 +63,7 @@ class Figuring:
 
 @router.get("/healthz", responses=says(Health, "The service runs"))
 async def healthz() -> Response:
-    """Whether the service runs at all."""
+    """Check that the process answers. `/readyz` checks that it can do its work."""
     return answered({"alive": True})
 
 
@@ -72,7 +72,7 @@ _TEXT = {200: {"description": "Prometheus text format", "content": {"text/plain"
 
 @router.get("/metrics", responses=_TEXT)  # type: ignore[arg-type]
 async def metrics(request: Request, gateway: GatewayOf) -> Response:
-    """Counts since the start of this process, and the store's figures."""
+    """Get counters since the start of this process, and gauges of the store."""
     families = list(request.app.state.metrics.families())
     try:
         families += store_families(await request.app.state.figuring.figures())

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
-from fastapi import Depends, Query, Request, Security
+from fastapi import Depends, Header, Query, Request, Security
 from fastapi.security import HTTPBearer
 from starlette.responses import Response
 
@@ -96,5 +96,8 @@ def part_of(items: Sequence[T], after: str, limit: int) -> tuple[Sequence[T], st
 
 GatewayOf = Annotated[Gateway, Depends(gateway_of)]
 Calling = Annotated[Caller, Depends(calling)]
-After = Annotated[str, Query(max_length=600, description="The `next` of the page before")]
-Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="How many at most")]
+After = Annotated[str, Query(max_length=600, description="The `next` of the previous page")]
+Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="Maximum number of items")]
+IfNoneMatch = Annotated[
+    str, Header(alias="If-None-Match", description="The `ETag` of an earlier answer; 304 if nothing has changed")
+]

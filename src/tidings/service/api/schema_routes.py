@@ -15,7 +15,7 @@ from tidings.schema.catalog import UnknownName
 from tidings.schema.domain import Kind, usable
 from tidings.schema.json_form import SchemaForm
 from tidings.service.actions import schema as actions
-from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, answered, page, read_cursor
+from tidings.service.api.requests import V1, After, Calling, GatewayOf, IfNoneMatch, Limit, answered, page, read_cursor
 from tidings.service.api.shapes import Shape, check_media_type, says, takes
 from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.gateway import Gateway
@@ -36,7 +36,7 @@ def _object(title: str, required: list[str], **members: Any) -> dict[str, Any]:
     return {"title": title, **described}
 
 
-_TREE = {"type": "object", "description": "Each node's name with the object of the nodes below it"}
+_TREE = {"type": "object", "description": "Maps the name of each node to the object of its children"}
 _DOMAIN = _object(
     "Domain",
     ["name", "kind"],
@@ -87,10 +87,10 @@ class History(Shape, frozen=True):
     next: str | None
 
 
-_GROWN = says(Grown, "The version that has it, and its place in the journal", 201)
+_GROWN = says(Grown, "The new version of the schema, and the position of the change", 201)
 _FORMS = says(_SCHEMA, "The newest schema")
 _FORMS[200]["content"]["application/xml"] = {"schema": {"type": "string"}}
-_FORMS[304] = {"description": "It is still the version of If-None-Match"}
+_FORMS[304] = {"description": "Not modified: `If-None-Match` has the newest version"}
 
 
 class Written:
@@ -110,20 +110,20 @@ class Written:
 
 
 @router.get("/schema", responses=_FORMS)
-async def schema(request: Request, gateway: GatewayOf) -> Response:
-    """The newest schema, as JSON or, where `Accept` prefers it, in the XML form of the thesis. Needs no token."""
+async def schema(request: Request, gateway: GatewayOf, if_none_match: IfNoneMatch = "") -> Response:
+    """Get the newest schema: as JSON, or as XML if `Accept` prefers it."""
     kind = "xml" if _prefers_xml(request.headers.get("accept", "")) else "json"
     written: Written = request.app.state.written_schema
     tag, text = await gateway.read(lambda: written.form(gateway.store.catalog(), kind))
     headers = {"ETag": tag, "Vary": "Accept", "Cache-Control": "no-cache"}
-    if tag in request.headers.get("if-none-match", ""):
+    if tag in if_none_match:
         return Response(status_code=304, headers=headers)
     return Response(text, headers=headers, media_type=f"application/{kind}")
 
 
-@router.get("/schema/history", responses=says(History, "The steps by which it grew"))
+@router.get("/schema/history", responses=says(History, "A page of changes"))
 async def history(request: Request, gateway: GatewayOf, after: After = "", limit: Limit = 100) -> Response:
-    """The steps by which the schema grew, oldest first. Needs no token."""
+    """List the changes of the schema, oldest first."""
     start = read_cursor(after)
     changes, next = await gateway.read(_history, gateway, start, limit)
     return page(request, changes, next)
@@ -131,7 +131,7 @@ async def history(request: Request, gateway: GatewayOf, after: After = "", limit
 
 @router.post("/schema/domains", status_code=201, openapi_extra=takes(_DOMAIN), responses=_GROWN)
 async def create_domain(request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
-    """A new domain."""
+    """Create a domain: a set of values and the operators that filters may use on them."""
     read = await _piece(request, gateway)
     return await _grown(gateway, growth.CreateDomain(await gateway.read(json_form.read_domain, read)))
 
@@ -140,7 +140,7 @@ async def create_domain(request: Request, gateway: GatewayOf, caller: Calling, k
 async def create_attribute(
     request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
 ) -> Response:
-    """A new attribute over a domain that exists."""
+    """Create an attribute over an existing domain."""
     return await _grown(gateway, growth.CreateAttribute(json_form.read_attribute(await _piece(request, gateway))))
 
 
@@ -148,7 +148,7 @@ async def create_attribute(
 async def create_event_type(
     request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
 ) -> Response:
-    """A new event type over attributes that exist; they are mandatory and unique unless it says otherwise."""
+    """Create an event type over existing attributes. Attributes are mandatory and unique by default."""
     return await _grown(gateway, growth.CreateEventType(json_form.read_event_type(await _piece(request, gateway))))
 
 
@@ -156,7 +156,7 @@ async def create_event_type(
 async def extend_event_type(
     name: str, request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
 ) -> Response:
-    """One optional attribute more for an event type."""
+    """Add an optional attribute to an event type."""
     use = json_form.read_use(await _piece(request, gateway), mandatory=False)
     return await _grown(gateway, growth.ExtendEventType(name, use), ("event type", name))
 
@@ -167,7 +167,7 @@ async def extend_event_type(
 async def append_value(
     name: str, request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
 ) -> Response:
-    """One value more in an enumeration, or one node more in a hierarchy, below `parent` or as a root."""
+    """Add a value to an enumeration, or a node to a hierarchy: below `parent`, or as a root."""
     read = await _piece(request, gateway)
     if not isinstance(read, dict):
         raise SchemaForm("value", f"expected an object, got {shown(read)}")

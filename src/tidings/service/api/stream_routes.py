@@ -24,11 +24,11 @@ _TOLD = {
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     }
 }
-After = Annotated[str, Query(max_length=600, description=f"A cursor, or `{NOW}`: only what is found from now on")]
+After = Annotated[str, Query(max_length=600, description=f"A cursor, or `{NOW}` to skip stored notifications")]
 Resumed = Annotated[
-    str, Header(alias="Last-Event-ID", max_length=600, description="The `id` of the last event that came")
+    str, Header(alias="Last-Event-ID", max_length=600, description="The `id` of the last server-sent event received")
 ]
-One = Annotated[str | None, Query(max_length=600, description="Only this subscription's")]
+One = Annotated[str | None, Query(max_length=600, description="Only the notifications of this subscription")]
 
 
 class _Streamed(StreamingResponse):
@@ -54,8 +54,8 @@ async def stream(
     after: After = "",
     last_event_id: Resumed = "",
 ) -> Response:
-    """Your notifications, those that are stored and then each as it is found. A stream that broke off goes on after the
-    Last-Event-ID; where there is none, after the cursor, or from the first notification on."""
+    """Stream your notifications as server-sent events: first the stored ones, then each new one as it is found. To
+    resume, send the `Last-Event-ID`; otherwise the stream starts after the cursor `after`, or at the beginning."""
     start = last_event_id or after
     cursor = await gateway.read(gateway.store.last_cursor) if start == NOW else read_cursor(start)
     if subscription is not None:

@@ -24,7 +24,7 @@ router = APIRouter(prefix=V1, tags=["subscriptions"], route_class=IdempotentRout
 
 T = TypeVar("T")
 _LONGEST_TIME = 100
-Time = Annotated[str, msgspec.Meta(max_length=_LONGEST_TIME, description="ISO 8601, a time to come")]
+Time = Annotated[str, msgspec.Meta(max_length=_LONGEST_TIME, description="A future time, ISO 8601")]
 
 
 class NewSubscription(Shape, frozen=True):
@@ -34,7 +34,7 @@ class NewSubscription(Shape, frozen=True):
 
 
 class ChangedSubscription(Shape, frozen=True):
-    """At least one of them; `expiry: null` takes it away."""
+    """At least one member; `expiry: null` removes the expiry."""
 
     state: Literal["active", "paused"] | msgspec.UnsetType = msgspec.UNSET
     filter: str | msgspec.UnsetType = msgspec.UNSET
@@ -43,8 +43,8 @@ class ChangedSubscription(Shape, frozen=True):
 
 
 class SubscriptionSeen(Shape, frozen=True):
-    """`since` is the journal's position from which on it counts. In the answer to a change, `position` is that of the
-    change; it is left out where nothing was to be changed."""
+    """Events after the journal position `since` are matched. The answer to a change has the change's `position`, unless
+    nothing changed."""
 
     id: str
     filter: str
@@ -60,7 +60,7 @@ class SubscriptionSeen(Shape, frozen=True):
 
 
 class Withdrawn(Shape, frozen=True):
-    """`position` is that in the journal: events before it count still, those after it not."""
+    """Events after the journal `position` are no longer matched."""
 
     id: str
     position: int
@@ -71,17 +71,18 @@ class Subscriptions(Shape, frozen=True):
     next: str | None
 
 
-State = Annotated[Literal["active", "paused"] | None, Query(description="Only those")]
+State = Annotated[Literal["active", "paused"] | None, Query(description="Only subscriptions in this state")]
 
 
 @router.post(
     "/subscriptions",
     status_code=201,
     openapi_extra=takes(NewSubscription),
-    responses=says(SubscriptionSeen, "It counts for every event accepted from now on", 201),
+    responses=says(SubscriptionSeen, "Subscribed: every event accepted from now on is matched", 201),
 )
 async def subscribe(request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
-    """Leave a filter standing. With an Idempotency-Key the id follows from it, so that a repeat finds it."""
+    """Subscribe with a filter, and optionally a channel and an expiry. Every event accepted from now on is matched with
+    it. The `secret` of a webhook is shown only in this answer."""
     body = await read_body(request, NewSubscription)
     expiry = None if body.expiry is None else read_future_time("expiry", body.expiry)
     channel = None if body.channel is None else body.channel.asked()
@@ -89,11 +90,11 @@ async def subscribe(request: Request, gateway: GatewayOf, caller: Calling, key: 
     return answered(_changed(made), 201, {"Location": f"/v1/subscriptions/{made.standing.id}"})
 
 
-@router.get("/subscriptions", responses=says(Subscriptions, "A page"))
+@router.get("/subscriptions", responses=says(Subscriptions, "A page of subscriptions"))
 async def listed(
     request: Request, gateway: GatewayOf, caller: Calling, after: After = "", limit: Limit = 100, state: State = None
 ) -> Response:
-    """Yours, by id."""
+    """List your subscriptions, ordered by id."""
     if after and not is_id(after):
         raise WrongCursor(after)
     found, next = await gateway.read(_page, gateway, caller.owner, after, limit, state)
@@ -102,20 +103,22 @@ async def listed(
     return page(request, [seen(one, channels.get(one.id)) for one in found], next)
 
 
-@router.get("/subscriptions/{id}", responses=says(SubscriptionSeen, "It stands"))
+@router.get("/subscriptions/{id}", responses=says(SubscriptionSeen, "The subscription"))
 async def one(id: str, gateway: GatewayOf, caller: Calling) -> Response:
-    """One of yours."""
+    """Get one of your subscriptions."""
     found = await subscriptions.own(gateway, caller.owner, id)
     return answered(seen(found, await gateway.read(gateway.store.channel, id, caller.owner)))
 
 
 @router.patch(
-    "/subscriptions/{id}", openapi_extra=takes(ChangedSubscription), responses=says(SubscriptionSeen, "As it is now")
+    "/subscriptions/{id}",
+    openapi_extra=takes(ChangedSubscription),
+    responses=says(SubscriptionSeen, "The changed subscription"),
 )
 async def change(
     id: str, request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
 ) -> Response:
-    """Pause, resume or edit: all of it, or nothing. What it is already is left so."""
+    """Edit, pause or resume a subscription. Either all changes are made or none."""
     body = await read_body(request, ChangedSubscription)
     if body == ChangedSubscription():
         raise WrongBody("give at least one of 'state', 'filter', 'expiry' and 'channel'")
@@ -130,7 +133,7 @@ async def change(
 
 @router.delete("/subscriptions/{id}", responses=says(Withdrawn, "Withdrawn"))
 async def withdraw(id: str, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
-    """Withdraw one of yours. What it found stays readable, and what is owed for it is still sent."""
+    """Withdraw a subscription. Its notifications remain readable, and deliveries that are due are still sent."""
     return answered({"id": id, "position": await subscriptions.withdraw(gateway, caller.owner, id)})
 
 

@@ -31,7 +31,12 @@ _LARGEST_KEPT = 1 << 20  # bytes of an answer; events of a larger one are known 
 
 # A parameter of every such route, so that it is in the OpenAPI document.
 IdempotencyKey = Annotated[
-    str | None, Header(alias="Idempotency-Key", pattern=r"^[!-~]{1,255}$", description="So that it can be sent again")
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        pattern=r"^[!-~]{1,255}$",
+        description="Makes it safe to repeat the request for 24 hours",
+    ),
 ]
 
 

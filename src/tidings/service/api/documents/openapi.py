@@ -55,7 +55,7 @@ _RULE = {
 }
 _PROBLEM = {
     "type": "object",
-    "description": "RFC 9457. `type` leads to a page that says what it means and what to do",
+    "description": "RFC 9457. `type` is stable and leads to a page with its meaning and remedy.",
     "properties": {
         "type": {"type": "string", "format": "uri-reference"},
         "title": {"type": "string"},
