@@ -64,9 +64,9 @@ def test_an_executor_waits_and_refuses_nothing(tmp_path: Path, monkeypatch: pyte
 
 
 def test_one_event_that_fails_is_buried_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tidings.store import append
+    from tidings.store import draft_group
 
-    written = append.write_event
+    written = draft_group.write_event
 
     def broken(event):  # type: ignore[no-untyped-def]
         if event.id == "e2":
@@ -80,7 +80,7 @@ def test_one_event_that_fails_is_buried_alone(tmp_path: Path, monkeypatch: pytes
         intake = Intake(store)
         for arrived in FolderSource(tmp_path).arrivals(iter(rows_of(path)), store.catalog, store.clock.now):
             intake.take(arrived)
-        monkeypatch.setattr(append, "write_event", broken)
+        monkeypatch.setattr(draft_group, "write_event", broken)
         intake.finish()
         assert (intake.taken.events, intake.taken.refused) == (3, 1)
         (letter,) = store.dead_letters()
