@@ -60,7 +60,7 @@ def test_columns_have_one_type_per_kind(batch):
     assert batch.columns["brand"].dictionary.to_pylist() == ["opel", "mini", "audi"]
     assert batch.columns["brand"].indices.to_pylist() == [1, None, None, None]
     assert batch.columns["brands"].flatten().indices.to_pylist() == [2, 0]
-    assert batch.columns["category"].dictionary.to_pylist() == ["a", "b", "c"]  # pre-order
+    assert batch.columns["category"].dictionary.to_pylist() == ["a", "a > b", "c"]  # pre-order
     assert batch.event_types.to_pylist() == [[0], [0, 1], [2], [0]]
     assert batch.sources.to_pylist() == ["", "s", "", ""]
 

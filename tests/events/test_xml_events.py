@@ -89,7 +89,7 @@ def test_values_are_read_by_their_domain():
             "event_type": ["all"],
             "attributes": {
                 "brands": "mini",
-                "category": "b",
+                "category": "a > b",
                 "name": "007",
                 "price": 1.5,
                 "sizes": [1, 20],

@@ -32,8 +32,8 @@ def alternatives(text: str) -> list[list[str]]:
         ("not (price in (1, 2))", [["price not in (1, 2)"]]),
         ("not (price < budget)", [['price >= "budget"']]),
         ("not (size < L)", [["size >= 'L'"]]),
-        ("not (category < table)", [["not (category < 'table')"]]),  # the order is partial
-        ("not (category = table)", [["category != 'table'"]]),
+        ("not (category < table)", [["not (category < 'furniture > table')"]]),  # the order is partial
+        ("not (category = table)", [["category != 'furniture > table'"]]),
         ("not (category >= kinds)", [['not (category >= "kinds")']]),
         ("not (price exists)", [["not (price exists)"]]),
         ("not (body = 'a')", [["body != 'a'"]]),

@@ -24,7 +24,7 @@ from tidings.schema.growth import AppendNode, AppendValue, CreateAttribute, Crea
         ("colour = blue", "colour = 'blue'"),
         ("price<budget", 'price < "budget"'),
         ('"not"=5', '"not" = 5'),
-        ("category under table", "category <= 'table'"),
+        ("category under table", "category <= 'furniture > table'"),
         ("paint contains blue", "paint contains 'blue'"),
         ("paint not in (blue,'it''s')", "paint not in ('blue', 'it''s')"),
         ("not paint contains blue", "paint not contains 'blue'"),

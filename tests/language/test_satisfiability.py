@@ -26,7 +26,7 @@ def clash(text: str) -> list[str] | None:
         ("title < ''", ["title < ''"]),
         ("category < 'toy'", ["category < 'toy'"]),
         ("category > 'furniture'", ["category > 'furniture'"]),
-        ("category <= 'table' and category <= 'vehicle'", ["category <= 'table'", "category <= 'vehicle'"]),
+        ("category <= 'table' and category <= 'vehicle'", ["category <= 'furniture > table'", "category <= 'vehicle'"]),
         ("price between 2 and 1", ["price between 2 and 1"]),
         ("price exists and not (price exists)", ["price exists", "not (price exists)"]),
         ("not (event.id exists)", ["not (event.id exists)"]),

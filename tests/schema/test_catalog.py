@@ -16,7 +16,7 @@ from tidings.schema.catalog import IllegalName, InvalidSchema, NameTaken, Unknow
 from tidings.schema.domain import OperatorOutsideKind, OutsideDomain, PartOutsideKind, RepeatedValue
 from tidings.schema.files import SchemaFile, UnknownForm
 from tidings.schema.growth import MandatoryExtension, WrongKind
-from tidings.schema.hierarchy import NotPreOrder, RepeatedNode, TooDeep, UnknownNode
+from tidings.schema.hierarchy import AmbiguousNode, IllegalNode, NotPreOrder, RepeatedNode, TooDeep, UnknownNode
 from tidings.schema.json_form import SchemaForm
 from tidings.schema.safe_xml import MalformedXml
 from tidings.schema.values import NotText
@@ -143,7 +143,9 @@ SAMPLES = [
     RepeatedValue("d", "a"),
     OutsideDomain("d", 7, "expected text"),
     NotText("domain 'd'", "\ud800"),
-    RepeatedNode("a", cyclic=True),
+    RepeatedNode("a > b"),
+    IllegalNode("a > b"),
+    AmbiguousNode("andere", ("Peugeot > andere", "Audi > andere")),
     TooDeep("a"),
     NotPreOrder("a", 5),
     UnknownNode("tabel", ("table",)),

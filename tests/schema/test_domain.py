@@ -81,7 +81,7 @@ def test_half_a_surrogate_pair_is_no_value():
         (MONEY, 900.0, 900),
         (WORDS, "red", "red"),
         (BRAND, "mini", "mini"),
-        (CATEGORY, "table", "table"),
+        (CATEGORY, "table", "dining room > table"),
         (MOMENT, "1970-01-01T00:00:01Z", Instant(1_000_000)),
         (MOMENT, Instant(5), Instant(5)),
     ],
@@ -123,7 +123,7 @@ def test_many_values_are_counted_not_listed():
 
 def test_ordinals_are_places_in_the_list_and_pre_order_numbers():
     assert [SIZE.ordinal(value) for value in SIZE.values] == [0, 1, 2]
-    assert CATEGORY.vocabulary[CATEGORY.ordinal("table")] == "table"
+    assert CATEGORY.vocabulary[CATEGORY.ordinal("table")] == "dining room > table"
     assert BRAND.names("mini")
     assert not BRAND.names("table")
     assert MONEY.kind.totally_ordered

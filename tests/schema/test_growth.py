@@ -22,7 +22,7 @@ from tidings.schema.growth import (
     WrongKind,
     grow,
 )
-from tidings.schema.hierarchy import RepeatedNode, UnknownNode
+from tidings.schema.hierarchy import IllegalNode, RepeatedNode, UnknownNode
 from tidings.schema.json_form import read_change, write_change
 
 YEAR = Domain("year", Kind.NUMERIC)
@@ -56,7 +56,7 @@ def test_a_node_is_appended_below_its_parent_or_as_a_root():
     grown = grow(grow(LE_SUBSCRIBE, AppendNode("category", "sofa", "bedroom")), AppendNode("category", "garage", None))
     hierarchy = (grown.domain("category") or YEAR).hierarchy
     start, stop = hierarchy.interval("bedroom")
-    assert hierarchy.nodes[start:stop] == ("bedroom", "bed", "wardrobe", "sofa")
+    assert hierarchy.names[start:stop] == ("bedroom", "bed", "wardrobe", "sofa")
     assert hierarchy.nodes[-1] == "garage"
 
 
@@ -131,8 +131,8 @@ def test_what_breaks_a_rule_is_refused_with_the_reason(change, error, message):
 @pytest.mark.parametrize(
     ("node", "parent", "error", "message"),
     [
-        ("bed", "outdoor", RepeatedNode, "'bed' occurs twice"),
-        ("bed", "bed", RepeatedNode, "cycle"),
+        ("bed", "bedroom", RepeatedNode, "'bedroom > bed' occurs twice"),
+        ("out > door", "bed", IllegalNode, "'out > door' cannot name a node"),
         ("sofa", "bedrom", UnknownNode, "no node 'bedrom' in the hierarchy; did you mean 'bedroom'?"),
     ],
 )

@@ -13,7 +13,7 @@ from tidings.errors import SchemaError
 from tidings.schema import AttributeUse, Kind, json_form
 from tidings.schema.catalog import InvalidSchema
 from tidings.schema.growth import AppendNode, AppendValue, ExtendEventType
-from tidings.schema.hierarchy import NO_PARENT, RepeatedNode, TooDeep
+from tidings.schema.hierarchy import NO_PARENT, TooDeep
 from tidings.schema.json_form import SchemaForm
 
 ARCHITECTURE = """
@@ -31,7 +31,7 @@ def test_the_form_of_the_design_is_read():  # architecture, file forms
     money, brand, category = catalog.domains
     assert money.operators == ("=", "<", "<=", ">", ">=")
     assert (brand.values, brand.operators) == (("opel", "mini"), ("=", "!="))
-    assert category.hierarchy.nodes == ("furniture", "table", "dining table")
+    assert category.hierarchy.names == ("furniture", "table", "dining table")
     assert catalog.view(["car"]).uses == {"price": AttributeUse("price")}
     assert catalog.version == 1
 
@@ -89,8 +89,12 @@ def domain_with(**members: object) -> str:
         (domain_with(kind="enumerated", ordered="yes"), "'ordered' must be True or False, got 'yes'"),
         (domain_with(kind="hierarchical", tree=["a"]), "'tree' is made of nested objects, got ['a']"),
         (domain_with(kind="hierarchical", tree={"a": "b"}), "'tree' is made of nested objects, got 'b'"),
-        (domain_with(kind="hierarchical", tree={"a": {"b": {"a": {}}}}), "cycle: 'a' is below itself"),
-        (domain_with(kind="hierarchical", tree={"a": {"b": {}}, "b": {}}), "node 'b' occurs twice"),
+        (domain_with(kind="hierarchical", tree={"a": {"b > c": {}}}), "'b > c' cannot name a node"),
+        (domain_with(kind="numeric", open=True), "'open' belongs to enumerated domains; this one is numeric"),
+        (
+            domain_with(kind="enumerated", values=[], ordered=True, open=True),
+            "'open' belongs to unordered enumerated domains; this one is ordered enumerated",
+        ),
         (
             '{"domains": [{"name": "d", "kind": "hierarchical", "tree": {"a": {}, "a": {}}}]}',
             "'a' occurs twice",
@@ -157,12 +161,12 @@ def test_deep_mappings_are_refused_too():
         json_form.read({"domains": [{"name": "d", "kind": "enumerated", "values": [tree]}]})
 
 
-def test_a_mapping_within_itself_is_a_cycle():
+def test_a_mapping_within_itself_is_too_deep():
     tree: dict[str, object] = {}
     tree["a"] = tree
     with pytest.raises(InvalidSchema) as caught:
         json_form.read({"domains": [{"name": "d", "kind": "hierarchical", "tree": tree}]})
-    assert isinstance(caught.value.problems[0], RepeatedNode)
+    assert isinstance(caught.value.problems[0], TooDeep)
 
 
 def test_names_in_parsed_json_must_be_text():
@@ -201,7 +205,7 @@ def test_a_malformed_change_is_refused(change, message):
 
 @pytest.mark.parametrize("shared_file", ["data/taxonomy-shopify/categories.txt.gz"], indirect=True)
 def test_a_taxonomy_of_14606_categories_loads(shared_file):
-    """Shopify's product taxonomy; a category is named by its full path, since leaf names repeat."""
+    """Shopify's product taxonomy, in which leaf names repeat; a node may be written with its whole path as its name."""
     lines = gzip.decompress(shared_file.read_bytes()).decode().splitlines()
     paths = [line.split(" : ", 1)[1].strip() for line in lines if line.startswith("gid:")]
     below: dict[str, dict[str, object]] = {"": {}}

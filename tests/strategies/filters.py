@@ -43,8 +43,8 @@ from tidings.schema.values import Value
 
 CATEGORIES = Hierarchy.from_tree(
     {
-        "furniture": {"table": {"dining table": {"round table": {}}, "desk": {}}, "chair": {}},
-        "vehicle": {"car": {"mini": {}}},
+        "furniture": {"table": {"dining table": {"round table": {}}, "desk": {}}, "chair": {"small": {}}},
+        "vehicle": {"car": {"mini": {}, "small": {}}},
         "toy": {},
     }
 )
@@ -53,6 +53,7 @@ _DOMAINS = (
     Domain("code", Kind.NUMERIC, operators=("=",)),
     Domain("name", Kind.STRING),
     Domain("colours", Kind.ENUMERATED, values=("red", "blue", "green", "it's")),
+    Domain("brands", Kind.ENUMERATED, values=("opel", "mini"), open=True),
     Domain("sizes", Kind.ENUMERATED, values=("S", "M", "L", "XL"), ordered=True),
     Domain("categories", Kind.HIERARCHICAL, hierarchy=CATEGORIES),
     Domain("prose", Kind.TEXT),
@@ -69,6 +70,8 @@ _ATTRIBUTES = {
     "names": "name",
     "colour": "colours",
     "paint": "colours",
+    "brand": "brands",
+    "brands": "brands",
     "size": "sizes",
     "fits": "sizes",
     "category": "categories",
@@ -79,7 +82,7 @@ _ATTRIBUTES = {
     "sold": "moments",
     "unused": "money",
 }
-_MULTIPLE = ("prices", "names", "paint", "fits", "kinds", "body", "sold")
+_MULTIPLE = ("prices", "brands", "names", "paint", "fits", "kinds", "body", "sold")
 
 
 def _uses(*names: str) -> tuple[AttributeUse, ...]:
@@ -90,7 +93,7 @@ RICH = Catalog(
     _DOMAINS,
     tuple(Attribute(name, domain) for name, domain in _ATTRIBUTES.items()),
     (
-        EventType("car", _uses("price", "prices", "colour", "paint", "size", "title", "category", "made")),
+        EventType("car", _uses("price", "prices", "colour", "paint", "brand", "size", "title", "category", "made")),
         EventType("antique", _uses("price", "budget", "kinds", "names", "body", "sold", "not", "zip code")),
         EventType("offer", _uses(*(name for name in _ATTRIBUTES if name != "unused"))),
     ),
@@ -113,8 +116,15 @@ def catalogs() -> st.SearchStrategy[Catalog]:
 
 
 def pool(domain: Domain) -> tuple[Value, ...]:
-    """A few values of the domain."""
+    """A few values of the domain; of an open enumeration, also unknown ones."""
+    if domain.open:
+        return (*domain.values, "tesla", "", "a red mini")
     return POOLS.get(domain.kind, domain.vocabulary)
+
+
+def spelled(domain: Domain) -> tuple[Value, ...]:
+    """The same as a person may write them."""
+    return tuple(domain.hierarchy.all_spellings()) if domain.kind is Kind.HIERARCHICAL else pool(domain)
 
 
 def name_text(name: str) -> str:
@@ -136,7 +146,7 @@ def predicate_texts(draw: st.DrawFn, catalog: Catalog) -> str:
     name = draw(st.sampled_from(catalog.attribute_names))
     domain = catalog.domain_of(name)
     assert domain is not None
-    values, left = pool(domain), name_text(name)
+    values, left = spelled(domain), name_text(name)
     forms = ["exists"]
     operators = [operator for operator in COMPARISONS if domain.allows(operator)]
     wordy = domain.kind.wordy

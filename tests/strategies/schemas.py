@@ -19,7 +19,7 @@ from tidings.schema.growth import (
     CreateEventType,
     ExtendEventType,
 )
-from tidings.schema.hierarchy import NO_PARENT
+from tidings.schema.hierarchy import NO_PARENT, SEPARATOR, is_node_name
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 xml_texts = st.text(
@@ -36,15 +36,20 @@ simple_names = st.sampled_from("abcdefgh")
 
 @st.composite
 def hierarchies(draw: st.DrawFn, words: st.SearchStrategy[str] = texts, most: int = 12) -> Hierarchy:
-    """Several roots, any shape: each node hangs below one on the path to the node before, or is a root."""
-    nodes = draw(st.lists(words, unique=True, max_size=most))
+    """Several roots, any shape: each node hangs below one on the path to the node before, or is a root. Names repeat,
+    but not among siblings."""
+    few = draw(st.lists(words.filter(is_node_name), unique=True, min_size=1, max_size=max(most // 2, 1)))
+    names: list[str] = []
     parents: list[int] = []
     path: list[int] = []
-    for number in range(len(nodes)):
+    for name in draw(st.lists(st.sampled_from(few), max_size=most)):
         path = path[: draw(st.integers(0, len(path)))]
-        parents.append(path[-1] if path else NO_PARENT)
-        path.append(number)
-    return Hierarchy(tuple(nodes), tuple(parents))
+        parent = path[-1] if path else NO_PARENT
+        if (name, parent) not in zip(names, parents, strict=True):
+            path.append(len(names))
+            names.append(name)
+            parents.append(parent)
+    return Hierarchy(tuple(names), tuple(parents))
 
 
 @st.composite
@@ -55,7 +60,8 @@ def domains(draw: st.DrawFn, name: str, words: st.SearchStrategy[str] = texts) -
     operators = draw(st.none() | st.lists(st.sampled_from(legal), unique=True).map(tuple))
     values = draw(st.lists(words, unique=True, max_size=8)) if kind is Kind.ENUMERATED else []
     hierarchy = draw(hierarchies(words)) if kind is Kind.HIERARCHICAL else Hierarchy()
-    return Domain(name, kind, operators, tuple(values), ordered, hierarchy)
+    open = kind is Kind.ENUMERATED and not ordered and draw(st.booleans())
+    return Domain(name, kind, operators, tuple(values), ordered, hierarchy, open)
 
 
 def _event_types(name: str, attributes: list[str]) -> st.SearchStrategy[EventType]:
@@ -119,10 +125,13 @@ def legal_changes(draw: st.DrawFn, catalog: Catalog) -> Change:
         event_type, name = draw(st.sampled_from(room))
         return ExtendEventType(event_type, AttributeUse(name, mandatory=False, unique=draw(st.booleans())))
     domain = draw(st.sampled_from(enumerated if rule is AppendValue else hierarchical))
-    word = draw(fresh(texts, list(domain.vocabulary)))
     if rule is AppendValue:
-        return AppendValue(domain.name, word)
-    return AppendNode(domain.name, word, draw(st.sampled_from([None, *domain.vocabulary])))
+        return AppendValue(domain.name, draw(fresh(texts, list(domain.vocabulary))))
+    parent = draw(st.sampled_from([None, *domain.vocabulary]))
+    taken = [
+        node.rpartition(SEPARATOR)[2] for node in domain.vocabulary if node.rpartition(SEPARATOR)[0] == (parent or "")
+    ]
+    return AppendNode(domain.name, draw(fresh(texts.filter(is_node_name), taken)), parent)
 
 
 def fresh(words: st.SearchStrategy[str], taken: list[str]) -> st.SearchStrategy[str]:

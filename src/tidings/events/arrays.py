@@ -28,12 +28,12 @@ _CANONICAL: dict[Kind, Callable[[Any], Value]] = {Kind.TIME: Instant, Kind.NUMER
 
 
 def has_ordinals(domain: Domain) -> bool:
-    return domain.kind.listed
+    return domain.listed
 
 
 def stored_type(domain: Domain) -> Any:
     """The type of an element without its dictionary: ordinals for enumerated and hierarchical values."""
-    return ORDINALS if has_ordinals(domain) else _ELEMENTS[domain.kind]
+    return ORDINALS if has_ordinals(domain) else _ELEMENTS[domain.stored_as]
 
 
 def is_list(array: Any) -> bool:

@@ -248,7 +248,7 @@ class EventBatch:
 
 
 def vocabulary(domain: Domain) -> Any:
-    """The words of an enumerated or hierarchical domain by ordinal; None for other kinds."""
+    """The words of an enumerated or hierarchical domain by ordinal; None for domains that list none."""
     return pa.array(domain.vocabulary, pa.string()) if arrays.has_ordinals(domain) else None
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tidings.errors import SchemaError
 from tidings.events import arrays, instants
 from tidings.schema import Domain, Kind
 from tidings.schema.values import LARGEST_INTEGER
@@ -38,7 +39,24 @@ def elements(raw: RawColumn, domain: Domain, vocabulary: Any) -> Any:
         return pa.nulls(len(array), arrays.stored_type(domain))
     if kind is Kind.TIME:
         return instants.parse_texts(array)
-    return array if vocabulary is None else pc.index_in(array, value_set=vocabulary, skip_nulls=True)
+    if vocabulary is None:
+        return array
+    found = pc.index_in(array, value_set=vocabulary, skip_nulls=True)
+    return found if kind is not Kind.HIERARCHICAL or not found.null_count else _by_name(array, domain, found)
+
+
+def _by_name(array: Any, domain: Domain, found: Any) -> Any:
+    """Nodes named by the end of their path: each distinct text is looked up once."""
+    encoded = array.filter(found.is_null()).dictionary_encode()
+    numbers = [_number(text, domain) for text in encoded.dictionary.to_pylist()]
+    return pc.replace_with_mask(found, found.is_null(), pa.array(numbers, found.type).take(encoded.indices))
+
+
+def _number(text: str | None, domain: Domain) -> int | None:
+    try:
+        return None if text is None else domain.hierarchy.number(text)
+    except SchemaError:
+        return None
 
 
 def flattened(raw: RawColumn) -> tuple[RawColumn, Any, Any]:

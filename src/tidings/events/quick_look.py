@@ -13,7 +13,7 @@ import msgspec
 from tidings.events.event import Event
 from tidings.events.refusal import BrokenRule, RefusedEvent
 from tidings.events.validation import LONGEST_ID, MEMBERS
-from tidings.schema import Catalog, Instant, Kind
+from tidings.schema import Catalog, Domain, Instant, Kind
 from tidings.schema.catalog import EVENT_TYPE
 from tidings.schema.values import LARGEST_INTEGER, Value, is_text
 
@@ -52,7 +52,7 @@ def raw_event(given: GivenEvent) -> Any:
 class _Use(NamedTuple):
     check: int
     unique: bool
-    words: frozenset[str]  # the values of an enumerated or hierarchical domain
+    words: dict[str, str]  # the canonical values of an enumerated or hierarchical domain, by what may be written
 
 
 class _View(NamedTuple):
@@ -66,7 +66,7 @@ class QuickLook:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._views: dict[str | tuple[str, ...], _View] = {}
-        self._words: dict[str, frozenset[str]] = {}  # by domain
+        self._words: dict[str, dict[str, str]] = {}  # by domain
 
     def bindings(self, raw: dict[str, Any]) -> Bound | None:
         """Everything a filter may test; None where only `validate` can tell."""
@@ -111,12 +111,18 @@ class QuickLook:
             if domain is None or domain.kind not in _CHECKS:
                 continue  # a name that is not among the uses is doubted
             if domain.name not in self._words:
-                self._words[domain.name] = frozenset(domain.vocabulary)
-            uses[use.name] = _Use(_CHECKS[domain.kind], use.unique, self._words[domain.name])
+                self._words[domain.name] = _words(domain)
+            uses[use.name] = _Use(_CHECKS[domain.stored_as], use.unique, self._words[domain.name])
         if len(self._views) >= _MOST_VIEWS:
             self._views.clear()
         made = self._views[types] = _View(uses, frozenset(view.mandatory))
         return made
+
+
+def _words(domain: Domain) -> dict[str, str]:
+    if domain.kind is Kind.HIERARCHICAL:
+        return domain.hierarchy.short_names()
+    return {value: value for value in domain.vocabulary}
 
 
 def _one(value: object, use: _Use) -> Value | None:
@@ -131,7 +137,7 @@ def _one(value: object, use: _Use) -> Value | None:
     if check == _TEXT:
         return value if is_text(value) else None
     if check == _LISTED:
-        return value if value in use.words else None
+        return use.words.get(value)
     try:
         return Instant.parse(value)
     except ValueError:

@@ -16,6 +16,7 @@ from tidings.feeds.records.json_path import written
 from tidings.feeds.records.records import MOST_VALUES, Record
 from tidings.schema import AttributeUse, Catalog, Kind, json_form
 from tidings.schema.catalog import EVENT_TYPE
+from tidings.schema.hierarchy import below
 
 _LONGEST_ID = 1_000
 _READ_ALIKE = {Kind.NUMERIC: "number", Kind.TIME: "time"}  # all other kinds are text
@@ -74,10 +75,11 @@ class EventMaker:
             for bad in wrong:
                 shown = found[0] if len(found) == 1 else list(found)
                 faults.see(BrokenRule("domain", one.attribute, shown, f"{one.attribute!r}: {bad}"), bad.fault, refuses)
+            if one.parent and (above := first_text(record, one.parent)):
+                above = parents[one.attribute] = above.lower() if one.reading.lower else above
+                values = [value if value == above else below(above, str(value)) for value in values]
             if values:
                 attributes[one.attribute] = values[0] if len(values) == 1 else list(values)
-            if one.parent and (above := first_text(record, one.parent)):
-                parents[one.attribute] = above.lower() if one.reading.lower else above
         raw["attributes"] = attributes
         return Made(raw, tuple(faults.errors), parents, tuple(faults.left_out), tuple(faults.names))
 

@@ -9,8 +9,9 @@ from typing import Any
 from tidings.client import Client, NotAllowed, ServerRefused
 from tidings.feeds.event_maker import Made
 from tidings.feeds.mapping.mapping import Mapping
-from tidings.schema import Catalog, Kind
+from tidings.schema import Catalog, Domain, Kind
 from tidings.schema.growth import AppendNode, AppendValue
+from tidings.schema.hierarchy import below, is_node_name
 from tidings.schema.values import is_text
 
 LONGEST_VALUE = 200  # characters; what is longer is no value of an enumeration but something gone wrong
@@ -65,21 +66,25 @@ class Growth:
     def _wanted(self, made: list[Made], catalog: Catalog) -> Iterator[Unseen]:
         for name in self._attributes:
             domain = catalog.domain_of(name)
-            if domain is None or not domain.kind.listed:
+            if domain is None or not domain.listed:
                 continue
             for one in made:
                 if one.errors:
                     continue
                 parent = one.parents.get(name) if domain.kind is Kind.HIERARCHICAL else None
-                if parent is not None and not domain.names(parent) and _fits(parent):
+                if parent is not None and not domain.names(parent) and _fits(parent, domain):
                     yield Unseen(domain.name, domain.kind, parent)
                 for value in _listed(one.raw["attributes"].get(name)):
-                    if isinstance(value, str) and not domain.names(value) and value != parent and _fits(value):
+                    if not isinstance(value, str) or domain.names(value) or value == parent:
+                        continue
+                    value = value if parent is None else value.removeprefix(below(parent, ""))
+                    if _fits(value, domain):
                         yield Unseen(domain.name, domain.kind, value, parent)
 
 
-def _fits(value: str) -> bool:
-    return 0 < len(value) <= LONGEST_VALUE and value.isprintable() and is_text(value)
+def _fits(value: str, domain: Domain) -> bool:
+    fits = 0 < len(value) <= LONGEST_VALUE and value.isprintable() and is_text(value)
+    return fits and (domain.kind is Kind.ENUMERATED or is_node_name(value))
 
 
 def _listed(value: Any) -> list[Any]:

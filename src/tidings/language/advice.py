@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tidings.errors import nearest
 from tidings.language.normal_form import Conjunction, Literal
 from tidings.language.predicates import attributes_of, kind_of
 from tidings.language.printer import print_filter
 from tidings.language.satisfiability import ALWAYS_SATISFIABLE, contradiction, never_matches
-from tidings.language.tree import And, Comparison, Exists, Node, Not, Or, Predicate
+from tidings.language.tree import And, Comparison, Contains, Exists, In, Node, Not, Or, Predicate
 from tidings.schema.catalog import Catalog
 
 _MOST_SHOWN = 3
@@ -34,6 +35,8 @@ def may_warn(attribute: str, operator: str, catalog: Catalog) -> bool:
     what else the filter says of the attribute can be the reason for one."""
     domain = catalog.domain_of(attribute)
     assert domain is not None
+    if domain.open:
+        return True  # the value may be unknown
     avoids = operator == "!=" and catalog.may_be_multiple(attribute)
     satisfiable = operator in ("=", "contains") or domain.kind in ALWAYS_SATISFIABLE
     return avoids or not satisfiable or not catalog.is_used(attribute)
@@ -67,6 +70,26 @@ def _traps(tree: Node, catalog: Catalog) -> Iterator[str]:
                     yield f"no event type has the attribute {name!r} yet: nothing can satisfy {_shown(node)}"
                 if catalog.may_be_multiple(name) and _avoids_a_value(node, negated):
                     yield _avoiding(Not(node) if negated else node, name)
+            yield from _unknown_values(node, catalog)
+
+
+def _unknown_values(predicate: Predicate, catalog: Catalog) -> Iterator[str]:
+    """Values that no publisher has used yet, as far as an open enumeration knows: often a misspelling."""
+    domain = catalog.domain_of(predicate.attribute)
+    if domain is None or not domain.open:
+        return
+    match predicate:
+        case Comparison(_, _, value) | Contains(_, value):
+            named: tuple[object, ...] = (value,)
+        case In(_, values):
+            named = values
+        case _:
+            return
+    for value in map(str, named):
+        if not domain.names(value):
+            word = nearest(value, domain.values)
+            hint = f"; did you mean {word!r}?" if word else ""
+            yield f"{predicate.attribute!r} has no value {value!r} yet{hint}"
 
 
 def _avoids_a_value(predicate: Predicate, negated: bool) -> bool:

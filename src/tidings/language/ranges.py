@@ -75,7 +75,7 @@ class Space(NamedTuple):
 
     def key(self, value: Value) -> Key:
         """The key of a canonical value."""
-        if self.domain.kind.listed:
+        if self.domain.listed:
             return self.domain.ordinal(str(value))
         return value
 
@@ -88,7 +88,7 @@ class Space(NamedTuple):
 
 
 def space_of(domain: Domain) -> Space:
-    match domain.kind:
+    match domain.stored_as:
         case Kind.NUMERIC:
             return Space(domain, _LEAST_NUMBER, math.inf, _next_float)
         case Kind.TIME:
@@ -98,7 +98,7 @@ def space_of(domain: Domain) -> Space:
         case Kind.ENUMERATED | Kind.HIERARCHICAL:
             return Space(domain, 0, len(domain.vocabulary), _next_integer)
         case _:
-            assert_never(domain.kind)
+            assert_never(domain.stored_as)
 
 
 def attribute_space(attribute: str, catalog: Catalog) -> Space:

@@ -45,9 +45,12 @@ class Scope:
     def value(self, domain: Domain, attribute: str, operand: Operand, at: int, construct: str) -> Value:
         """A value of the domain where one is due."""
         if isinstance(operand, Word):
-            if not domain.kind.listed or not domain.names(operand.name):
+            if not domain.kind.listed or not (domain.names(operand.name) or self._is_new(domain, operand.name)):
                 raise self._no_value(domain, attribute, operand, construct)
-            return operand.name
+            try:
+                return domain.canonical(operand.name)
+            except OutsideDomain as outside:
+                raise ValueOutsideDomain(self.text, operand.at, attribute, operand.name, outside.reason) from None
         if isinstance(operand, Name):
             if domain.names(operand.name):
                 raise DoubleQuotedValue(self.text, operand.at, operand.name)
@@ -63,6 +66,10 @@ class Scope:
                 reason = f"{domain.kind} values are written in single quotes"
             place = self.place_of_literal(at, operand)
             raise ValueOutsideDomain(self.text, place, attribute, operand, reason) from None
+
+    def _is_new(self, domain: Domain, word: str) -> bool:
+        """Whether a bare word can only be a value that an open enumeration does not know yet."""
+        return domain.open and self.catalog.domain_of(word) is None
 
     def place_of_operator(self, at: int, operator: str) -> int:
         """Where the operator of the predicate at `at` is (looked up only for an error)."""
@@ -81,7 +88,7 @@ class Scope:
     def _no_value(self, domain: Domain, attribute: str, word: Word, construct: str) -> LanguageError:
         if self.catalog.domain_of(word.name) is not None:
             return NeedsValue(self.text, word.at, word.name, construct)
-        legal = (*domain.vocabulary, *self.catalog.attribute_names)
+        legal = (*domain.words, *self.catalog.attribute_names)
         return UnknownWord(self.text, word.at, word.name, attribute, str(domain.kind), legal)
 
 

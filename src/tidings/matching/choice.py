@@ -113,7 +113,7 @@ def _supported(values: Sequence[Value], others: Sequence[Value], bits: int, doma
         return []
     if domain.kind is Kind.HIERARCHICAL:
         return _supported_in_hierarchy(values, others, bits, domain)
-    key = (lambda value: domain.ordinal(str(value))) if domain.kind is Kind.ENUMERATED else (lambda value: value)
+    key = (lambda value: domain.ordinal(str(value))) if domain.stored_as is Kind.ENUMERATED else (lambda value: value)
     keys = {key(other) for other in others}
     least, greatest = min(keys), max(keys)
     return [

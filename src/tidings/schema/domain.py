@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Literal, assert_never
 
 from tidings.errors import SchemaError, nearest
-from tidings.schema.hierarchy import Hierarchy
+from tidings.schema.hierarchy import AmbiguousNode, Hierarchy, UnknownNode, listed_paths
 from tidings.schema.values import Instant, NotText, Value, is_text, number
 
 EQUALITY = ("=", "!=")
@@ -99,12 +99,16 @@ class Domain:
     values: tuple[str, ...] = ()
     ordered: bool = False
     hierarchy: Hierarchy = field(default_factory=Hierarchy)
+    open: bool = False  # an enumeration of which any text is a value, and `values` are the known ones
     _ordinals: dict[str, int] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.kind is not Kind.ENUMERATED and (self.values or self.ordered):
             part = "values" if self.values else "ordered"
             raise PartOutsideKind(self.name, self.kind, part, Kind.ENUMERATED)
+        if self.open and (self.kind is not Kind.ENUMERATED or self.ordered):
+            which = f"ordered {self.kind}" if self.ordered else str(self.kind)
+            raise PartOutsideKind(self.name, which, "open", f"unordered {Kind.ENUMERATED}")
         if self.kind is not Kind.HIERARCHICAL and self.hierarchy.nodes:
             raise PartOutsideKind(self.name, self.kind, "hierarchy", Kind.HIERARCHICAL)
         legal = legal_operators(self.kind, self.ordered)
@@ -130,8 +134,18 @@ class Domain:
         """The operators that filters may use."""
         return usable(self.operators or ())
 
+    @property
+    def listed(self) -> bool:
+        """Whether the domain lists all its values, so that they have ordinals."""
+        return self.kind.listed and not self.open
+
+    @property
+    def stored_as(self) -> Kind:
+        """The kind whose keys its values have: those of an open enumeration are text."""
+        return Kind.STRING if self.open else self.kind
+
     def names(self, word: str) -> bool:
-        """Whether a bare word in a filter is one of this domain's values."""
+        """Whether a bare word in a filter is one of this domain's values, or the end of several paths."""
         return word in self._ordinals or word in self.hierarchy
 
     def ordinal(self, value: str) -> int:
@@ -140,8 +154,13 @@ class Domain:
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
-        """The values by ordinal, of an enumerated or hierarchical domain."""
+        """The canonical values by ordinal, of an enumerated or hierarchical domain; if it is open, the known ones."""
         return self.hierarchy.nodes if self.kind is Kind.HIERARCHICAL else self.values
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What a person may write for a listed value."""
+        return self.hierarchy.words if self.kind is Kind.HIERARCHICAL else self.values
 
     def canonical(self, value: object, hints: bool = True) -> Value:
         """The value as the inside of Tidings knows it; raises OutsideDomain, if `hints` with the nearest word."""
@@ -153,11 +172,13 @@ class Domain:
                     raise OutsideDomain(self.name, value, str(problem)) from None
             case Kind.TIME:
                 return self._instant(value)
-            case Kind.ENUMERATED | Kind.HIERARCHICAL:
-                if isinstance(value, str) and self.names(value):
+            case Kind.ENUMERATED if not self.open:
+                if isinstance(value, str) and value in self._ordinals:
                     return value
                 raise OutsideDomain(self.name, value, self._legal_words(value, hints))
-            case Kind.STRING | Kind.TEXT:
+            case Kind.HIERARCHICAL:
+                return self._path(value, hints)
+            case Kind.STRING | Kind.TEXT | Kind.ENUMERATED:
                 if not isinstance(value, str):
                     raise OutsideDomain(self.name, value, "expected text")
                 if not is_text(value):
@@ -165,6 +186,17 @@ class Domain:
                 return value
             case _:
                 assert_never(self.kind)
+
+    def _path(self, value: object, hints: bool) -> str:
+        try:
+            if isinstance(value, str):
+                return self.hierarchy.path(value)
+        except AmbiguousNode as several:
+            reason = f"several nodes are named so; write the whole path: {listed_paths(several.paths)}"
+            raise OutsideDomain(self.name, value, reason) from None
+        except UnknownNode:
+            pass
+        raise OutsideDomain(self.name, value, self._legal_words(value, hints))
 
     def _instant(self, value: object) -> Instant:
         if isinstance(value, Instant):
@@ -180,7 +212,7 @@ class Domain:
         words = self.vocabulary
         if not words:
             return "the domain has no values yet"
-        if hints and isinstance(value, str) and (word := nearest(value, words)):
+        if hints and isinstance(value, str) and (word := nearest(value, self.words)):
             return f"did you mean {word!r}?"
         few = f"valid values: {', '.join(map(repr, words))}"
         return few if len(words) <= 12 else f"it is not one of the domain's {len(words):,} values"

@@ -139,6 +139,7 @@ def _add_domain(names: _Names) -> str:
         + _attribute("DOMAIN", "attr", "CDATA", '""')
         + _attribute("DOMAIN", "name", "CDATA")
         + _attribute("DOMAIN", "ordered", _choice(FLAGS))
+        + _attribute("DOMAIN", "open", _choice(FLAGS))
         + "<!ELEMENT OPER EMPTY>\n"
         + _attribute("OPER", "type", _choice(OPERATORS), "#REQUIRED")
         + "<!ELEMENT VALUE (#PCDATA)>\n"

@@ -97,7 +97,7 @@ def write(catalog: Catalog) -> dict[str, Any]:
 
 
 def read_domain(raw: Any, place: str = "domain") -> Domain:
-    fields = _object(raw, place, {"name", "kind", "operators", "values", "ordered", "tree"})
+    fields = _object(raw, place, {"name", "kind", "operators", "values", "ordered", "open", "tree"})
     name = _text(fields, "name", place)
     place = f"{place} {name!r}"
     kind_name = _text(fields, "kind", place)
@@ -108,14 +108,16 @@ def read_domain(raw: Any, place: str = "domain") -> Domain:
         raise SchemaForm(place, f"'values' belongs to enumerated domains; this one is {kind}")
     if "tree" in fields and kind is not Kind.HIERARCHICAL:
         raise SchemaForm(place, f"'tree' belongs to hierarchical domains; this one is {kind}")
-    if "ordered" in fields and kind is not Kind.ENUMERATED:
-        raise SchemaForm(place, f"'ordered' belongs to enumerated domains; this one is {kind}")
+    for flag in ("ordered", "open"):
+        if flag in fields and kind is not Kind.ENUMERATED:
+            raise SchemaForm(place, f"{flag!r} belongs to enumerated domains; this one is {kind}")
     operators = None
     if fields.get("operators") is not None:
         operators = _texts(fields, "operators", place)
     values = _texts(fields, "values", place) if kind is Kind.ENUMERATED else ()
     hierarchy = Hierarchy.from_tree(_tree(fields.get("tree", {}), place))
-    return Domain(name, kind, operators, values, _flag(fields, "ordered", False, place), hierarchy)
+    ordered, open = (_flag(fields, flag, False, place) for flag in ("ordered", "open"))
+    return Domain(name, kind, operators, values, ordered, hierarchy, open)
 
 
 def write_domain(domain: Domain) -> dict[str, Any]:
@@ -123,7 +125,7 @@ def write_domain(domain: Domain) -> dict[str, Any]:
     if domain.operators != legal_operators(domain.kind, domain.ordered):
         written["operators"] = list(domain.operators or ())
     if domain.kind is Kind.ENUMERATED:
-        written |= {"values": list(domain.values), "ordered": domain.ordered}
+        written |= {"values": list(domain.values), "ordered": domain.ordered} | ({"open": True} if domain.open else {})
     if domain.kind is Kind.HIERARCHICAL:
         written["tree"] = domain.hierarchy.tree()
     return written
@@ -281,7 +283,7 @@ def _tree(tree: Any, place: str) -> dict[str, Any]:
         if not isinstance(node, dict):
             raise SchemaForm(place, f"'tree' is made of nested objects, got {shown(node)}")
         if isinstance(node, _Repeated):
-            raise RepeatedNode(node.key, cyclic=False)
+            raise RepeatedNode(node.key)
         for name, below in node.items():
             if not isinstance(name, str):
                 raise SchemaForm(place, f"the names in 'tree' must be text, got {shown(name)}")

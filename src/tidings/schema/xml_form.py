@@ -9,7 +9,7 @@
     </IESCHEMA>
 
 Ours beside the thesis's: `version`; on DOMAIN `name` (else the oid is the name), `ordered`, the types
-hierarchical (with NODE elements inside), text and time, and VALUE elements, taken to the letter, instead of
+hierarchical (with NODE elements inside), text and time, `open`, and VALUE elements, taken to the letter, instead of
 `attr`; the operator `similar`. `event_type` is not written, since its domain is always the enumeration of the
 event types.
 
@@ -49,7 +49,7 @@ _FORM: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "ET": (("VALUE",), (), ()),
     "VALUE": ((), (), ()),
     "D": (("DOMAIN",), (), ()),
-    "DOMAIN": (("OPER", "VALUE", "NODE"), ("oid", "type"), ("attr", "name", "ordered")),
+    "DOMAIN": (("OPER", "VALUE", "NODE"), ("oid", "type"), ("attr", "name", "ordered", "open")),
     "OPER": ((), ("type",), ()),
     "NODE": (("NODE",), ("name",), ()),
     "DOM": (("ATTR_DOM",), (), ()),
@@ -109,8 +109,9 @@ def _write_domain(parent: etree._Element, domain: Domain, oid: str) -> None:
     if domain.name != oid:
         element.set("name", domain.name)
     element.set("type", _TYPE_NAMES[domain.kind])
-    if domain.ordered:
-        element.set("ordered", "true")
+    for flag in ("ordered", "open"):
+        if getattr(domain, flag):
+            element.set(flag, "true")
     listed = ", ".join(domain.values)
     as_elements = len(listed) > _LONGEST_ATTR or not all(map(_fits_a_list, domain.values))
     if domain.kind is Kind.ENUMERATED and not as_elements:
@@ -120,7 +121,7 @@ def _write_domain(parent: etree._Element, domain: Domain, oid: str) -> None:
     if as_elements:
         _write_values(element, domain.values)
     nodes: list[etree._Element] = []
-    for name, above in zip(domain.hierarchy.nodes, domain.hierarchy.parents, strict=True):
+    for name, above in zip(domain.hierarchy.names, domain.hierarchy.parents, strict=True):
         nodes.append(etree.SubElement(element if above == NO_PARENT else nodes[above], "NODE", name=name))
 
 
@@ -204,7 +205,12 @@ class _Reader:
             raise SchemaForm(_place(element), f"no type {type_name!r}{suggestion(type_name, tuple(TYPES))}")
         listed = element.get("attr", "").strip(_BLANKS)
         values = [value.text or "" for value in element.findall("VALUE")]
-        parts = (("attr", listed), ("VALUE", values), ("ordered", element.get("ordered")))
+        parts = (
+            ("attr", listed),
+            ("VALUE", values),
+            ("ordered", element.get("ordered")),
+            ("open", element.get("open")),
+        )
         for part, given in parts:
             if given and kind is not Kind.ENUMERATED:
                 raise SchemaForm(_place(element), f"{part!r} belongs to domains of type 'enum'; this is {type_name!r}")
@@ -217,8 +223,8 @@ class _Reader:
             if "" in values:
                 self._note(element, f"a comma too many in attr={shown(listed)}; no empty value was taken")
                 values = [value for value in values if value]
-        ordered = "ordered" in element.attrib and self._flag(element, "ordered")
-        return Domain(name, kind, self._operators(element), tuple(values), ordered, hierarchy_of(element))
+        ordered, open = (flag in element.attrib and self._flag(element, flag) for flag in ("ordered", "open"))
+        return Domain(name, kind, self._operators(element), tuple(values), ordered, hierarchy_of(element), open)
 
     def _operators(self, element: etree._Element) -> tuple[str, ...]:
         operators = []

@@ -222,9 +222,12 @@ def _domain(domain: Domain) -> Tree:
     tree = Tree(f"[bold]{plain(domain.name)}[/] {domain.kind}: {plain(operators)}")
     if domain.kind is Kind.ENUMERATED:
         listed = ", ".join(json.dumps(value, ensure_ascii=False) for value in domain.values[:_NODES_SHOWN])
-        tree.add(plain(listed + _more(len(domain.values))) + (" (in this order)" if domain.ordered else ""))
+        tree.add(
+            plain(listed + _more(len(domain.values)))
+            + (" (in this order)" if domain.ordered else " (open)" if domain.open else "")
+        )
     branches = {-1: tree}
-    for number, node in enumerate(domain.hierarchy.nodes[:_NODES_SHOWN]):
+    for number, node in enumerate(domain.hierarchy.names[:_NODES_SHOWN]):
         branches[number] = branches[domain.hierarchy.parents[number]].add(plain(node))
     if len(domain.hierarchy) > _NODES_SHOWN:
         tree.add(_more(len(domain.hierarchy)).removeprefix(", "))

@@ -24,6 +24,7 @@ from tidings.feeds.sources.content import Content
 from tidings.language.tokens import KEYWORDS
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Hierarchy, Kind
 from tidings.schema.catalog import RESERVED
+from tidings.schema.hierarchy import below, is_node_name
 
 SAMPLED = 10_000  # records
 _MOST_VALUES = 1_000  # of a proposed enumeration
@@ -152,11 +153,12 @@ def _domain(name: str, one: Field, sample: list[Record]) -> Domain:
     hierarchy = Hierarchy()
     above = replace(one.reading, path=one.parent, constant=None, split="")
     for record in sample:
-        parent = next((p for p in _values(record, above) if _fits(p)), None) if one.parent else None
+        parent = next((p for p in _values(record, above) if _fits_a_node(p)), None) if one.parent else None
         if parent is not None and parent not in hierarchy:
             hierarchy = hierarchy.append(parent, None)
         for value in _values(record, one.reading):
-            if _fits(value) and value not in hierarchy and len(hierarchy) < _MOST_VALUES:
+            path = value if parent is None or value == parent else below(parent, value)
+            if _fits_a_node(value) and path not in hierarchy and len(hierarchy) < _MOST_VALUES:
                 hierarchy = hierarchy.append(value, parent)
     return Domain(name, kind, hierarchy=hierarchy)
 
@@ -170,6 +172,10 @@ def _joined(one: Domain, other: Domain) -> Domain:
 
 def _fits(value: Any) -> bool:
     return isinstance(value, str) and 0 < len(value) <= _LONGEST_VALUE and value.isprintable()
+
+
+def _fits_a_node(value: Any) -> bool:
+    return _fits(value) and is_node_name(value)
 
 
 def _attribute_names(named: dict[str, str]) -> dict[str, str]:

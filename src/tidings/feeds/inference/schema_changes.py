@@ -63,7 +63,8 @@ def _missing_values(wanted: Domain, there: Domain) -> Iterator[Change]:
         for number, value in enumerate(wanted.vocabulary):
             if not there.names(value):
                 above = tree.parents[number] if tree.nodes else -1
-                yield AppendNode(there.name, value, None if above < 0 else tree.nodes[above])
+                name = tree.names[number] if tree.nodes else value
+                yield AppendNode(there.name, name, None if above < 0 else tree.nodes[above])
 
 
 def _event_types(wanted: Catalog, there: Catalog) -> Iterator[Change]:

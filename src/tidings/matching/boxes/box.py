@@ -102,7 +102,7 @@ def _space(catalog: Catalog, attribute: str) -> Space:
     """The attribute's space; an enumeration's has one extra ordinal, so that `size = 'XL'` ends at XL and `size >=
     'XL'` is unbounded."""
     space = attribute_space(attribute, catalog)
-    return space._replace(top=space.top + 1) if space.domain.kind is Kind.ENUMERATED else space
+    return space._replace(top=space.top + 1) if space.domain.stored_as is Kind.ENUMERATED else space
 
 
 def _boxes(constraints: Constraints, catalog: Catalog) -> list[Box]:

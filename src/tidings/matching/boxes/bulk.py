@@ -102,12 +102,12 @@ class _Bulk:
         domain = self.source.catalog.domain_of(attribute)
         assert domain is not None
         role: Role = "value" if not contained else "word" if domain.kind.wordy else "member"
-        axis = Axis(attribute, role)
+        axis, kind = Axis(attribute, role), domain.stored_as
         self.dimension[rows] = len(self.dimensions)
         values, operators = self.source.value[rows], self.source.operator[rows]
-        if domain.kind.listed:
+        if domain.listed:
             at = values.astype(np.int32)
-            self.dimensions.append(Dimension(axis, domain.kind))
+            self.dimensions.append(Dimension(axis, kind))
             if domain.kind is Kind.HIERARCHICAL and not contained:
                 self._hierarchy(rows, operators, at, domain)
                 return
@@ -115,12 +115,12 @@ class _Bulk:
             return
         used, places = self._keys(domain, place, values)
         if contained:
-            self.dimensions.append(Dimension(axis, domain.kind, _listed(used)))
+            self.dimensions.append(Dimension(axis, kind, _listed(used)))
             self._bounds(rows, operators, places.astype(np.int32) + 1, places.astype(np.int32) + 2)
             return
         cuts, at, after = _cut(used, places, operators)
-        only_points = domain.kind.wordy and bool((operators == EQUAL).all())
-        self.dimensions.append(Dimension(axis, domain.kind, _listed(cuts), only_points and are_points(cuts.tolist())))
+        only_points = kind.wordy and bool((operators == EQUAL).all())
+        self.dimensions.append(Dimension(axis, kind, _listed(cuts), only_points and are_points(cuts.tolist())))
         self._bounds(rows, operators, at, after)
 
     def _keys(self, domain: Domain, place: int, values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[Any], Integers]:

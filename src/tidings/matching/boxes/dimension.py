@@ -35,7 +35,7 @@ class Dimension:
     """`keys` ascend: cuts of a value axis, the listed keys of a member or word axis, empty if ordinals are given."""
 
     axis: Axis
-    kind: Kind
+    kind: Kind  # as which the domain's values are stored
     keys: Any = field(default=())  # float64 or int64 array, or list of str
     only_points: bool = False  # a string axis tested only for equality can look values up
 
@@ -48,7 +48,7 @@ class Dimension:
     def of(cls, axis: Axis, catalog: Catalog, keys: Sequence[Any], only_points: bool = False) -> Dimension:
         domain = catalog.domain_of(axis.attribute)
         assert domain is not None
-        kind = domain.kind
+        kind = domain.stored_as
         if kind.listed and axis.role != "word":
             return cls(axis, kind)
         if kind.wordy or axis.role == "word":

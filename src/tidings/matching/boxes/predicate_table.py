@@ -199,7 +199,7 @@ def _vocabulary_problem(table: PredicateTable) -> str | None:
         domain = table.catalog.domain_of(name)
         if domain is None:
             return f"the catalog has no attribute {name!r}"
-        if domain.kind.listed and words != domain.vocabulary:
+        if domain.listed and words != domain.vocabulary:
             return f"the vocabulary of {name!r} is not that of its domain {domain.name!r}"
         if domain.kind in _UNWORDED and words:
             return f"{name!r} is {domain.kind} and has no vocabulary"

@@ -58,7 +58,7 @@ class Vocabulary:
 
     def coded(self, place: int, value: Any) -> float | None:
         """A number for a value of the attribute's domain; None for a time that a float cannot represent exactly."""
-        kind = self.domains[place].kind
+        kind = self.domains[place].stored_as
         match kind:
             case Kind.NUMERIC:
                 return float(value)
@@ -80,7 +80,7 @@ class Vocabulary:
         value: npt.NDArray[np.float64],
     ) -> PredicateTable:
         vocabularies = (
-            domain.vocabulary if domain.kind.listed else tuple(words)
+            domain.vocabulary if domain.listed else tuple(words)
             for domain, words in zip(self.domains, self._words, strict=True)
         )
         return PredicateTable(

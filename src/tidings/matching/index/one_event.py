@@ -240,7 +240,7 @@ def _relation(left: Any, right: Any, domain: Domain) -> int:
         return SEVERAL
     if left == right:
         return SAME
-    match domain.kind:
+    match domain.stored_as:
         case Kind.HIERARCHICAL:
             a, b, ends = domain.ordinal(left), domain.ordinal(right), domain.hierarchy.ends
             return LESS if b < a < ends[b] else GREATER if a < b < ends[a] else UNRELATED
@@ -249,4 +249,4 @@ def _relation(left: Any, right: Any, domain: Domain) -> int:
         case Kind.NUMERIC | Kind.TIME | Kind.STRING | Kind.TEXT:
             return LESS if left < right else GREATER
         case _:
-            assert_never(domain.kind)
+            assert_never(domain.stored_as)

@@ -12,7 +12,7 @@ from pyspark.sql import types as spark
 
 from tidings.events.chunk import ENVELOPE_COLUMNS
 from tidings.language.ranges import Ranges, Space, complement, space_of
-from tidings.language.relations import ANY_RELATION, RELATIONS
+from tidings.language.relations import RELATIONS
 from tidings.schema import Catalog, Domain, Instant, Kind
 from tidings.schema.catalog import ENVELOPE, EVENT_TYPE
 
@@ -68,7 +68,7 @@ class AttributeColumn:
     def within(self, value: Any, ranges: Ranges) -> Any:
         """Whether the value lies in one of the ranges."""
         space = self.space
-        if self.domain.kind.listed:
+        if self.domain.listed:
             return self._among(value, ranges, complement(ranges, space))
         if len(ranges) > MOST_NAMES:
             raise Opaque
@@ -82,24 +82,16 @@ class AttributeColumn:
 
     def relation(self, other: AttributeColumn, bits: int) -> Callable[[Any, Any], Any]:
         """How a value of this attribute must stand to one of the other."""
-        negated = bits not in _OPERATORS
-        operator = _OPERATORS[ANY_RELATION & ~bits if negated else bits]
         if self.domain.kind is Kind.TIME and type(self.element) is not type(other.element):
             raise Opaque
-        if not self.domain.kind.listed or operator in ("=", "!="):
+        if self.domain.kind is Kind.HIERARCHICAL:
+            raise Opaque  # a node may be named by the end of its path
+        operator = _OPERATORS[bits]
+        if not self.domain.listed or operator in ("=", "!="):
             return lambda one, two: _compared(one, operator, two)
         if len(self.domain.vocabulary) > MOST_NAMES:
             raise Opaque
-        if self.domain.kind is Kind.ENUMERATED:
-            return lambda one, two: _compared(self._ordinal(one), operator, self._ordinal(two))
-        upward, strictly = operator.startswith(">"), not operator.endswith("=")
-
-        def related(one: Any, two: Any) -> Any:
-            below, above = (two, one) if upward else (one, two)
-            inside = self._below(self._ordinal(below), self._ordinal(above), strictly)
-            return ~inside if negated else inside
-
-        return related
+        return lambda one, two: _compared(self._ordinal(one), operator, self._ordinal(two))
 
     def _bounded(self, value: Any, low: Any, high: Any, space: Space) -> Any:
         bounds = [value >= self._literal(low)] if low != space.bottom else []
@@ -111,19 +103,22 @@ class AttributeColumn:
         few = min(inside, outside, key=_count)
         if _count(few) > MOST_NAMES:
             raise Opaque
-        names = [functions.lit(name) for low, high in few for name in self.domain.vocabulary[low:high]]
+        names = [
+            functions.lit(name) for low, high in few for number in range(low, high) for name in self._names(number)
+        ]
         if few is inside:
             return value.isin(names) if names else functions.lit(False)
         return ~value.isin(names) if names else value.isNotNull()
 
+    def _names(self, number: int) -> Sequence[str]:
+        """What may be written for a listed value."""
+        if self.domain.kind is Kind.HIERARCHICAL:
+            return self.domain.hierarchy.spellings(number)
+        return (self.domain.values[number],)
+
     def _ordinal(self, value: Any) -> Any:
         """Its place in the domain, counted from 1; 0 where it has none."""
         return functions.array_position(_array(self.domain.vocabulary), value).cast(spark.IntegerType())
-
-    def _below(self, below: Any, above: Any, strictly: bool) -> Any:
-        """In the subtree, which is an interval of ordinals."""
-        end = functions.get(_array(self.domain.hierarchy.ends), above - 1)
-        return (below > above if strictly else below >= above) & (below <= end)
 
     def _literal(self, key: Any) -> Any:
         if self.domain.kind is Kind.NUMERIC:

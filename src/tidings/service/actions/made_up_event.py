@@ -31,4 +31,4 @@ def _example(domain: Domain | None) -> int | str | None:
             return "example"
         case _:
             assert domain is not None
-            return domain.vocabulary[0] if domain.vocabulary else None
+            return domain.vocabulary[0] if domain.vocabulary else "example" if domain.open else None

@@ -213,7 +213,7 @@ def _attribute(name: str, catalog: Catalog) -> dict[str, Any]:
         "choices": [choice.as_json() for choice in choices(domain, multiple)],
         "values": list(domain.vocabulary) if few else [],
         "search": not few,
-        "select": domain.kind is Kind.ENUMERATED and few,
+        "select": domain.kind is Kind.ENUMERATED and few and not domain.open,
     }
 
 

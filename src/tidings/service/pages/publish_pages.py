@@ -179,6 +179,8 @@ def _told(rule: BrokenRule, domain: Domain) -> str:
 
 def _control(domain: Domain, use: AttributeUse) -> str:
     match domain.kind:
+        case Kind.ENUMERATED if domain.open:
+            return "search"
         case Kind.ENUMERATED if use.unique and len(domain.values) <= MOST_LISTED:
             return "select"
         case Kind.ENUMERATED if len(domain.values) <= _MOST_CHECKED:

@@ -74,6 +74,7 @@ def _add_domain(root: etree._Element, catalog: Catalog) -> Growth:
         tuple(listed or values),
         "ordered" in element.attrib and _flag(element, "ordered"),
         _hierarchy(element) if kind is Kind.HIERARCHICAL or element.find("NODE") is not None else Hierarchy(),
+        "open" in element.attrib and _flag(element, "open"),
     )
     return Growth((CreateDomain(domain),), domain.name, name is None)
 

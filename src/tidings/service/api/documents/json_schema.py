@@ -149,8 +149,12 @@ def _domain(domain: Domain) -> Schema:
             return {"title": domain.name, "type": "number"}
         case Kind.TIME:
             return _time(domain.name)
-        case Kind.ENUMERATED | Kind.HIERARCHICAL:
-            return {"title": domain.name, **_words(domain.vocabulary)}
+        case Kind.ENUMERATED if domain.open:
+            return {"title": domain.name, "type": "string", "examples": list(domain.values)}
+        case Kind.ENUMERATED:
+            return {"title": domain.name, **_words(domain.values)}
+        case Kind.HIERARCHICAL:
+            return {"title": domain.name, **_words(tuple(domain.hierarchy.all_spellings()))}
         case Kind.STRING | Kind.TEXT:
             return {"title": domain.name, "type": "string"}
 

@@ -10,7 +10,7 @@ from tidings.errors import SchemaError
 from tidings.schema import Catalog, Domain, growth
 from tidings.schema.catalog import Attribute, AttributeUse, EventType, UnknownName
 from tidings.schema.domain import Kind, RepeatedValue, legal_operators, usable
-from tidings.schema.hierarchy import Hierarchy, RepeatedNode, TooDeep, UnknownNode
+from tidings.schema.hierarchy import AmbiguousNode, Hierarchy, IllegalNode, RepeatedNode, TooDeep, UnknownNode
 from tidings.service.pages.forms.form import Form
 
 MOST_ROWS = 200  # attributes of a new event type
@@ -38,8 +38,9 @@ def _domain(form: Form, catalog: Catalog) -> growth.Change:
     kind = Kind(kind_name)
     values = tuple(_lines(form.one("values"))) if kind is Kind.ENUMERATED else ()
     tree = _tree(form.exactly("tree")) if kind is Kind.HIERARCHICAL else Hierarchy()
-    ordered = kind is Kind.ENUMERATED and form.has("ordered")
-    return growth.CreateDomain(Domain(_name(form), kind, _operators(form, kind, ordered), values, ordered, tree))
+    ordered, open = (kind is Kind.ENUMERATED and form.has(flag) for flag in ("ordered", "open"))
+    operators = _operators(form, kind, ordered)
+    return growth.CreateDomain(Domain(_name(form), kind, operators, values, ordered, tree, open))
 
 
 def _operators(form: Form, kind: Kind, ordered: bool) -> tuple[str, ...] | None:
@@ -109,9 +110,9 @@ def field_of(error: SchemaError, way: Way) -> str:
     match error:
         case WrongField():
             return str(error.args[0])
-        case UnknownNode():
+        case UnknownNode() | AmbiguousNode():
             return "parent"
-        case RepeatedNode() | TooDeep():
+        case RepeatedNode() | IllegalNode() | TooDeep():
             return "tree" if way.name == "domain" else "value"
         case RepeatedValue():
             return "values"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tidings.schema.hierarchy import NO_PARENT, Hierarchy
+from tidings.schema.hierarchy import NO_PARENT, SEPARATOR, Hierarchy
 
 DEEPEST = 50  # levels that a page opens
 
@@ -14,15 +14,16 @@ DEEPEST = 50  # levels that a page opens
 @dataclass(frozen=True, slots=True)
 class Branch:
     name: str
+    path: str
     below: tuple[Branch, ...]
 
     @property
     def count(self) -> int:
         return sum(1 + branch.count for branch in self.below)
 
-    def leads_to(self, names: Collection[str]) -> bool:
+    def leads_to(self, paths: Collection[str]) -> bool:
         """Whether one of them lies below."""
-        return any(branch.name in names or branch.leads_to(names) for branch in self.below)
+        return any(branch.path in paths or branch.leads_to(paths) for branch in self.below)
 
 
 def obstacle(hierarchy: Hierarchy, most: int) -> str:
@@ -41,5 +42,6 @@ def branches(hierarchy: Hierarchy, most: int) -> tuple[Branch, ...]:
     return () if obstacle(hierarchy, most) else _below(hierarchy.tree())
 
 
-def _below(tree: Mapping[str, Any]) -> tuple[Branch, ...]:
-    return tuple(Branch(name, _below(below)) for name, below in tree.items())
+def _below(tree: Mapping[str, Any], above: str = "") -> tuple[Branch, ...]:
+    paths = {name: f"{above}{SEPARATOR}{name}" if above else name for name in tree}
+    return tuple(Branch(name, paths[name], _below(below, paths[name])) for name, below in tree.items())
