@@ -30,7 +30,7 @@ CATALOG = Catalog(
 )
 ATTRIBUTES = ("event_type", "price", "the title", "colour", "category", "sold")
 TITLES = ("Old", "it's", 'a "quoted" one')
-VOCABULARIES = (("sale",), (), TITLES, ("red", "deep blue", "rot'"), ("table", "dining table"), ())
+VOCABULARIES = (("sale",), (), TITLES, ("red", "deep blue", "rot'"), ("table", "table > dining table"), ())
 NOON = Instant.parse("2026-05-01T12:00:00Z")
 
 # Each filter's predicates, and the text they stand for.
