@@ -29,7 +29,7 @@ SCHEMA = json_form.read(
         ],
     }
 )
-NODES = ("r", "a", "b", "c")
+NODES = ("r", "r > a", "r > b", "r > b > c")
 
 
 def table(*filters: list[tuple[str, str, float]]) -> PredicateTable:
@@ -63,7 +63,10 @@ def test_the_same_matches_as_one_by_one(filters: list[list[tuple[str, str, float
     boxes.load(box_table(made), [f"s{number}" for number in range(len(made))])
     values = [(5,), (7,), (5, 7), (7, 3), (6,), (1e19,), (1e308, -1e308)]
     events = [Event(f"e{n}", ("t",), (("x", one),)) for n, one in enumerate(values)]
-    events += [Event(f"h{n}", ("t",), (("h", one),)) for n, one in enumerate([("a", "c"), ("r",), ("b",), ("c", "r")])]
+    events += [
+        Event(f"h{n}", ("t",), (("h", one),))
+        for n, one in enumerate([("r > a", "r > b > c"), ("r",), ("r > b",), ("r > b > c", "r")])
+    ]
     batch = EventBatch.of(events, SCHEMA)
     expected, found = naive.match(batch), boxes.match(batch)
     for row in range(len(batch)):

@@ -31,7 +31,8 @@ def both(*texts: str) -> tuple[BoxMatcher, NaiveMatcher]:
 
 
 def of_category(catalog: Catalog, *names: str) -> EventBatch:
-    return EventBatch.of([Event(name, ("offer",), (("category", (name,)),)) for name in names], catalog)
+    tree = catalog.domain_of("category").hierarchy  # type: ignore[union-attr]
+    return EventBatch.of([Event(name, ("offer",), (("category", (tree.path(name),)),)) for name in names], catalog)
 
 
 def test_boxes_leave_room_for_values_that_an_enumeration_may_get() -> None:
@@ -110,7 +111,7 @@ def test_texts_are_read_only_when_a_hierarchy_moved(tmp_path: Path, monkeypatch:
     opened.adopt(wider)
     assert read == []
     opened.adopt(grow(wider, LEAF))
-    assert read == ["category <= 'table'", "title = 'category'"]
+    assert read == ["category <= 'furniture > table'", "title = 'category'"]
 
 
 def test_loaded_filters_are_refused_only_where_they_ask_about_the_hierarchy() -> None:
