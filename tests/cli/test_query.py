@@ -28,7 +28,7 @@ def test_events_for_people(tidings: Tidings) -> None:
     assert first.split(maxsplit=2)[1:] == [
         "2026-05-01T02:00:00Z",
         '{"id":"e2","event_type":["auction"],"attributes":'
-        '{"category":"chair","ends":"2026-06-01T00:00:00Z","price":2,"title":"chair n2"}}',
+        '{"category":"furniture > chair","ends":"2026-06-01T00:00:00Z","price":2,"title":"chair n2"}}',
     ]
     assert '"id":"e3"' in second
     assert "2 events of the journal's positions 1 to" in done.stderr

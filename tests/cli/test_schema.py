@@ -16,9 +16,9 @@ def test_check_says_how_large_it_is(tidings: Tidings) -> None:
 
 
 WRONG = {
-    "cycle.json": (
-        '{"domains": [{"name": "c", "kind": "hierarchical", "tree": {"a": {"b": {"a": {}}}}}]}',
-        ["the hierarchy has a cycle: 'a' is below itself"],
+    "node.json": (
+        '{"domains": [{"name": "c", "kind": "hierarchical", "tree": {"a": {"b > c": {}}}}]}',
+        ["'b > c' cannot name a node: ' > ' separates the names in a path"],
     ),
     "dangling.json": (
         '{"domains": [{"name": "money", "kind": "numeric"}], "attributes": [{"name": "p", "domain": "mony"}],'

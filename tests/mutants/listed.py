@@ -187,7 +187,7 @@ _EVENTS = (
     ("equal values stay", "columns.py", "if len(different) == len(keys):", "if True:", _COLUMNS),
     ("any number of values", "columns.py", "and longest > self._most_values:", "and False:", _COLUMNS),
     ("rescued rows out of place", "columns.py", "order = pc.sort_indices(rows)", "order = pc.sort_indices(pc.negate(rows))", _COLUMNS),
-    ("words outside the domain", "quick_look.py", "return value if value in use.words else None", "return value", _REFUSED),
+    ("words outside the domain", "quick_look.py", "return use.words.get(value)", "return use.words.get(value, value)", _REFUSED),
     ("several values of a unique attribute", "quick_look.py", "if made and not use.unique else None", "if made else None", _REFUSED),
     ("mandatory attributes not looked for", "quick_look.py", "if view.mandatory and not view.mandatory <= attributes.keys():", "if False:", _REFUSED),
     ("infinite numbers", "quick_look.py", "type(value) is float and value - value == 0", "type(value) is float", _REFUSED),

@@ -59,7 +59,7 @@ def test_domains_of_our_own_kinds(daemon: Served, ann: Speaker) -> None:
     assert h is not None
     assert e is not None
     assert t is not None
-    assert h.hierarchy.nodes == ("a", "b", "c")
+    assert h.hierarchy.names == ("a", "b", "c")
     assert (e.values, e.ordered, e.operators) == (("a, b", "c"), True, ("<",))
     assert t.operators == ("contains", "~")
     assert ann.refused(add.format("x", 'type="numeric" attr="a, b">')) == "PartOutsideKind"

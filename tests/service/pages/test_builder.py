@@ -236,5 +236,5 @@ def test_what_the_builder_offers(ann: Visitor) -> None:
     assert "is within" in [choice["label"] for choice in offered["category"]["choices"]]
     assert "event_type" in offered
     found = ann.client.get("/pages/values", params={"attribute": "category", "q": "TABLE"}).json()["values"]
-    assert found == ["table", "dining table"]
+    assert found == ["furniture > table", "furniture > table > dining table", "furniture > table > desk"]
     assert ann.client.get("/pages/values", params={"attribute": "none"}).json() == {"values": []}

@@ -91,7 +91,7 @@ def test_what_is_wrong_stands_at_its_field(service: Service, ann: Visitor) -> No
     assert "exists already" in ann.errors()["name"]
     ann.submit(f"{GROW}/domain", name="wood", kind="enumerated", values="oak, oak")
     assert "twice" in ann.errors()["values"]
-    ann.submit(f"{GROW}/domain", name="rooms", kind="hierarchical", tree="a\n  a")
+    ann.submit(f"{GROW}/domain", name="rooms", kind="hierarchical", tree="a\na")
     assert "tree" in ann.errors()
     ann.get(f"{GROW}/attribute")
     ann.submit(f"{GROW}/attribute", name="", domain="brand")
@@ -255,4 +255,5 @@ def test_a_form_is_checked_while_it_is_filled_in(
 
 def test_nodes_can_be_searched_to_lay_a_new_one_below(visitor: Visitor) -> None:
     found = visitor.client.get("/pages/values", params={"domain": "category", "q": "table"}).json()
-    assert found == {"values": ["table", "dining table"]}
+    nodes = ["furniture > table", "furniture > table > dining table", "furniture > table > desk"]
+    assert found == {"values": nodes}

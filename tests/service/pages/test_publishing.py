@@ -36,8 +36,8 @@ def test_a_place_in_a_hierarchy_is_chosen_from_its_tree(service: Service, ann: V
     fields = legend.getparent()
     (search,) = fields.xpath(".//input[@type='search']")
     assert search.get("name") is None, "it is not sent"
-    path = [node.get("data-node") for node in fields.xpath(".//li[.//input[@value='convertible']]")]
-    assert path == ["vehicle", "car", "convertible"]
+    path = [node.get("data-node") for node in fields.xpath(".//li[.//input[@value='vehicle > car > convertible']]")]
+    assert path == ["vehicle", "vehicle > car", "vehicle > car > convertible"]
     assert {one.get("type") for one in fields.xpath(".//input[@name='value:category']")} == {"radio"}
     assert fields.xpath(".//details[@open]") == []
     filled = {"value:title": "an old one", "value:price": "10", "value:ends": "2030-01-01T10:00:00"}
@@ -45,11 +45,14 @@ def test_a_place_in_a_hierarchy_is_chosen_from_its_tree(service: Service, ann: V
     assert ann.page.status_code == 422
     (fields,) = ann.tree.xpath("//fieldset[.//input[@name='value:category']]")
     assert ann.tree.get_element_by_id(fields.get("aria-describedby")).text_content() == "Please give a value."
-    ann.submit("/pages/publish", **filled | {"value:price": "x"}, **{"value:category": "convertible"})
-    assert [node.getparent().get("data-node") for node in ann.tree.xpath("//details[@open]")] == ["vehicle", "car"]
+    ann.submit("/pages/publish", **filled | {"value:price": "x"}, **{"value:category": "vehicle > car > convertible"})
+    assert [node.getparent().get("data-node") for node in ann.tree.xpath("//details[@open]")] == [
+        "vehicle",
+        "vehicle > car",
+    ]
     ann.submit("/pages/publish", **filled)
     position = int(ann.page.url.params["published"])
-    assert '"category":"convertible"' in stored(service.store, position).payload.replace(" ", "")
+    assert '"category":"vehicle>car>convertible"' in stored(service.store, position).payload.replace(" ", "")
 
 
 def test_several_places_of_a_tree_and_none(service: Service, ann: Visitor) -> None:
@@ -57,9 +60,11 @@ def test_several_places_of_a_tree_and_none(service: Service, ann: Visitor) -> No
     service.store.append([Grow(growth.CreateEventType(EventType("sale", uses)))])
     ann.get("/pages/publish?type=sale")
     assert {one.get("type") for one in ann.tree.xpath("//input[@name='value:category']")} == {"checkbox"}
-    ann.submit("/pages/publish", **{"value:title": "all", "value:category": ["bicycle", "desk"]})
+    ann.submit(
+        "/pages/publish", **{"value:title": "all", "value:category": ["vehicle > bicycle", "furniture > table > desk"]}
+    )
     payload = stored(service.store, int(ann.page.url.params["published"])).payload.replace(" ", "")
-    assert '"category":["bicycle","desk"]' in payload
+    assert '"category":["vehicle>bicycle","furniture>table>desk"]' in payload
     uses = (AttributeUse("category", False),)
     service.store.append([Grow(growth.CreateEventType(EventType("loss", uses)))])
     ann.get("/pages/publish?type=loss")

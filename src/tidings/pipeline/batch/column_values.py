@@ -12,7 +12,7 @@ from pyspark.sql import types as spark
 
 from tidings.events.chunk import ENVELOPE_COLUMNS
 from tidings.language.ranges import Ranges, Space, complement, space_of
-from tidings.language.relations import RELATIONS
+from tidings.language.relations import ANY_RELATION, RELATIONS
 from tidings.schema import Catalog, Domain, Instant, Kind
 from tidings.schema.catalog import ENVELOPE, EVENT_TYPE
 
@@ -84,14 +84,23 @@ class AttributeColumn:
         """How a value of this attribute must stand to one of the other."""
         if self.domain.kind is Kind.TIME and type(self.element) is not type(other.element):
             raise Opaque
-        if self.domain.kind is Kind.HIERARCHICAL:
-            raise Opaque  # a node may be named by the end of its path
-        operator = _OPERATORS[bits]
-        if not self.domain.listed or operator in ("=", "!="):
+        negated = bits not in _OPERATORS
+        operator = _OPERATORS[ANY_RELATION & ~bits if negated else bits]
+        hierarchical = self.domain.kind is Kind.HIERARCHICAL
+        if not self.domain.listed or (operator in ("=", "!=") and not hierarchical):
             return lambda one, two: _compared(one, operator, two)
-        if len(self.domain.vocabulary) > MOST_NAMES:
+        if len(self._spellings) > MOST_NAMES:
             raise Opaque
-        return lambda one, two: _compared(self._ordinal(one), operator, self._ordinal(two))
+        if not hierarchical or operator in ("=", "!="):
+            return lambda one, two: _compared(self._ordinal(one), operator, self._ordinal(two))
+        upward, strictly = operator.startswith(">"), not operator.endswith("=")
+
+        def related(one: Any, two: Any) -> Any:
+            below, above = (two, one) if upward else (one, two)
+            inside = self._below(self._ordinal(below), self._ordinal(above), strictly)
+            return ~inside if negated else inside
+
+        return related
 
     def _bounded(self, value: Any, low: Any, high: Any, space: Space) -> Any:
         bounds = [value >= self._literal(low)] if low != space.bottom else []
@@ -116,9 +125,22 @@ class AttributeColumn:
             return self.domain.hierarchy.spellings(number)
         return (self.domain.values[number],)
 
+    @property
+    def _spellings(self) -> list[tuple[str, int]]:
+        """What may be written for each listed value, and its place in the domain, counted from 1."""
+        places = range(len(self.domain.vocabulary))
+        return [(name, place + 1) for place in places for name in self._names(place)]
+
     def _ordinal(self, value: Any) -> Any:
-        """Its place in the domain, counted from 1; 0 where it has none."""
-        return functions.array_position(_array(self.domain.vocabulary), value).cast(spark.IntegerType())
+        """Its place in the domain, counted from 1; null where it has none."""
+        names, places = zip(*self._spellings, strict=True)
+        found = functions.array_position(_array(names), value).cast(spark.IntegerType())
+        return functions.get(_array(places), found - 1)
+
+    def _below(self, below: Any, above: Any, strictly: bool) -> Any:
+        """In the subtree, which is an interval of ordinals."""
+        end = functions.get(_array(self.domain.hierarchy.ends), above - 1)
+        return (below > above if strictly else below >= above) & (below <= end)
 
     def _literal(self, key: Any) -> Any:
         if self.domain.kind is Kind.NUMERIC:

@@ -219,7 +219,9 @@ def _attribute(name: str, catalog: Catalog) -> dict[str, Any]:
 
 def _found(domain: Domain, text: str) -> list[str]:
     sought = text.casefold()
-    first = [value for value in domain.vocabulary if value.casefold().startswith(sought)][:_MOST_FOUND]
+    names = domain.hierarchy.names or domain.vocabulary  # of a node its own name comes first, then its path
+    pairs = zip(domain.vocabulary, names, strict=True)
+    first = [value for value, name in pairs if name.casefold().startswith(sought)][:_MOST_FOUND]
     if len(first) < _MOST_FOUND:
         first += [value for value in domain.vocabulary if sought in value.casefold() and value not in first]
     return first[:_MOST_FOUND]
