@@ -77,7 +77,7 @@ class EventMaker:
                 faults.see(BrokenRule("domain", one.attribute, shown, f"{one.attribute!r}: {bad}"), bad.fault, refuses)
             if one.parent and (above := first_text(record, one.parent)):
                 above = parents[one.attribute] = above.lower() if one.reading.lower else above
-                values = [value if value == above else below(above, str(value)) for value in values]
+                values = tuple(value if value == above else below(above, str(value)) for value in values)
             if values:
                 attributes[one.attribute] = values[0] if len(values) == 1 else list(values)
         raw["attributes"] = attributes
