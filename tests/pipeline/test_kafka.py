@@ -147,6 +147,14 @@ def test_direct_from_topic_to_topic(with_kafka: SparkSession, broker: Broker, st
     (letter,) = [json.loads(line) for line in refused.read_text().splitlines()]
     assert (letter["raw"], letter["origin"].partition("/")[0]) == ("no JSON", f"kafka:{come}")
 
+    properties = tmp_path / "client.properties"
+    properties.write_text("security.protocol=NONSENSE\nssl.keystore.key=Sesam\nssl.key.password=Sesam\n")
+    broken = parse_sink(f"kafka://{broker.servers}/{go}?properties={properties}")
+    query = start_direct(with_kafka, lambda: [tmp_path / "plan"], source, broken, tmp_path / "other", once=True)
+    with pytest.raises(Exception, match="WriteToMicroBatchDataSource KafkaTable") as failed:  # it tells the plan
+        query.awaitTermination()
+    assert "Sesam" not in str(failed.value)
+
 
 _WITHOUT = """
 from tidings.pipeline.ingest.kafka_source import KafkaSource, NoKafkaConnector
