@@ -1,5 +1,6 @@
 """`tidings feed`, as a user types it."""
 
+import gzip
 import json
 import shutil
 import signal
@@ -49,6 +50,29 @@ def test_a_preview_without_any_server(tidings: Tidings) -> None:  # noqa: F811
     assert first["event"]["attributes"]["asked"] == 1299  # type: ignore[index]
     assert second.keys() == {"event"}
     assert "2 records, 0 would be refused" in done.stderr
+
+
+def test_a_preview_shows_as_many_as_asked_for(tidings: Tidings) -> None:  # noqa: F811
+    Path("m.toml").write_text('file = "d.csv.gz"\nevent_type = "car"\n[fields]\nyear = "y"\n')
+    Path("d.csv.gz").write_bytes(gzip.compress(b"y\n" + b"1990\n" * 10_500))
+    done = tidings("feed", "preview", "m.toml", "--limit", "10200")
+    assert len(lines(done.stdout)) == 10_200
+    assert "10,200 records, 0 would be refused\n" in done.stderr
+    assert (
+        "10,500 records, 0 would be refused; there are no more"
+        in tidings("feed", "preview", "m.toml", "--limit", "20000").stderr
+    )
+
+
+def test_a_preview_before_the_schema_has_it_says_so_once(tidings: Tidings) -> None:  # noqa: F811
+    Path("m.toml").write_text('file = "d.json"\nevent_type = "boat"\n[fields]\nsails = "s"\nmasts = "gone"\n')
+    Path("d.json").write_text('[{"s": 3}, {"s": 4}, {"s": 5}]')
+    done = tidings("feed", "preview", "m.toml", "--schema", str(EXAMPLES.parent / "schema.json"))
+    assert [one.keys() for one in lines(done.stdout)] == [{"event"}] * 3
+    assert done.stderr.count("the schema has no event type 'boat'") == 1
+    told = " ".join(done.stderr.split())
+    assert "nothing stands at 'gone' in any of 3 records" in told
+    assert "'s'" not in told
 
 
 def test_a_preview_says_what_would_be_refused_and_what_appended(tidings: Tidings) -> None:  # noqa: F811

@@ -13,7 +13,8 @@ from tidings.schema import Catalog
 
 
 def previewed(mapping: Mapping, records: Iterable[Record], catalog: Catalog) -> Iterator[dict[str, Any]]:
-    """`{"event": …}` for each, with `errors` where it would be refused and `appends` where values are new."""
+    """`{"event": …}` for each, with `errors` where it would be refused, `appends` where values are new, and `left_out`
+    for bad values without which it would be published."""
     growing = {one.attribute for one in mapping.fields if one.grow}
     maker = EventMaker(mapping, catalog)
     for record in records:
@@ -29,6 +30,8 @@ def previewed(mapping: Mapping, records: Iterable[Record], catalog: Catalog) -> 
             shown["appends"] = {str(error.attribute): error.as_json()["value"] for error in new}
         if wrong := [error.as_json() for error in broken if error not in new]:
             shown["errors"] = wrong
+        if made.left_out:
+            shown["left_out"] = [error.as_json() for error in made.left_out]
         yield shown
 
 

@@ -114,20 +114,38 @@ def preview(
     """
     address = instead(server, schema)
     with connected(address, token) if address else plain_errors() as client:
-        from tidings.feeds import propose, read_mapping
+        from tidings.feeds import SchemaLacks, propose, read_mapping
+        from tidings.feeds.event_maker import check_schema
+        from tidings.feeds.inference.schema_changes import changes
+        from tidings.feeds.memory.told_once import EmptyPaths
         from tidings.feeds.preview import previewed
+        from tidings.schema.growth import grow
 
         read = read_mapping(mapping)
-        records = sampled(read)
+        records = sampled(read, limit)
         if client is not None:
             catalog = client.schema()
         else:
             catalog = load_catalog(schema) if schema is not None else propose(read, records).catalog
-        refused = 0
-        for one in previewed(read, records[:limit], catalog):
+        if client is not None or schema is not None:
+            try:
+                check_schema(read, catalog)
+            except SchemaLacks as lacking:  # one line for all records; they are shown as they will be
+                warn(str(lacking))
+                for change in changes(propose(read, records, catalog).catalog, catalog):
+                    catalog = grow(catalog, change)
+        shown, refused, left_out = records[:limit], 0, 0
+        for one in previewed(read, shown, catalog):
             refused += "errors" in one
+            left_out += len(one.get("left_out", ()))
             typer.echo(json.dumps(one))
-    messages.print(f"{counted(min(limit, len(records)), 'record')}, {refused:,} would be refused", markup=False)
+        empty = EmptyPaths(read, fewest=1)
+        empty.see(records)
+        for line in empty.told(str(read.origin)):
+            warn(line)
+    said = f"{counted(len(shown), 'record')}, {refused:,} would be refused"
+    said += f", {counted(left_out, 'bad value')} would be left out" if left_out else ""
+    messages.print(f"{said}{'' if len(shown) == limit else '; there are no more'}", markup=False)
 
 
 @app.command()

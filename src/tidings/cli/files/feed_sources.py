@@ -22,24 +22,25 @@ if TYPE_CHECKING:
     from tidings.schema import Catalog
 
 
-def sampled(mapping: Mapping) -> list[Record]:
-    """Raises FeedError; what cannot be read after some records have been is only told."""
+def sampled(mapping: Mapping, fewest: int = 0) -> list[Record]:
+    """The first records: SAMPLED, or `fewest` if those are more. Raises FeedError; what cannot be read after some
+    records have been is only told."""
     from tidings.feeds.errors import UnreadableFeed
     from tidings.feeds.inference.infer import SAMPLED
     from tidings.feeds.records.records import read_records
     from tidings.feeds.sources.sources import open_source
 
-    source = open_source(mapping.origin, sample=True)
+    source, most = open_source(mapping.origin, sample=True), max(SAMPLED, fewest)
     problems: list[UnreadableFeed] = []
     try:
         found: list[Record] = []
         for content in source.look():
             try:
-                for record in islice(read_records(content, mapping.layout, mapping.paths), SAMPLED - len(found)):
+                for record in islice(read_records(content, mapping.layout, mapping.paths), most - len(found)):
                     found.append(record)
             except UnreadableFeed as problem:
                 problems.append(problem)
-            if len(found) >= SAMPLED:
+            if len(found) >= most:
                 break
         if problems and not found:
             raise problems[0]
@@ -63,6 +64,7 @@ def inferred_from(
     from tidings.feeds.mapping.mapping import Layout, Origin
     from tidings.feeds.mapping.mapping_file import format_of
     from tidings.feeds.sources.content import codec_of
+    from tidings.feeds.sources.packed import ENDINGS
     from tidings.feeds.sources.sources import open_source
 
     path = existing_file(source)
@@ -85,12 +87,15 @@ def inferred_from(
     if not contents:  # a site that answers "not modified" to a first question
         raise SourceUnreachable(source, "there is nothing to read")
     guessed = form or format_of(source) or _looks_like(contents[0])
-    name = event_type or Path(urlsplit(source).path if is_url else source).stem or "event"
+    file = Path(urlsplit(source).path if is_url else source)
+    name = event_type or (Path(file.stem).stem if file.suffix[1:].lower() in ENDINGS else file.stem) or "event"
     return partial(infer, contents[0], Layout(guessed, records, encoding=encoding), origin, name, mandatory)
 
 
 def _looks_like(content: Content) -> str:
-    start = content.body[:1024].removeprefix(BOM_UTF8).lstrip().lower()
+    from tidings.feeds.sources.packed import unpacked
+
+    start = unpacked(content.place, content.body)[:1024].removeprefix(BOM_UTF8).lstrip().lower()
     if start.startswith((b"{", b"[")):
         return "json"
     if start.startswith((b"<!doctype html", b"<html")):

@@ -30,6 +30,7 @@ from tidings.feeds.mapping.mapping_table import Table
 from tidings.feeds.records.element_path import ElementPath
 from tidings.feeds.records.json_path import JsonPath
 from tidings.feeds.sources.content import codec_of
+from tidings.feeds.sources.packed import ENDINGS
 from tidings.feeds.sources.url_source import host_of
 from tidings.schema import Kind
 from tidings.schema.catalog import IllegalName, check_name
@@ -160,8 +161,9 @@ def _layout(table: Table) -> Layout:
 
 
 def format_of(name: str) -> str | None:
-    """By the ending of a file's name or a URL's path."""
-    ending = name.partition("?")[0].partition("#")[0].rpartition(".")[2].lower()
+    """By the ending of a file's name or a URL's path, `cars.csv` or `cars.csv.gz`."""
+    words = name.partition("?")[0].partition("#")[0].lower().split(".")
+    ending = words[-2] if words[-1] in ENDINGS and len(words) > 1 else words[-1]
     others = {"htm": "html", "jsonl": "json", "ndjson": "json", "geojson": "json", "rss": "xml", "atom": "xml"}
     return others.get(ending, ending if ending in FORMATS else None)
 

@@ -33,12 +33,13 @@ class ToldOnce:
 
 
 class EmptyPaths:
-    """Which of a mapping's paths lead to nothing in all records of a page. The columns of CSV are in its first line."""
+    """Which of a mapping's paths lead to nothing in all records of a page, once there are `fewest` records."""
 
-    def __init__(self, mapping: Mapping) -> None:
-        found = [one.reading.path for one in mapping.fields if one.reading.path]
-        self._left = set() if mapping.layout.format == "csv" else set(found)
-        self._records = 0
+    def __init__(self, mapping: Mapping, fewest: int = _FEWEST) -> None:
+        found = [path for one in mapping.fields for path in (one.reading.path, one.parent) if path]
+        # A column of CSV that the first line does not name is an error already, and an empty one is usual.
+        self._left = set(found) if mapping.layout.format != "csv" or fewest < _FEWEST else set()
+        self._records, self._fewest = 0, fewest
 
     def see(self, records: Iterable[Record]) -> None:
         for record in records:
@@ -46,7 +47,7 @@ class EmptyPaths:
             self._left -= {path for path in self._left if any(one not in (None, "") for one in record.get(path, ()))}
 
     def told(self, place: str) -> list[str]:
-        if self._records < _FEWEST:
+        if self._records < self._fewest:
             return []
         return [
             f"{place}: nothing stands at {path!r} in any of {self._records:,} records; has the page changed?"

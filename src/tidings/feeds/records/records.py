@@ -21,9 +21,9 @@ from tidings.feeds.records.element_path import ElementPath, local_name
 from tidings.feeds.records.json_path import JsonPath
 from tidings.feeds.sources.content import Content as Content  # what records are read from, for whoever reads them
 from tidings.feeds.sources.content import decoded
+from tidings.feeds.sources.packed import LARGEST as LARGEST
 from tidings.schema import safe_xml
 
-LARGEST = 32 << 20  # bytes of one page or file, which are in memory while it is read
 MOST_RECORDS = 1_000_000  # of one page or file
 MOST_VALUES = 1_000  # at one path of one record
 

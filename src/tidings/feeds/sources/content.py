@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from tidings.feeds.errors import UnreadableFeed
 from tidings.feeds.mapping.mapping import Layout
+from tidings.feeds.sources.packed import unpacked
 
 _DECLARED = {
     "html": re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9._-]{1,40})", re.IGNORECASE),
     "xml": re.compile(rb"\A\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']"),
 }
 _MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 _OF_TEXT = re.compile(
     r"utf-(8|16|32).*|ascii|iso8859-.*|cp\d+|koi8-.*|mac-.*|shift_jis.*|euc_.*|iso2022_.*|gb.*|big5.*"
 )
@@ -30,8 +30,9 @@ class Content:
 
 
 def decoded(content: Content, layout: Layout) -> str:
-    """By the mapping's encoding, else a byte order mark, else the sender's, else the page's own, else UTF-8."""
-    encoding = layout.encoding or _marked(content.body) or content.encoding or _declared(content.body, layout.format)
+    """Unpacked, and by the mapping's encoding, else a byte order mark, else the sender's, else its own, else UTF-8."""
+    body = unpacked(content.place, content.body)
+    encoding = layout.encoding or _marked(body) or content.encoding or _declared(body, layout.format)
     name = codec_of(encoding or "utf-8")
     if name is None:
         raise UnreadableFeed(
@@ -40,11 +41,8 @@ def decoded(content: Content, layout: Layout) -> str:
     if layout.format == "html" and name in ("ascii", "iso8859-1"):
         name = "cp1252"  # as all browsers read it
     try:
-        text = content.body.decode(name, "replace" if layout.format == "html" else "strict")
+        text = body.decode(name, "replace" if layout.format == "html" else "strict")
     except UnicodeDecodeError as problem:
-        for start, packing in _PACKED.items():
-            if content.body.startswith(start):
-                raise UnreadableFeed(content.place, f"it is packed ({packing}); unpack it first") from None
         advice = "the mapping's `encoding`, or --encoding, names another one"
         raise UnreadableFeed(content.place, f"byte {problem.start}: this is no {name.upper()} text; {advice}") from None
     return text.removeprefix("\ufeff")
