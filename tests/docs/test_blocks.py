@@ -6,10 +6,12 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from typer.testing import CliRunner
 
@@ -18,6 +20,7 @@ from tidings.cli.main import app
 from tidings.events import read_events, validate
 from tidings.schema import Catalog, json_form, xml_form
 from tidings.schema.files import read_catalog
+from tidings.service.api.event_routes import PublishedMany
 
 
 def by_page(language: str) -> list[list[Block]]:
@@ -111,6 +114,10 @@ def test_json(block: Block, catalog: Catalog) -> None:
         validate(parsed, catalog)
     elif "domains" in parsed:
         json_form.read(parsed)
+    elif "results" in parsed:
+        told = msgspec.convert(parsed, PublishedMany)
+        states = Counter(result.status for result in told.results)
+        assert states == {"accepted": told.accepted, "duplicate": told.duplicates, "refused": told.refused}
     else:
         assert parsed.keys() == {"line", "id", "errors"}
 
