@@ -59,4 +59,4 @@ bench: setup  ## how fast is it here
 	@$(BIN)/python -m tidings.bench
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .numba-cache dist build
+	rm -rf .venv .npm .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .numba-cache dist build
