@@ -118,3 +118,16 @@ class TestMail:
         sink.answers.clear()
         assert client.post(f"/v1/subscriptions/{made['id']}/channel/resume").json()["state"] == "unconfirmed"
         assert len(sink.mails) == 1
+
+
+@on_sqlite
+@pytest.mark.parametrize("purpose", ["confirm", "unsubscribe"])
+def test_a_forged_link_is_refused_in_the_documented_forms(service: Service, purpose: str) -> None:
+    anybody = service.anonymous()
+    documented = anybody.get("/openapi.json").json()["paths"][f"/{purpose}/{{token}}"]["get"]["responses"]["404"]
+    given = set()
+    for accepted in ("text/html", "application/json"):
+        answer = anybody.get(f"/{purpose}/forged", headers={"Accept": accepted})
+        assert answer.status_code == 404
+        given.add(answer.headers["content-type"].partition(";")[0])
+    assert given == documented["content"].keys() == {"text/html", "application/problem+json"}

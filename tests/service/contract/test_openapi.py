@@ -82,7 +82,7 @@ def test_every_operation_has_examples_of_its_body_its_parameters_and_its_answer(
                 assert "example" in parameter, (request, parameter["name"])
         for status, answer in operation["responses"].items():
             for content in answer.get("content", {}).values():
-                assert content.get("examples"), (request, status)
+                assert content.get("examples") or "example" in content, (request, status)
 
 
 def test_every_example_is_valid_under_its_schema(
@@ -93,8 +93,9 @@ def test_every_example_is_valid_under_its_schema(
         answers = [answer for answer in operation["responses"].values() if "$ref" not in answer]
         for part in (operation.get("requestBody", {}), *answers):
             for content in part.get("content", {}).values():
-                for example in content.get("examples", {}).values():
-                    validator(document, content["schema"]).validate(example["value"])
+                alone = [content["example"]] if "example" in content else []
+                for value in [*alone, *(one["value"] for one in content.get("examples", {}).values())]:
+                    validator(document, content["schema"]).validate(value)
                     count += 1
         for parameter in operation.get("parameters", ()):
             if "example" in parameter:

@@ -23,9 +23,19 @@ from tidings.store import StoredChannel
 router = APIRouter(tags=["channels"], route_class=GuardedRoute)
 
 _PAGE = "text/html"
+
+
+def _refusal(status: int, told: str) -> dict[int | str, dict[str, Any]]:
+    """A problem, or a page for browsers."""
+    page = {"schema": {"type": "string"}, "example": '<!DOCTYPE html>\n<html lang="en">…</html>\n'}
+    problem = {"schema": {"$ref": "#/components/schemas/Problem"}}
+    return {status: {"description": told, "content": {problems.PROBLEM: problem, _PAGE: page}}}
+
+
 _TOLD: dict[int | str, dict[str, Any]] = {
     200: {"description": "A page", "content": {_PAGE: {"schema": {"type": "string"}}}},
-    410: {"description": "The link has expired", "content": {problems.PROBLEM: {"schema": {"type": "object"}}}},
+    **_refusal(404, "The link is not one of this service."),
+    **_refusal(410, "The link has expired, or what it is about was changed."),
 }
 
 

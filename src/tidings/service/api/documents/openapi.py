@@ -164,6 +164,9 @@ def _add_problems(path: str, method: str, operation: dict[str, Any]) -> None:
     if method != "GET" and (has_body or parameters):
         statuses.add(409)
     answers = operation["responses"]
+    for status, answer in answers.items():
+        if PROBLEM in answer.get("content", {}):
+            answer["content"][PROBLEM].setdefault("example", problem_example(int(status)))
     statuses |= {int(status) for status, answer in answers.items() if _is_problem(int(status), answer)}
     for status in sorted(
         statuses - {int(status) for status in answers if not _is_problem(int(status), answers[status])}
