@@ -36,7 +36,6 @@ _TOLD = {
     405: _Told("MethodNotAllowed", "This address does not take the method; `Allow` lists those it takes."),
     408: _Told("RequestTimeout", "The request did not arrive in time."),
     409: _Told("Conflict", "It conflicts with the current state, for example a name that is taken."),
-    410: _Told("Gone", "The link has expired or is outdated."),
     413: _Told("ContentTooLarge", "The body is too large."),
     415: _Told("UnsupportedMediaType", "The content type is not accepted; `detail` lists those that are."),
     422: _Told("UnprocessableContent", "The content is not valid; `errors` lists every mistake."),
