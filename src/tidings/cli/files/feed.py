@@ -21,6 +21,7 @@ from tidings.cli.terminal import (
     counted,
     messages,
     note,
+    plain,
     plain_errors,
     service_log,
     warn,
@@ -199,6 +200,8 @@ def infer(
             raise
         for remark in proposal.remarks:
             note(remark)
+        for name, seen in proposal.seen.items():
+            messages.print(plain(f"{name}: {seen}"), highlight=False)
         for change in wanted:
             typer.echo(json.dumps(json_form.write_change(change)))
         if mapping is not None:
@@ -221,7 +224,7 @@ def _write(proposal: Proposal, path: Path) -> None:
     from tidings.feeds.mapping.mapping_text import write_mapping
 
     with written_whole(path) as file:
-        file.write(write_mapping(proposal.mapping).encode())
+        file.write(write_mapping(proposal.mapping, proposal.seen).encode("utf-8", "replace"))
     note(f"wrote the mapping to {path}")
 
 

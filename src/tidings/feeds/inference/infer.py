@@ -8,16 +8,18 @@ unless the mapping says otherwise. `changes` says by which growth rules a schema
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
+from tidings.errors import shown
 from tidings.feeds.errors import NothingToInfer, SchemaClash, UnknownColumn, UnreadableFeed
 from tidings.feeds.event_maker import first_text, kind_of
 from tidings.feeds.inference.column_kinds import Guess, guess, is_numeric, signs
 from tidings.feeds.inference.record_shapes import shape_of
 from tidings.feeds.mapping.mapping import Field, Layout, Mapping, Origin, Reading
+from tidings.feeds.preview import previewed
 from tidings.feeds.records.conversion import as_text, parts
 from tidings.feeds.records.records import Record, read_records
 from tidings.feeds.sources.content import Content
@@ -29,19 +31,32 @@ from tidings.schema.hierarchy import below, is_node_name
 SAMPLED = 10_000  # records
 _MOST_VALUES = 1_000  # of a proposed enumeration
 _LONGEST_VALUE = 200
+_WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # yearOfRegistration, XMLFile
 _IDS = re.compile(r"(?:.*[_ -])?(?:id|guid|uuid|key|number|nr)", re.IGNORECASE)
+
+
+_WHY = {
+    Kind.NUMERIC: "every value is a number",
+    Kind.TIME: "every value is a time",
+    Kind.ENUMERATED: "few short values repeat",
+    Kind.TEXT: "the texts are long",
+    Kind.STRING: "the values differ and are short",
+    Kind.HIERARCHICAL: "the schema says so",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """What a feed wants of a schema, and the mapping with all kinds filled in; `records` were looked at.
 
-    `remarks` say what of the source is not in the mapping, and what may be wrong."""
+    `seen` says of each attribute what stood there and why its kind was chosen; `remarks` say what of the source is not
+    in the mapping, what may be wrong, and how many of the records looked at the mapping would refuse."""
 
     catalog: Catalog
     mapping: Mapping
     records: int
     remarks: tuple[str, ...] = ()
+    seen: dict[str, str] = field(default_factory=dict)
 
 
 def infer(
@@ -79,13 +94,14 @@ def infer(
     if not records:
         raise NothingToInfer(content.place, advice)
     proposal = propose(replace(draft, id=_id(records, names)), records, there)
-    return replace(proposal, remarks=remarks)
+    return replace(proposal, remarks=remarks + proposal.remarks)
 
 
 def propose(mapping: Mapping, records: Iterable[Record], there: Catalog | None = None) -> Proposal:
     """From a mapping and some records of its source. Kinds that `there` knows are kept; raises SchemaClash."""
     sample = list(islice(records, SAMPLED))
     fields: list[Field] = []
+    seen: dict[str, str] = {}
     domains: dict[str, Domain] = {}
     columns = [[value for record in sample for value in _found(record, one.reading)] for one in mapping.fields]
     decimal = _decimal(mapping, columns)
@@ -93,16 +109,48 @@ def propose(mapping: Mapping, records: Iterable[Record], there: Catalog | None =
         guessed = _guessed(one, values, there, decimal)
         several = one.several or any(len(_values(record, guessed.reading)) > 1 for record in sample)
         grow = one.grow or (one.kind is None and guessed.kind is Kind.ENUMERATED)
-        field = replace(one, kind=guessed.kind, reading=guessed.reading, several=several, grow=grow)
-        fields.append(field)
+        filled_in = replace(one, kind=guessed.kind, reading=guessed.reading, several=several, grow=grow)
+        fields.append(filled_in)
+        seen[one.attribute] = seen_in(sample, one, filled_in, there)
         name = one.domain or one.attribute
-        domain = _domain(name, field, sample)
+        domain = _domain(name, filled_in, sample)
         domains[name] = _joined(domains[name], domain) if name in domains else domain
     filled = replace(mapping, fields=tuple(fields))
     attributes = tuple(Attribute(one.attribute, one.domain or one.attribute) for one in fields)
     uses = tuple(AttributeUse(one.attribute, one.mandatory, not one.several) for one in fields)
     types = tuple(EventType(name, uses) for name in mapping.event_types)
-    return Proposal(Catalog(tuple(domains.values()), attributes, types), filled, len(sample))
+    catalog = Catalog(tuple(domains.values()), attributes, types)
+    return Proposal(catalog, filled, len(sample), tuple(_kept_promise(filled, sample, catalog)), seen)
+
+
+def _kept_promise(mapping: Mapping, sample: list[Record], catalog: Catalog) -> Iterator[str]:
+    """What the proposed mapping would refuse or leave out of the records from which it was made."""
+    refused = left_out = 0
+    reasons: dict[str, str] = {}  # the first of each attribute
+    for one in previewed(mapping, sample, catalog):
+        refused += "errors" in one
+        left_out += len(one.get("left_out", ()))
+        for error in (*one.get("errors", ()), *one.get("left_out", ())):
+            reasons.setdefault(error["attribute"], error["message"])
+    if refused or left_out:
+        would = f"{refused:,} would be refused and {left_out:,} bad values left out"
+        yield f"of these {len(sample):,} records {would}; first: {'; '.join(list(reasons.values())[:3])}"
+
+
+def seen_in(sample: list[Record], before: Field, after: Field, there: Catalog | None) -> str:
+    """`98 % of 500 records, 37 distinct: 'audi', 'bmw', 'vw'; enumerated: few short values repeat`."""
+    texts = [texts for record in sample if (texts := _values(record, after.reading))]
+    distinct = dict.fromkeys(text for found in texts for text in found)
+    share = 100 * len(texts) // len(sample) if sample else 0
+    examples = ", ".join(shown(text) for text in list(distinct)[:3])
+    if before.kind is not None:
+        why = "the mapping says so"
+    elif there is not None and there.domain_of(before.attribute) is not None:
+        why = "the schema says so"
+    else:
+        why = _WHY[after.kind or Kind.STRING]
+    known = f"{share} % of {len(sample):,} records, {len(distinct):,} distinct"
+    return f"{known}{': ' + examples if examples else ''}; {after.kind}: {why}"
 
 
 def _decimal(mapping: Mapping, columns: list[list[Any]]) -> str:
@@ -182,7 +230,7 @@ def _attribute_names(named: dict[str, str]) -> dict[str, str]:
     """Names that filters can write without quotes, each once."""
     made: dict[str, str] = {}
     for path, name in named.items():
-        plain = re.sub(r"\W+", "_", name).strip("_").lower()[:60] or "field"
+        plain = re.sub(r"\W+", "_", _WORD_BEGINS.sub("_", name)).strip("_").lower()[:60].strip("_") or "field"
         plain = f"_{plain}" if plain[0].isdigit() else plain
         plain = f"{plain}_" if plain in RESERVED or plain in KEYWORDS else plain
         unique, number = plain, 2

@@ -83,12 +83,21 @@ def _json_shape(content: Content, layout: Layout) -> Shape:
         lists = dict(_lists((), whole)) if isinstance(whole, dict) else {}
         if lists:
             layout = replace(layout, records="/" + max(lists, key=lambda path: lists[path]))
-    names: dict[str, str] = {}
+    leaves: dict[tuple[str, ...], bool] = {}  # whether anything ever stands there
     for record in islice(json_records(content, layout), _SAMPLED):
-        for steps in _leaves((), record):
-            if path := written(*steps):
-                names.setdefault(path, "_".join(step for step in steps if step != "*"))
-    return _cut(layout, names)
+        for steps, holds in _leaves((), record):
+            leaves[steps] = leaves.get(steps, False) or holds
+    above = {steps[:length] for steps in leaves for length in range(len(steps))}
+    names: dict[str, str] = {}
+    remarks = []
+    for steps, holds in leaves.items():
+        if steps in above and not holds:
+            continue  # null or empty here, an object or a list of them in other records
+        if path := written(*steps):
+            names[path] = "_".join(step for step in steps if step != "*")
+            if steps in above:
+                remarks.append(f"{path!r} is a value in some records and nested in others, where it is left out")
+    return _cut(layout, names, *remarks)
 
 
 def _cut(layout: Layout, names: dict[str, str], *remarks: str) -> Shape:
@@ -107,19 +116,20 @@ def _lists(steps: tuple[str, ...], at: dict[str, Any]) -> Iterator[tuple[str, in
             yield from _lists(way, below)
 
 
-def _leaves(steps: tuple[str, ...], at: Any) -> Iterator[tuple[str, ...]]:
+def _leaves(steps: tuple[str, ...], at: Any) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Where single values, or lists of them, stand, and whether any do."""
     if len(steps) > _DEEPEST:
         return
     if isinstance(at, dict):
         for name, below in at.items():
             yield from _leaves((*steps, name), below)
     elif isinstance(at, list) and steps[-1:] == ("coordinates",) and 2 <= len(at) <= 3 and _are_numbers(at):
-        yield from ((*steps, str(place)) for place in range(len(at)))  # GeoJSON's: each says something else
+        yield from (((*steps, str(place)), True) for place in range(len(at)))  # GeoJSON's: each says something else
     elif isinstance(at, list) and any(isinstance(one, dict | list) for one in at):
         for one in at[:_SAMPLED]:
             yield from _leaves((*steps, "*"), one)
     else:
-        yield steps
+        yield steps, at is not None and at != []
 
 
 def _are_numbers(values: list[Any]) -> bool:
@@ -131,12 +141,14 @@ def _are_numbers(values: list[Any]) -> bool:
 
 def _element_shape(content: Content, layout: Layout) -> Shape:
     root = document(content, layout)
+    is_xml = layout.format == "xml"
     if not layout.records:
-        layout = replace(layout, records=_repeated(root))
+        layout = replace(layout, records=_repeated(root, is_xml))
     if not layout.records:
         return Shape(layout, {})
     records = list(islice(ElementPath.parse(layout.records).elements(root), _SAMPLED))
-    found = filter(_can_be_read, dict.fromkeys(path for record in records for path in _paths(record)))
+    paths = xml_paths if is_xml else _paths
+    found = filter(_can_be_read, dict.fromkeys(path for record in records for path in paths(record)))
     headings = _headings(records[-1]) if records else {}
     remarks = []
     if not {id(record) for record in records}.isdisjoint(id(above) for one in records for above in one.iterancestors()):
@@ -145,7 +157,7 @@ def _element_shape(content: Content, layout: Layout) -> Shape:
     return _cut(layout, {path: _name(path, headings) for path in found}, *remarks)
 
 
-def _repeated(root: etree._Element) -> str:
+def _repeated(root: etree._Element, is_xml: bool) -> str:
     """The path of the siblings that look alike and hold most; empty where there are none."""
     best, most = "", 0
     for parent in root.iter():
@@ -155,9 +167,12 @@ def _repeated(root: etree._Element) -> str:
         mark, count = alike.most_common(1)[0] if alike else ("", 0)
         if count < 2:
             continue
-        examples = [child for child in parent if _mark(child) == mark and len(child)][-_EXAMPLES:]
-        held = count * max((len(set(_paths(example))) for example in examples), default=0)
-        path = mark if "." in mark else f"{_mark(parent)} {mark}"
+        alike_ones = [child for child in parent if _mark(child) == mark]
+        examples = [child for child in alike_ones if len(child) or (is_xml and child.attrib)][-_EXAMPLES:]
+        paths = xml_paths if is_xml else _paths
+        held = count * max((len(set(paths(example))) for example in examples), default=0)
+        above = ">" if parent is root else _mark(parent)  # a path looks below the root, so no step can name it
+        path = mark if "." in mark else f"{above} {mark}"
         if held > most and _can_be_read(path):
             best, most = path, held
     return best
@@ -200,6 +215,22 @@ def _paths(record: etree._Element) -> Iterator[str]:
             yield mark
 
 
+def xml_paths(record: etree._Element) -> Iterator[str]:
+    """To each text and each attribute inside a record, by all elements on the way: a `Country` of the record and one
+    of something in it are not the same."""
+    yield from (f"@{name}" for name in _attributes(record))
+    ways = {record: ""}
+    for element in record.iterdescendants():
+        parent = element.getparent()
+        name = local_name(element)
+        if parent is None or parent not in ways or not name:
+            continue
+        way = ways[element] = f"{ways[parent]} {name}" if ways[parent] else f"> {name}"
+        yield from (f"{way}@{attribute}" for attribute in _attributes(element))
+        if _holds_text(element):
+            yield way
+
+
 def _attributes(element: etree._Element) -> list[str]:
     return [str(name).rpartition("}")[2] for name, _ in element.items()]
 
@@ -231,6 +262,9 @@ def _name(path: str, headings: dict[str, str]) -> str:
     if headings.get(path):
         return headings[path]
     way, _, attribute = path.partition("@")
+    if way.startswith(">"):
+        words = [*way.split()[1:], *([attribute] if attribute else [])]
+        return "_".join(words)
     last = way.split()[-1] if way else ""
     tag, _, place = last.partition(":")
     name = tag.rpartition(".")[2] or tag

@@ -9,8 +9,10 @@ from tidings.feeds.mapping.mapping import EVERY, GROW_LIMIT, Mapping, Reading
 from tidings.feeds.mapping.mapping_file import BARE, READING_KEYS
 
 
-def write_mapping(mapping: Mapping) -> str:
-    """The text of which `read_mapping` makes this mapping again; only what differs from the defaults is said."""
+def write_mapping(mapping: Mapping, seen: dict[str, str] | None = None) -> str:
+    """The text of which `read_mapping` makes this mapping again; only what differs from the defaults is said.
+
+    `seen` has, for attributes, what stood in their columns: a comment for the reader."""
     origin, layout = mapping.origin, mapping.layout
     lines = [
         ("url", origin.url),
@@ -32,7 +34,8 @@ def write_mapping(mapping: Mapping) -> str:
     if mapping.time is not None:
         text += ["", "[time]", *_reading_lines(mapping.time)]
     for one in mapping.fields:
-        text += ["", f"[fields.{one.attribute if BARE.fullmatch(one.attribute) else _toml(one.attribute)}]"]
+        text += ["", *([_comment(seen[one.attribute])] if seen and one.attribute in seen else [])]
+        text += [f"[fields.{one.attribute if BARE.fullmatch(one.attribute) else _toml(one.attribute)}]"]
         text += _reading_lines(one.reading)
         members: list[tuple[str, Any, Any]] = [
             ("kind", str(one.kind or ""), ""),
@@ -44,6 +47,10 @@ def write_mapping(mapping: Mapping) -> str:
         ]
         text += [f"{key} = {_toml(value)}" for key, value, default in members if value != default]
     return "\n".join(text) + "\n"
+
+
+def _comment(line: str) -> str:
+    return "# " + "".join(character if character.isprintable() else " " for character in line)
 
 
 def _reading_lines(reading: Reading) -> list[str]:

@@ -1,0 +1,89 @@
+"""An inferred mapping takes the records from which it was made, and says what it saw."""
+
+import json
+from typing import Any
+
+from tidings.feeds import Proposal, infer
+from tidings.feeds.event_maker import EventMaker
+from tidings.feeds.inference.schema_changes import changes
+from tidings.feeds.mapping.mapping import Layout, Origin
+from tidings.feeds.mapping.mapping_text import write_mapping
+from tidings.feeds.records.records import read_records
+from tidings.feeds.sources.content import Content
+from tidings.schema import Catalog
+
+ITEMS = """<Items>
+<Item a="1"><N>x</N><Country>Greece</Country>
+<Bids><Bid no="7"><Bidder><Country>Italy</Country></Bidder></Bid></Bids></Item>
+<Item a="2"><N currency="EUR">y</N><Country>Greece</Country></Item>
+</Items>"""
+
+
+def inferred(text: str, form: str) -> tuple[Proposal, list[dict[str, Any]]]:
+    content = Content("there", text.encode())
+    found = infer(content, Layout(form), Origin(url="http://x/"), "thing")
+    mapping = found.mapping
+    assert changes(found.catalog, Catalog())
+    maker = EventMaker(mapping, found.catalog)
+    made = [maker.make(record) for record in read_records(content, mapping.layout, mapping.paths)]
+    if not any("would be refused" in remark for remark in found.remarks):
+        assert not any(one.errors or one.left_out for one in made)
+    return found, [one.raw["attributes"] for one in made]
+
+
+def test_records_below_the_root_of_xml_are_found_with_attributes_and_nested_elements_apart() -> None:
+    found, made = inferred(ITEMS, "xml")
+    assert found.mapping.layout.records == "> Item"
+    assert made == [
+        {"a": 1, "n": "x", "country": "Greece", "bids_bid_no": 7, "bids_bid_bidder_country": "Italy"},
+        {"a": 2, "n": "y", "country": "Greece", "n_currency": "EUR"},
+    ]
+
+
+def test_records_of_xml_may_have_attributes_alone() -> None:
+    found, made = inferred('<r><list><x a="1" b="u"/><x a="2" b="v"/></list></r>', "xml")
+    assert found.mapping.layout.records == "list x"
+    assert made == [{"a": 1, "b": "u"}, {"a": 2, "b": "v"}]
+
+
+def test_a_field_that_is_null_or_a_list_of_objects_refuses_nothing() -> None:
+    records = [{"id": n, "bids": None if n % 2 else [{"who": "ann", "sum": n}], "none": []} for n in range(20)]
+    found, made = inferred(json.dumps(records), "json")
+    assert [one.attribute for one in found.mapping.fields] == ["id", "bids_who", "bids_sum", "none"]
+    assert found.remarks == ()
+    assert made[0] == {"id": 0, "bids_who": "ann", "bids_sum": 0}
+
+
+def test_what_would_be_left_out_is_announced() -> None:
+    records = [{"id": n, "seller": "ann" if n % 2 else {"name": "bob"}} for n in range(20)]
+    found, _ = inferred(json.dumps(records), "json")
+    assert found.remarks == (
+        "'seller' is a value in some records and nested in others, where it is left out",
+        "of these 20 records 0 would be refused and 10 bad values left out; first: 'seller': {'name': 'bob'} is "
+        "nested, not a single value",
+    )
+
+
+def test_names_keep_their_words() -> None:
+    found, _ = inferred("yearOfRegistration,XMLFile,powerPS,not_repaired,Day2Night\n" + "1,2,3,4,5\n" * 3, "csv")
+    names = [one.attribute for one in found.mapping.fields]
+    assert names == ["year_of_registration", "xml_file", "power_ps", "not_repaired", "day2_night"]
+
+
+def test_what_was_seen_of_each_field_is_told_and_written() -> None:
+    rows = "".join(f"{n},{('audi', 'bmw')[n % 2]},{'' if n % 4 else '$5'}\n" for n in range(12))
+    found, _ = inferred("no,brand,price\n" + rows, "csv")
+    assert found.seen == {
+        "no": "100 % of 12 records, 12 distinct: '0', '1', '2'; numeric: every value is a number",
+        "brand": "100 % of 12 records, 2 distinct: 'audi', 'bmw'; enumerated: few short values repeat",
+        "price": "25 % of 12 records, 1 distinct: '$5'; numeric: every value is a number",
+    }
+    assert "# 25 % of 12 records, 1 distinct: '$5'; numeric: every value is a number\n[fields.price]" in write_mapping(
+        found.mapping, found.seen
+    )
+
+
+def test_three_day_auctions_are_no_numbers() -> None:
+    found, _ = inferred("a,b\n" + "3 day auction,5 km\n" * 5, "csv")
+    assert [str(one.kind) for one in found.mapping.fields] == ["enumerated", "numeric"]
+    assert found.mapping.fields[1].reading.unit == ("km",)
