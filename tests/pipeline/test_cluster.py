@@ -108,7 +108,7 @@ def test_two_machines(tmp_path: Path) -> None:
 
 
 def _until(condition: object, process: subprocess.Popen[bytes], folder: Path) -> None:
-    deadline = time.monotonic() + 180
+    deadline = time.monotonic() + 600
     while not condition():  # type: ignore[operator]
         assert process.poll() is None, (folder / "pipeline.log").read_text()
         assert time.monotonic() < deadline, (folder / "pipeline.log").read_text()
