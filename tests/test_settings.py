@@ -37,7 +37,7 @@ def test_a_flag_can_take_back_what_the_file_allows(file: Path) -> None:
 @pytest.mark.parametrize(
     ("environment", "said"),
     [
-        ({"TIDINGS_PROT": "1"}, "TIDINGS_PROT: 'prot' is no setting; did you mean 'port'?"),
+        ({"TIDINGS_PROT": "1"}, "TIDINGS_PROT: 'prot' is not a setting; did you mean 'port'?"),
         ({"TIDINGS_SPARKMASTER": "local"}, "did you mean 'spark_master'?"),
     ],
 )
@@ -54,13 +54,13 @@ def test_variables_that_other_places_read_are_left_alone() -> None:
 
 def test_an_unknown_key_of_the_file_is_refused_with_the_nearest(file: Path) -> None:
     file.write_text("largest_evnt = 5\n")
-    with pytest.raises(InvalidSetting, match=r"tidings\.toml: 'largest_evnt' is no setting; .*'largest_event'"):
+    with pytest.raises(InvalidSetting, match=r"tidings\.toml: 'largest_evnt' is not a setting; .*'largest_event'"):
         read_settings({}, {}, file)
 
 
 def test_a_table_in_the_file_is_no_setting(file: Path) -> None:
     file.write_text("[server]\nport = 8080\n")
-    with pytest.raises(InvalidSetting, match="'server' is no setting"):
+    with pytest.raises(InvalidSetting, match="'server' is not a setting"):
         read_settings({}, {}, file)
 
 

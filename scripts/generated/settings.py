@@ -22,41 +22,40 @@ MEANINGS = {
     "store": "`postgresql://user:password@host/database`; empty: SQLite in the data folder",
     "spark_master": "Spark's master; a cluster needs PostgreSQL",
     "pipeline": "match events here; false where `tidings pipeline` runs elsewhere",
-    "outbox": "send what is owed from here; false where `tidings outbox` runs elsewhere",
-    "registration": "whether anyone may make an account",
-    "guests": "whether one may publish and grow the schema without a token",
-    "extra_scopes": "what a new account has beside `publish`, `subscribe`, `read` and `account` (and `schema`, "
-    "on loopback)",
+    "outbox": "send deliveries here; false where `tidings outbox` runs elsewhere",
+    "registration": "whether anyone may create an account",
+    "guests": "whether anyone may publish and grow the schema without a token",
+    "extra_scopes": "scopes of a new account in addition to `publish`, `subscribe`, `read` and `account` (on loopback "
+    "also `schema`)",
     "largest_event": "bytes of one event, or of one XML request",
-    "values_per_attribute": "different values that an attribute may have in one event; for `tidings pipeline` and "
-    "`tidings journal load` too",
-    "largest_body": "bytes of one request that is no stream of lines",
+    "values_per_attribute": "most values of one attribute in one event; also for `tidings pipeline` and "
+    "`tidings journal load`",
+    "largest_body": "bytes of one request that is not a stream of lines",
     "largest_stream": "bytes of a request that is a stream of lines",
-    "subscriptions_per_owner": "that one account may leave standing",
+    "subscriptions_per_owner": "most subscriptions of one account",
     "requests_per_second": "of one caller with a token",
     "guest_requests_per_second": "of one address without a token",
     "connections": "open at once, HTTP and XML each",
     "streams": "server-sent events open at once, of those connections",
     "streams_per_owner": "server-sent events that one account may have open",
-    "idle_seconds": "a peer that sends nothing for so long, in the middle of a request, is let go",
-    "webhook_handshake": "`ask` whether the receiver wants it when a webhook is made, or `none`",
+    "idle_seconds": "close a connection that sends nothing for this long in the middle of a request",
+    "webhook_handshake": "`ask` the receiver for consent when a webhook is created, or `none`",
     "allow_loopback_webhooks": "for development: plain http too, but only to this machine",
     "retry_seconds": "between attempts to deliver, for a test: `0.5 2 10`; empty: the schedule of "
     "[notifying.md](../notifying.md)",
-    "keep_events_days": "after so many days events that are matched and owed to nobody are removed, with their "
-    "notifications; 0: they stay",
-    "keep_deliveries_days": "after so many days what was delivered or given up is forgotten, with its log, and "
-    "notices; and what is owed to a channel that was not resumed all that time is given up",
-    "smtp_host": "the mail server that takes our mails; empty: there is no mail",
+    "keep_events_days": "remove events that are matched and delivered, with their notifications, after this "
+    "many days; 0: never",
+    "keep_deliveries_days": "remove finished deliveries with their attempts, and notices, after this many days; "
+    "deliveries of a channel that was not resumed in that time are given up",
+    "smtp_host": "the mail server; empty: no mail is sent",
     "smtp_port": "its port",
-    "smtp_user": "who we are to it, if it asks",
-    "smtp_password": "the password for that",
+    "smtp_user": "the user name at the mail server, if it needs one",
+    "smtp_password": "its password",
     "smtp_security": "`none`, `starttls`, or `tls` from the first byte",
-    "secret_keys": "by which secrets of channels are encrypted, the newest first; empty: the file `secrets.key` of the "
-    "data folder",
+    "secret_keys": "keys that encrypt channel secrets, newest first; empty: the file `secrets.key` of the data folder",
     "mail_from": "`tidings@example.org` or `Tidings <tidings@example.org>`",
-    "public_url": "where links in mails lead and others come in; empty: http://host:port",
-    "apprise_schemes": "what an Apprise URL may begin with",
+    "public_url": "the public address, for links in mails; empty: http://host:port",
+    "apprise_schemes": "allowed schemes of Apprise URLs",
 }
 
 

@@ -54,8 +54,8 @@ class Settings:
     log_format: str = "text"  # or json, of every process
     pipeline: bool = True  # false: it runs elsewhere
     outbox: bool = True  # the same
-    registration: bool = True  # anyone may make an account
-    showcase: bool = False  # whoever has no account sees the newest events and examples of filters on the home page
+    registration: bool = True  # anyone may create an account
+    showcase: bool = False  # show the newest events and example filters on the home page to visitors without an account
     guests: bool = False  # whoever has no token may publish and grow the schema
     extra_scopes: tuple[str, ...] = ()  # what a new account has beside publish, subscribe, read and account
     largest_event: int = MIB // 4  # bytes
@@ -151,7 +151,7 @@ def _from_file(file: Path) -> dict[str, Any]:
     except OSError as problem:
         raise InvalidSetting("settings", str(file), f"cannot be read: {problem.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise InvalidSetting("settings", str(file), f"is no TOML: {problem}") from None
+        raise InvalidSetting("settings", str(file), f"is not valid TOML: {problem}") from None
     made: dict[str, Any] = {}
     for name, value in read.items():
         made |= _one(str(file), name, value)
@@ -161,7 +161,7 @@ def _from_file(file: Path) -> dict[str, Any]:
 def _one(place: str, name: str, value: object) -> dict[str, Any]:
     kinds = {one.name: str(one.type) for one in fields(Settings)}
     if name not in kinds:
-        raise InvalidSetting(place, name, f"is no setting{suggestion(name, tuple(kinds))}")
+        raise InvalidSetting(place, name, f"is not a setting{suggestion(name, tuple(kinds))}")
     kind = _SPECIAL.get(name, kinds[name])
     try:
         return {name: _READERS[kind](value)}

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 
-_MORE = "This filter says more than rows can show"
-_MISTAKE = "The text has a mistake. Rows come back when it is put right."
+_MORE = "Rows cannot show this filter"
+_MISTAKE = "The text has an error. Rows come back when it is fixed."
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_an_edited_one_is_not_found_by_itself(service: Service, page: Page) -> N
         _edit(page, id)
     assert answer.value.json() == {"covered_by": ""}
     page.goto("/pages/subscriptions/new?filter=brand+=+'volvo'+and+year+=+1")
-    page.wait_for_selector("text=All of this is found already by one you have.")
+    page.wait_for_selector("text=All of this is already covered by one you have.")
 
 
 def test_while_the_text_has_a_mistake_there_are_no_rows(service: Service, page: Page) -> None:
@@ -147,9 +147,11 @@ def test_a_row_without_its_value_is_asked_for_and_never_left_out(service: Servic
     said = page.locator(".brow .wrong")
     for _ in range(2):  # before its text has come, and after that
         page.click("#save")
-        expect(said).to_have_text("Give a value, or remove this row.")
+        expect(said).to_have_text("Enter a value, or remove this row.")
         expect(page.get_by_label("Value 2 of year")).to_be_focused()
-        expect(page.get_by_label("Value 2 of year")).to_have_accessible_description("Give a value, or remove this row.")
+        expect(page.get_by_label("Value 2 of year")).to_have_accessible_description(
+            "Enter a value, or remove this row."
+        )
         expect(page.locator("#text")).to_have_value("price < 30000")
     assert page.locator(".brow").nth(1).locator(".wrong").count() == 1, "at the row that lacks it"
     assert service.store.subscriptions("wanda") == []
@@ -183,7 +185,7 @@ def test_a_mistake_in_a_row_is_mended_in_the_row(service: Service, page: Page) -
     register(page, "yvonne")
     _fill_row(page, 0, "price", "<", "30,000")
     said = page.locator(".brow .wrong")
-    mistake = "'30,000' is no number; write it like 1300 or 12.5."
+    mistake = "'30,000' is not a number; expected e.g. 1300 or 12.5."
     for _ in range(2):
         page.click("#save")
         expect(said).to_have_text(mistake)
@@ -263,6 +265,6 @@ def test_enter_publishes_and_a_double_click_publishes_once(service: Service, pag
             page.get_by_label("year").press("Enter")
         else:
             page.dblclick("main button:has-text('Publish')")
-        page.wait_for_selector("text=See the event and whom it matched")
+        page.wait_for_selector("text=See the event and its matches")
         page.wait_for_load_state("networkidle")
         assert service.store.tail() == tail + 1, send

@@ -72,7 +72,7 @@ def test_a_webhook_from_choosing_it_to_its_dead_letters(service: Service, page: 
 
     page.goto(f"/pages/subscriptions/{id}/deliveries")
     page.click("main button:has-text('Pause sending')")
-    page.wait_for_selector("text=Nothing is sent for now")
+    page.wait_for_selector("text=Paused. Deliveries wait")
     page.click("main button:has-text('Resume')")
     channel = service.store.channel(id, "harry")
     assert channel is not None
@@ -120,11 +120,11 @@ def test_what_asks_first_opens_within_reach(service: Service, opened: Opened, si
     page.click("summary:has-text('Send all failed again')")
     _within(page, "button:has-text('Yes, send them again')")
     page.click("summary:has-text('New secret')")
-    _within(page, "button:has-text('Yes, make a new one')")
+    _within(page, "button:has-text('Yes, create a new one')")
     page.goto("/pages/account")
     page.click("summary:has-text('New secret')")
-    _within(page, "button:has-text('Yes, make a new one')")
-    page.click("button:has-text('Yes, make a new one')")
+    _within(page, "button:has-text('Yes, create a new one')")
+    page.click("button:has-text('Yes, create a new one')")
     expect(page.locator("code.secret")).not_to_have_text(first)
     page.goto("/pages/account")
     page.fill("#name", "a program")

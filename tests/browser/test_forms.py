@@ -63,7 +63,7 @@ def test_an_event_with_something_missing_and_something_wrong(service: Service, p
         field = page.locator(f"[name='value:{name}']")
         expect(field).to_have_attribute("aria-invalid", "true")
         said = page.locator(f"[id='{field.get_attribute('aria-describedby')}']")
-        assert ("'long ago'" if name == "year" else "Please give a value.") in said.inner_text()
+        assert ("'long ago'" if name == "year" else "Enter a value.") in said.inner_text()
     assert page.locator("[name='value:paint']").first.input_value() == "<i>red</i>"
 
 
@@ -180,7 +180,7 @@ def test_subscribing_by_keyboard_alone(service: Service, page: Page) -> None:
     page.keyboard.press("Enter")
     _tab_to(page, "Yes, delete it")
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=You have none yet")
+    page.wait_for_selector("text=No subscriptions yet")
 
 
 def test_tokens_are_made_shown_once_and_taken_back(service: Service, page: Page) -> None:

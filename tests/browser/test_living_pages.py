@@ -113,7 +113,7 @@ def test_what_was_left_out_is_said_and_older_ones_follow_the_last_card(service: 
     service.commit(first + 1, first + 40, [(position, [id]) for position in range(first + 1, first + 41)])
     _hide(page, False)
     gap = page.locator("#matches > li").nth(25)
-    expect(gap).to_contain_text("More were found in between than are shown here.")
+    expect(gap).to_contain_text("Some matches in between than are shown here.")
     expect(page.locator("#matches > li")).to_have_count(27)
     assert page.locator(".pager a[rel=next]").count() == 0
 
@@ -128,7 +128,7 @@ def test_what_was_left_out_is_said_and_older_ones_follow_the_last_card(service: 
     expect(page.locator("#matches > li")).to_have_count(200)
     cursor = page.locator("#matches > li").last.get_attribute("data-cursor")
     assert page.locator(".pager a[rel=next]").get_attribute("href") == f"/pages/subscriptions/{id}?before={cursor}"
-    page.click("text=Load the page again")
+    page.click("text=Reload the page")
     expect(page.locator("#matches > li")).to_have_count(25)
 
 
@@ -160,7 +160,7 @@ def test_a_service_that_does_not_answer_is_told_until_it_does(
         route.fulfill(status=409)  # an answer that is none; a lost connection would be a complaint in the console
 
     page.route(f"**{piece}", refuse)
-    expect(told).to_have_text(re.compile(r"The service does not answer; this is as of \d\d:\d\d\."))
+    expect(told).to_have_text(re.compile(r"The service is not responding; this is as of \d\d:\d\d\."))
     assert len(asked) >= 3, "not for one that was lost"
     page.unroute(f"**{piece}")
     expect(told).to_have_count(0)

@@ -160,7 +160,7 @@ def test_there_and_back(loaded: Tidings) -> None:
 def test_import_of_something_else(tidings: Tidings) -> None:
     done = tidings("journal", "import", "events.jsonl", *DATA)
     assert done.exit_code == 1
-    assert "events.jsonl, line 1: this is no journal" in done.stderr
+    assert "events.jsonl, line 1: not a journal" in done.stderr
 
 
 def test_trim(loaded: Tidings) -> None:
@@ -198,7 +198,7 @@ def test_pause_resume_withdraw(loaded: Tidings) -> None:
 @pytest.mark.parametrize("where", [("--data", "none"), ("--store", "none.db"), ("--store", "sqlite:///none.db")])
 def test_a_journal_that_is_not_there_is_not_made(tidings: Tidings, where: tuple[str, str], folder: Path) -> None:
     done = tidings("journal", "show", *where)
-    assert (done.exit_code, "there is no journal at none" in done.stderr) == (1, True)
+    assert (done.exit_code, "no journal at none" in done.stderr) == (1, True)
     assert not [path for path in folder.iterdir() if path.name.startswith("none")]
 
 

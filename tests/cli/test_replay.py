@@ -94,4 +94,4 @@ def test_a_pipeline_that_has_not_begun(tidings: Tidings, folder: Path) -> None:
 def test_usage(tidings: Tidings) -> None:
     assert tidings("replay").exit_code == 2
     done = tidings("replay", "--data", "none")
-    assert (done.exit_code, "there is no journal at none" in done.stderr) == (1, True)
+    assert (done.exit_code, "no journal at none" in done.stderr) == (1, True)

@@ -129,7 +129,7 @@ def test_grow_in_place_and_as_xml(tidings: Tidings) -> None:
 
 REFUSED = [
     ("{", "not JSON"),
-    ("[]", "there is no change in the list"),
+    ("[]", "the list has no changes"),
     ("{}", "change 1 refused, nothing was changed: 'change' is missing"),
     ('{"change": "append_valeu"}', "no change 'append_valeu'; did you mean 'append_value'?"),
     (SAAB.replace("brand", "brnd"), "no domain 'brnd'; did you mean 'brand'?"),

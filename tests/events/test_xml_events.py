@@ -149,7 +149,7 @@ def test_wrong_events_do_not_stop_the_others():
     assert told["11"] == "<b> cannot stand in <ATTR>"
     assert told["13"] == "there is text in <ATTRIBUTES>: 'price'"
     assert told["14"] == "<ATTRIBUTE> cannot stand in <PUBLISH_EVENT>; did you mean 'ATTRIBUTES'?"
-    assert told["15"] == "<PUBLISH_SUB> is no event; did you mean 'PUBLISH_EVENT'?"
+    assert told["15"] == "<PUBLISH_SUB> is not an event; did you mean 'PUBLISH_EVENT'?"
 
 
 def test_lines_beyond_those_that_libxml2_counts():

@@ -66,7 +66,7 @@ def test_a_quote_without_end_is_told() -> None:
 
 
 def test_csv_that_is_none() -> None:
-    with pytest.raises(UnreadableFeed, match="there is no column 'c'"):
+    with pytest.raises(UnreadableFeed, match="no column 'c'"):
         read("a,b\n1,2", CSV, "c")
     with pytest.raises(UnreadableFeed, match="byte 2"):
         read(b"a\n\xff", CSV, "a")

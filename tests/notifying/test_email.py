@@ -151,7 +151,7 @@ def test_a_refusal_counts_whatever_comes_after_it(after: str) -> None:
 
 def test_an_answer_that_is_no_smtp() -> None:
     (attempt,) = sent(Sink({"RCPT": ["hello there"]}))
-    assert attempt.problem == "the mail server answered what is no SMTP (the recipient)"
+    assert attempt.problem == "the mail server's answer is not SMTP (the recipient)"
     assert attempt.status is None
 
 

@@ -170,8 +170,8 @@ def test_what_was_sent_and_not_noted_is_sent_again_with_the_same_message_id(stor
     assert sink.last["Subject"] == "Tidings: sending by record was stopped: price < 100"
     text = sink.last.get_body(("plain",)).get_content()  # type: ignore[union-attr]
     assert text.startswith("Sending by record to ")
-    assert "Of your subscription: price < 100" in text
-    assert "Why: it answered 410" in text
+    assert "Subscription: price < 100" in text
+    assert "Reason: it answered 410" in text
     assert f"nothing has arrived since {START}" in text
     assert "1 delivery waits to be sent, 0 deliveries were given up." in text
     assert "https://tidings.example/pages/subscriptions/s/deliveries" in text, "where the button is"

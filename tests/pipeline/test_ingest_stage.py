@@ -105,8 +105,8 @@ def test_messages_by_partition_and_offset(store: Store) -> None:
     assert set(told) == {
         ("kafka:sales/1", "101"), ("kafka:sales/0", "102"), ("kafka:sales/0", "104"), ("kafka:sales/1", "105")
     }  # fmt: skip
-    assert told["kafka:sales/0", "102"] == "the message is no event: it has no value"
-    assert told["kafka:sales/1", "105"] == "the message is no event: it is longer than 1,000,000 bytes"
+    assert told["kafka:sales/0", "102"] == "the message is not an event: it has no value"
+    assert told["kafka:sales/1", "105"] == "the message is not an event: it is longer than 1,000,000 bytes"
 
 
 def test_what_only_the_journal_refuses_is_buried_too(tmp_path: Path) -> None:

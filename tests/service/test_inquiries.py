@@ -206,7 +206,7 @@ asyncio.run(main())
 
 def test_a_store_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
     async def body(inquiries: Inquiries) -> None:
-        with pytest.raises(TidingsError, match="there is no folder"):
+        with pytest.raises(TidingsError, match="no folder"):
             await inquiries.ask("ann", strange.process)
 
     run(f"sqlite:///{tmp_path}/none/tidings.db", body)

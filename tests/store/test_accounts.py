@@ -44,7 +44,7 @@ def test_names_are_compared_exactly(store: Store) -> None:
 
 def test_a_name_is_given_once(store: Store) -> None:
     store.add_account(ANN)
-    with pytest.raises(AccountExists, match="there is an account 'ann' already; choose another name") as problem:
+    with pytest.raises(AccountExists, match="the username 'ann' is taken; choose another name") as problem:
         store.add_account(Account("ann", "other", SCOPES, START))
     assert problem.value.args == ("ann",)
     assert store.account("ann") == ANN

@@ -156,7 +156,7 @@ def test_health_notices_and_the_operators_view(store: Store, clock: Clock) -> No
     gone = {"ok": False, "problem": "gone", "gone": True, "due": Instant(START + HOUR)}
     settle(store, clock, done(numbers["s"][1], **gone), done(numbers["s"][2], **gone))
     (notice,) = store.notices_of(OWNER)
-    assert notice.text.startswith("Sending by record was stopped: gone. What waits is kept")
+    assert notice.text.startswith("Sending by record was stopped: gone. Pending deliveries are kept")
     assert (notice.number, notice.stored, notice.seen) == (1, START, False)
     assert store.notices_of("bob") == store.notices_of(OWNER, after=1) == []
     assert store.see_notices(OWNER, 1) == 1

@@ -112,7 +112,7 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("mysql://host/x", "'mysql' is no database that Tidings can use"),
+        ("mysql://host/x", "'mysql' is not a supported database"),
         ("sqlite://", "a journal must be in a file"),
         ("sqlite:///:memory:", "a journal must be in a file"),
         ("postgresql://me:secret@host:port/x", "cannot be read as a URL"),
@@ -125,7 +125,7 @@ def test_urls_that_name_no_store(url: str, reason: str) -> None:
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(StoreUnreachable, match=r"there is no folder .*none"):
+    with pytest.raises(StoreUnreachable, match=r"no folder .*none"):
         Store.open(tmp_path / "none" / "tidings.db")
     with pytest.raises(StoreUnreachable, match="it is a folder"):
         Store.open(tmp_path)

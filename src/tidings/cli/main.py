@@ -17,7 +17,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,  # boxes break long file names in two
     pretty_exceptions_show_locals=False,
-    help="Content-based publish/subscribe: be told when something you described happens.",
+    help="Content-based publish/subscribe: describe what you care about, and hear about it as it happens.",
 )
 
 
@@ -30,7 +30,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def tidings(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Before any command: a terminal that cannot show a character gets its number."""

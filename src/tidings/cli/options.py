@@ -25,7 +25,7 @@ ValuesPerAttribute = Annotated[
         min=1,
         metavar="N",
         envvar="TIDINGS_VALUES_PER_ATTRIBUTE",
-        help="Different values that an attribute may have in one event.",
+        help="At most this many values per attribute in one event.",
     ),
 ]
 
@@ -37,7 +37,7 @@ def writable(path: Path | None) -> Path | None:
     if path.is_dir():
         raise typer.BadParameter(f"{path} is a directory; name a file in it.")
     if not path.parent.is_dir():
-        raise typer.BadParameter(f"there is no directory {path.parent}.")
+        raise typer.BadParameter(f"no directory {path.parent}.")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise typer.BadParameter(f"{path} cannot be written.")
     return path

@@ -13,5 +13,5 @@ def bytes_of(text: str, option: str) -> int:
     """`512MB`, `10 GB`, `1.5GB`, or a plain number of bytes."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([A-Za-z]*)", text.strip())
     if found is None or found[2].upper() not in _BYTES:
-        raise typer.BadParameter(f"{text!r} is no size; write it like 512MB or 10GB", param_hint=option)
+        raise typer.BadParameter(f"{text!r} is not a size; expected e.g. 512MB or 10GB", param_hint=option)
     return int(float(found[1]) * _BYTES[found[2].upper()])

@@ -28,7 +28,7 @@ def serve(
         typer.Option(metavar="FOLDER", help=f"Store, plans, checkpoints, log; {_DEFAULT.data} unless set."),
     ] = None,
     store: Annotated[
-        str | None, typer.Option(metavar="URL", help="postgresql://…; SQLite in the data folder unless set.")
+        str | None, typer.Option(metavar="URL", help="postgresql://… Default: SQLite in the data folder.")
     ] = None,
     spark_master: Annotated[
         str | None, typer.Option(metavar="URL", help=f"Spark's master; {_DEFAULT.spark_master} unless set.")
@@ -39,14 +39,14 @@ def serve(
     ] = None,
     outbox: Annotated[
         bool | None,
-        typer.Option("--outbox/--no-outbox", help="Send what is owed from here, or leave it to `tidings outbox`."),
+        typer.Option("--outbox/--no-outbox", help="Send deliveries here, or leave it to `tidings outbox`."),
     ] = None,
     guests: Annotated[
         bool | None,
-        typer.Option("--guests/--no-guests", help="Whether one may publish and grow the schema without a token."),
+        typer.Option("--guests/--no-guests", help="Allow publishing and growing the schema without a token."),
     ] = None,
     settings: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A TOML file of settings, such as port = 8080.")
+        Path | None, typer.Option(metavar="FILE", help="A TOML settings file, e.g. with port = 8080.")
     ] = None,
 ) -> None:
     """Run the service: HTTP, XML over TCP, and as child processes the pipeline on Spark and the outbox.
@@ -54,7 +54,7 @@ def serve(
     It answers at once and takes events before Spark is up. The first start shows the operator's token. Ctrl-C lets
     what is under way finish, a second one ends it at once; nothing that was accepted is lost either way.
 
-    What no option says comes from the environment (TIDINGS_PORT, TIDINGS_LARGEST_EVENT, …), then from the file.
+    Other settings come from the environment (TIDINGS_PORT, TIDINGS_LARGEST_EVENT, …), then from the file.
 
     Example: tidings serve --data data --port 8080
     """

@@ -22,21 +22,23 @@ _INTERRUPTED = 130
 
 
 def torture(
-    seconds: Annotated[float, typer.Option(min=1, help="For how long there are blows.")] = 60.0,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same.")] = 1,
+    seconds: Annotated[float, typer.Option(min=1, help="How long to inject faults.")] = 60.0,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed repeats the same run.")] = 1,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="A new folder for the service's data; else one that goes if all is well."),
+        typer.Option(
+            metavar="FOLDER", help="A new folder for the service's data. Default: a temporary one, removed on success."
+        ),
     ] = None,
     clients: Annotated[int, typer.Option(min=1, max=50, help="Accounts that publish and subscribe.")] = 4,
-    rate: Annotated[float, typer.Option(min=0.1, help="Events a second, of all clients.")] = 20.0,
+    rate: Annotated[float, typer.Option(min=0.1, help="Events per second, over all clients.")] = 20.0,
     store: Annotated[
         str, typer.Option(metavar="URL", help="An empty PostgreSQL database to use instead of SQLite.")
     ] = "",
-    troubles: Annotated[bool, typer.Option(help="Full disks and wrong clocks, beside the kills.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="The verdict as JSON.")] = False,
+    troubles: Annotated[bool, typer.Option(help="Also inject full disks and wrong clocks.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Start a service, use it from several clients while its processes are killed at random, and check every promise.
+    """Start a service, use it from several clients while its processes are killed at random, and verify its guarantees.
 
     Gateway, pipeline and outbox are killed with SIGKILL, now and then their clock is wrong by up to a year or the disk
     is full (for root, who can mount a small one), and the webhooks go to a receiver that is slow, fails, resets and
@@ -51,7 +53,7 @@ def torture(
         try:
             verdict = _run(seconds, seed, clients, rate, troubles, store, folder)
         except KeyboardInterrupt:
-            note("stopped; nothing of it runs any more, and there is no verdict")
+            note("stopped; all processes have ended, and there is no result")
             raise typer.Exit(_INTERRUPTED) from None
         finally:
             if data is None and (verdict is None or verdict.holds):

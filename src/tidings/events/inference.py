@@ -62,7 +62,7 @@ def infer_schema(events: Any, event_type: str = "event", kinds: Mapping[str, str
         uses[name] = AttributeUse(name, mandatory=False, unique=not _several(column))
     problems += [f"kinds: no attribute {name!r}{suggestion(name, tuple(uses))}" for name in wanted]
     if not attributes and not problems:
-        problems.append("there is no event with an attribute to infer a schema from")
+        problems.append("no event has an attribute to infer a schema from")
     if problems:
         raise NotInferred(tuple(problems))
     event_types = tuple(EventType(name, tuple(uses.values())) for name in types or [event_type])

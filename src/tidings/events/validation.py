@@ -83,7 +83,7 @@ def validate(
     broken = _Broken(hints)
     if not isinstance(raw, dict):
         example = '{"id": "e1", "event_type": "car", "attributes": {"price": 900}}'
-        broken.add("form", None, raw, f"{described(raw)} is no event; an event is an object like {example}")
+        broken.add("form", None, raw, f"{described(raw)} is not an event; an event is an object like {example}")
         raise broken.refusal(None)
     for name in raw:
         if name not in MEMBERS:
@@ -287,12 +287,12 @@ def _is_unicode(text: str) -> bool:
 
 def _outside_view(name: str, event_types: Iterable[str], domain: Domain | None) -> str:
     if name == EVENT_TYPE:
-        return "event_type stands beside 'attributes', not inside"
+        return "write event_type next to 'attributes', not inside it"
     if name in RESERVED:
-        return f"{name!r} belongs to the envelope: write {name.partition('.')[2]!r} beside 'attributes'"
+        return f"{name!r} belongs to the envelope: write {name.partition('.')[2]!r} next to 'attributes'"
     if domain is None:
         return f"no attribute {name!r}"
-    return f"{name!r} is no attribute of {_listed(event_types)}"
+    return f"{name!r} is not an attribute of {_listed(event_types)}"
 
 
 def _own_names(catalog: Catalog) -> tuple[str, ...]:

@@ -180,7 +180,7 @@ class _Found:
         self._line, self._start = self.parser.CurrentLineNumber, self.parser.CurrentByteIndex
         self._raw, self._problems, self._too_long = {**attributes, "attributes": {}}, [], False
         if name != EVENT:
-            self._problems.append(f"<{name}> is no event{suggestion(name, (EVENT,))}")
+            self._problems.append(f"<{name}> is not an event{suggestion(name, (EVENT,))}")
             return
         for extra in attributes:
             if extra not in _ENVELOPE:

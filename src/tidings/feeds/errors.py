@@ -94,7 +94,7 @@ class UnknownColumn(FeedError):
 
     def __str__(self) -> str:
         name, known = self.args
-        return f"--mandatory: there is no attribute or column {name!r}{suggestion(name, known)}"
+        return f"--mandatory: no attribute or column {name!r}{suggestion(name, known)}"
 
 
 class DataMissing(FeedError):

@@ -58,7 +58,7 @@ class UnfitSubscription(Explained, StoreError):
 
 class AccountExists(Explained, StoreError):
     username: str
-    template = "there is an account {username!v} already; choose another name"
+    template = "the username {username!v} is taken; choose another name"
 
 
 class QuotaReached(Explained, StoreError):
@@ -102,7 +102,8 @@ class Gap(Explained, StoreError):
     committed: int
     first: int
     template = (
-        "the batch begins at position {first:,} but only what is up to {committed:,} is committed; go on from {next:,}"
+        "the batch begins at position {first:,}, but only positions up to {committed:,} are committed; "
+        "continue from {next:,}"
     )
 
     @property
@@ -209,7 +210,7 @@ class NewerStore(Explained, StoreError):
 class ForeignDatabase(Explained, StoreError):
     url: str
     reason: str
-    template = "{url} is no store of Tidings: {reason}; choose another place"
+    template = "{url} is not a Tidings store: {reason}; choose another place"
 
 
 class UnknownStore(Explained, StoreError):

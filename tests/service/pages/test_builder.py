@@ -143,7 +143,7 @@ def test_an_error_has_its_place_in_the_text_and_in_the_rows(ann: Visitor) -> Non
     }
     error = _ask(ann, rows=rows).json()["error"]
     assert error["row"] == [1, 1]
-    assert error["told"].startswith("'cheap' is no number")
+    assert error["told"].startswith("'cheap' is not a number")
 
 
 @on_sqlite
@@ -164,7 +164,7 @@ def test_rows_that_lack_something_are_told_and_rows_without_an_attribute_are_not
 @pytest.mark.parametrize("typed", ["30,000", "€500", "abc", "1_000"])
 def test_of_a_number_a_row_says_what_the_form_for_publishing_says(ann: Visitor, typed: str) -> None:
     error = _ask(ann, rows={"groups": [[_row("year", "=", "1"), _row("year", "in", "1", typed)]]}).json()["error"]
-    assert (error["row"], error["told"]) == ([0, 1], f"'{typed}' is no number; write it like 1300 or 12.5.")
+    assert (error["row"], error["told"]) == ([0, 1], f"'{typed}' is not a number; expected e.g. 1300 or 12.5.")
     ann.get("/pages/publish", type="car")
     ann.submit("/pages/publish", **{"value:year": typed})
     assert ann.errors()["value:year"] == error["told"]

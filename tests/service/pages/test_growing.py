@@ -1,4 +1,4 @@
-"""The schema's pages: what there is, how it grew, and one form for each way to grow."""
+"""The schema's pages: what there is, history, and one form for each way to grow."""
 
 import re
 from typing import Any
@@ -163,7 +163,7 @@ def test_a_line_that_is_indented_like_none_above_is_no_guess(
 ) -> None:
     ann.get(f"{GROW}/domain")
     ann.submit(f"{GROW}/domain", name="rooms", kind="hierarchical", tree=tree)
-    assert ann.errors() == {"tree": f"Line {line} is indented like no line above it."}
+    assert ann.errors() == {"tree": f"Line {line} has an indentation that no line above it has."}
     assert service.store.catalog().domain("rooms") is None
 
 

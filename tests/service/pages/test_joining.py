@@ -76,7 +76,7 @@ def test_a_wrong_password_is_told_without_telling_which_was_wrong(visitor: Visit
     for username in ("tester", "nobody"):
         visitor.log_in(username, "not the password")
         assert visitor.page.status_code == 401
-        assert visitor.errors() == {"password": "There is no account with this name and this password."}
+        assert visitor.errors() == {"password": "Wrong username or password."}
 
 
 def test_log_out_takes_the_session_back(service: Service, ann: Visitor) -> None:
@@ -186,4 +186,4 @@ def test_registration_that_is_closed_is_said(service: Service, visitor: Visitor)
 
     service.gateway.settings = replace(service.gateway.settings, registration=False)
     visitor.get("/pages/register")
-    assert "Nobody can register here" in visitor.text
+    assert "Registration is closed" in visitor.text

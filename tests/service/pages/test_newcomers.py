@@ -23,14 +23,16 @@ def _fresh(service: Service) -> None:
 
 def test_one_sentence_events_examples_and_how_to_begin(service: Service, visitor: Visitor) -> None:
     visitor.get("/")
-    assert "Tidings checks every event the moment it is published and tells you, with the reason." in visitor.text
-    assert "No event was published yet" in visitor.text
+    assert (
+        "Tidings matches every event the moment it is published, notifies you, and says why it matched." in visitor.text
+    )
+    assert "No events yet" in visitor.text
     service.client.post("/v1/events", json=[car(f"e{number}", year=1960 + number) for number in range(30)])
     service.client.post("/v1/subscriptions", json={"filter": "year = 1977"})
     _fresh(service)
     visitor.get("/")
     assert "1989" in visitor.text, "the newest event"
-    assert "for example brand = 'mini' and year >= 1975" in visitor.text, "of what was published"
+    assert "For example brand = 'mini' and year >= 1975" in visitor.text, "of what was published"
     filters = [node.text_content() for node in visitor.tree.iter("pre") if node.get("class") == "filter"]
     assert filters[0] == "brand = 'mini'", "simple ones first"
     assert "matches 30 of the last 30 events" in visitor.text
@@ -58,7 +60,7 @@ def test_while_spark_starts_events_are_shown_and_it_is_said(service: Service, vi
     service.gateway.pipeline = ChildStatus("starting")
     _fresh(service)
     visitor.get("/")
-    assert "Spark, which does the matching, is still starting" in visitor.text
+    assert "Spark is still starting" in visitor.text
     assert "1971" in visitor.text
 
 
@@ -85,7 +87,7 @@ def test_unless_the_operator_wants_it_guests_see_no_events(
     visitor.get("/")
     assert "1971" not in visitor.text
     assert "What filters find" not in visitor.text
-    assert ("Whoever runs this service gives them out" in visitor.text) is not registration
+    assert ("Ask the operator of this service for one" in visitor.text) is not registration
 
 
 def test_each_event_is_read_and_tried_once_and_large_ones_never(

@@ -44,7 +44,7 @@ def test_a_place_in_a_hierarchy_is_chosen_from_its_tree(service: Service, ann: V
     ann.submit("/pages/publish", **filled, **{"value:category": None})
     assert ann.page.status_code == 422
     (fields,) = ann.tree.xpath("//fieldset[.//input[@name='value:category']]")
-    assert ann.tree.get_element_by_id(fields.get("aria-describedby")).text_content() == "Please give a value."
+    assert ann.tree.get_element_by_id(fields.get("aria-describedby")).text_content() == "Enter a value."
     ann.submit("/pages/publish", **filled | {"value:price": "x"}, **{"value:category": "vehicle > car > convertible"})
     assert [node.getparent().get("data-node") for node in ann.tree.xpath("//details[@open]")] == [
         "vehicle",
@@ -85,7 +85,7 @@ def test_an_event_is_published_as_the_api_would(service: Service, ann: Visitor) 
     assert '"paint":["red","white"]' in event.replace(" ", "")
     ann.get(f"/pages/events/{position}")
     assert "by hand" in ann.text
-    assert "It is yet to be matched" in ann.text
+    assert "Not matched yet" in ann.text
 
 
 def test_what_is_wrong_stands_at_its_field_and_what_was_typed_stays(service: Service, ann: Visitor) -> None:
@@ -101,7 +101,7 @@ def test_what_is_wrong_stands_at_its_field_and_what_was_typed_stays(service: Ser
     assert fields["value:paint"] == ["red", ""]
     assert service.store.tail() == tail
     ann.submit("/pages/publish", **{"value:brand": "mini", "value:year": ""})
-    assert ann.errors() == {"value:year": "Please give a value."}
+    assert ann.errors() == {"value:year": "Enter a value."}
     assert ann.page.status_code == 422
 
 
@@ -111,7 +111,7 @@ def test_a_number_is_read_as_the_language_reads_it(service: Service, ann: Visito
     ann.get("/pages/publish?type=car")
     ann.submit("/pages/publish", **{"value:brand": "mini", "value:year": typed})
     assert ann.page.status_code == 422
-    assert "is no number; write it like 1300 or 12.5" in ann.errors()["value:year"]
+    assert "is not a number; expected e.g. 1300 or 12.5" in ann.errors()["value:year"]
     assert service.store.tail() == tail
 
 
@@ -135,9 +135,9 @@ def test_a_name_with_blanks_has_its_error_too(service: Service, ann: Visitor) ->
     service.store.append([Grow(made), Grow(ticks), Grow(growth.CreateEventType(EventType("thing", uses)))])
     ann.get("/pages/publish?type=thing")
     ann.submit("/pages/publish", **{"value:made of it": "gold"})
-    assert ann.errors() == {"value:made of it": "'gold' is no number; write it like 1300 or 12.5."}
+    assert ann.errors() == {"value:made of it": "'gold' is not a number; expected e.g. 1300 or 12.5."}
     (fields,) = ann.tree.xpath("//fieldset[.//input[@name='value:marks seen']]")
-    assert ann.tree.get_element_by_id(fields.get("aria-describedby")).text_content() == "Please give a value."
+    assert ann.tree.get_element_by_id(fields.get("aria-describedby")).text_content() == "Enter a value."
 
 
 def test_the_form_says_what_is_mandatory_and_no_kinds(ann: Visitor) -> None:
@@ -179,7 +179,7 @@ def test_one_more_value_can_be_asked_for_without_a_script(ann: Visitor) -> None:
 )
 def test_an_unknown_type_leads_back_to_the_choice(ann: Visitor, address: str) -> None:
     ann.get(address)
-    assert "Choose one type, or several" in ann.text
+    assert "Choose one or more event types" in ann.text
 
 
 def test_going_on_without_a_type_is_told(ann: Visitor) -> None:

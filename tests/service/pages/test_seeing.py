@@ -39,7 +39,7 @@ def test_large_events_do_not_make_large_pages(service: Service, ann: Visitor, vi
         assert "p7" in text, page
         assert "p8" not in text, page
         assert "… and 19,992 more" in text, page
-    text = ann.get(f"/pages/events/{first}").text.partition("As it was accepted")[0]
+    text = ann.get(f"/pages/events/{first}").text.partition("As JSON")[0]
     assert "p199" in text
     assert "p200" not in text
     assert "… and 19,800 more" in text

@@ -66,7 +66,7 @@ def test_what_went_wrong_is_told_in_place(ann: Visitor) -> None:
 def test_a_channel_that_cannot_be_tested_says_why(service: Service, ann: Visitor) -> None:
     with answering(200, "ok") as receiver:
         id = _with_webhook(ann, receiver.url)
-        service.store.change_channel(id, "ann", state="unconfirmed", reason="nobody was asked yet")
+        service.store.change_channel(id, "ann", state="unconfirmed", reason="not asked yet")
         piece = _piece(ann, id)
         assert piece.status_code == 409
         assert "is not confirmed yet" in piece.text

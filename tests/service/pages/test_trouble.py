@@ -102,11 +102,11 @@ def test_the_operators_page_says_that_the_store_does_not_answer(
             patched.setattr(Figuring, figures, hanging)
             operator.get("/pages/operator")
             assert operator.page.status_code == 200, operator.text
-            assert "The store does not answer just now." in operator.text
+            assert "The store is not responding." in operator.text
             assert "Pipeline" in operator.text
             assert "Dead letters" not in operator.text
-        assert "The store does not answer" not in operator.get("/pages/operator").text
+        assert "The store is not responding" not in operator.get("/pages/operator").text
     monkeypatch.setattr(Figuring, "figures", hanging)
     piece = operator.get("/pages/operator/now")
     assert piece.status_code == 200
-    assert "The store does not answer just now." in operator.text
+    assert "The store is not responding." in operator.text

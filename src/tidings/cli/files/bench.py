@@ -17,9 +17,9 @@ from tidings.matching.algorithms import ALGORITHMS
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Measure, and redraw the papers' figures.")
 
 Name = Literal["le-subscribe", "thesis", "rein", "flights"]
-Folder = Annotated[Path, typer.Option(metavar="DIR", file_okay=False, help="Where the files go.", show_default=False)]
+Folder = Annotated[Path, typer.Option(metavar="DIR", file_okay=False, help="Output folder.", show_default=False)]
 _OPTIONS = {"le-subscribe": ("equality",), "rein": ("attributes", "width", "zipf")}
-Quick = Annotated[bool, typer.Option("--quick", help="Small numbers, to see that it works.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Small sizes, to check that it works.")]
 
 
 @app.command()
@@ -27,20 +27,20 @@ def matching(
     workload: Annotated[Name, typer.Option(help="Which workload.")] = "le-subscribe",
     subscriptions: Annotated[int, typer.Option(min=1, help="How many.")] = 100_000,
     equality: Annotated[
-        float | None, typer.Option(min=0, max=1, help="le-subscribe only: the share of =, else 0.5.")
+        float | None, typer.Option(min=0, max=1, help="le-subscribe only: the share of =. Default: 0.5.")
     ] = None,
     events: Annotated[int, typer.Option(min=1, help="How many; slow algorithms get fewer.")] = 10_000,
     algorithms: Annotated[
         str, typer.Option(metavar="A,B", help=f"all, or some of: {', '.join(ALGORITHMS)}.")
     ] = "default,counting",
-    attributes: Annotated[int | None, typer.Option(min=10, help="rein only: how many, else 20.")] = None,
-    width: Annotated[float | None, typer.Option(help="rein only: of a range, as a share, else 0.5.")] = None,
+    attributes: Annotated[int | None, typer.Option(min=10, help="rein only: how many. Default: 20.")] = None,
+    width: Annotated[float | None, typer.Option(help="rein only: width of a range, as a share. Default: 0.5.")] = None,
     zipf: Annotated[bool, typer.Option("--zipf", help="rein only: ranges crowd at the low end.")] = False,
-    peers: Annotated[bool, typer.Option("--peers", help="Today's tools too.")] = False,
-    peer: Annotated[str, typer.Option(metavar="A,B", help="Only these of today's tools.")] = "",
-    threads: Annotated[int, typer.Option(min=1, help="For those that can use several.")] = 1,
-    seconds: Annotated[float, typer.Option(min=0.1, help="To match, for each algorithm.")] = 10.0,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed is another workload.")] = 1,
+    peers: Annotated[bool, typer.Option("--peers", help="Also measure other tools.")] = False,
+    peer: Annotated[str, typer.Option(metavar="A,B", help="Only these other tools.")] = "",
+    threads: Annotated[int, typer.Option(min=1, help="Threads, for tools that can use several.")] = 1,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Seconds to match, for each algorithm.")] = 10.0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the workload.")] = 1,
     json: Annotated[bool, typer.Option("--json", help="The results as JSON.")] = False,
     plots: Annotated[
         Path | None, typer.Option(metavar="DIR", file_okay=False, help="Draw the rates there, as SVG and PNG.")
@@ -82,9 +82,9 @@ def matching(
 def stream(
     subscriptions: Annotated[int, typer.Option(min=1, help="How many, of the flights.")] = 100_000,
     backlog: Annotated[
-        int, typer.Option(min=0, help="Events that lie in the journal at once, before the steady rate; 0: none.")
+        int, typer.Option(min=0, help="Events in the journal at the start, before the steady rate; 0: none.")
     ] = 200_000,
-    rate: Annotated[int, typer.Option(min=0, help="Events a second; 0: as many as the pipeline takes.")] = 1_000,
+    rate: Annotated[int, typer.Option(min=0, help="Events per second; 0: as many as the pipeline takes.")] = 1_000,
     events: Annotated[int, typer.Option(min=1, help="How many are published at that rate.")] = 60_000,
     store: Annotated[
         str, typer.Option(metavar="URL", help="An empty PostgreSQL database to use instead of SQLite.")
@@ -126,7 +126,7 @@ def spark(
     subscriptions: Annotated[int, typer.Option(min=1, help="How many, of the flights.")] = 1_000_000,
     events: Annotated[int, typer.Option(min=1, help="How many, in one Parquet file.")] = 1_000_000,
     master: Annotated[str, typer.Option(metavar="URL", help="Spark's master.")] = "local[2]",
-    rounds: Annotated[int, typer.Option(min=1, help="How often each is measured; medians are told.")] = 3,
+    rounds: Annotated[int, typer.Option(min=1, help="Repetitions; medians are reported.")] = 3,
     json: Annotated[bool, typer.Option("--json", help="The results as JSON.")] = False,
 ) -> None:
     """Measure batch matching on Spark beside one thread of the local engine, on the same file.
@@ -155,8 +155,8 @@ def one_event(
     peer: Annotated[
         str, typer.Option(metavar="A,B", help="Only these of quamina, event-ruler and a-tree; none: Tidings alone.")
     ] = "quamina,event-ruler,a-tree",
-    rounds: Annotated[int, typer.Option(min=1, help="How often each is measured; medians are told.")] = 7,
-    seconds: Annotated[float, typer.Option(min=0.01, help="Of a round, at most, for each.")] = 1.0,
+    rounds: Annotated[int, typer.Option(min=1, help="Repetitions; medians are reported.")] = 7,
+    seconds: Annotated[float, typer.Option(min=0.01, help="Seconds per round, at most, for each.")] = 1.0,
     json: Annotated[bool, typer.Option("--json", help="The results as JSON.")] = False,
 ) -> None:
     """Measure one event per call, beside libraries that are made for it.
@@ -182,10 +182,10 @@ def one_event(
 def slow_events(
     events: Annotated[int, typer.Option(min=1, help="How many hostile events.")] = 10_000,
     subscriptions: Annotated[int, typer.Option(min=1, help="How many filters.")] = 1_000,
-    seed: Annotated[int, typer.Option(help="Other seeds, other events and filters.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the events and filters.")] = 1,
     json: Annotated[bool, typer.Option("--json", help="The results as JSON.")] = False,
 ) -> None:
-    """Look for events that cost far more than others of their size.
+    """Find events that cost far more than others of their size.
 
     Each event is matched alone, and its time compared with the median of its size. Events are made to be slow: up to
     1,000 values per attribute against filters that compare attributes with each other.

@@ -36,8 +36,8 @@ def explain(
     ] = None,
     server: InsteadServer = "",
     token: Token = "",
-    subscription: Annotated[str, typer.Option(metavar="ID", help="Which one of the file.")] = "",
-    event_id: Annotated[str, typer.Option("--event", metavar="ID", help="Which one of the file.")] = "",
+    subscription: Annotated[str, typer.Option(metavar="ID", help="Which one in the file.")] = "",
+    event_id: Annotated[str, typer.Option("--event", metavar="ID", help="Which one in the file.")] = "",
     json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
     """Explain one event against one filter: each predicate, true or false, with the event's values.

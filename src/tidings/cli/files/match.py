@@ -45,15 +45,15 @@ def match(
     ],
     schema: SchemaFile,
     algorithm: Annotated[str, typer.Option(callback=_algorithm, help=f"One of: {', '.join(ALGORITHMS)}.")] = DEFAULT,
-    engine: Annotated[Literal["local", "spark"], typer.Option(help="Where: in this process, or on Spark.")] = "local",
+    engine: Annotated[Literal["local", "spark"], typer.Option(help="Match in this process, or on Spark.")] = "local",
     master: Annotated[str, typer.Option(metavar="URL", help="Spark's master.")] = "local[2]",
     shared: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", exists=True, file_okay=False, help="A folder that Spark's workers on other machines reach."
+            metavar="DIR", exists=True, file_okay=False, help="A folder that Spark workers on other machines can read."
         ),
     ] = None,
-    form: Annotated[Form | None, typer.Option(help="Of the events, where their name does not say it.")] = None,
+    form: Annotated[Form | None, typer.Option(help="The events' format, if the file name does not show it.")] = None,
     rejects: Annotated[
         Path | None,
         typer.Option(metavar="FILE", callback=writable, help="Where refused events go, as JSON Lines."),

@@ -33,7 +33,7 @@ SchemaArgument = Annotated[
 
 @app.command()
 def check(schema: SchemaArgument) -> None:
-    """Check a schema and say everything that is wrong with it.
+    """Check a schema and list all errors.
 
     Example: tidings schema check schema.json
     """
@@ -110,7 +110,12 @@ def grow(
     token: Token = "",
     output_file: Annotated[
         Path | None,
-        typer.Option("--output", metavar="FILE", callback=writable, help="The grown schema; else standard output."),
+        typer.Option(
+            "--output",
+            metavar="FILE",
+            callback=writable,
+            help="Where to write the grown schema. Default: standard output.",
+        ),
     ] = None,
 ) -> None:
     """Grow a schema by its rules; in a file all changes are made or none, at a server one after another.
@@ -185,7 +190,7 @@ def _changes(text: str) -> list[object]:
         parsed = [_change(line, number) for number, line in enumerate(lines, 1)]
     changes = parsed if isinstance(parsed, list) else [parsed]
     if not changes:
-        raise SchemaForm("", "there is no change in the list")
+        raise SchemaForm("", "the list has no changes")
     return changes
 
 

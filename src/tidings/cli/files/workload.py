@@ -18,7 +18,7 @@ def workload(
     ],
     output: Annotated[
         Path,
-        typer.Option(metavar="DIR", file_okay=False, help="Where the three files go.", show_default=False),
+        typer.Option(metavar="DIR", file_okay=False, help="Output folder for the three files.", show_default=False),
     ],
     subscriptions: Annotated[int, typer.Option(min=1, help="How many.")] = 10_000,
     events: Annotated[int, typer.Option(min=1, help="How many.")] = 10_000,

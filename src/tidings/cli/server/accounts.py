@@ -24,7 +24,7 @@ Username = Annotated[str, typer.Argument(metavar="USERNAME", help="The account's
 
 
 def register(username: Username, server: Server = DEFAULT_SERVER, as_json: AsJson = False) -> None:
-    """Make an account and save its token. The password is asked for, or read from standard input.
+    """Create an account and save its token. The password is prompted for, or read from standard input.
 
     Example: tidings register ann
     """
@@ -35,7 +35,7 @@ def register(username: Username, server: Server = DEFAULT_SERVER, as_json: AsJso
 
 
 def login(username: Username, server: Server = DEFAULT_SERVER, as_json: AsJson = False) -> None:
-    """Get a token for an account and save it. The password is asked for, or read from standard input.
+    """Log in to an account and save a new token. The password is prompted for, or read from standard input.
 
     Example: tidings login ann
     """
@@ -69,7 +69,7 @@ def unregister(
 ) -> None:
     """Delete your account with its subscriptions, channels and tokens. This cannot be undone.
 
-    Published events stay, and nobody else can take the name. The password is asked for, or read from standard input.
+    Published events stay, and nobody else can take the name. The password is prompted for, or read from standard input.
 
     Example: tidings unregister
     """
@@ -93,7 +93,7 @@ def ask_password(new: bool) -> str:
         return str(typer.prompt("password", hide_input=True, confirmation_prompt=new, err=True))
     password = sys.stdin.readline().rstrip("\r\n")
     if not password:
-        raise typer.BadParameter("there is no password on standard input.")
+        raise typer.BadParameter("no password on standard input.")
     return password
 
 

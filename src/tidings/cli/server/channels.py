@@ -10,14 +10,25 @@ import typer
 _RATE = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 _QUIET = re.compile(r"(\d\d:\d\d)-(\d\d:\d\d) (\S+)")
 
-Webhook = Annotated[str, typer.Option(metavar="URL", help="Send it there, signed, as a POST.")]
-Email = Annotated[str, typer.Option(metavar="ADDRESS", help="Mail it; whoever reads it there is asked first.")]
-Apprise = Annotated[str, typer.Option(metavar="URL", help="Send it by Apprise, as slack://… or ntfys://…")]
-DigestCount = Annotated[int | None, typer.Option(metavar="N", help="Together: when there are so many.")]
-DigestSeconds = Annotated[int | None, typer.Option(metavar="S", help="Together: so long after the first.")]
-Rate = Annotated[str, typer.Option(metavar="N/S", help="At most N in S seconds, as 10/60; the rest comes later.")]
+Webhook = Annotated[str, typer.Option(metavar="URL", help="Send matches to this URL as signed POST requests.")]
+Email = Annotated[
+    str, typer.Option(metavar="ADDRESS", help="Send matches to this email address, once its owner confirms.")
+]
+Apprise = Annotated[str, typer.Option(metavar="URL", help="Send matches by Apprise, e.g. slack://… or ntfys://…")]
+DigestCount = Annotated[
+    int | None, typer.Option(metavar="N", help="Digest: send when this many matches are collected.")
+]
+DigestSeconds = Annotated[
+    int | None, typer.Option(metavar="S", help="Digest: send this many seconds after the first match.")
+]
+Rate = Annotated[
+    str, typer.Option(metavar="N/S", help="Rate limit: at most N deliveries in S seconds, e.g. 10/60; the rest waits.")
+]
 Quiet = Annotated[
-    str, typer.Option(metavar="HOURS", help="Nothing then, all of it after, as '22:00-07:00 Europe/Athens'.")
+    str,
+    typer.Option(
+        metavar="HOURS", help="Quiet hours, e.g. '22:00-07:00 Europe/Athens'; deliveries wait until they end."
+    ),
 ]
 
 

@@ -23,11 +23,11 @@ def deliveries(
     server: Server = DEFAULT_SERVER,
     token: Token = "",
     state: Annotated[Literal["due", "delivered", "dead"] | None, typer.Option(help="Only these.")] = None,
-    number: Annotated[int | None, typer.Option(metavar="N", help="Only this one, with all that was tried.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 100,
+    number: Annotated[int | None, typer.Option(metavar="N", help="Only this delivery, with all its attempts.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 100,
     as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
 ) -> None:
-    """Show what was sent to you for a subscription, or is to be sent, the newest first.
+    """Show a subscription's deliveries, newest first.
 
     Example: tidings deliveries s-0123456789abcdefghij --state dead
     """
@@ -57,16 +57,16 @@ def deliveries(
 def replay_deliveries(
     id: Id,
     numbers: Annotated[
-        list[int] | None, typer.Argument(metavar="[NUMBER]...", help="Of deliveries.", show_default=False)
+        list[int] | None, typer.Argument(metavar="[NUMBER]...", help="Numbers of deliveries.", show_default=False)
     ] = None,
     server: Server = DEFAULT_SERVER,
     token: Token = "",
-    failed: Annotated[bool, typer.Option("--failed", help="All that failed for good.")] = False,
-    first: Annotated[int | None, typer.Option("--from", metavar="N", min=1, help="From this sequence number.")] = None,
-    last: Annotated[int | None, typer.Option("--to", metavar="N", min=1, help="Up to this sequence number.")] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="All dead deliveries.")] = False,
+    first: Annotated[int | None, typer.Option("--from", metavar="N", min=1, help="First sequence number.")] = None,
+    last: Annotated[int | None, typer.Option("--to", metavar="N", min=1, help="Last sequence number.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Send deliveries once more, also those that arrived.
+    """Send deliveries again, including successful ones.
 
     Example: tidings replay-deliveries s-0123456789abcdefghij --failed
     """

@@ -14,12 +14,12 @@ from tidings.cli.terminal import counted, messages, output, plain
 def notices(
     server: Server = DEFAULT_SERVER,
     token: Token = "",
-    after: Annotated[str, typer.Option(metavar="NUMBER", help="Only those after it.")] = "",
-    unseen: Annotated[bool, typer.Option("--new", help="Only those not marked as seen.")] = False,
-    seen: Annotated[bool, typer.Option("--seen", help="Mark what is shown as seen.")] = False,
+    after: Annotated[str, typer.Option(metavar="NUMBER", help="Only notices after this number.")] = "",
+    unseen: Annotated[bool, typer.Option("--new", help="Only unseen notices.")] = False,
+    seen: Annotated[bool, typer.Option("--seen", help="Mark the shown notices as seen.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
 ) -> None:
-    """Show what you must know of your channels: that one was disabled, and why.
+    """Show notices about your channels, e.g. that one was disabled, and why.
 
     Example: tidings notices --new --seen
     """

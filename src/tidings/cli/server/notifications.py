@@ -21,13 +21,15 @@ _PAGE = 1_000
 def notifications(
     server: Server = DEFAULT_SERVER,
     token: Token = "",
-    follow: Annotated[bool, typer.Option("--follow", help="Go on as they come, until Ctrl-C.")] = False,
-    after: Annotated[str, typer.Option(metavar="CURSOR", help="Only those after it, as an earlier run told.")] = "",
+    follow: Annotated[bool, typer.Option("--follow", help="Keep following until Ctrl-C.")] = False,
+    after: Annotated[
+        str, typer.Option(metavar="CURSOR", help="Only those after this cursor, from an earlier run.")
+    ] = "",
     subscription: Annotated[str, typer.Option(metavar="ID", help="Only those of one subscription.")] = "",
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most this many.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
 ) -> None:
-    """Show the events that matched your subscriptions, in the order of the journal.
+    """Show events that matched your subscriptions, in journal order.
 
     Example: tidings notifications --follow --json
     """

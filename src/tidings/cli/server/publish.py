@@ -30,10 +30,10 @@ def publish(
     ],
     server: Server = DEFAULT_SERVER,
     token: Token = "",
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when an event was refused.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if an event is refused.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Publish events; done means that they are safe in the journal. Those with ids may be published again: once counts.
+    """Publish events and wait until they are stored. Duplicates, by source and id, are ignored.
 
     Example: tidings publish events.jsonl
     """
@@ -98,7 +98,7 @@ def _many(client: Client, file: BinaryIO, size: int | None, bar: Progress) -> Pu
 
 def _what_next(done: PublishedMany, all_named: bool) -> str:
     if all_named:
-        return "publish all of it again: what is there is not published twice"
+        return "publish everything again; stored events are not duplicated"
     first = done.accepted + done.duplicates + done.refused_total
     return (
         f"these are the first {first:,} lines, blank ones not counted. Not all have an id, so do not publish those "

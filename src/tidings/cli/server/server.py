@@ -29,7 +29,7 @@ Token = Annotated[
         "--token",
         metavar="TOKEN",
         envvar="TIDINGS_TOKEN",
-        help="Who you are; else what `tidings login` saved.",
+        help="Your token. Default: the one that `tidings login` saved.",
         show_envvar=True,
         show_default=False,
     ),

@@ -26,18 +26,18 @@ _SECONDS = 10.0
 def simulate(
     server: Server = DEFAULT_SERVER,
     token: Token = "",
-    xml: Annotated[str, typer.Option(metavar="HOST:PORT", help="Post over the XML daemon there.")] = "",
-    rate: Annotated[float, typer.Option(min=0, help="Requests a second; 0: as many as it takes.")] = 20.0,
+    xml: Annotated[str, typer.Option(metavar="HOST:PORT", help="Use XML over TCP at this address.")] = "",
+    rate: Annotated[float, typer.Option(min=0, help="Requests per second; 0: no limit.")] = 20.0,
     ratio: Annotated[float, typer.Option(min=0, help="Events for each subscription.")] = 10.0,
     seconds: Annotated[float | None, typer.Option(min=0, help=f"How long, else {_SECONDS:g}.")] = None,
-    events: Annotated[int | None, typer.Option(min=1, help="Until so many events are published.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed makes up the same.")] = 1,
+    events: Annotated[int | None, typer.Option(min=1, help="Stop after this many events.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed generates the same data.")] = 1,
     check: Annotated[
         bool,
         typer.Option("--check", help="Compare all notifications with the naive matcher; exit with 1 if they differ."),
     ] = False,
     patience: Annotated[float, typer.Option(min=1, help="Seconds that --check waits for the pipeline.")] = 300.0,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the subscriptions standing.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the subscriptions.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Post random subscriptions and events under the server's schema, as a new user unless you give a token.
@@ -68,7 +68,7 @@ def simulate(
 def _address(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     if not colon or not host or not port.isdecimal() or int(port) > 65535:
-        raise typer.BadParameter(f"{text!r} is no address such as 127.0.0.1:8090.", param_hint="'--xml'")
+        raise typer.BadParameter(f"{text!r} is not an address; expected e.g. 127.0.0.1:8090.", param_hint="'--xml'")
     return host.strip("[]"), int(port)
 
 

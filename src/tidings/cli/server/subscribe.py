@@ -26,14 +26,14 @@ from tidings.cli.terminal import counted, messages, note, output, plain, warn
 if TYPE_CHECKING:
     from tidings.client import StoredSubscription
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="Of the subscription.", show_default=False)]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The subscription's id.", show_default=False)]
 
 
 def subscribe(
     filter: FilterText,
     server: Server = DEFAULT_SERVER,
     token: Token = "",
-    expiry: Annotated[str, typer.Option(metavar="WHEN", help="Until when, as 2026-12-31T00:00:00Z.")] = "",
+    expiry: Annotated[str, typer.Option(metavar="WHEN", help="When it ends, e.g. 2026-12-31T00:00:00Z.")] = "",
     webhook: Webhook = "",
     email: Email = "",
     apprise: Apprise = "",
@@ -43,9 +43,9 @@ def subscribe(
     quiet: Quiet = "",
     as_json: AsJson = False,
 ) -> None:
-    """Leave a filter standing and print the subscription's id. It counts for every event published from now on.
+    """Subscribe with a filter and print the subscription's id. It matches every event published from now on.
 
-    What matches is stored to be read, and sent where you say. A webhook's secret is shown once.
+    Matches are stored, and sent by the channel that you choose. A webhook's secret is shown only once.
 
     Example: tidings subscribe "price < 1300 and brand = 'mini'" --webhook https://example.org/hook
     """
@@ -61,18 +61,20 @@ def edit(
     server: Server = DEFAULT_SERVER,
     token: Token = "",
     filter: Annotated[str, typer.Option(metavar="FILTER", help="The new filter.")] = "",
-    expiry: Annotated[str, typer.Option(metavar="WHEN", help="The new end, as 2030-12-31T00:00:00Z, or never.")] = "",
+    expiry: Annotated[
+        str, typer.Option(metavar="WHEN", help="When it ends, e.g. 2030-12-31T00:00:00Z, or 'never'.")
+    ] = "",
     webhook: Webhook = "",
     email: Email = "",
     apprise: Apprise = "",
-    stored: Annotated[bool, typer.Option("--stored", help="Send matches nowhere; only store them.")] = False,
+    stored: Annotated[bool, typer.Option("--stored", help="Remove the channel: matches are only stored.")] = False,
     digest_count: DigestCount = None,
     digest_seconds: DigestSeconds = None,
     rate: Rate = "",
     quiet: Quiet = "",
     as_json: AsJson = False,
 ) -> None:
-    """Change a subscription's filter, expiry or channel: all that you name, or nothing. It keeps its id.
+    """Change a subscription's filter, expiry or channel, all at once or not at all. It keeps its id.
 
     A channel option replaces the whole channel.
 
@@ -115,7 +117,7 @@ def resume(id: Id, server: Server = DEFAULT_SERVER, token: Token = "", as_json: 
 
 
 def unsubscribe(id: Id, server: Server = DEFAULT_SERVER, token: Token = "", as_json: AsJson = False) -> None:
-    """Withdraw a subscription. What it has matched stays to be read.
+    """Withdraw a subscription. Its matches stay readable.
 
     Example: tidings unsubscribe s-0123456789abcdefghij
     """

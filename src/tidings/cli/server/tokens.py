@@ -13,7 +13,7 @@ from tidings.cli.server.accounts import ask_password
 from tidings.cli.server.server import DEFAULT_SERVER, AsJson, Server, Token, connected
 from tidings.cli.terminal import counted, messages, note, output, plain
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make, list and delete tokens of your account.")
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Create, list and delete your account's tokens.")
 
 
 @app.command()
@@ -23,12 +23,12 @@ def add(
     token: Token = "",
     scope: Annotated[
         list[str] | None,
-        typer.Option(metavar="SCOPE", help="What it may do; repeat it for several. Default: all that you may."),
+        typer.Option(metavar="SCOPE", help="What it may do; repeatable. Default: all your scopes."),
     ] = None,
-    expires: Annotated[str, typer.Option(metavar="WHEN", help="Until when, as 2030-12-31T00:00:00Z.")] = "",
+    expires: Annotated[str, typer.Option(metavar="WHEN", help="When it expires, e.g. 2030-12-31T00:00:00Z.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Make a token and print it, this once. The password is asked for, or read from standard input.
+    """Create a token and print it, only once. The password is prompted for, or read from standard input.
 
     Example: tidings token add scraper --scope publish --expires 2030-12-31
     """
@@ -70,12 +70,12 @@ def list_(
 
 @app.command()
 def delete(
-    id: Annotated[str, typer.Argument(metavar="ID", help="Of the token, from the list.", show_default=False)],
+    id: Annotated[str, typer.Argument(metavar="ID", help="The token's id, from the list.", show_default=False)],
     server: Server = DEFAULT_SERVER,
     token: Token = "",
     as_json: AsJson = False,
 ) -> None:
-    """Revoke a token of yours, with the browser sessions that were begun with it.
+    """Revoke one of your tokens and the browser sessions started with it.
 
     Example: tidings token delete 0123456789ab
     """

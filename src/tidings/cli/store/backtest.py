@@ -46,7 +46,7 @@ def backtest(
     engine: Engine = "auto",
     master: Master = "local[2]",
 ) -> None:
-    """Say what a filter would have matched: how many stored events, on which days (UTC), and the newest of them.
+    """Show what a filter would have matched: how many stored events, on which days (UTC), and the newest ones.
 
     Example: tidings backtest "price < 1300 and brand = 'mini'" --data data --since 2026-05-01
     """

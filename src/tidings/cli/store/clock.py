@@ -12,11 +12,11 @@ from tidings.cli.terminal import messages, output, plain
 
 def clock(
     action: Annotated[
-        Literal["show", "confirm"], typer.Argument(help="Look, or say that the clock is right.")
+        Literal["show", "confirm"], typer.Argument(help="Show the clock's state, or confirm that it is right.")
     ] = "show",
     data: Data = None,
     store: StoreUrl = "",
-    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
     """Show whether the store's clock has jumped, and confirm the time when it is right.
 

@@ -21,7 +21,7 @@ _PROBLEMS_SHOWN = 5
 
 FilterText = Annotated[str, typer.Argument(metavar="FILTER", help="The filter's text.", show_default=False)]
 Since = Annotated[str, typer.Option(metavar="WHEN", help=f"Only events accepted at or after it: {WHEN}.")]
-Until = Annotated[str, typer.Option(metavar="WHEN", help="Only events accepted before it.")]
+Until = Annotated[str, typer.Option(metavar="WHEN", help="Only events accepted before this time.")]
 Engine = Annotated[
     Literal["auto", "local", "spark"],
     typer.Option(help=f"Where: in this process, on Spark, or (auto) on Spark from {MANY:,} events on."),

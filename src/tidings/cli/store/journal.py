@@ -23,10 +23,10 @@ if TYPE_CHECKING:  # SQLAlchemy takes long to load, and most commands need no st
 
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Fill, look at, copy and tend a journal.")
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Load, inspect, copy and maintain a journal.")
 
 Json = Annotated[bool, typer.Option("--json", help="For machines.")]
-Id = Annotated[str, typer.Argument(metavar="ID", help="Of the subscription.", show_default=False)]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The subscription's id.", show_default=False)]
 
 
 @app.command()
@@ -42,11 +42,11 @@ def load(
     events: Annotated[
         Path | None, typer.Option(metavar="FILE", help="JSON Lines, CSV, Parquet or XML.", **ExistingFile)
     ] = None,
-    form: Annotated[Form | None, typer.Option(help="Of the events, where their name does not say it.")] = None,
+    form: Annotated[Form | None, typer.Option(help="The events' format, if the file name does not show it.")] = None,
     values_per_attribute: ValuesPerAttribute = MOST_VALUES,
     as_json: Json = False,
 ) -> None:
-    """Append a schema, subscriptions and events from files; what is there already is left as it is.
+    """Append a schema, subscriptions and events from files; existing ones are left unchanged.
 
     Refused events never stop the others; they go to the dead letters with every rule that they broke. A file with a
     wrong subscription is not loaded at all (exit code 1).
@@ -76,7 +76,7 @@ def load(
 
 @app.command()
 def show(data: Data = None, store: StoreUrl = "", as_json: Json = False) -> None:
-    """Show how much there is in a journal, and how far the pipeline is.
+    """Show the size of a journal and the pipeline's progress.
 
     Example: tidings journal show --data data
     """
@@ -107,11 +107,11 @@ def show(data: Data = None, store: StoreUrl = "", as_json: Json = False) -> None
 def dead_letters(
     data: Data = None,
     store: StoreUrl = "",
-    after: Annotated[int, typer.Option(min=0, help="Only those with a greater number.")] = 0,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 1_000,
+    after: Annotated[int, typer.Option(min=0, help="Only those after this number.")] = 0,
+    limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 1_000,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON each, with what was sent.")] = False,
 ) -> None:
-    """List the events that were refused, with every rule that they broke.
+    """List refused events with every rule they broke.
 
     Example: tidings journal dead-letters --data data
     """
@@ -135,7 +135,9 @@ def dead_letters(
 
 @app.command("export")
 def export_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", callback=writable, help="To write.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", callback=writable, help="The file to write.", show_default=False)
+    ],
     data: Data = None,
     store: StoreUrl = "",
 ) -> None:
@@ -154,7 +156,7 @@ def export_(
 @app.command("import")
 def import_(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="That was exported.", show_default=False, **ExistingFile)
+        Path, typer.Argument(metavar="FILE", help="The exported file.", show_default=False, **ExistingFile)
     ],
     data: Data = None,
     store: StoreUrl = "",
@@ -175,8 +177,12 @@ def import_(
 def trim(
     data: Data = None,
     store: StoreUrl = "",
-    older_than: Annotated[str, typer.Option(metavar="AGE", help="Events accepted longer ago, as 30d or 12h.")] = "",
-    at_most: Annotated[str, typer.Option(metavar="SIZE", help="The oldest events beyond this size, as 10GB.")] = "",
+    older_than: Annotated[
+        str, typer.Option(metavar="AGE", help="Remove events older than this, e.g. 30d or 12h.")
+    ] = "",
+    at_most: Annotated[
+        str, typer.Option(metavar="SIZE", help="Remove the oldest events beyond this total size, e.g. 10GB.")
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Remove old events that the pipeline has committed, with their notifications; their ids are remembered.
@@ -199,7 +205,7 @@ def trim(
 
 @app.command()
 def withdraw(id: Id, data: Data = None, store: StoreUrl = "", as_json: Json = False) -> None:
-    """Withdraw a subscription: it ends, and its id may be used again.
+    """Withdraw a subscription. Its id can be used again.
 
     Example: tidings journal withdraw s1 --data data
     """
@@ -210,7 +216,7 @@ def withdraw(id: Id, data: Data = None, store: StoreUrl = "", as_json: Json = Fa
 
 @app.command()
 def pause(id: Id, data: Data = None, store: StoreUrl = "", as_json: Json = False) -> None:
-    """Pause a subscription: events from now on do not count for it.
+    """Pause a subscription: it ignores events from now on.
 
     Example: tidings journal pause s1 --data data
     """
@@ -221,7 +227,7 @@ def pause(id: Id, data: Data = None, store: StoreUrl = "", as_json: Json = False
 
 @app.command()
 def resume(id: Id, data: Data = None, store: StoreUrl = "", as_json: Json = False) -> None:
-    """Resume a paused subscription: events from now on count again.
+    """Resume a paused subscription: it matches events from now on.
 
     Example: tidings journal resume s1 --data data
     """
@@ -233,16 +239,16 @@ def resume(id: Id, data: Data = None, store: StoreUrl = "", as_json: Json = Fals
 @app.command()
 def quota(
     matches: Annotated[
-        int, typer.Argument(metavar="MATCHES", min=0, help="Per minute; 0: any number.", show_default=False)
+        int, typer.Argument(metavar="MATCHES", min=0, help="Matches per minute; 0: no limit.", show_default=False)
     ],
     account: Annotated[
-        str, typer.Option(metavar="NAME", help="For this account alone; else for all without a quota of their own.")
+        str, typer.Option(metavar="NAME", help="For this account. Default: all accounts without their own quota.")
     ] = "",
     data: Data = None,
     store: StoreUrl = "",
     as_json: Json = False,
 ) -> None:
-    """Set how many matches an account may have per minute; further ones are counted, not stored.
+    """Set how many matches per minute an account may have; the rest are counted, not stored.
 
     Example: tidings journal quota 500000 --account ann --data data
     """
@@ -275,5 +281,5 @@ def _microseconds(text: str, option: str) -> int:
     """`30d`, `12 h`, `1.5w`"""
     found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([a-z]+)", text.strip())
     if found is None or found[2] not in _SECONDS:
-        raise typer.BadParameter(f"{text!r} is no age; write it like 30d, 12h or 90min", param_hint=option)
+        raise typer.BadParameter(f"{text!r} is not an age; expected e.g. 30d, 12h or 90min", param_hint=option)
     return int(float(found[1]) * _SECONDS[found[2]] * 1_000_000)

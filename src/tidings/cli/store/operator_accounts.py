@@ -25,7 +25,7 @@ app = typer.Typer(
 )
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The account's name.", show_default=False)]
-Generate = Annotated[bool, typer.Option("--generate", help="Make up a password and print it.")]
+Generate = Annotated[bool, typer.Option("--generate", help="Generate a password and print it.")]
 Json = Annotated[bool, typer.Option("--json", help="For machines.")]
 
 
@@ -45,7 +45,7 @@ def add(
     generate: Generate = False,
     as_json: Json = False,
 ) -> None:
-    """Add an account, also where registration is closed. The password is asked for, or read from standard input.
+    """Add an account, also where registration is closed. The password is prompted for, or read from standard input.
 
     Example: tidings account add ann --data data --generate
     """
@@ -156,7 +156,7 @@ def delete(
 def reset(
     name: Name, data: Data = None, store: StoreUrl = "", generate: Generate = False, as_json: Json = False
 ) -> None:
-    """Set a new password and end all sessions and tokens. The password is asked for, or read from standard input.
+    """Set a new password and end all sessions and tokens. The password is prompted for, or read from standard input.
 
     Example: tidings account reset ann --data data --generate
     """

@@ -31,22 +31,20 @@ def outbox(
         Path | None, typer.Option(metavar="FOLDER", help=f"The data folder; {_DEFAULT.data} unless set.")
     ] = None,
     store: Annotated[
-        str | None, typer.Option(metavar="URL", help="postgresql://…; SQLite in the data folder unless set.")
+        str | None, typer.Option(metavar="URL", help="postgresql://… Default: SQLite in the data folder.")
     ] = None,
-    settings: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A TOML file of settings, the one that the service has.")
-    ] = None,
+    settings: Annotated[Path | None, typer.Option(metavar="FILE", help="The service's settings file (TOML).")] = None,
     holder: Annotated[
-        str, typer.Option(metavar="NAME", help="Whose lease it takes over: for a program that starts it again.")
+        str, typer.Option(metavar="NAME", help="Take over the lease of this holder; for supervisors.")
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="A line of JSON every second.")] = False,
     while_stdin: Annotated[
-        bool, typer.Option("--while-stdin", help="Stop when standard input ends: for a program that starts it.")
+        bool, typer.Option("--while-stdin", help="Stop when standard input closes; for supervisors.")
     ] = False,
 ) -> None:
-    """Send what is owed: webhooks, mails and what goes by Apprise, again and again until it arrives.
+    """Send deliveries: webhooks, mails and Apprise, with retries until they arrive.
 
-    Any number may run on one store: one sends, the others wait to take over. What no option says comes from the
+    Any number may run on one store: one sends, the others wait to take over. Other settings come from the
     environment (TIDINGS_SMTP_HOST, …), then from the file.
 
     Example: tidings outbox --data data

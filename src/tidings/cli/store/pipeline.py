@@ -37,45 +37,45 @@ def pipeline(
         list[str] | None,
         typer.Option(
             metavar="PLACE",
-            help="What is appended to the journal: files:FOLDER or kafka://HOST:PORT/TOPIC. May be repeated.",
+            help="Append these to the journal: files:FOLDER or kafka://HOST:PORT/TOPIC. Repeatable.",
         ),
     ] = None,
     sink: Annotated[
         str, typer.Option(metavar="PLACE", help="notifications; with --direct parquet:FOLDER or kafka://…")
     ] = "notifications",
-    direct: Annotated[bool, typer.Option("--direct", help="From source to sink outside the journal.")] = False,
-    once: Annotated[bool, typer.Option("--once", help="End when all that is there now is done.")] = False,
-    most_rows: Annotated[int, typer.Option(help="Positions of the journal in one batch at most.", min=1)] = 100_000,
+    direct: Annotated[bool, typer.Option("--direct", help="Match from source to sink, without the journal.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Stop when everything present is processed.")] = False,
+    most_rows: Annotated[int, typer.Option(help="At most this many journal positions per batch.", min=1)] = 100_000,
     plan_limit: Annotated[
         str,
         typer.Option(
-            metavar="SIZE", help="What the plan may take in one worker, as 512MB; beyond it is split into shards."
+            metavar="SIZE", help="Memory for the plan in one worker, e.g. 512MB; larger plans are split into shards."
         ),
     ] = "",
     plans: Annotated[
         str,
         typer.Option(
             metavar="URI",
-            help="Where workers on other machines find plans: s3a://BUCKET/PATH or a path they all mount.",
+            help="Where workers on other machines read plans: s3a://BUCKET/PATH or a shared mount.",
         ),
     ] = "",
     checkpoints: Annotated[
-        str, typer.Option(metavar="URI", help="Where Spark keeps checkpoints, such as s3a://BUCKET/PATH or hdfs://….")
+        str, typer.Option(metavar="URI", help="Where Spark keeps checkpoints, e.g. s3a://BUCKET/PATH or hdfs://….")
     ] = "",
     spark: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A setting of Spark, as spark.executor.memory=2g. May be repeated."),
+        typer.Option(metavar="NAME=VALUE", help="A Spark setting, e.g. spark.executor.memory=2g. Repeatable."),
     ] = None,
     metrics: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Keep figures in this file, in Prometheus's text form.", dir_okay=False),
+        typer.Option(metavar="FILE", help="Write metrics to this file, in Prometheus text format.", dir_okay=False),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each look at the progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Report progress as JSON Lines.")] = False,
     values_per_attribute: ValuesPerAttribute = MOST_VALUES,
     keep_events_days: Annotated[
         int,
         typer.Option(
-            help="Days after which events that are matched and owed to nobody are removed; 0: never.",
+            help="Remove matched and delivered events after this many days; 0: never.",
             envvar="TIDINGS_KEEP_EVENTS_DAYS",
             min=0,
         ),
@@ -83,7 +83,7 @@ def pipeline(
     keep_keys_days: Annotated[
         int,
         typer.Option(
-            help="Days for which duplicates of removed events are known; 0: for ever.",
+            help="Days to remember ids of removed events, to detect duplicates; 0: forever.",
             envvar="TIDINGS_KEEP_KEYS_DAYS",
             min=0,
         ),
@@ -91,13 +91,13 @@ def pipeline(
     keep_dead_letters_days: Annotated[
         int,
         typer.Option(
-            help="Days after which refused events are removed; 0: never.",
+            help="Remove refused events after this many days; 0: never.",
             envvar="TIDINGS_KEEP_DEAD_LETTERS_DAYS",
             min=0,
         ),
     ] = 90,
     while_stdin: Annotated[
-        bool, typer.Option("--while-stdin", help="Stop when standard input ends: for a program that starts it.")
+        bool, typer.Option("--while-stdin", help="Stop when standard input closes; for supervisors.")
     ] = False,
 ) -> None:
     """Match the journal's events as they come and store notifications, exactly once.
@@ -214,5 +214,5 @@ def _settings(texts: list[str]) -> tuple[tuple[str, str], ...]:
     pairs = [text.partition("=") for text in texts]
     for name, equals, _ in pairs:
         if not equals or not name.startswith("spark."):
-            raise typer.BadParameter(f"{name!r} is no setting of Spark; write spark.NAME=VALUE", param_hint="--spark")
+            raise typer.BadParameter(f"{name!r} is not a Spark setting; write spark.NAME=VALUE", param_hint="--spark")
     return tuple((name, value) for name, _, value in pairs)

@@ -36,13 +36,13 @@ def query(
     token: Token = "",
     since: Since = "",
     until: Until = "",
-    limit: Annotated[int | None, typer.Option(min=1, help="The first so many.")] = None,
-    count: Annotated[bool, typer.Option("--count", help="Only how many there are.")] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most this many.")] = None,
+    count: Annotated[bool, typer.Option("--count", help="Print only the count.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One line of JSON for each event.")] = False,
     engine: Engine = "auto",
     master: Master = "local[2]",
 ) -> None:
-    """Find the stored events that match a filter, in the order of the journal.
+    """Find the stored events that match a filter, in journal order.
 
     Example: tidings query "price < 1300 and brand = 'mini'" --data data --since 7d
     """

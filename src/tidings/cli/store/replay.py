@@ -24,7 +24,7 @@ def replay(
         typer.Option(metavar="FILE", callback=writable, help="Write to a file, whole or not at all."),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Compare with the stored notifications; a difference ends with 1.")
+        bool, typer.Option("--check", help="Compare with the stored notifications; exit with 1 if they differ.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="The summary as JSON on standard error.")] = False,
     engine: Engine = "auto",

@@ -14,17 +14,15 @@ from tidings.settings import read_settings
 
 def secrets(
     action: Annotated[
-        Literal["rotate", "forget"], typer.Argument(help="Encrypt by a new key, or drop what no key opens any more.")
+        Literal["rotate", "forget"], typer.Argument(help="Encrypt with a new key, or drop what no key can decrypt.")
     ],
     data: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="The data folder, with secrets.key; data unless set.")
+        Path | None, typer.Option(metavar="FOLDER", help="The data folder with secrets.key. Default: data.")
     ] = None,
     store: Annotated[
-        str | None, typer.Option(metavar="URL", help="postgresql://…; SQLite in the data folder unless set.")
+        str | None, typer.Option(metavar="URL", help="postgresql://… Default: SQLite in the data folder.")
     ] = None,
-    settings: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A TOML file of settings, the one that the service has.")
-    ] = None,
+    settings: Annotated[Path | None, typer.Option(metavar="FILE", help="The service's settings file (TOML).")] = None,
 ) -> None:
     """Change the key that encrypts webhook secrets and Apprise URLs in the store, or give up what a lost key encrypted.
 

@@ -36,7 +36,7 @@ def opened_store(data: Path | None, url: str, make: bool = False) -> Iterator[St
         if data is not None and make:
             data.mkdir(mode=0o700, parents=True, exist_ok=True)
         if file is not None and not file.is_file() and not make:
-            fail(f"there is no journal at {file}; tidings journal load makes one")
+            fail(f"no journal at {file}; create one with tidings journal load")
         try:
             store = Store.open(file or url)
         except StoreUnreachable as problem:

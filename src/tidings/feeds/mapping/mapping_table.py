@@ -19,7 +19,7 @@ class Table:
         self.file, self.prefix, self.raw = file, prefix, raw
         for key in raw:
             if key not in known:
-                raise self.wrong(key, f"there is no such key{suggestion(key, tuple(known))}")
+                raise self.wrong(key, f"unknown key{suggestion(key, tuple(known))}")
 
     def wrong(self, key: str, problem: str) -> WrongMapping:
         return WrongMapping(self.file, self.prefix + key, problem)

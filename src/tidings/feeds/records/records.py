@@ -78,7 +78,7 @@ def _rows(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator
     _, header = next(rows, (0, []))
     for path in wanted:
         if path not in header:
-            raise UnreadableFeed(content.place, f"there is no column {path!r}; the first line has {shown(header)}")
+            raise UnreadableFeed(content.place, f"no column {path!r}; the first line has {shown(header)}")
     places = [(path, header.index(path)) for path in wanted]
     for line, row in rows:
         yield line, {path: (row[place],) for path, place in places if place < len(row)}

@@ -144,7 +144,7 @@ class UrlSource:
                 try:
                     yield unpacking.decompress(piece, self._largest + 1)  # what is left over is then too much
                 except zlib.error:
-                    raise SourceUnreachable(self.url, "what it sends is no gzip, though it says so") from None
+                    raise SourceUnreachable(self.url, "the response is not gzip, although its header says so") from None
                 piece = unpacking.unused_data
         if unpacking is not None and not unpacking.eof:
             raise SourceUnreachable(self.url, "what it sends ends in the middle")
@@ -172,4 +172,4 @@ def host_of(url: str) -> str:
         read.raw_host.decode("ascii").encode("idna")  # as it is before it is looked up
         return read.host
     except (httpx.InvalidURL, ValueError) as problem:
-        raise SourceUnreachable(url, f"this is no address of a page: {problem}") from None
+        raise SourceUnreachable(url, f"this is not a valid URL: {problem}") from None

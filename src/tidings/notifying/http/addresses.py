@@ -217,7 +217,7 @@ def read_url(url: str, allow_loopback: bool) -> Place:
     if fragment is not None:
         raise InvalidUrl(url, "has a fragment (#…), which is never sent")
     if (found := _AUTHORITY.fullmatch(authority)) is None:
-        raise InvalidUrl(url, "has no host, or a port that is no number")
+        raise InvalidUrl(url, "has no host, or its port is not a number")
     port = int(found[3]) if found[3] else _PORTS[scheme]
     if not 1 <= port <= 65_535:
         raise InvalidUrl(url, "has a port outside 1 to 65535")
@@ -230,7 +230,7 @@ def _address_6(url: str, text: str) -> str:
     try:
         return str(IPv6Address(text))
     except ValueError:
-        raise InvalidUrl(url, "has in brackets what is no IPv6 address") from None
+        raise InvalidUrl(url, "has brackets around something that is not an IPv6 address") from None
 
 
 def _host(url: str, text: str) -> str:
@@ -239,10 +239,10 @@ def _host(url: str, text: str) -> str:
     try:
         host = (text if text.isascii() else idna.encode(text, uts46=True).decode()).lower().removesuffix(".")
     except UnicodeError:
-        raise InvalidUrl(url, "has a host that is no international domain name") from None
+        raise InvalidUrl(url, "has a host that is not a valid international domain name") from None
     labels = host.split(".")
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise InvalidUrl(url, "has a host that is no domain name")
+        raise InvalidUrl(url, "has a host that is not a valid domain name")
     if not _NUMERAL.fullmatch(labels[-1]):
         return host
     try:

@@ -22,7 +22,7 @@ class InvalidMailAddress(Explained, ChannelError):
 def checked_address(address: object) -> str:
     """One address, its domain in lower case and ASCII. Raises InvalidMailAddress."""
     if not isinstance(address, str):
-        raise InvalidMailAddress(address, "is no text")
+        raise InvalidMailAddress(address, "is not text")
     if len(address) > LONGEST_ADDRESS:
         raise InvalidMailAddress(address, f"has more than {LONGEST_ADDRESS} characters")
     local, at, domain = address.rpartition("@")

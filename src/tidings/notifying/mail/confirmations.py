@@ -35,7 +35,7 @@ _SIGNED_AS = b"tidings mail link 1\n"  # the key signs nothing else under this n
 class ForgedLink(Explained, ChannelError):
     """A token that was not made with this service's key, or not received whole."""
 
-    template = "this link was not made here or is not complete; copy the whole link from the mail, or ask for a new one"
+    template = "this link is incomplete or was not created here; copy the whole link from the mail, or get a new one"
 
 
 class ExpiredLink(Explained, ChannelError):
@@ -144,8 +144,8 @@ def confirmation_mail(link: str, owner: str) -> Mail:
     typed the address has chosen: else anyone could have any text sent to anybody."""
     name = one_line(owner, LONGEST_NAME)
     days = LIFETIMES["confirm"] // DAY
-    asked = f"The account {name} wants to send notifications of Tidings to this address."
-    ignore = f"If you do not want them, do nothing: without this, nothing more is sent. The link works for {days} days."
+    asked = f"The account {name} wants to send Tidings notifications to this address."
+    ignore = f"If you do not want them, do nothing, and you get no further mail. The link works for {days} days."
     return Mail(
         "Tidings: do you want notifications at this address?",
         f"{asked}\n\nTo receive them, open this link:\n{link}\n\n{ignore}\n",

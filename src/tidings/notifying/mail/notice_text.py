@@ -21,17 +21,17 @@ def notice_mail(notice: DueNotice, channel: StoredChannel, links_lead_to: str) -
     name = quote(notice.subscription, safe="")
     since = f"; nothing has arrived since {channel.failing_since}" if channel.failing_since else ""
     page = f"{links_lead_to}/pages/subscriptions/{name}/deliveries"
-    which = one_line(notice.filter, LONGEST_VALUE) or f"a subscription that was withdrawn, {id}"
+    which = one_line(notice.filter, LONGEST_VALUE) or f"a withdrawn subscription, {id}"
     what = f"Sending by {channel.kind} to {place} was stopped at {notice.stored}{since}."
-    whose = f"Of your subscription: {which}"
-    why = f"Why: {one_line(channel.reason, LONGEST_VALUE)}"
+    whose = f"Subscription: {which}"
+    why = f"Reason: {one_line(channel.reason, LONGEST_VALUE)}"
     kept = f"{_counted(notice.waiting, 'waits', 'wait')} to be sent, {_counted(notice.dead, 'was', 'were')} given up."
     go_on = [
-        f"To go on, see that the receiver works, then resume the channel there: {page}",
-        f"or by POST {links_lead_to}/v1/subscriptions/{name}/channel/resume. What waits is then sent.",
+        f"To continue, check that the receiver works, then resume the channel: {page}",
+        f"or by POST {links_lead_to}/v1/subscriptions/{name}/channel/resume. Pending deliveries are then sent.",
     ]
     if notice.dead:
-        go_on.append(f"What was given up is sent again by: tidings replay-deliveries {name} --failed")
+        go_on.append(f"To send failed deliveries again: tidings replay-deliveries {name} --failed")
     reason = f"You get this because the account {owner} sends notifications to this address, which you confirmed."
     html = "".join(f"<p>{escape(line)}</p>\n" for line in (what, whose, why, kept, *go_on))
     return Mail(

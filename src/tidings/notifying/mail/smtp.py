@@ -154,7 +154,7 @@ class MailTransfer:
 def _refusal(what: str, code: int, words: str) -> Outcome:
     """Of 5xx only an unknown user is final for the channel: a full box or a filter's verdict may pass."""
     if code == _NO_CODE:
-        return None, words, f"the mail server answered what is no SMTP ({what})", False
+        return None, words, f"the mail server's answer is not SMTP ({what})", False
     gone = what == "the recipient" and 500 <= code < 600 and _UNKNOWN_USER.match(words) is not None
     later = "asks to try later" if 400 <= code < 500 else "refused"
     first = one_line(words, 200)

@@ -44,7 +44,7 @@ class DeliverySender:
         started = self._clock()
         delivery = delivery_of(contents)
         if delivery is None:
-            reason = "an event of it was removed, so there is nothing to send"
+            reason = "its event was removed, so there is nothing to send"
             return AttemptResult(number, tries, started, 0.0, False, "", problem=reason)
         attempt = await self._send(delivery, contents.channel, started)
         due = None

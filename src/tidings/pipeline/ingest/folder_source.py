@@ -28,7 +28,7 @@ _GLOB = str.maketrans({mark: f"\\{mark}" for mark in "\\*?[]{}"})
 
 class NoFolder(Explained, PipelineError):
     folder: str
-    template = "there is no folder {folder} to take files from; make it first, or name another"
+    template = "no folder {folder} to read files from; create it, or name another"
 
 
 @dataclass(frozen=True, slots=True)

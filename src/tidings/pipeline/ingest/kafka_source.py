@@ -123,7 +123,7 @@ def _chunk(offsets: list[int], values: list[bytes | None], catalog: Catalog) -> 
             parsed.append(decode(_bounded(value)))
             places.append(offset)
         except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
-            refused.append(refused_line(offset, f"the message is no event: {problem}"))
+            refused.append(refused_line(offset, f"the message is not an event: {problem}"))
     return Chunk(raw_columns(parsed, catalog), places, refused)
 
 

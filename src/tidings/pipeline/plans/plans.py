@@ -36,7 +36,7 @@ class NoPlan(Explained, PipelineError):
     place: str
     version: int
     template = (
-        "there is no plan {version} nor a later one in {place}: it was deleted, or this worker does not reach it. "
+        "no plan {version} or later in {place}: it was deleted, or this worker cannot read it. "
         "Workers on other machines need --plans URI. A pipeline that starts makes the plan again from the journal"
     )
 

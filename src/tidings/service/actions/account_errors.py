@@ -26,7 +26,7 @@ class RegistrationClosed(Explained, ServiceError):
 class WrongPassword(Explained, ServiceError):
     """Or there is no such account: nobody is told which."""
 
-    template = "there is no account with this name and this password"
+    template = "wrong username or password"
 
 
 class AccountDisabled(Explained, ServiceError):
@@ -46,4 +46,4 @@ class NoSuchToken(Explained, ServiceError):
 
 
 class TooManyLogins(Explained, ServiceError):
-    template = "too many others are logging in just now; try again in a second"
+    template = "too many logins at once; try again in a second"

@@ -35,7 +35,7 @@ class NoSecret(Explained, ServiceError):
     """Of a kind of channel that signs nothing."""
 
     kind: str
-    template = "a channel of kind {kind!r} has no secret; only what is sent to a webhook is signed"
+    template = "a channel of kind {kind!r} has no secret; only webhooks are signed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,6 @@ def how_to_confirm(channel: StoredChannel, resume: str = "") -> str:
         address = channel.settings.get("address")
         return f"{channel.reason}; follow the link in the mail to {address}; {resume} sends another"
     return (
-        f"{channel.reason}; have the receiver answer OPTIONS with 200 and the header WebHook-Allowed-Origin "
-        f"(this service's name, or *), then {resume}"
+        f"{channel.reason}; the receiver must answer OPTIONS with 200 and the header WebHook-Allowed-Origin "
+        f"(this service's name, or *); then {resume}"
     )

@@ -51,8 +51,8 @@ _MAILS = 10  # that ask for consent, an hour and account
 _MAILS_TO_ONE = 3  # an hour and address, whoever asks
 _TESTS = 10  # at once; one more every other second
 _RHYTHM = ("digest", "rate", "quiet")
-_NOT_ASKED = "nobody was asked yet"
-_UNSUBSCRIBED = "whoever reads the mails does not want them any more"
+_NOT_ASKED = "not asked yet"
+_UNSUBSCRIBED = "the recipient unsubscribed"
 
 
 class Channels:
@@ -113,9 +113,7 @@ class Channels:
         sent = await self.kinds.email.ask_to_confirm(
             channel.subscription, channel.owner, address, self._gateway.store.clock.now()
         )
-        reason = (
-            "a mail asks for consent" if sent.ok else f"the mail that asks for consent was not sent: {sent.problem}"
-        )
+        reason = "a confirmation mail was sent" if sent.ok else f"the confirmation mail was not sent: {sent.problem}"
         change = self._gateway.store.change_channel
         changed = await self._gateway.write(change, channel.subscription, channel.owner, reason=reason)
         return Kept(changed, kept.secret, how_to_confirm(changed))

@@ -42,7 +42,7 @@ _TOLD: dict[int | str, dict[str, Any]] = {
 class LinkOutdated(Explained, ServiceError):
     """What the link is about was changed, or is gone."""
 
-    template = "what this link is about was changed or withdrawn; nothing is sent unless you are asked again"
+    template = "the subscription of this link was changed or withdrawn; nothing is sent unless you confirm again"
 
 
 @router.get("/confirm/{token}", responses=_TOLD)
@@ -52,7 +52,7 @@ async def ask_to_confirm(token: str, request: Request, gateway: GatewayOf) -> Re
         link, _ = await gateway.read(_pending, gateway, token)
     except (ChannelError, ServiceError) as problem:
         return _refused(request, problem)
-    told = f"Do you want notifications of Tidings at {link.address}?"
+    told = f"Do you want Tidings notifications at {link.address}?"
     return _page(told, "Yes, send them to me")
 
 
@@ -64,7 +64,7 @@ async def confirm(token: str, request: Request, gateway: GatewayOf) -> Response:
     except (ChannelError, ServiceError) as problem:
         return _refused(request, problem)
     await gateway.channels.confirm(channel)
-    return _page(f"Thank you. Notifications are sent to {link.address}; every mail has a link to end that.")
+    return _page(f"Thank you. Notifications will be sent to {link.address}; every mail has a link to unsubscribe.")
 
 
 @router.get("/unsubscribe/{token}", responses=_TOLD)
@@ -74,7 +74,7 @@ async def ask_to_unsubscribe(token: str, request: Request, gateway: GatewayOf) -
         link = await gateway.read(_read, gateway, token, "unsubscribe")
     except ChannelError as problem:
         return _refused(request, problem)
-    return _page(f"Shall Tidings send these notifications to {link.address} no more?", "No more, please")
+    return _page(f"Stop sending these notifications to {link.address}?", "Unsubscribe")
 
 
 @router.post("/unsubscribe/{token}", responses=_TOLD)
@@ -87,7 +87,7 @@ async def unsubscribe(token: str, request: Request, gateway: GatewayOf) -> Respo
     channel = await gateway.read(_channel, gateway, link)
     if channel is not None:
         await gateway.channels.unsubscribe(channel)
-    return _page(f"Done. These notifications are not sent to {link.address} any more.")
+    return _page(f"Unsubscribed. These notifications are no longer sent to {link.address}.")
 
 
 def _read(gateway: Gateway, token: str, purpose: Purpose) -> Link:

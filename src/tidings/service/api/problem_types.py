@@ -107,7 +107,7 @@ _TABLE = """
     You have no token of this id.
     `GET /v1/tokens` lists yours.
 404 no-such-event: NoSuchEvent
-    There is no such event: it was never accepted, or it was removed for its age.
+    There is no such event: it was never accepted, or it was removed by retention.
     `GET /v1/events` finds those that are stored.
 404 no-such-query: NoSuchQuery
     You have no such query. Results are kept for a day.

@@ -31,7 +31,7 @@ class TooManyBytes(HTTPException):
     """Raised while a body is read, inside the web framework, which lets no other kind of error through there."""
 
     def __init__(self) -> None:
-        detail = "too many large bodies are under way; send this again when the others are answered"
+        detail = "too many large bodies in progress; retry when the others are done"
         super().__init__(429, detail, {"Retry-After": "1", "Connection": "close"})
 
 

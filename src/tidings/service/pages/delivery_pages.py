@@ -32,8 +32,8 @@ _STATES: tuple[tuple[DeliveryState | None, str], ...] = (
     (None, "All"), ("due", "Waiting"), ("delivered", "Delivered"), ("dead", "Failed"),
 )  # fmt: skip
 _DONE = {
-    "paused": "Nothing is sent for now; nothing is lost.",
-    "resumed": "It goes on.",
+    "paused": "Paused. Deliveries wait until you resume.",
+    "resumed": "Resumed.",
     "chosen": "Saved.",
 }
 
@@ -41,7 +41,7 @@ _DONE = {
 class NoPeriod(Explained, ServiceError):
     """A range of time to send again that has neither a beginning nor an end, or ends before it begins."""
 
-    template = "say from when, until when, or both; the end comes after the beginning"
+    template = "give a start, an end, or both; the end must be after the start"
 
 
 @router.get(f"{MINE}/{{id}}/deliveries")
@@ -52,7 +52,7 @@ async def deliveries(
     told = _DONE.get(done, "")
     if done == "replayed":
         told = f"{counted(count, 'delivery', 'deliveries')} will be sent again."
-        told = told if count else "There was nothing to send again: none of them, or their events were removed."
+        told = told if count else "Nothing to send again: there are no such deliveries, or their events were removed."
     form = typed(request, request.url.path)
     return await deliveries_page(request, id, owner, read_cursor(before), state, form, done=told)
 
@@ -79,7 +79,7 @@ async def act(id: str, request: Request) -> Response:
             done = "" if kept.channel.state == "unconfirmed" else "?done=resumed"
             return RedirectResponse(f"{MINE}/{id}/deliveries{done}", 303)
         case _:
-            raise WrongBody("'act' is pause, resume, rotate or replay")
+            raise WrongBody("invalid 'act'; valid values: pause, resume, rotate, replay")
 
 
 async def _replay(request: Request, id: str, owner: str, form: Form) -> Response:

@@ -73,7 +73,7 @@ def _checked(way: Way, form: Form, catalog: Catalog) -> dict[str, Any]:
     except SchemaError as error:
         errors.setdefault(field_of(error, way), str(error))
     told = {field: sentence(problem) for field, problem in errors.items()}
-    return {"errors": told, "told": "" if errors else "It can be added."}
+    return {"errors": told, "told": "" if errors else "This can be added."}
 
 
 async def _page(request: Request, way: Way, form: Form, errors: dict[str, str], status: int = 200) -> Response:

@@ -29,7 +29,7 @@ from tidings.service.pages.parts.unread_notices import count_unread
 from tidings.service.pages.visitors import LogInFirst, back_to, has_ended, member, visitor
 
 log = logging.getLogger("tidings.service")
-_TITLES = {404: "Not found", 403: "Not allowed", 500: "Something went wrong", 503: "Not now"}
+_TITLES = {404: "Not found", 403: "Not allowed", 500: "Something went wrong", 503: "Temporarily unavailable"}
 
 
 class NoSuchPage(Explained, ServiceError):
@@ -64,7 +64,7 @@ class PageRoute(APIRoute):
                 return problem_page(request, NoSuchPage())
             except HTTPException as refused:
                 told = str(refused.detail)
-                said = {"title": "That did not work", "told": told, "request_id": ""}
+                said = {"title": "Request failed", "told": told, "request_id": ""}
                 return render(request, "problem.html", refused.status_code, **said)
             except StaleForm as stale:
                 return await _come_back(request, stale)

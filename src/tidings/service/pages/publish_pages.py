@@ -171,7 +171,7 @@ def _field(
 def _told(rule: BrokenRule, domain: Domain) -> str:
     """For whoever filled in the form."""
     if rule.rule == "mandatory":
-        return "Please give a value."
+        return "Enter a value."
     if rule.rule == "domain" and domain.kind is Kind.NUMERIC and isinstance(rule.value, str):
         return no_number(rule.value)
     return rule.message

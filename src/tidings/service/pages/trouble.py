@@ -16,7 +16,7 @@ from tidings.logs import REQUEST_ID
 from tidings.service.api import problems
 from tidings.service.pages.parts.render import POLICY, templates
 
-_TITLES = {429: "Too many requests", 500: "Something went wrong", 503: "Not now"}
+_TITLES = {429: "Too many requests", 500: "Something went wrong", 503: "Temporarily unavailable"}
 
 
 def trouble_page(scope: Scope, error: TidingsError | HTTPException) -> Response | None:
@@ -30,6 +30,6 @@ def trouble_page(scope: Scope, error: TidingsError | HTTPException) -> Response 
         told, headers = str(error.detail), dict(error.headers or {})
     else:
         told, headers = str(problems.problem_of(error)["detail"]), problems.headers_of(error)
-    title = _TITLES.get(status, "That did not work")
+    title = _TITLES.get(status, "Request failed")
     text = templates().get_template("trouble.html").render(title=title, told=told, request_id=REQUEST_ID.get())
     return HTMLResponse(text, status, {"Content-Security-Policy": POLICY, **headers})

@@ -33,7 +33,7 @@ class NoSuchEvent(Explained, ServiceError):
     """What it was looked for by."""
 
     place: str
-    template = "there is no event {place}: it was never accepted, or it was removed for its age"
+    template = "no event {place}: it was never accepted, or was removed by retention"
 
 
 @dataclass(frozen=True, slots=True)

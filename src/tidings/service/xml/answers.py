@@ -57,7 +57,7 @@ class NoSuchUser(Explained, ServiceError):
     """The username of a request and its token do not belong together."""
 
     username: str
-    template = "there is no user {username!v} with this token; log in again, or check the name"
+    template = "no user {username!v} with this token; log in again, or check the name"
 
 
 def escaped(text: str) -> str:

@@ -138,7 +138,7 @@ class Framing:
             shared = max(_shared(begun, opening) for opening in _OPENINGS)
             self._refuse(start + shared, "what begins with '<!' here is neither a comment nor CDATA nor a DOCTYPE")
         if mark == 0:
-            self._refuse(start + 1, "a zero byte: this is no text in UTF-8; write UTF-8")
+            self._refuse(start + 1, "a zero byte: this is not UTF-8 text; write UTF-8")
         self._inside, self._resume = (b"<?" if mark == 0x3F else b"<"), start + 1
         return True
 
@@ -205,7 +205,7 @@ class Framing:
             self._refuse(end - 1, "CDATA outside of an element")
         if opening == b"<!DOCTYPE":
             if self._depth or self._doctype or not _DOCTYPE.fullmatch(buffer, start, end):
-                self._refuse(end - 1, "this is no document type declaration, or none may stand here")
+                self._refuse(end - 1, "this is not a document type declaration, or none is allowed here")
             self._doctype = (start, end)
         if opening == b"<?" and self._depth == 0 and _DECLARATION.match(buffer, start):
             self._declared(start, end)

@@ -151,7 +151,7 @@ def _url(given: str | Path) -> URL:
                 raise UnknownStore(url.render_as_string(), "it names no database")
             return url.set(drivername="postgresql+psycopg")
         if url.drivername != "sqlite":
-            raise UnknownStore(url.render_as_string(), f"{url.drivername!r} is no database that Tidings can use")
+            raise UnknownStore(url.render_as_string(), f"{url.drivername!r} is not a supported database")
         if url.database and not url.database.startswith("file:"):
             url = url.set(database=str(Path(url.database).absolute()))
     else:

@@ -187,5 +187,5 @@ def _cursor(connection: Connection) -> Any:
 def _why_not_opened(url: str, said: str) -> str:
     path = Path(url)
     if not path.parent.is_dir():
-        return f"there is no folder {path.parent}"
+        return f"no folder {path.parent}"
     return "it is a folder" if path.is_dir() else said

@@ -216,7 +216,7 @@ def _disable(connection: Connection, channel: _Health, now: Instant) -> None:
     connection.execute(update(outbox).values(notice=number))
     text = (
         f"Sending by {channel.kind} was stopped: {channel.reason.rstrip('.')}. "
-        "What waits is kept: resume it to have it sent."
+        "Pending deliveries are kept; resume to send them."
     )
     row = (number, owner, subscription, text, int(now), 0)
     connection.execute(notices.insert().values(row))

@@ -129,9 +129,9 @@ def _header(file: IO[bytes], path: str) -> Header:
     try:
         header = _decode_header(line)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        raise JournalFile(path, 1, "this is no journal: it does not begin with a journal's header") from None
+        raise JournalFile(path, 1, "not a journal: the header is missing") from None
     if header.form != FORM:
-        raise JournalFile(path, 1, f"this is no journal but {header.form[:60]!r}")
+        raise JournalFile(path, 1, f"not a journal but {header.form[:60]!r}")
     if header.format > FORMAT:
         raise JournalFile(path, 1, f"it has format {header.format}, this release knows {FORMAT}; install a newer one")
     try:
@@ -157,7 +157,7 @@ def _read(line: bytes, number: int, path: str) -> Entry | Removed | Forgotten:
         body = bytes(read.body).decode()
         return Entry(read.position, Instant.parse(read.accepted), read.kind, read.schema_version, body)
     except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
-        what = "the file breaks off here" if not line.endswith(b"\n") else "this is no entry"
+        what = "the file breaks off here" if not line.endswith(b"\n") else "not a valid entry"
         raise JournalFile(path, number, f"{what}: {problem}") from None
 
 

@@ -57,7 +57,7 @@ async def read_unproved(request: Request) -> Form:
     try:
         pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
     except ValueError:  # UnicodeDecodeError is one
-        raise WrongBody("this is no form of ours") from None
+        raise WrongBody("this is not a form of this service") from None
     if any("\0" in name or "\0" in value for name, value in pairs):
-        raise WrongBody("a zero character stands in a field")
+        raise WrongBody("a field contains a zero character")
     return Form([(name, value.replace("\r\n", "\n")) for name, value in pairs])

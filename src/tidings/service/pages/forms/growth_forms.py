@@ -146,7 +146,7 @@ def _tree(text: str) -> Hierarchy:
         indent = len(line) - len(line.lstrip())
         goes_back = bool(open) and indent < open[-1][0]
         if goes_back and all(indent != known for known, _ in open):
-            raise WrongField("tree", f"line {number} is indented like no line above it")
+            raise WrongField("tree", f"line {number} has an indentation that no line above it has")
         while open and open[-1][0] >= indent:
             open.pop()
         parents.append(open[-1][1] if open else -1)

@@ -24,4 +24,4 @@ def typed_number(text: str) -> int | float | None:
 
 def no_number(value: object) -> str:
     """What is said where something else was typed."""
-    return f"{shown(value)} is no number; write it like 1300 or 12.5."
+    return f"{shown(value)} is not a number; expected e.g. 1300 or 12.5."

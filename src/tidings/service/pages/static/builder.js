@@ -17,8 +17,8 @@ let unread = false; // rows were changed and their text has not come back yet: t
 let sendAfter = false; // somebody wants to save meanwhile
 let held = null; // what the rows must not be saved with: at which row, what is said there, whether it is on the screen
 
-const ENDED = "Your session has ended, and rows can no longer be read. Log in in another tab, or go on in the text: when you save, you are asked to log in, and the text is kept.";
-const SILENT = "The service does not answer.";
+const ENDED = "Your session has ended, so rows cannot be read. Log in in another tab, or continue in the text: when you save, you are asked to log in, and the text is kept.";
+const SILENT = "The service is not responding.";
 
 async function ask(address, body, signal) {
   const headers = { "Content-Type": "application/json", "X-Form-Proof": proof };
@@ -241,9 +241,9 @@ function later(work, pause) {
   waiting = setTimeout(() => work(mine).catch((problem) => failed(problem, mine)), pause);
 }
 
-const MORE = "This filter says more than rows can show. Go on in the text; it is just as good.";
-const MISSING = "Give a value, or remove this row.";
-const MISTAKE = "The text has a mistake. Rows come back when it is put right.";
+const MORE = "Rows cannot show this filter. Edit it as text.";
+const MISSING = "Enter a value, or remove this row.";
+const MISTAKE = "The text has an error. Rows come back when it is fixed.";
 
 /** Rows, or why there are none. */
 function shown(instead) {
@@ -333,7 +333,7 @@ async function covered(filter, signal) {
   const told = await ask("/pages/filter/covered", { text: filter, besides }, signal).catch(() => ({})); // only advice
   if (signal.aborted || !told.covered_by) return;
   const link = make("a", { href: `/pages/subscriptions/${encodeURIComponent(told.covered_by)}`, textContent: "one you have" });
-  warnings.append(make("p", { className: "notice" }, "All of this is found already by ", link, "."));
+  warnings.append(make("p", { className: "notice" }, "All of this is already covered by ", link, "."));
 }
 
 async function begin() {

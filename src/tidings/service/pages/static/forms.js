@@ -14,7 +14,7 @@ async function inPlace(form) {
     if (answer.status === 401 || answer.type === "opaqueredirect") { place.replaceChildren(); tellEnded(); return; }
     place.replaceChildren(...nodes(await answer.text()));
   } catch {
-    place.replaceChildren("The service does not answer.");
+    place.replaceChildren("The service is not responding.");
   } finally {
     delete form.dataset.sent;
   }

@@ -23,7 +23,7 @@ export function tellEnded() {
   link.textContent = "Log in again";
   const told = document.createElement("p");
   Object.assign(told, { id: "ended", className: "notice bad", role: "alert" });
-  told.append("Your session has ended, and this page no longer changes by itself. ", link, ".");
+  told.append("Your session has ended, so this page no longer updates. ", link, ".");
   document.getElementById("main").prepend(told);
 }
 
@@ -75,7 +75,7 @@ function tellSilent(since) {
   const told = document.createElement("p");
   Object.assign(told, { id: "silent", className: "notice bad", role: "status" });
   document.getElementById("main").prepend(told);
-  told.textContent = `The service does not answer; this is as of ${time}.`; // once it stands: only a change is read aloud
+  told.textContent = `The service is not responding; this is as of ${time}.`; // once it stands: only a change is read aloud
 }
 
 function refreshing(place) {
