@@ -217,14 +217,14 @@ def test_a_new_secret_says_until_when_the_old_one_signs(service: Service, ann: V
     ann.submit(f"{MINE}/{id}/deliveries")
     second = ann.tree.xpath("//code[@class='secret']")[0].text
     assert second != first
-    assert "The one before signs beside it until" in ann.text
+    assert "The previous secret stays valid until" in ann.text
     channel = service.store.channel(id, "ann")
     assert channel is not None
     assert channel.secrets_at(now()) == [second, first]
     ann.get("/pages/account")
     assert "two; the older one is valid until" in ann.text
     ann.get(f"{MINE}/{id}/deliveries")
-    assert "Two secrets are valid what is sent" in ann.text
+    assert "Two secrets are valid" in ann.text
 
 
 def test_the_list_of_subscriptions_shows_channel_and_rhythm(service: Service, ann: Visitor) -> None:
@@ -318,7 +318,7 @@ def test_email_is_not_offered_where_no_mail_is_sent(service: Service, ann: Visit
 
     assert offered() == (False, "By email: this service sends no mail")
     service.gateway.settings = replace(service.gateway.settings, smtp_host="127.0.0.1")
-    assert offered() == (True, "Email")
+    assert offered() == (True, "By email")
 
 
 def test_quiet_hours_that_end_as_they_begin_are_told_by_the_label(ann: Visitor) -> None:

@@ -41,7 +41,7 @@ def test_one_sentence_events_examples_and_how_to_begin(service: Service, visitor
     assert len(shown) == 3
     assert len(set(shown)) == 3, "each example shows another event"
     assert "year = 1977" not in visitor.page.text, "nobody's subscriptions are shown"
-    steps = [visitor.page.text.index(words) for words in ("1. Create account", "2. Subscribe with", "3. Be told")]
+    steps = [visitor.page.text.index(words) for words in ("1. Create account", "2. Subscribe with", "3. Get notified")]
     assert steps == sorted(steps)
     places = [visitor.page.text.index(f'data-part="{name}"') for name in ("examples", "events", "rates", "figures")]
     assert places == sorted(places)

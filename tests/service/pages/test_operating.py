@@ -80,7 +80,7 @@ def test_children_journal_and_plan(service: Service, operator: Visitor) -> None:
     assert plan.bytes > 0
     for words in (
         "waiting", "Restarts3", "ended by SIGKILL", "error: <b>the disk</b> is full", "Made",
-        "Segments1", "all changes are in it", f"Last position{service.store.tail()}", "Oldest event",
+        "Segments1", "up to date", f"Last position{service.store.tail()}", "Oldest event",
     ):  # fmt: skip
         assert words in operator.text, words
     assert operator.tree.xpath(f"//dd[@title='version {plan.version}']"), "for who asks"
@@ -91,7 +91,7 @@ def test_children_journal_and_plan(service: Service, operator: Visitor) -> None:
     service.gateway.settings = replace(service.settings, keep_events_days=7)
     assert "removed after 7 days" in operator.get(OPERATOR).text
     service.client.post("/v1/subscriptions", json={"filter": "brand = opel"})
-    assert "later changes are on their way" in operator.get(f"{OPERATOR}/now").text
+    assert "newer changes pending" in operator.get(f"{OPERATOR}/now").text
     assert "<html" not in operator.page.text
     metrics = figures(service.anonymous().get("/metrics").text)
     assert metrics["tidings_plan_bytes"] == plan.bytes
