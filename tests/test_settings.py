@@ -123,10 +123,10 @@ def test_a_value_of_another_kind_is_refused(file: Path, line: str, expected: str
 
 def test_what_is_no_toml_and_what_is_not_there(file: Path, tmp_path: Path) -> None:
     file.write_text("port: 8080")
-    with pytest.raises(InvalidSetting, match="is no TOML"):
+    with pytest.raises(InvalidSetting, match="is not valid TOML"):
         read_settings({}, {}, file)
     file.write_bytes(b"\xff\xfe")
-    with pytest.raises(InvalidSetting, match="is no TOML"):
+    with pytest.raises(InvalidSetting, match="is not valid TOML"):
         read_settings({}, {}, file)
     with pytest.raises(InvalidSetting, match="cannot be read: No such file"):
         read_settings({}, {}, tmp_path / "none.toml")

@@ -112,8 +112,8 @@ def test_it_is_written_and_read_again(tmp_path: Any) -> None:
 @pytest.mark.parametrize(
     ("events", "options", "told"),
     [
-        ([], {}, "there is no event with an attribute"),
-        (pd.DataFrame(), {}, "there is no event with an attribute"),
+        ([], {}, "no event has an attribute"),
+        (pd.DataFrame(), {}, "no event has an attribute"),
         ([{"a": 1}, {"a": "x"}], {}, "'a' holds values of several kinds: int 1, str 'x'"),
         (pd.DataFrame({"a": [1, "x"]}), {}, "'a' holds values of several kinds: int 1, str 'x'"),
         ([{"a": {"b": 1}, "c": object}], {}, "'a' holds dict, of which no attribute can be made.*'c' holds the class"),

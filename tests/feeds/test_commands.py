@@ -215,7 +215,7 @@ def test_usage(tidings: Tidings) -> None:  # noqa: F811
     Path("m.toml").write_text('fil = "d.csv"\n')
     wrong = tidings("feed", "preview", "m.toml")
     assert wrong.exit_code == 1
-    assert "m.toml: fil: there is no such key; did you mean 'file'?" in wrong.stderr
+    assert "m.toml: fil: unknown key; did you mean 'file'?" in wrong.stderr
 
 
 def test_no_server_is_3(tidings: Tidings) -> None:  # noqa: F811
