@@ -133,7 +133,7 @@ def test_inside_a_page_may_send_elsewhere_inside(site: Site) -> None:
     "url", ["http://[::1", "http://a\x00b/", "http://xn--/", "http://ex\u202eample/", "http://a..b/"]
 )
 def test_what_is_no_address(url: str) -> None:
-    with pytest.raises(SourceUnreachable, match="no address of a page"):
+    with pytest.raises(SourceUnreachable, match="not a valid URL"):
         UrlSource(url)
 
 
