@@ -175,9 +175,9 @@ def test_trim(loaded: Tidings) -> None:
     ("options", "message"),
     [
         ((), "say what may go"),
-        (("--older-than", "soon"), "'soon' is no age; write it like 30d"),
-        (("--older-than", "3"), "'3' is no age"),
-        (("--at-most", "much"), "'much' is no size"),
+        (("--older-than", "soon"), "'soon' is not an age; expected e.g. 30d"),
+        (("--older-than", "3"), "'3' is not an age"),
+        (("--at-most", "much"), "'much' is not a size"),
     ],
 )
 def test_what_trim_does_not_understand(loaded: Tidings, options: tuple[str, ...], message: str) -> None:

@@ -66,7 +66,7 @@ def test_check_keeps_the_rhythm_and_refuses_what_it_does_not_know() -> None:
         "address": "Ann@example.org",
         "digest": digest,
     }
-    with pytest.raises(UnknownEmailMember, match=r"no 'adress'; did you mean 'address'\?"):
+    with pytest.raises(UnknownEmailMember, match=r"no member 'adress'; did you mean 'address'\?"):
         channel.check({"kind": "email", "adress": "ann@example.org"})
     with pytest.raises(InvalidMailAddress, match="null is not text"):
         channel.check({"kind": "email"})
