@@ -27,6 +27,7 @@ from tidings.feeds.new_values import Growth
 from tidings.feeds.records.records import Located, located_records
 from tidings.feeds.sources.back_off import BackOff
 from tidings.feeds.sources.content import Content
+from tidings.feeds.sources.pace import Pace
 from tidings.feeds.sources.sources import Source, open_source
 from tidings.schema import Catalog, Instant
 
@@ -71,7 +72,8 @@ class Feed:
     """One mapping and a client; `tell` hears one line for whatever a person should know.
 
     `state` is a file in which it keeps what is done, so that it goes on from there after a restart. `rejects` gets all
-    records that are refused, also those that an earlier run refused."""
+    records that are refused, also those that an earlier run refused. `progress` hears every few seconds how far a long
+    page or file is."""
 
     def __init__(
         self,
@@ -82,6 +84,7 @@ class Feed:
         state: Path | None = None,
         source: Source | None = None,
         rejects: Rejects | None = None,
+        progress: Callable[[str], None] = lambda line: None,
         back_off: BackOff | None = None,
         remembered: int = REMEMBERED,
         clock: Callable[[], float] = time.time,
@@ -92,6 +95,7 @@ class Feed:
         self._tell = tell
         self._source = source
         self._rejects = rejects
+        self._progress = progress
         self._back_off = back_off or BackOff()
         self._growth = Growth(mapping)
         self._growth_told = False
@@ -172,6 +176,7 @@ class Feed:
         maker = EventMaker(self.mapping, catalog)
         mark = schema_mark(self.mapping, catalog)
         empty = EmptyPaths(self.mapping)
+        pace = Pace(content, self._progress)
         for batch in _batches(located_records(content, self.mapping.layout, self.mapping.paths), AT_ONCE):
             if stop.is_set():
                 break
@@ -189,6 +194,7 @@ class Feed:
             if done is None:
                 break
             self._settle(taken, read, done, mark, refusals, content.place)
+            pace.see(batch[-1])
         self._told.wrong(content.place, [] if stop.is_set() else empty.told(content.place))
         return catalog
 

@@ -81,7 +81,7 @@ def run(
 
         read = [(read_mapping(path), state_path(path, state)) for path in mappings]
         kept = None if rejects is None else Rejects(rejects)
-        feeds = [Feed(mapping, client, warn, state=where, rejects=kept) for mapping, where in read]
+        feeds = [Feed(mapping, client, warn, state=where, rejects=kept, progress=note) for mapping, where in read]
         try:
             if once:
                 for feed in feeds:

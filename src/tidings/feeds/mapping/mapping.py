@@ -12,17 +12,22 @@ from tidings.schema import Kind
 FORMATS = ("csv", "json", "xml", "html")
 EVERY = 60.0  # seconds between two looks at a source
 GROW_LIMIT = 1_000
+OUTER = "^"
 ON_BAD = ("refuse", "missing")
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the bytes of a source are cut into records. `records` leads to them; of CSV the rows are."""
+    """How the bytes of a source are cut into records. `records` leads to them; of CSV the rows are.
+
+    With `each` the records are what it leads to inside those, and a path that begins with OUTER looks into the one
+    around."""
 
     format: str
     records: str = ""
     delimiter: str = ","
     encoding: str = ""  # empty: what the source says, else what its bytes look like
+    each: str = ""
 
 
 @dataclass(frozen=True, slots=True)

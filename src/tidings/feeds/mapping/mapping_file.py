@@ -25,7 +25,18 @@ import regex
 
 from tidings.errors import one_of, shown
 from tidings.feeds.errors import SourceUnreachable, WrongMapping, WrongPath
-from tidings.feeds.mapping.mapping import EVERY, FORMATS, GROW_LIMIT, ON_BAD, Field, Layout, Mapping, Origin, Reading
+from tidings.feeds.mapping.mapping import (
+    EVERY,
+    FORMATS,
+    GROW_LIMIT,
+    ON_BAD,
+    OUTER,
+    Field,
+    Layout,
+    Mapping,
+    Origin,
+    Reading,
+)
 from tidings.feeds.mapping.mapping_table import Table
 from tidings.feeds.records.element_path import ElementPath
 from tidings.feeds.records.json_path import JsonPath
@@ -50,7 +61,7 @@ READING_KEYS: tuple[str, ...] = (
 READING_KEYS += ("missing", "pattern", "replace", "on_bad")
 FIELD_KEYS = (*READING_KEYS, "kind", "domain", "mandatory", "several", "grow", "parent")
 TIME_KEYS = ("from", "time_format", "zone", "missing", "pattern", "replace", "on_bad")
-KEYS: tuple[str, ...] = (*ORIGINS, "every", "pattern", "format", "records", "delimiter", "encoding")
+KEYS: tuple[str, ...] = (*ORIGINS, "every", "pattern", "format", "records", "each", "delimiter", "encoding")
 KEYS += ("event_type", "source", "contact", "id", "time", "grow_limit", "fields")
 _LARGEST = 1 << 20  # bytes of a mapping file
 _LONGEST_PATTERN = 500  # characters
@@ -157,7 +168,13 @@ def _layout(table: Table) -> Layout:
     encoding = table.text("encoding")
     if encoding and codec_of(encoding) is None:
         raise table.wrong("encoding", f"no encoding {shown(encoding)} is known; expected one such as 'utf-8'")
-    return Layout(format, records, delimiter, encoding)
+    each = table.text("each")
+    if each and format == "csv":
+        raise table.wrong("each", "the rows of CSV have no records inside; leave it out")
+    _check_path(table, "each", each, format)
+    if "@" in each:
+        raise table.wrong("each", "a record is an element, not an attribute")
+    return Layout(format, records, delimiter, encoding, each)
 
 
 def format_of(name: str) -> str | None:
@@ -175,6 +192,10 @@ def _check_path(table: Table, key: str, path: str, format: str) -> None:
         "html": ElementPath.parse,
     }
     if path and format in parse:
+        if path.startswith(OUTER) and key not in ("records", "each"):
+            if "each" not in table.root:
+                raise table.wrong(key, f"{OUTER} looks into the record around, which only a mapping with `each` has")
+            path = path.removeprefix(OUTER).strip()
         try:
             parse[format](path)
         except WrongPath as problem:
@@ -185,7 +206,7 @@ def _time(table: Table, layout: Layout) -> Reading | None:
     raw = table.raw.get("time")
     if raw is None:
         return None
-    below = Table(table.file, "time.", _as_table(table, "time", raw), TIME_KEYS)
+    below = Table(table.file, "time.", _as_table(table, "time", raw), TIME_KEYS, table.root)
     reading = _reading(below, layout.format)
     if not reading.path:
         raise below.wrong("from", "expected a path; it is missing")
@@ -256,7 +277,7 @@ def _replace(table: Table) -> tuple[tuple[str, str], ...]:
 
 def _field(above: Table, name: str, raw: Any, format: str) -> Field:
     key = name if BARE.fullmatch(name) else json.dumps(name)
-    table = Table(above.file, f"fields.{key}.", _as_table(above, f"fields.{key}", raw), FIELD_KEYS)
+    table = Table(above.file, f"fields.{key}.", _as_table(above, f"fields.{key}", raw), FIELD_KEYS, above.root)
     try:
         check_name("an attribute", name)
     except IllegalName as problem:

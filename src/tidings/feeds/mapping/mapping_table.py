@@ -13,10 +13,13 @@ T = TypeVar("T")
 
 
 class Table:
-    """`prefix` is what stands before its keys in the file."""
+    """`prefix` is what stands before its keys in the file, `root` the whole file."""
 
-    def __init__(self, file: str, prefix: str, raw: dict[str, Any], known: Iterable[str]) -> None:
+    def __init__(
+        self, file: str, prefix: str, raw: dict[str, Any], known: Iterable[str], root: dict[str, Any] | None = None
+    ) -> None:
         self.file, self.prefix, self.raw = file, prefix, raw
+        self.root = raw if root is None else root
         for key in raw:
             if key not in known:
                 raise self.wrong(key, f"unknown key{suggestion(key, tuple(known))}")

@@ -22,6 +22,7 @@ def write_mapping(mapping: Mapping, seen: dict[str, str] | None = None) -> str:
         ("every", origin.every if origin.every != EVERY else ""),
         ("format", layout.format),
         ("records", layout.records),
+        ("each", layout.each),
         ("delimiter", layout.delimiter if layout.delimiter != "," else ""),
         ("encoding", layout.encoding),
         ("event_type", _one_or_many(mapping.event_types)),

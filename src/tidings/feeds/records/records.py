@@ -15,7 +15,7 @@ from lxml import etree
 
 from tidings.errors import shown
 from tidings.feeds.errors import NoRecords, UnreadableFeed
-from tidings.feeds.mapping.mapping import Layout
+from tidings.feeds.mapping.mapping import OUTER, Layout
 from tidings.feeds.records.csv_rows import csv_rows
 from tidings.feeds.records.element_path import ElementPath, local_name
 from tidings.feeds.records.json_path import JsonPath
@@ -85,9 +85,23 @@ def _rows(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator
 
 
 def _objects(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator[tuple[int, Record]]:
-    ways = [(path, JsonPath.parse(path)) for path in wanted]
+    inner = _inner(layout, wanted)
+    outer = [(path, JsonPath.parse(path.removeprefix(OUTER).strip())) for path in wanted if path not in inner]
+    ways = [(path, JsonPath.parse(path)) for path in inner]
+    each = JsonPath.parse(layout.each)
     for line, one in located_values(content, layout):
-        yield line, {path: _values(way.values(one)) for path, way in ways}
+        if not layout.each:
+            yield line, {path: _values(way.values(one)) for path, way in ways}
+            continue
+        around = {path: _values(way.values(one)) for path, way in outer}
+        for found in each.values(one):
+            for nested in found if isinstance(found, list) else () if found is None else [found]:
+                yield line, {**around, **{path: _values(way.values(nested)) for path, way in ways}}
+
+
+def _inner(layout: Layout, wanted: tuple[str, ...]) -> tuple[str, ...]:
+    """The paths that do not look into the record around."""
+    return tuple(path for path in wanted if not (layout.each and path.startswith(OUTER)))
 
 
 def json_records(content: Content, layout: Layout) -> Iterator[Any]:
@@ -145,7 +159,10 @@ class JsonLines(list[Any]):
 
 
 def _elements(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator[tuple[int, Record]]:
-    ways = [(path, ElementPath.parse(path)) for path in wanted]
+    inner = _inner(layout, wanted)
+    outer = [(path, ElementPath.parse(path.removeprefix(OUTER).strip())) for path in wanted if path not in inner]
+    ways = [(path, ElementPath.parse(path)) for path in inner]
+    each = ElementPath.parse(layout.each or ".")
     root = document(content, layout)
     records = ElementPath.parse(layout.records)
     if len(records.steps) == 1 and not records.direct and records.steps[0].fits(root):
@@ -156,10 +173,13 @@ def _elements(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iter
         if of_cells and _has_headings_only(element):
             empty = False
             continue
-        record = {path: _values(way.values(element)) for path, way in ways}
-        if any(record.values()):
-            empty = False
-            yield _line(element), record
+        around = {path: _values(way.values(element)) for path, way in outer}
+        empty = empty and not layout.each  # an auction without bids is none of what the caller must know
+        for nested in each.elements(element):
+            record = {path: _values(way.values(nested)) for path, way in ways}
+            if any(record.values()):
+                empty = False
+                yield _line(nested), {**around, **record}
     if empty:
         nothing = "nothing of what the mapping names is in what" if number else "nothing"
         raise NoRecords(content.place, f"{nothing} stands at {layout.records!r}; has the page changed?")
