@@ -1,6 +1,8 @@
 """Bad values and refused records: left out, told with their place, counted, listed, and taken once they are mended."""
 
 import json
+import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -133,3 +135,35 @@ def test_refused_records_are_listed_counted_and_taken_once_the_mapping_is_mended
     assert (mended.counters.published, mended.counters.duplicates, mended.counters.refused) == (2, 2, 1)
     assert [one["line"] for one in told] == [6]
     assert mended.counters.waiting == 1
+
+
+def test_every_fault_of_a_dirty_file_is_counted_under_its_name(mapped: Map) -> None:
+    draw = random.Random(17)
+    rows, wanted = ["id,asked,seen,driven"], Counter[str]()
+    dirt = [
+        ("asked: not a number", 1, ("nicht unter 5000", "12 Raten", "3 day auction", "1.2K")),
+        ("asked: another unit", 1, ("EUR 900", "5 km")),
+        ("seen: not a time", 2, ("05.03.16 ca.", "soon")),
+        ("driven: pattern does not match", 3, ("wenig",)),
+        ("id: missing", 0, ("", " ")),
+    ]
+    for n in range(5_000):
+        row = [f"c{n}", f'"${draw.randrange(30_000):,}"', f"2016-03-{draw.randrange(1, 29):02}", f"{n} km gelaufen"]
+        which = int(draw.random() / 0.02)  # 2 % of each
+        if which < len(dirt):
+            fault, column, texts = dirt[which]
+            row[column] = draw.choice(texts)
+            wanted[fault] += 1
+        rows.append(",".join(row))
+    fields = {
+        "asked": {"from": "asked", "kind": "numeric", "unit": "$"},
+        "seen": {"from": "seen", "kind": "time"},
+        "driven": {"from": "driven", "kind": "numeric", "pattern": "([0-9]+) km"},
+    }
+    mapping = mapped(file="x.csv", event_type="offer", id="id", fields=fields)
+    maker = EventMaker(mapping, Catalog())
+    found = located_records(Content("there", "\n".join(rows).encode()), mapping.layout, mapping.paths)
+    made = [maker.make(one.record) for one in found]
+    assert len(made) == 5_000
+    assert Counter(fault for one in made for fault in one.faults) == wanted
+    assert sum(bool(one.errors) for one in made) == wanted["id: missing"]
