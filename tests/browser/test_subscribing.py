@@ -56,7 +56,7 @@ def test_a_webhook_in_the_same_step(service: Service, opened: Opened, size: tupl
 
 
 def test_what_would_match_follows_the_filter(service: Service, page: Page) -> None:
-    register(page, "wendy")
+    register(page, "wenke")
     page.fill("#text", "year = 1931")
     expect(page.locator("#newest li").first).to_contain_text("1931")
     page.fill("#text", "year = 1932")
@@ -66,18 +66,18 @@ def test_what_would_match_follows_the_filter(service: Service, page: Page) -> No
 
 
 def test_without_scripts(service: Service, opened: Opened) -> None:
-    page = register(opened(size=PHONE, script=False), "wilma")
+    page = register(opened(size=PHONE, script=False), "winnie")
     page.fill("#text", "year = 1931")
     page.select_option("#kind", "email")
-    page.fill("#address", "wilma@example.org")
+    page.fill("#address", "winnie@example.org")
     page.click("button:has-text('Check it')")
     expect(page.locator("#count")).to_contain_text("Matches")
     expect(page.locator("#newest li").first).to_contain_text("1931")
     assert page.input_value("#kind") == "email"
-    assert page.input_value("#address") == "wilma@example.org"
+    assert page.input_value("#address") == "winnie@example.org"
     page.click("#save")
     page.wait_for_selector("text=Subscribed. Every event")
-    (standing,) = service.store.subscriptions("wilma")
-    channel = service.store.channel(standing.id, "wilma")
+    (standing,) = service.store.subscriptions("winnie")
+    channel = service.store.channel(standing.id, "winnie")
     assert channel is not None
-    assert (channel.kind, channel.state, channel.settings["address"]) == ("email", "unconfirmed", "wilma@example.org")
+    assert (channel.kind, channel.state, channel.settings["address"]) == ("email", "unconfirmed", "winnie@example.org")
