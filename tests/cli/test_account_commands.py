@@ -55,7 +55,7 @@ def test_an_account_is_added_and_listed(store: Store) -> None:
         (["add", "ann"], "short\n", 1, "8 to 1,000"),
         (["add", "A!"], PASSWORD, 1, "cannot be a username"),
         (["add", "ann", "--scope", "rule", "--generate"], "", 2, "valid values"),
-        (["add", "operator", "--generate"], "", 1, "already"),
+        (["add", "operator", "--generate"], "", 1, "is taken"),
         (["reset", "ann", "--generate"], "", 1, "no account 'ann'"),
         (["disable", "ann"], "", 1, "no account 'ann'"),
         (["enable", "ann"], "", 1, "no account 'ann'"),

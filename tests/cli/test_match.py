@@ -168,8 +168,8 @@ USAGE = [
 OPTIONS = [
     (("--algorithm", "nave"), "no algorithm 'nave'; did you mean 'naive'?"),
     (("--form", "yaml"), "'yaml' is not one of 'jsonl', 'csv', 'parquet', 'xml'"),
-    (("--output", "none/out"), "'--output': there is no directory none"),
-    (("--rejects", "none/out"), "'--rejects': there is no directory none"),
+    (("--output", "none/out"), "'--output': no directory none"),
+    (("--rejects", "none/out"), "'--rejects': no directory none"),
     (("--output", "."), "'--output': . is a directory"),
     (("--output", "same", "--rejects", "same"), "'--rejects': same is used already"),
     (("--output", "events.jsonl"), "'--output': events.jsonl is used already"),

@@ -67,7 +67,7 @@ def test_a_checkpoint_of_another_journal(tidings: Tidings, data: Path) -> None:
         (["--direct"], "--direct needs a --source"),
         (["--sink", "parquet:out"], "add --direct"),
         (["--plan-limit", "much"], "is no size"),
-        (["--spark", "executor.memory=2g"], "no setting of Spark"),
+        (["--spark", "executor.memory=2g"], "not a Spark setting"),
     ],
 )
 def test_usage(tidings: Tidings, data: Path, options: list[str], said: str) -> None:

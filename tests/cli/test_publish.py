@@ -44,7 +44,7 @@ def test_publishing_a_file_twice(server: Service, tidings: Tidings) -> None:
 @pytest.mark.parametrize(
     ("first", "advice"),
     [
-        (CAR, "publish all of it again"),
+        (CAR, "publish everything again"),
         ({**CAR, "id": None}, "these are the first 5,000 lines"),
     ],
 )
@@ -62,7 +62,7 @@ def test_what_was_accepted_before_something_went_wrong(
     said = " ".join(told.stderr.split())
     assert "before this, 4,999 events, 1 refused" in said
     assert advice in said
-    assert ("publish all of it again" in said) == (first is CAR)
+    assert ("publish everything again" in said) == (first is CAR)
 
 
 def test_publishing_standard_input(server: Service) -> None:

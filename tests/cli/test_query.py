@@ -89,7 +89,7 @@ def test_what_is_wrong(tidings: Tidings) -> None:
     ("arguments", "code", "message"),
     [
         ((), 2, "say where the journal is"),
-        (("--data", "none"), 1, "there is no journal at none"),
+        (("--data", "none"), 1, "no journal at none"),
         ((*DATA, "--since", "yesterday"), 2, "'--since': 'yesterday' is not a time; write it like 2026-05-01"),
         ((*DATA, "--until", "7 parsecs"), 2, "'--until': '7 parsecs' is not a time"),
         ((*DATA, "--since", "99999999w"), 2, "'--since': '99999999w' is not a time"),

@@ -162,9 +162,9 @@ USAGE = [
     (("check", "none.json"), "file 'none.json' does not exist"),
     (("show", "."), "file '.' is a directory"),
     (("convert", "schema.json", "schema.txt"), "schema.txt ends in neither .json nor .xml"),
-    (("convert", "schema.json", "none/schema.xml"), "there is no directory none"),
+    (("convert", "schema.json", "none/schema.xml"), "no directory none"),
     (("grow", "schema.json", "none.json"), "'none.json' is neither a file nor JSON"),
-    (("grow", "schema.json", SAAB, "--output", "none/x.json"), "there is no directory none"),
+    (("grow", "schema.json", SAAB, "--output", "none/x.json"), "no directory none"),
     (("grow", "schema.json", SAAB, "--output", "."), ". is a directory"),
     (("shrink",), "No such command 'shrink'"),
 ]

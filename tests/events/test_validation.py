@@ -175,7 +175,7 @@ def test_messages_name_the_nearest_word():
     assert "'all'" in by_rule["type"]
     assert "'price'" in by_rule["view"]
     [inside] = errors(event(**{"price": 1, "event.time": "2026-05-01"}))
-    assert "'time' beside 'attributes'" in inside.message
+    assert "'time' next to 'attributes'" in inside.message
 
 
 def test_a_time_far_after_acceptance_is_refused():

@@ -104,7 +104,7 @@ def test_tables_of_somebody_else_are_left_alone(tmp_path: Path) -> None:
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("These are notes, not a database.\n" * 100)
-    with pytest.raises(ForeignDatabase, match="no store of Tidings: file is not a database"):
+    with pytest.raises(ForeignDatabase, match="not a Tidings store: file is not a database"):
         Store.open(path)
     assert path.read_text().startswith("These are notes")
 

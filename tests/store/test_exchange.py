@@ -197,10 +197,10 @@ def swapped(lines: list[bytes]) -> None:
 
 
 DAMAGE: dict[str, tuple[Callable[[list[bytes]], object], str]] = {
-    "empty": (lambda lines: lines.clear(), "line 1: this is no journal"),
-    "foreign": (lambda lines: lines.insert(0, b'{"id": "s1", "filter": "x"}\n'), "line 1: this is no journal"),
-    "binary": (lambda lines: lines.insert(0, b"\x89PNG\r\n\xff\xfe"), "line 1: this is no journal"),
-    "other form": (line(1, lambda header: header.update(form="poem")), "line 1: this is no journal but 'poem'"),
+    "empty": (lambda lines: lines.clear(), "line 1: not a journal"),
+    "foreign": (lambda lines: lines.insert(0, b'{"id": "s1", "filter": "x"}\n'), "line 1: not a journal"),
+    "binary": (lambda lines: lines.insert(0, b"\x89PNG\r\n\xff\xfe"), "line 1: not a journal"),
+    "other form": (line(1, lambda header: header.update(form="poem")), "line 1: not a journal but 'poem'"),
     "newer": (line(1, lambda header: header.update(format=3)), "line 1: it has format 3, this release knows 2"),
     "id": (line(1, lambda header: header.update(journal="x")), "line 1: the journal's id is no UUID"),
     "missing line": (lambda lines: lines.pop(4), "line 5: position 5 stands where 4 is due"),
@@ -208,9 +208,9 @@ DAMAGE: dict[str, tuple[Callable[[list[bytes]], object], str]] = {
     "swapped": (swapped, "line 8: position 8 stands where 7 is due"),
     "last line missing": (lambda lines: lines.pop(), "line 12: the file has 11 entries, its header says 12"),
     "broken off": (lambda lines: lines.append(lines.pop()[:-9]), "line 13: the file breaks off here"),
-    "blank line": (lambda lines: lines.insert(3, b"\n"), "line 4: this is no entry"),
-    "member": (line(3, lambda entry: entry.update(colour="red")), "line 3: this is no entry.*colour"),
-    "time": (line(4, lambda entry: entry.update(accepted="noon")), "line 4: this is no entry.*noon"),
+    "blank line": (lambda lines: lines.insert(3, b"\n"), "line 4: not a valid entry"),
+    "member": (line(3, lambda entry: entry.update(colour="red")), "line 3: not a valid entry.*colour"),
+    "time": (line(4, lambda entry: entry.update(accepted="noon")), "line 4: not a valid entry.*noon"),
     "time back": (line(9, lambda entry: entry.update(accepted="2026-04-01T00:00:00Z")), "line 9: it was accepted at"),
     "kind": (line(7, lambda entry: entry.update(kind="dance")), "line 7: this dance entry lacks or does not know 'a'"),
     "version": (line(9, lambda entry: entry.update(schema_version=3)), "line 9: it says schema version 3, but here"),

@@ -75,7 +75,7 @@ def test_nothing_matched(filled: Store) -> None:
 
 def test_a_gap_is_refused(filled: Store) -> None:
     commit_batch(filled, 1, 8, table())
-    with pytest.raises(Gap, match="begins at position 10 but only what is up to 8 is committed; go on from 9") as gap:
+    with pytest.raises(Gap, match="only positions up to 8 are committed; continue from 9") as gap:
         commit_batch(filled, 10, 12, table((10, ["s"])))
     assert gap.value.args == (8, 10)
     assert (filled.committed(), pairs(filled)) == (8, [])
