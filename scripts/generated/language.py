@@ -18,6 +18,7 @@ _VALUES = {
     Kind.HIERARCHICAL: ("'a'", "'b'"),
     Kind.TEXT: ("'a'", "'b'"),
     Kind.TIME: ("'2026-01-01'", "'2026-02-01'"),
+    Kind.PLACE: ("(1, 2)", "(3, 4)"),
 }
 _FORMS = (
     *((f"`{operator}`", f"{{name}} {operator} {{value}}") for operator in ("=", "!=", "<", "<=", ">", ">=")),
@@ -28,6 +29,10 @@ _FORMS = (
     ("`contains any`, `contains all`", "{name} contains any 'a b'"),
     ("`exists`", "{name} exists"),
     ("another attribute on the right", '{name} = "{name}2"'),
+    ("`2 *` another attribute `+ 5`", '{name} = 2 * "{name}2" + 5'),
+    ("another attribute `+ 2 h`", '{name} = "{name}2" + 2 h'),
+    ("`now`", "{name} < now + 2 h"),
+    ("`near`, `inside`", "{name} near (1, 2) within 3 km"),
 )
 
 

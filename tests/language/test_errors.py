@@ -25,6 +25,9 @@ WRONG = {
     "price = title": "NotComparable",
     "title contains 'a b'": "UnclearWords",
     "price under 5": "NotForThisKind",
+    "made < sold + 1e-9 s": "WrongSpan",
+    "made < sold + 5": "WrongSummand",
+    "spot near (91, 0) within 5 km": "WrongPlace",
     "body ~ 'a' above 0.5": "NotYetSupported",
 }
 

@@ -39,7 +39,7 @@ from tidings.schema import (
     Kind,
 )
 from tidings.schema.domain import COMPARISONS
-from tidings.schema.values import Value
+from tidings.schema.values import Place, Value
 
 CATEGORIES = Hierarchy.from_tree(
     {
@@ -58,6 +58,7 @@ _DOMAINS = (
     Domain("categories", Kind.HIERARCHICAL, hierarchy=CATEGORIES),
     Domain("prose", Kind.TEXT),
     Domain("moments", Kind.TIME),
+    Domain("points", Kind.PLACE),
 )
 _ATTRIBUTES = {
     "price": "money",
@@ -80,9 +81,11 @@ _ATTRIBUTES = {
     "body": "prose",
     "made": "moments",
     "sold": "moments",
+    "spot": "points",
+    "spots": "points",
     "unused": "money",
 }
-_MULTIPLE = ("prices", "brands", "names", "paint", "fits", "kinds", "body", "sold")
+_MULTIPLE = ("prices", "brands", "names", "paint", "fits", "kinds", "body", "sold", "spots")
 
 
 def _uses(*names: str) -> tuple[AttributeUse, ...]:
@@ -93,12 +96,18 @@ RICH = Catalog(
     _DOMAINS,
     tuple(Attribute(name, domain) for name, domain in _ATTRIBUTES.items()),
     (
-        EventType("car", _uses("price", "prices", "colour", "paint", "brand", "size", "title", "category", "made")),
-        EventType("antique", _uses("price", "budget", "kinds", "names", "body", "sold", "not", "zip code")),
+        EventType(
+            "car", _uses("price", "prices", "colour", "paint", "brand", "size", "title", "category", "made", "spot")
+        ),
+        EventType("antique", _uses("price", "budget", "kinds", "names", "body", "sold", "not", "zip code", "spots")),
         EventType("offer", _uses(*(name for name in _ATTRIBUTES if name != "unused"))),
     ),
 )
 
+_PLACES = (
+    "0,0", "37.8,-122.4", "37.8,-122.3", "-17.7,178", "-17.7,-178", "0,180", "0,-179.5", "90,0", "-90,0", "89.9,10",
+    "89.9,-170", "51.5,0",
+)  # fmt: skip
 POOLS: dict[Kind, tuple[Value, ...]] = {
     Kind.NUMERIC: (-3, 0, 0.5, 1, 2, 5, 25),
     Kind.STRING: ("", "a", "b", "red mini", "Mini, red", "it's", "b\0", "日本 a"),
@@ -106,7 +115,18 @@ POOLS: dict[Kind, tuple[Value, ...]] = {
     Kind.TIME: tuple(
         Instant.parse(text) for text in ("2026-05-01", "2026-05-02T10:00:00.5Z", "2026-05-02T12:00:00+01:00")
     ),
+    Kind.PLACE: tuple(map(Place.parse, _PLACES)),
 }
+_SPANS = ("", " + 10 h", " - 1 day", " + 500 ms", " + 1 week", " -2 h")
+_SUMS = ("", " + 1", " - 2.5", "+0.5", " + 1e300")
+_SCALES = ("", "2 * ", "-1 * ", "0 * ", "0.5*", "1e300 * ")
+_REGIONS = (
+    "near (37.8, -122.4) within 9 km", "near (37.8, -122.4) within 0 m", "near (0, 180) within 60 km",
+    "near (-17.7, 179.9) within 210 mi", "near (90, 0) within 12 km", "near (89.9, 10) within 23 km",
+    "near (0, 0) within 20016 km", "near (0, 0) within 1e5 mi", "inside (37, -123, 38, -122.3)",
+    "inside (-20, 178, 1, -179)", "inside (0, 170, 0, 180)", "inside (0, -180, 90, -170)", "inside (-90, 20, -89, 30)",
+    "inside (-90, -180, 90, 180)", "inside (50, 0, 52, 0)",
+)  # fmt: skip
 _WORDS = ("a", "b", "red", "mini", "red mini", "a b", "blue")
 
 
@@ -135,6 +155,8 @@ def name_text(name: str) -> str:
 
 def value_text(value: Value) -> str:
     """A value as a filter writes it, quoted where it can be."""
+    if isinstance(value, Place):
+        return f"({', '.join(map(repr, value.pair))})"
     if isinstance(value, str | Instant):
         return "'" + str(value).replace("'", "''") + "'"
     return repr(value)
@@ -157,6 +179,9 @@ def predicate_texts(draw: st.DrawFn, catalog: Catalog) -> str:
         forms += ["under", "not under"] if domain.kind is Kind.HIERARCHICAL and domain.allows("<=") else []
         forms += ["contains", "not contains"] if not wordy or domain.allows("contains") else []
     forms += ["attribute"] if operators else []
+    forms += ["linear"] * 2 if operators and domain.kind in (Kind.NUMERIC, Kind.TIME) else []
+    forms += ["now"] * 2 if operators and domain.kind is Kind.TIME else []
+    forms += ["region", "not region"] * 2 if domain.allows("near") and domain.allows("inside") else []
     form = draw(st.sampled_from(forms))
     word = st.sampled_from(values).map(value_text) if values else st.nothing()
     match form.removeprefix("not "):
@@ -178,6 +203,17 @@ def predicate_texts(draw: st.DrawFn, catalog: Catalog) -> str:
             operator = draw(st.sampled_from(operators))
             others = [other for other in catalog.attribute_names if _comparable(catalog, name, operator, other)]
             return f'{left} {operator} "{draw(st.sampled_from(others)).replace(chr(34), chr(34) * 2)}"'
+        case "linear":
+            operator = draw(st.sampled_from(operators))
+            others = [other for other in catalog.attribute_names if _comparable(catalog, name, operator, other)]
+            right = draw(st.sampled_from(others)).replace('"', '""')
+            if domain.kind is Kind.TIME:
+                return f'{left} {operator} "{right}"{draw(st.sampled_from(_SPANS))}'
+            return f'{left} {operator} {draw(st.sampled_from(_SCALES))}"{right}"{draw(st.sampled_from(_SUMS))}'
+        case "now":
+            return f"{left} {draw(st.sampled_from(operators))} now{draw(st.sampled_from(_SPANS))}"
+        case "region":
+            return f"{left} {form.removesuffix('region')}{draw(st.sampled_from(_REGIONS))}"
         case _:
             return f"{left} exists"
 

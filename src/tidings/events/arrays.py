@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidings.schema import Domain, Instant, Kind
-from tidings.schema.values import Value, number
+from tidings.schema.values import Place, Value, number
 
 INSTANTS = pa.timestamp("us", tz="UTC")
 ORDINALS = pa.int32()
@@ -23,8 +23,9 @@ _ELEMENTS = {
     Kind.TIME: INSTANTS,
     Kind.STRING: pa.string(),
     Kind.TEXT: pa.string(),
+    Kind.PLACE: pa.string(),
 }
-_CANONICAL: dict[Kind, Callable[[Any], Value]] = {Kind.TIME: Instant, Kind.NUMERIC: number}
+_CANONICAL: dict[Kind, Callable[[Any], Value]] = {Kind.TIME: Instant, Kind.NUMERIC: number, Kind.PLACE: Place}
 
 
 def has_ordinals(domain: Domain) -> bool:

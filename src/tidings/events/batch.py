@@ -14,7 +14,7 @@ import pyarrow as pa
 from tidings.errors import EventError, WrongArgument, expect, suggestion, typed
 from tidings.events import arrays
 from tidings.events.arrays import INSTANTS, ORDINALS
-from tidings.events.event import Event
+from tidings.events.event import Bindings, Event
 from tidings.events.validation import validate, write_event
 from tidings.schema import Catalog, Domain, Instant
 from tidings.schema.catalog import EVENT_TYPE
@@ -28,6 +28,7 @@ _ENVELOPE = {
     "position": pa.int64(),
     EVENT_TYPE: pa.list_(ORDINALS),
 }
+_ACCEPTED = "accepted"
 _VERSION = b"tidings.schema_version"
 
 
@@ -83,6 +84,17 @@ class EventBatch:
     positions: Any
     event_types: Any
     columns: dict[str, Any]
+    accepted: Any = None  # by a journal, in microseconds
+
+    @property
+    def now(self) -> Any:
+        """What `now` means to each event, in microseconds: when it was accepted, outside a journal its own time."""
+        return self.times.cast(pa.int64()) if self.accepted is None else self.accepted
+
+    def bindings(self, row: int) -> Bindings:
+        """Everything a filter may test of one event."""
+        now = self.now[row].as_py()
+        return self.event(row).bindings(None if now is None else Instant(now))
 
     @classmethod
     def of(cls, events: Iterable[Event], catalog: Catalog, positions: Sequence[int] | int | None = None) -> EventBatch:
@@ -192,7 +204,9 @@ class EventBatch:
             stored = arrays.joined(parts, lengths, arrays.stored_type(domain))
             columns[name] = arrays.with_words(stored, domain, vocabulary(domain))
         envelope = [pa.concat_arrays(list(parts)) for parts in zip(*(b._envelope() for b in batches), strict=True)]
-        return cls._from_parts(first.catalog, envelope, columns)
+        known = any(batch.accepted is not None for batch in batches)
+        accepted = pa.concat_arrays([batch.now for batch in batches]) if known else None
+        return cls._from_parts(first.catalog, envelope, columns, accepted)
 
     def to_arrow(self) -> Any:
         """A RecordBatch of plain types only (Spark knows no dictionaries), ordinals in place of words.
@@ -203,6 +217,8 @@ class EventBatch:
         made = pa.RecordBatch.from_arrays(
             [*self._envelope(), *stored], [*_ENVELOPE, *(_ATTRIBUTE + name for name in self.columns)]
         )
+        if self.accepted is not None:
+            made = made.append_column(_ACCEPTED, self.accepted)
         return made.replace_schema_metadata({_VERSION: str(self.catalog.version).encode()})
 
     @classmethod
@@ -224,7 +240,7 @@ class EventBatch:
                 stored = stored.cast(pa.list_(element) if arrays.is_list(stored) else element)
                 columns[name.removeprefix(_ATTRIBUTE)] = arrays.with_words(stored, domain, vocabulary(domain))
         envelope = (parts[name].cast(type_) for name, type_ in _ENVELOPE.items())
-        return cls._from_parts(catalog, list(envelope), columns)
+        return cls._from_parts(catalog, list(envelope), columns, parts.get(_ACCEPTED))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A pickled Arrow array would drag the vocabulary and, if sliced, the whole buffer along.
@@ -235,16 +251,19 @@ class EventBatch:
         return _unpickled, (sink.getvalue().to_pybytes(), self.catalog)
 
     @classmethod
-    def _from_parts(cls, catalog: Catalog, envelope: Sequence[Any], columns: dict[str, Any]) -> EventBatch:
+    def _from_parts(
+        cls, catalog: Catalog, envelope: Sequence[Any], columns: dict[str, Any], accepted: Any = None
+    ) -> EventBatch:
         ids, sources, times, contacts, positions, event_types = envelope
-        return cls(catalog, ids, sources, times, contacts, positions, event_types, columns)
+        return cls(catalog, ids, sources, times, contacts, positions, event_types, columns, accepted)
 
     def _envelope(self) -> tuple[Any, ...]:
         return self.ids, self.sources, self.times, self.contacts, self.positions, self.event_types
 
     def _each(self, change: Any) -> EventBatch:
         columns = {name: change(column) for name, column in self.columns.items()}
-        return self._from_parts(self.catalog, [change(part) for part in self._envelope()], columns)
+        accepted = None if self.accepted is None else change(self.accepted)
+        return self._from_parts(self.catalog, [change(part) for part in self._envelope()], columns, accepted)
 
 
 def vocabulary(domain: Domain) -> Any:

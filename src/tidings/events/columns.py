@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from tidings.events import arrays
 from tidings.events.batch import EventBatch, vocabulary
-from tidings.events.elements import RawColumn, elements, flattened, is_bound
+from tidings.events.elements import RawColumn, cells, elements, flattened, is_bound
 from tidings.events.refusal import RefusedEvent
 from tidings.events.validation import FARTHEST_AHEAD, LONGEST_ID, MOST_VALUES, validate
 from tidings.schema import Catalog, Domain, Instant, View
@@ -134,6 +134,7 @@ class Sieve:
         """The stored values of each row, equal ones once; rows with something odd become doubted."""
         if raw is None:
             return _Column(pa.nulls(length, arrays.stored_type(domain)))
+        raw = cells(raw, domain)
         listed = list in set(map(type, raw)) if isinstance(raw, list) else arrays.is_list(raw)
         if not listed:
             stored = elements(raw, domain, self._vocabulary(domain))

@@ -19,14 +19,15 @@ import pyarrow.compute as pc
 from tidings.events import arrays
 from tidings.events.batch import EventBatch, vocabulary
 from tidings.events.columns import Sieve
-from tidings.events.elements import elements, flattened, is_bound
+from tidings.events.elements import cells, elements, flattened, is_bound
 from tidings.events.json_lines import raw_columns
 from tidings.schema import Catalog, Domain, Kind
 from tidings.schema.catalog import ENVELOPE, EVENT_TYPE
 
 _TYPES: dict[Kind, Any] = {Kind.NUMERIC: float | list[float], Kind.TIME: str | list[str], Kind.STRING: str | list[str],
                            Kind.TEXT: str | list[str], Kind.ENUMERATED: str | list[str],
-                           Kind.HIERARCHICAL: str | list[str]}  # fmt: skip
+                           Kind.HIERARCHICAL: str | list[str],
+                           Kind.PLACE: list[float | list[float]]}  # fmt: skip
 
 
 class EventDecoder:
@@ -43,7 +44,7 @@ class EventDecoder:
         self._vocabularies: dict[str, Any] = {}  # by domain
         self._fields = {name: attrgetter(f"a{number}") for number, name in enumerate(self._domains)}
         self._narrow = len(self._domains) <= most_fields
-        attributes = self._struct() if self._narrow else dict[str, float | str | list[float | str]]
+        attributes = self._struct() if self._narrow else dict[str, float | str | list[float | str | list[float]]]
         self._parse = msgspec.json.Decoder(_payload(attributes)).decode
         self._nothing = self._parse(b'{"id": "-", "event_type": ["-"], "attributes": {}}')
 
@@ -98,6 +99,7 @@ class EventDecoder:
     def _stored(self, values: list[Any], domain: Domain, doubted: Any) -> Any:
         """The column as a batch holds it; rows with a value outside the domain become doubted."""
         words = self._vocabulary(domain)
+        values = list(cells(values, domain))
         if list not in set(map(type, values)):
             stored = elements(values, domain, words)
             if stored.null_count > values.count(None):

@@ -16,15 +16,34 @@ import pyarrow.compute as pc
 from tidings.errors import SchemaError
 from tidings.events import arrays, instants
 from tidings.schema import Domain, Kind
+from tidings.schema.domain import OutsideDomain
 from tidings.schema.values import LARGEST_INTEGER
 
 RawColumn = list[Any] | Any  # a list of Python objects, or an Arrow array
 
 _NONE = type(None)
+_NO_PLACE = object()
 _PYTHON_TYPES: dict[Kind, frozenset[type]] = {Kind.NUMERIC: frozenset({int, float})}
 _TEXT = frozenset({str})
 # What pyarrow raises for an integer that no float holds, a larger one, and half a surrogate pair.
 _UNFIT = (pa.ArrowInvalid, OverflowError, UnicodeEncodeError)
+
+
+def cells(raw: RawColumn, domain: Domain) -> RawColumn:
+    """The column with one value, or a list of values, in each row: a place itself is a list, and becomes its text."""
+    if domain.kind is not Kind.PLACE:
+        return raw
+    return [_place_cell(cell, domain) for cell in (raw if isinstance(raw, list) else raw.to_pylist())]
+
+
+def _place_cell(cell: Any, domain: Domain) -> Any:
+    """Anything that is not evidently a place stays as it is, and is doubted."""
+    if isinstance(cell, list) and cell and isinstance(cell[0], list | str):
+        return [_place_cell(one, domain) for one in cell]
+    try:
+        return None if cell is None else str(domain.canonical(cell))
+    except OutsideDomain:
+        return cell if not isinstance(cell, list | str) else _NO_PLACE
 
 
 def elements(raw: RawColumn, domain: Domain, vocabulary: Any) -> Any:

@@ -13,10 +13,10 @@ from typing import Any
 from tidings.errors import expect, suggestion
 from tidings.events.event import Event
 from tidings.events.refusal import BrokenRule, RefusedEvent, Rule, described, kept
-from tidings.schema import Catalog, Domain, Instant
+from tidings.schema import Catalog, Domain, Instant, Kind
 from tidings.schema.catalog import ENVELOPE, EVENT_TYPE, RESERVED
 from tidings.schema.domain import OutsideDomain
-from tidings.schema.values import Value
+from tidings.schema.values import Place, Value
 
 __all__ = ["BrokenRule", "RefusedEvent", "validate", "write_event"]
 
@@ -118,8 +118,13 @@ def write_event(event: Event) -> dict[str, Any]:
     return written
 
 
+def written_value(value: Value) -> Any:
+    """As JSON has it."""
+    return str(value) if isinstance(value, Instant) else value.pair if isinstance(value, Place) else value
+
+
 def _written(values: tuple[Value, ...]) -> Any:
-    plain = [str(value) if isinstance(value, Instant) else value for value in values]
+    plain = [written_value(value) for value in values]
     return plain[0] if len(plain) == 1 else plain
 
 
@@ -245,13 +250,21 @@ def _values(name: str, raw: object, domain: Domain, broken: _Broken) -> tuple[tu
         broken.add("empty", name, raw, f"{name!r} has an empty list; leave it out when it has no value")
     values: dict[Value, None] = {}
     wrong = 0
-    for item in raw if isinstance(raw, list) else [raw]:
+    for item in _items(raw, domain):
         try:
             values[_canonical(item, domain)] = None
         except OutsideDomain as problem:
             broken.add("domain", name, item, f"{name!r}: {_why(item, domain, problem, broken)}")
             wrong += 1
     return tuple(values), len(values) + wrong
+
+
+def _items(raw: object, domain: Domain) -> list[Any]:
+    """The values of a list; a place is a list itself."""
+    if not isinstance(raw, list):
+        return [raw]
+    several = domain.kind is not Kind.PLACE or not raw or isinstance(raw[0], list | str)
+    return raw if several else [raw]
 
 
 def _why(value: object, domain: Domain, problem: OutsideDomain, broken: _Broken) -> OutsideDomain | str:
@@ -267,7 +280,7 @@ def _why(value: object, domain: Domain, problem: OutsideDomain, broken: _Broken)
 
 
 def _canonical(value: object, domain: Domain) -> Value:
-    if isinstance(value, (list, tuple, dict)):
+    if isinstance(value, (list, tuple, dict)) and (domain.kind is not Kind.PLACE or isinstance(value, dict)):
         raise OutsideDomain(domain.name, None, _NESTED)
     made = domain.canonical(value, hints=False)
     if isinstance(made, str) and not _is_unicode(made):

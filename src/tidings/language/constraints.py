@@ -8,20 +8,23 @@ from typing import assert_never
 from tidings.language.normal_form import Conjunction, Literal
 from tidings.language.predicates import attributes_of, kind_of
 from tidings.language.predicates.kind import (
+    AheadIn,
     Demand,
     HasMember,
     HasWords,
     IsBound,
     Relates,
+    RelatesLinearly,
     SpaceOf,
     ValueIn,
     Verified,
+    WithinRegion,
 )
-from tidings.language.ranges import Ranges, attribute_space, complement, intersect_all
+from tidings.language.ranges import AHEAD, Ranges, attribute_space, complement, intersect, intersect_all
 from tidings.language.relations import ANY_RELATION, SAME, UNRELATED, mirrored
 from tidings.language.tree import Not
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
-from tidings.schema.values import Value
+from tidings.schema.values import Number, Value
 
 
 @dataclass(slots=True)
@@ -36,6 +39,9 @@ class Constraints:
     words: list[HasWords] = field(default_factory=list)
     absent_words: list[HasWords] = field(default_factory=list)
     relations: dict[tuple[str, str], int] = field(default_factory=dict)  # by names in order
+    linear: dict[tuple[str, str, Number, Number], int] = field(default_factory=dict)  # bits by names, scale, offset
+    ahead: dict[str, Ranges] = field(default_factory=dict)  # of the chosen time, from now
+    regions: set[WithinRegion] = field(default_factory=set)
     verified: list[Literal] = field(default_factory=list)
 
     def relate(self, left: str, right: str, bits: int) -> None:
@@ -48,9 +54,15 @@ class Constraints:
     def binds(self, attribute: str) -> bool:
         return attribute in self.bound or attribute in ALWAYS_BOUND
 
-    def verifies(self, attribute: str) -> bool:
-        """Whether a demand that no range can say speaks of the attribute."""
-        return any(attribute in attributes_of(literal) for literal in self.verified)
+    def ties(self, attribute: str) -> bool:
+        """Whether a demand beside its range speaks of the attribute's chosen value."""
+        return (
+            any(attribute in pair for pair in self.relations)
+            or any(attribute in key[:2] for key in self.linear)
+            or attribute in self.ahead
+            or any(attribute == region.region.attribute for region in self.regions)
+            or any(attribute in attributes_of(literal) for literal in self.verified)
+        )
 
 
 def constraints_of(conjunction: Conjunction, catalog: Catalog, space: SpaceOf | None = None) -> Constraints:
@@ -68,6 +80,14 @@ def constraints_of(conjunction: Conjunction, catalog: Catalog, space: SpaceOf | 
             case Relates(left, right, bits):
                 total = spaces(left).domain.kind.totally_ordered
                 gathered.relate(left, right, bits & ~UNRELATED if total else bits)
+            case RelatesLinearly(left, right, bits, scale, offset):
+                key = left, right, scale, offset
+                gathered.linear[key] = gathered.linear.get(key, ANY_RELATION & ~UNRELATED) & bits
+            case AheadIn(attribute, admitted):
+                known = gathered.ahead.get(attribute)
+                gathered.ahead[attribute] = admitted if known is None else intersect(known, admitted)
+            case WithinRegion():
+                gathered.regions.add(demand)
             case HasMember(attribute, value, negated):
                 (gathered.strangers if negated else gathered.members).add((attribute, value))
             case HasWords(negated=negated):
@@ -95,7 +115,11 @@ def _opposite(demand: Demand, space: SpaceOf) -> Demand:
             return ValueIn(attribute, complement(ranges, space(attribute)))
         case Relates(left, right, bits):
             return Relates(left, right, ANY_RELATION & ~bits)
-        case HasMember() | HasWords() | IsBound():
+        case RelatesLinearly(bits=bits):
+            return demand._replace(bits=ANY_RELATION & ~bits)
+        case AheadIn(attribute, ranges):
+            return AheadIn(attribute, complement(ranges, AHEAD))
+        case HasMember() | HasWords() | IsBound() | WithinRegion():
             return demand._replace(negated=not demand.negated)
         case Verified(literal):
             return Verified(literal.term if isinstance(literal, Not) else Not(literal))  # type: ignore[arg-type]

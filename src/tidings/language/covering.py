@@ -10,7 +10,7 @@ from tidings.errors import expect
 from tidings.language.constraints import Constraints, constraints_of
 from tidings.language.filter import Filter
 from tidings.language.predicates.kind import HasWords
-from tidings.language.ranges import Ranges, Space, attribute_space, includes, intersect
+from tidings.language.ranges import AHEAD, Ranges, Space, attribute_space, includes, intersect
 from tidings.language.relations import GREATER, LESS, SAME
 from tidings.language.satisfiability import implies_words, impossible
 from tidings.language.words import words_of
@@ -41,6 +41,9 @@ def _covers(outer: Constraints, inner: Constraints, catalog: Catalog) -> bool:
         and all(_has_words(wanted, inner, catalog) for wanted in outer.words)
         and all(_lacks_words(absent, inner) for absent in outer.absent_words)
         and all(literal in inner.verified for literal in outer.verified)
+        and outer.regions <= inner.regions
+        and all(includes(outer.ahead[name], inner.ahead.get(name, AHEAD.everything)) for name in outer.ahead)
+        and all(key in inner.linear and not inner.linear[key] & ~bits for key, bits in outer.linear.items())
         and all(_relates(pair, bits, inner, catalog) for pair, bits in outer.relations.items())
     )
 
@@ -50,7 +53,7 @@ def _range_covers(attribute: str, outer: Constraints, inner: Constraints, catalo
     wide = outer.ranges[attribute]
     if includes(wide, inner.ranges.get(attribute, space.everything)):
         return True
-    if any(attribute in pair for pair in outer.relations) or outer.verifies(attribute):
+    if outer.ties(attribute):
         return False  # the value that is a member may not be the one that the other demand was shown for
     return any(bool(intersect(wide, space.point(value))) for name, value in inner.members if name == attribute)
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import NoReturn
 
-from tidings.language.errors import UnexpectedToken
+from tidings.language.errors import UnexpectedToken, WrongSpan
 from tidings.language.tokens import tokenize
 from tidings.language.tree import Name, Operand, Word
+from tidings.schema.values import UNITS, Span
+
+LONGEST_SPAN = 10_000 * 366 * UNITS["day"]  # microseconds: more than between any two instants
 
 
 class Cursor:
@@ -34,6 +38,44 @@ class Cursor:
         if kind == "quoted":
             return Name(self.name(), at)
         self.unexpected("a value: a number, a text in single quotes or a name")
+
+    def number(self, expected: str = "a number") -> int | float:
+        """A number where nothing else may be."""
+        if self.kinds[self.next] != "number":
+            self.unexpected(expected)
+        self.next += 1
+        return self.numeral(self.written[self.next - 1], self.offsets[self.next - 1])
+
+    def degrees(self, count: int, expected: str) -> list[int | float]:
+        """`(37.8, -122.4)`, with this many numbers."""
+        self.mark("(", f"'(' and {expected}")
+        made = [self.number(expected)]
+        while len(made) < count:
+            self.mark(",", f"',' and {expected}")
+            made.append(self.number(expected))
+        self.mark(")", "')'")
+        return made
+
+    def summand(self) -> int | float | Span | None:
+        """`+ 50`, `-50` or `+ 2 h`, if it is next."""
+        at, written = self.offsets[self.next], self.written[self.next]
+        sign = 1
+        if self.kinds[self.next] == "mark" and written in ("+", "-"):
+            self.next += 1
+            if self.written[self.next][:1] in ("+", "-"):
+                self.unexpected("a number without a sign")
+            sign = -1 if written == "-" else 1
+        elif self.kinds[self.next] != "number" or written[0] not in "+-":
+            return None
+        value = sign * self.number()
+        unit = self.written[self.next].lower()
+        if self.kinds[self.next] != "name" or unit not in UNITS:
+            return value
+        self.next += 1
+        span = Decimal(repr(value)) * UNITS[unit]
+        if span != int(span) or abs(span) > LONGEST_SPAN:
+            raise WrongSpan(self.text, at, f"{value!r} {unit}")
+        return Span(int(span))
 
     def numeral(self, written: str, at: int) -> int | float:
         whole = written.isdigit() or (written[1:].isdigit() and written[0] in "+-")

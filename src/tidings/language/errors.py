@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidings.errors import LanguageError, nearest, shown
-from tidings.schema.values import Value
+from tidings.schema.values import UNITS, Value
 
 
 class UnexpectedToken(LanguageError):
@@ -134,6 +134,28 @@ class NeedsValue(LanguageError):
 class DoubleQuotedValue(LanguageError):
     value: str
     template = "double quotes are for attributes; write the value in single quotes: '{value}'"
+
+
+class WrongSpan(LanguageError):
+    span: str
+    template = "{span!r} is not a span; expected whole microseconds, at most 10,000 years"
+
+
+class WrongSummand(LanguageError):
+    """A number added to a time, or a span to a number."""
+
+    attribute: str
+    kind: str
+
+    def problem(self) -> str:
+        if self.kind == "time":
+            return f"to the time {self.attribute!r} add a span with a unit, e.g. 2 h; units: {' '.join(UNITS)}"
+        return f"{self.attribute!r} is {self.kind}; a span such as 2 h can only be added to a time"
+
+
+class WrongPlace(LanguageError):
+    reason: str
+    template = "{reason}"
 
 
 class NotComparable(LanguageError):

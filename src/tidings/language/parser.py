@@ -5,7 +5,9 @@ any_of     = all_of { "or" all_of }
 all_of     = unary { "and" unary }
 unary      = "not" unary | "(" any_of ")" | predicate
 predicate  = name ( operator operand | "exists" | [ "not" ] relation )
+operand    = value | [ number "*" ] name [ ( "+" | "-" ) number [ unit ] ]   (after an operator)
 relation   = "in" "(" operand { "," operand } ")" | "between" operand "and" operand | "under" operand
+           | "near" "(" number "," number ")" "within" number unit | "inside" "(" four numbers ")"
            | "contains" ( operand | ( "any" | "all" ) text )
 """
 
@@ -17,6 +19,7 @@ from tidings.errors import one_of
 from tidings.language.cursor import Cursor
 from tidings.language.errors import NestedTooDeeply, NotYetSupported
 from tidings.language.predicates import FORMS
+from tidings.language.predicates.kind import Form
 from tidings.language.tree import Node, Not, both, either
 
 DEEPEST = 100
@@ -88,17 +91,22 @@ class _Parser(Cursor):
     def predicate(self) -> Node:
         at = self.offsets[self.next]
         attribute = self.name()
-        form = FORMS.get(self.written[self.next])  # no other token is written like a sign or a keyword
+        form = self.form()
         if form is not None:
             self.next += 1
             return form.parse(self, attribute, at)
         if not self.keyword("not"):
             self.no_form(_MEANT.get(self.written[self.next]) or f"an operator ({' '.join(FORMS)})")
-        form = FORMS.get(self.written[self.next])
+        form = self.form()
         if form is None or not form.after_not:
             self.no_form(one_of(opening for opening, form in FORMS.items() if form.after_not))
         self.next += 1
         return Not(form.parse(self, attribute, at))
+
+    def form(self) -> Form | None:
+        """The one that the next token opens: a sign, a keyword, or a name that is one only here."""
+        written = self.written[self.next]  # no other token is written like a sign or a keyword
+        return FORMS.get(written) or (FORMS.get(written.lower()) if self.kinds[self.next] == "name" else None)
 
     def no_form(self, expected: str) -> NoReturn:
         written = self.written[self.next]

@@ -93,12 +93,15 @@ def space_of(domain: Domain) -> Space:
             return Space(domain, _LEAST_NUMBER, math.inf, _next_float)
         case Kind.TIME:
             return Space(domain, _FIRST_INSTANT, _LAST_INSTANT + 1, _next_integer)
-        case Kind.STRING | Kind.TEXT:
+        case Kind.STRING | Kind.TEXT | Kind.PLACE:
             return Space(domain, "", TOP, _next_string)
         case Kind.ENUMERATED | Kind.HIERARCHICAL:
             return Space(domain, 0, len(domain.vocabulary), _next_integer)
         case _:
             assert_never(domain.stored_as)
+
+
+AHEAD = Space(Domain("ahead", Kind.TIME), -(1 << 62), 1 << 62, lambda key: key + 1)  # of a time, from now
 
 
 def attribute_space(attribute: str, catalog: Catalog) -> Space:

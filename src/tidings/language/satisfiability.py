@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidings.language.constraints import Constraints, constraints_of
 from tidings.language.normal_form import Conjunction, Literal
-from tidings.language.predicates.kind import HasWords
+from tidings.language.predicates.kind import HasWords, WithinRegion
 from tidings.language.tree import Comparison, Contains, Not
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
 from tidings.schema.domain import Kind
@@ -45,7 +45,9 @@ def impossible(constraints: Constraints) -> bool:
         any(not ranges for ranges in constraints.ranges.values())
         or bool(constraints.unbound & (constraints.bound | set(ALWAYS_BOUND)))
         or bool(constraints.members & constraints.strangers)
-        or any(not bits for bits in constraints.relations.values())
+        or any(not bits for bits in (*constraints.relations.values(), *constraints.linear.values()))
+        or any(not ranges for ranges in constraints.ahead.values())
+        or any(WithinRegion(one.region, not one.negated) in constraints.regions for one in constraints.regions)
         or any(excludes(absent, wanted) for absent in constraints.absent_words for wanted in constraints.words)
     )
 

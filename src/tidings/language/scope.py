@@ -73,7 +73,7 @@ class Scope:
 
     def place_of_operator(self, at: int, operator: str) -> int:
         """Where the operator of the predicate at `at` is (looked up only for an error)."""
-        return self._place(at, operator, ("operator", "keyword"))
+        return self._place(at + 1, operator, ("operator", "keyword", "name"))
 
     def place_of_literal(self, at: int, literal: Value) -> int:
         """Where the literal of the predicate at `at` is (looked up only for an error)."""

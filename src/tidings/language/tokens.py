@@ -11,7 +11,9 @@ from tidings.language.predicates import FORMS
 LONGEST_FILTER = 262_144
 
 _RESERVED = ("and", "or", "not", "any", "all", "xpath", "above")
-KEYWORDS = frozenset((*_RESERVED, *filter(str.isalpha, FORMS)))
+# These open a predicate, but are names everywhere else: attributes may have been called so before there were places.
+_SOFT = frozenset(("near", "inside"))
+KEYWORDS = frozenset((*_RESERVED, *filter(str.isalpha, FORMS))) - _SOFT
 NAME = re.compile(r"[^\W\d][\w.\-]*")
 
 _TOKEN = re.compile(
@@ -21,7 +23,7 @@ _TOKEN = re.compile(
     | (?P<number>[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
     | (?P<text>'(?:[^']++|'')*+')
     | (?P<quoted>"(?:[^"]++|"")*+")
-    | (?P<mark>[(),\[\]])
+    | (?P<mark>[(),\[\]*+\-])
     | (?P<end>\Z)
     | (?P<illegal>.)
     )""",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tidings.schema.values import Value
+from tidings.schema.values import Number, Place, Span, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,48 @@ class AttributeComparison:
     attribute: str
     operator: str
     other: str
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearComparison:
+    """`price < 1.1 * estimate + 50`, `ends > starts + 2 h`: the value of `other` times `scale` plus `offset`."""
+
+    attribute: str
+    operator: str
+    scale: Number
+    other: str | Word | Name
+    offset: Number | Span
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NowComparison:
+    """`ends < now + 2 h`: with the time at which the event was accepted."""
+
+    attribute: str
+    operator: str
+    offset: Span
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """`spot near (37.8, -122.4) within 10 km`."""
+
+    attribute: str
+    centre: Place
+    distance: Number
+    unit: str
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """`spot inside (37, -123, 38, -122)`: south, west, north, east."""
+
+    attribute: str
+    corners: tuple[Number, Number, Number, Number]
     at: int = field(default=0, compare=False, repr=False)
 
 
@@ -112,7 +154,19 @@ class Or:
     terms: tuple[Node, ...]
 
 
-Predicate = Comparison | AttributeComparison | Between | In | Contains | ContainsWords | Exists
+Predicate = (
+    Comparison
+    | AttributeComparison
+    | LinearComparison
+    | NowComparison
+    | Near
+    | Inside
+    | Between
+    | In
+    | Contains
+    | ContainsWords
+    | Exists
+)
 Node = Predicate | Not | And | Or
 
 

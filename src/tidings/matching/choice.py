@@ -12,20 +12,28 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from tidings.events.event import Bindings
 from tidings.language.constraints import demand_of
 from tidings.language.normal_form import Conjunction, Literal
-from tidings.language.predicates.kind import Relates
+from tidings.language.predicates.kind import Relates, RelatesLinearly
 from tidings.language.ranges import attribute_space
 from tidings.language.relations import ANY_RELATION, GREATER, LESS, SAME, UNRELATED, mirrored
 from tidings.matching.naive import compared, holds
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Domain, Kind
-from tidings.schema.values import Value
+from tidings.schema.values import Span, Value
 
 Values = dict[str, list[Value]]  # candidates by attribute
-Edges = dict[tuple[str, str], int]  # allowed relations by pair of attributes
+Edges = dict[tuple[str, str], "Edge"]  # by pair of attributes
+
+
+class Edge(NamedTuple):
+    """The allowed relations of a pair, and those to the right value times a number plus another."""
+
+    bits: int = ANY_RELATION
+    linear: tuple[RelatesLinearly, ...] = ()
 
 
 def matches(conjunctions: Iterable[Conjunction], event: Bindings, catalog: Catalog) -> bool:
@@ -56,12 +64,16 @@ def satisfied(conjunction: Conjunction, event: Bindings, catalog: Catalog) -> bo
 
 def _relate(edges: Edges, literal: Literal, catalog: Catalog) -> None:
     demand = demand_of(literal, lambda attribute: attribute_space(attribute, catalog))
-    if not isinstance(demand, Relates):
+    if not isinstance(demand, Relates | RelatesLinearly):
         raise TypeError(f"{literal!r} speaks of several attributes but demands no relation between them")
-    left, right, bits = demand
+    left, right, bits = demand[:3]
     if left > right:
         left, right, bits = right, left, mirrored(bits)
-    edges[left, right] = edges.get((left, right), ANY_RELATION) & bits
+    known = edges.get((left, right), Edge())
+    if isinstance(demand, Relates):
+        edges[left, right] = Edge(known.bits & bits, known.linear)
+    else:
+        edges[left, right] = Edge(known.bits, (*known.linear, demand))
 
 
 def _consistent(values: Values, edges: Edges, catalog: Catalog) -> bool:
@@ -74,7 +86,7 @@ def _consistent(values: Values, edges: Edges, catalog: Catalog) -> bool:
         leaf = next((pair for pair in edges if 1 in (degree[pair[0]], degree[pair[1]])), None)
         if leaf is not None:
             end, kept = leaf if degree[leaf[0]] == 1 else leaf[::-1]
-            values[kept] = _supported(values[kept], values[end], _bits(edges, kept, end), _domain(catalog, kept))
+            values[kept] = _kept(kept, end, values[kept], values[end], edges, _domain(catalog, kept))
             del edges[leaf]
         else:
             kept, second, third = _triangle(edges, degree)
@@ -102,9 +114,54 @@ def _triangle(edges: Edges, degree: dict[str, int]) -> tuple[str, str, str]:
 
 def _completed(value: Value, kept: str, second: str, third: str, values: Values, edges: Edges, domain: Domain) -> bool:
     """Whether this value of the first attribute has compatible values of the second and the third."""
-    seconds = _supported(values[second], [value], _bits(edges, second, kept), domain)
-    thirds = _supported(values[third], [value], _bits(edges, third, kept), domain)
-    return bool(_supported(seconds, thirds, _bits(edges, second, third), domain))
+    seconds = _kept(second, kept, values[second], [value], edges, domain)
+    thirds = _kept(third, kept, values[third], [value], edges, domain)
+    return bool(_kept(second, third, seconds, thirds, edges, domain))
+
+
+def _kept(
+    kept: str, other: str, values: Sequence[Value], others: Sequence[Value], edges: Edges, domain: Domain
+) -> list[Value]:
+    """The values of one attribute with a counterpart at the other end of an edge."""
+    edge = edges[min(kept, other), max(kept, other)]
+    bits = edge.bits if kept < other else mirrored(edge.bits)
+    if not edge.linear:
+        return _supported(values, others, bits, domain)
+    if len(edge.linear) == 1 and not ANY_RELATION & ~UNRELATED & ~bits:
+        (one,) = edge.linear
+        left = one.left == kept
+        keys = {_term(one, value, not left) for value in others}
+        least, greatest = min(keys, default=0), max(keys, default=0)
+        wanted = one.bits if left else mirrored(one.bits)
+        found = []
+        for value in values if keys else ():
+            key = _term(one, value, left)
+            below, above = wanted & LESS and key < greatest, wanted & GREATER and key > least
+            if below or above or (wanted & SAME and key in keys):
+                found.append(value)
+        return found
+    # Several conditions on one pair: rare, so every two values are tried.
+    return [
+        value
+        for value in values
+        if any(_supported([value], [one], bits, domain) and _all_hold(edge, kept, value, one) for one in others)
+    ]
+
+
+def _term(one: RelatesLinearly, value: Value, left: bool) -> int | float:
+    """The side of a linear comparison that a value stands on."""
+    if isinstance(one.offset, Span):
+        return int(value) if left else int(value) + int(one.offset)
+    return float(value) if left else float(one.scale) * float(value) + float(one.offset)
+
+
+def _all_hold(edge: Edge, kept: str, value: Value, other: Value) -> bool:
+    for one in edge.linear:
+        left, right = (value, other) if one.left == kept else (other, value)
+        a, b = _term(one, left, True), _term(one, right, False)
+        if not one.bits & (SAME if a == b else LESS if a < b else GREATER):
+            return False
+    return True
 
 
 def _supported(values: Sequence[Value], others: Sequence[Value], bits: int, domain: Domain) -> list[Value]:
@@ -141,10 +198,6 @@ def _supported_in_hierarchy(values: Sequence[Value], others: Sequence[Value], bi
         if any(count for bit, count in counts if bits & bit):
             found.append(value)
     return found
-
-
-def _bits(edges: Edges, left: str, right: str) -> int:
-    return edges[left, right] if left < right else mirrored(edges[right, left])
 
 
 def _domain(catalog: Catalog, attribute: str) -> Domain:

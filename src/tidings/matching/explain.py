@@ -7,14 +7,15 @@ from typing import Any
 
 from tidings.errors import Explained, MatchingError, expect
 from tidings.events import Event
-from tidings.events.event import Bindings
+from tidings.events.event import NOW, Bindings
 from tidings.language import Filter, print_filter
 from tidings.language.normal_form import Conjunction, Literal
 from tidings.language.predicates import attributes_of
+from tidings.language.tree import NowComparison
 from tidings.matching.choice import satisfied
 from tidings.matching.naive import compared
 from tidings.schema.catalog import Catalog
-from tidings.schema.values import Instant, Value
+from tidings.schema.values import Instant, Place, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +91,15 @@ class TooManySteps(Explained, MatchingError):
     template = "this explanation takes {steps!n} steps, more than {most!n}; use a filter with fewer alternatives"
 
 
-def explain(filter: Filter, event: Event, catalog: Catalog, most_steps: int | None = None) -> Explanation:
-    """Evaluates each alternative of the filter on the event. Raises TooManySteps, if `most_steps` are given."""
+def explain(
+    filter: Filter, event: Event, catalog: Catalog, most_steps: int | None = None, accepted: Instant | None = None
+) -> Explanation:
+    """Evaluates each alternative of the filter on the event. Raises TooManySteps, if `most_steps` are given. `accepted`
+    is what `now` means; else it is the event's own time."""
     expect(filter, Filter, "explain", "filter", "a Filter (Filter.parse takes a text)")
     expect(event, Event, "explain", "event", "an Event (validate takes a dict, Matcher.explain too)")
     expect(catalog, Catalog, "explain", "catalog", "a tidings.Schema")
-    bindings = event.bindings()
+    bindings = event.bindings(accepted)
     if most_steps is not None and (steps := _steps(filter, bindings)) > most_steps:
         raise TooManySteps(steps, most_steps)
     alternatives = tuple(_alternative(conjunction, bindings, catalog) for conjunction in filter.conjunctions)
@@ -146,6 +150,8 @@ def _groups(conjunction: Conjunction) -> list[list[Literal]]:
 
 def _finding(literal: Literal, event: Bindings, catalog: Catalog) -> Finding:
     values = tuple((name, event.get(name, ())) for name in dict.fromkeys(attributes_of(literal)))
+    if isinstance(literal, NowComparison):
+        values += (("now", event.get(NOW, ())),)
     return Finding(print_filter(literal), satisfied((literal,), event, catalog), values)
 
 
@@ -159,4 +165,4 @@ def _listed(values: tuple[Value, ...]) -> str:
 
 
 def _plain(value: Value) -> object:
-    return str(value) if isinstance(value, Instant) else value
+    return str(value) if isinstance(value, Instant) else value.pair if isinstance(value, Place) else value

@@ -15,7 +15,7 @@ from typing import assert_never
 import numpy as np
 
 from tidings.events import EventBatch
-from tidings.events.event import Bindings
+from tidings.events.event import NOW, Bindings
 from tidings.language import Filter
 from tidings.language.normal_form import push_negation
 from tidings.language.predicates import attributes_of, chosen_attributes
@@ -28,8 +28,12 @@ from tidings.language.tree import (
     ContainsWords,
     Exists,
     In,
+    Inside,
+    LinearComparison,
+    Near,
     Node,
     Not,
+    NowComparison,
     Or,
     Predicate,
 )
@@ -37,7 +41,8 @@ from tidings.language.words import words_of
 from tidings.matching.algorithm import Algorithm, Cost, Matches
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Domain, Kind
-from tidings.schema.values import Value
+from tidings.schema.region import METRES, distance, is_inside
+from tidings.schema.values import Place, Span, Value
 
 Choice = dict[str, Value]
 
@@ -84,6 +89,17 @@ def satisfies(predicate: Predicate, event: Bindings, chosen: Choice, catalog: Ca
             return stands(chosen[attribute], relation, value, catalog.domain_of(attribute))  # type: ignore[arg-type]
         case AttributeComparison(left, relation, right):
             return stands(chosen[left], relation, chosen[right], catalog.domain_of(left))
+        case LinearComparison(left, relation, scale, other, offset):
+            assert isinstance(other, str)
+            if isinstance(offset, Span):
+                return bool(_COMPARE[relation](int(chosen[left]), int(chosen[other]) + int(offset)))
+            return bool(_COMPARE[relation](float(chosen[left]), float(scale) * float(chosen[other]) + float(offset)))
+        case NowComparison(attribute, relation, offset):
+            return NOW in event and bool(_COMPARE[relation](int(chosen[attribute]) - int(event[NOW][0]), int(offset)))
+        case Near(attribute, centre, far, unit):
+            return distance(*centre.degrees, *Place(chosen[attribute]).degrees) <= float(far) * METRES[unit]
+        case Inside(attribute, corners):
+            return is_inside(*Place(chosen[attribute]).degrees, *map(float, corners))
         case Between(attribute, low, high):
             value, domain = chosen[attribute], catalog.domain_of(attribute)
             return stands(value, ">=", low, domain) and stands(value, "<=", high, domain)  # type: ignore[arg-type]
@@ -150,8 +166,8 @@ class NaiveMatcher(Algorithm):
         found: list[int] = []
         offsets = [0]
         candidates = 0
-        for event, position in zip(batch, batch.positions.to_pylist(), strict=True):
-            bindings = event.bindings()
+        for row, position in enumerate(batch.positions.to_pylist()):
+            bindings = batch.bindings(row)
             counting = (self.spans.start <= position) & (position < self.spans.stop)
             for number in np.flatnonzero(counting).tolist():
                 tree = self._trees[number]

@@ -31,7 +31,7 @@ def verified(
         if event not in known:
             start, stop = found.offsets[event], found.offsets[event + 1]
             known[event] = set(found.numbers[start:stop][~verify[start:stop]].tolist())
-            bindings[event] = batch.event(event).bindings()
+            bindings[event] = batch.bindings(event)
         if number in known[event]:
             continue
         known[event].add(number)  # confirmed or not, no need to check again

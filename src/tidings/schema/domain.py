@@ -8,14 +8,14 @@ from typing import Literal, assert_never
 
 from tidings.errors import SchemaError, nearest
 from tidings.schema.hierarchy import AmbiguousNode, Hierarchy, UnknownNode, listed_paths
-from tidings.schema.values import Instant, NotText, Value, is_text, number
+from tidings.schema.values import Instant, NotText, Place, Value, is_text, number
 
 EQUALITY = ("=", "!=")
 ORDER = ("<", "<=", ">", ">=")
 COMPARISONS = EQUALITY + ORDER
 NOT_IN_FILTERS = frozenset({"~"})  # a schema may declare similarity, as the thesis's do; no filter can use it yet
 
-KeyType = Literal["float", "microseconds", "text", "ordinal"]  # what values are sorted and looked up by
+KeyType = Literal["float", "microseconds", "text", "ordinal", "place"]  # what values are sorted and looked up by
 
 
 class Kind(StrEnum):
@@ -27,6 +27,7 @@ class Kind(StrEnum):
     HIERARCHICAL = "hierarchical"
     TEXT = "text"
     TIME = "time"
+    PLACE = "place"
 
     keys: KeyType
     operators: tuple[str, ...]  # that a domain may allow
@@ -42,6 +43,7 @@ _TRAITS: dict[Kind, tuple[KeyType, tuple[str, ...]]] = {
     Kind.HIERARCHICAL: ("ordinal", COMPARISONS),
     Kind.TEXT: ("text", ("=", "contains", "~")),
     Kind.TIME: ("microseconds", COMPARISONS),
+    Kind.PLACE: ("place", ("near", "inside")),
 }
 for _kind in Kind:
     _kind.keys, _kind.operators = _TRAITS[_kind]
@@ -172,6 +174,8 @@ class Domain:
                     raise OutsideDomain(self.name, value, str(problem)) from None
             case Kind.TIME:
                 return self._instant(value)
+            case Kind.PLACE:
+                return self._place(value)
             case Kind.ENUMERATED if not self.open:
                 if isinstance(value, str) and value in self._ordinals:
                     return value
@@ -186,6 +190,17 @@ class Domain:
                 return value
             case _:
                 assert_never(self.kind)
+
+    def _place(self, value: object) -> Place:
+        """A pair of degrees, or its text, since cells of a table are texts."""
+        try:
+            if isinstance(value, str):
+                return value if isinstance(value, Place) else Place.parse(value)
+            if isinstance(value, list | tuple) and len(value) == 2:
+                return Place.of(*value)
+        except ValueError as problem:
+            raise OutsideDomain(self.name, value, str(problem)) from None
+        raise OutsideDomain(self.name, value, "expected a latitude and a longitude, e.g. [37.8, -122.4]")
 
     def _path(self, value: object, hints: bool) -> str:
         try:

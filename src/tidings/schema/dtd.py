@@ -35,6 +35,8 @@ OPERATORS = {
     "lteq": "<=",
     "contains": "contains",
     "similar": "~",
+    "near": "near",
+    "inside": "inside",
 }
 TYPES = {("enum" if kind is Kind.ENUMERATED else str(kind)): kind for kind in Kind}
 FLAGS = ("true", "false")

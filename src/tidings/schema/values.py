@@ -18,7 +18,15 @@ _FIRST_INSTANT = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _LAST_INSTANT = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 Number = int | float
-Value = int | float | str  # an Instant is an int
+Value = int | float | str  # an Instant is an int, a Place a str
+UNITS = {
+    "ms": 1_000,
+    "s": 1_000_000,
+    "min": 60_000_000,
+    "h": 3_600_000_000,
+    "day": 86_400_000_000,
+    "week": 604_800_000_000,
+}  # of a span, in microseconds
 
 
 class NotText(SchemaError):
@@ -27,6 +35,62 @@ class NotText(SchemaError):
     where: str
     value: str
     template = "{where}: {value!v} contains an unpaired surrogate"
+
+
+class Place(str):
+    """A point on the earth, as the text of its latitude and longitude in degrees: equal points are equal texts."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, latitude: object, longitude: object) -> Place:
+        """The date line is at 180, not -180, and a pole at longitude 0. Raises ValueError."""
+        north, east = number(latitude), number(longitude)
+        if not -90 <= north <= 90:
+            raise ValueError(f"the latitude {north!r} is not between -90 and 90")
+        if not -180 <= east <= 180:
+            raise ValueError(f"the longitude {east!r} is not between -180 and 180")
+        east = 0 if abs(north) == 90 else 180 if east == -180 else east
+        return cls(f"{north!r},{east!r}")
+
+    @classmethod
+    def parse(cls, text: str) -> Place:
+        """Reads `37.8, -122.4`. Raises ValueError."""
+        parts = text.split(",")
+        if len(parts) != 2:
+            raise ValueError(f"{text[:60]!r} is not a place; expected e.g. '37.8, -122.4'")
+        return cls.of(*(float(part) for part in parts))
+
+    @property
+    def degrees(self) -> tuple[float, float]:
+        """Latitude and longitude."""
+        latitude, _, longitude = self.partition(",")
+        return float(latitude), float(longitude)
+
+    @property
+    def pair(self) -> list[Number]:
+        """As JSON has it."""
+        return [number(part) for part in self.degrees]
+
+    def __repr__(self) -> str:
+        return f"Place({str(self)!r})"
+
+
+class Span(int):
+    """A length of time in microseconds; it may be negative."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        """`2 h`: in the largest unit of which it is a whole number, else in seconds."""
+        for unit, size in reversed(UNITS.items()):
+            if self and self % size == 0:
+                return f"{self // size} {unit}"
+        whole, rest = divmod(abs(int(self)), 1_000_000)
+        return f"{'-' if self < 0 else ''}{whole}.{rest:06d}".rstrip("0").rstrip(".") + " s"
+
+    def __repr__(self) -> str:
+        return f"Span({str(self)!r})"
 
 
 class Instant(int):

@@ -11,16 +11,26 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from tidings.language.predicates.between import BETWEEN
-from tidings.language.predicates.comparison import ATTRIBUTE_COMPARISON, COMPARISON
+from tidings.language.predicates.comparison import (
+    ATTRIBUTE_COMPARISON,
+    COMPARISON,
+    LINEAR_COMPARISON,
+    NOW_COMPARISON,
+)
 from tidings.language.predicates.contains import CONTAINS, CONTAINS_WORDS
 from tidings.language.predicates.exists import EXISTS
 from tidings.language.predicates.kind import Form, PredicateKind
 from tidings.language.predicates.membership import IN
+from tidings.language.predicates.place import INSIDE, NEAR
 from tidings.language.tree import Not, Predicate
 
 _ALL: tuple[PredicateKind[Any], ...] = (
     COMPARISON,
     ATTRIBUTE_COMPARISON,
+    LINEAR_COMPARISON,
+    NOW_COMPARISON,
+    NEAR,
+    INSIDE,
     IN,
     BETWEEN,
     CONTAINS,

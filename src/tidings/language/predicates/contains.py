@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from tidings.language.errors import NotForThisKind, NotYetSupported, UnclearWords
+from tidings.language.errors import NotForThisKind, NotYetSupported, UnclearWords, WrongPlace
 from tidings.language.operand_text import operand_text
 from tidings.language.predicates.kind import Demand, Form, HasMember, HasWords, PredicateKind, SpaceOf, no_opposite
 from tidings.language.tree import Contains, ContainsWords, Node
 from tidings.language.words import words_of
-from tidings.schema.values import Value
+from tidings.schema.domain import Kind
+from tidings.schema.values import Place, Value
 
 if TYPE_CHECKING:
     from tidings.language.cursor import Cursor
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 
 def _parse(cursor: Cursor, attribute: str, at: int) -> Contains | ContainsWords:
     if cursor.at_mark("("):
+        if cursor.kinds[cursor.next + 1] == "number":
+            place = cursor.offsets[cursor.next]
+            try:
+                return Contains(attribute, Place.of(*cursor.degrees(2, "a latitude and a longitude")), at)
+            except ValueError as problem:
+                raise WrongPlace(cursor.text, place, str(problem)) from None
         raise NotYetSupported(cursor.text, cursor.offsets[cursor.next], "a word pattern in parentheses")
     quantifier: Literal["any", "all"]
     if cursor.keyword("any"):
@@ -40,6 +47,8 @@ def _parse(cursor: Cursor, attribute: str, at: int) -> Contains | ContainsWords:
 def _bind(node: Contains, scope: Scope) -> Node:
     attribute, at = node.attribute, node.at
     domain = scope.domain(attribute, at)
+    if isinstance(node.value, Place) and domain.kind is not Kind.PLACE:
+        raise NotForThisKind(scope.text, at, "contains (latitude, longitude)", attribute, str(domain.kind), ("place",))
     if not domain.kind.wordy:
         return Contains(attribute, scope.value(domain, attribute, node.value, at, "contains"), at)
     scope.need(domain, attribute, at, "contains", "contains")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
 from tidings.language.ranges import Ranges, Space
-from tidings.language.tree import Node, Not, Predicate
+from tidings.language.tree import Inside, Near, Node, Not, Predicate
 from tidings.schema.catalog import Catalog
-from tidings.schema.values import Value
+from tidings.schema.values import Number, Span, Value
 
 if TYPE_CHECKING:
     from tidings.language.cursor import Cursor
@@ -51,6 +51,30 @@ class Relates(NamedTuple):
     bits: int
 
 
+class RelatesLinearly(NamedTuple):
+    """As `Relates`, with the value of the right one times `scale` plus `offset`."""
+
+    left: str
+    right: str
+    bits: int
+    scale: Number
+    offset: Number | Span
+
+
+class AheadIn(NamedTuple):
+    """How far the chosen time lies after the event's acceptance, in microseconds, is in one of the ranges."""
+
+    attribute: str
+    ranges: Ranges
+
+
+class WithinRegion(NamedTuple):
+    """The chosen place lies in the region, or does not."""
+
+    region: Near | Inside
+    negated: bool = False
+
+
 class IsBound(NamedTuple):
     attribute: str
     negated: bool = False
@@ -62,7 +86,7 @@ class Verified(NamedTuple):
     literal: Predicate | Not
 
 
-Demand = ValueIn | HasMember | HasWords | Relates | IsBound | Verified
+Demand = ValueIn | HasMember | HasWords | Relates | RelatesLinearly | AheadIn | WithinRegion | IsBound | Verified
 
 
 class Form(NamedTuple):

@@ -1,30 +1,38 @@
 """A filter as boxes: at most one interval per axis, plus residual predicates that no interval can express.
 
 An axis is one question about an event: the *value* of an attribute (comparisons), whether something is a *member* of
-its values (`contains`), or a *word* of them. An event answers with a set of keys and satisfies a side of a box if one
-of its keys lies inside. So all kinds of predicates have one form, and multi-valued events need no expansion.
+its values (`contains`), a *word* of them, how far a time lies *ahead* of now, a place's *latitude* or *longitude*. An
+event answers with a set of keys and satisfies a side of a box if one of its keys lies inside. So all kinds of
+predicates have one form, and multi-valued events need no expansion.
 
 Residuals that depend on which value was chosen together with another (attribute against attribute, `contains all`) are
-exact while the event has one value there; otherwise the candidate gets a second look.
+exact while the event has one value there; otherwise the candidate gets a second look, or, where arithmetic, `now` or
+a region is involved, is left to Python.
 
 Boxes survive the growth of an enumeration: new values come at its end, so one extra ordinal after the last represents
 all future ones. When a hierarchy grows, categories are renumbered, and boxes that test it are rebuilt."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from tidings.language import Filter
 from tidings.language.constraints import Constraints, constraints_of
-from tidings.language.ranges import Key, Ranges, Space, attribute_space
+from tidings.language.ranges import AHEAD, Key, Ranges, Space, attribute_space, intersect, space_of, union
 from tidings.language.relations import SAME
 from tidings.language.satisfiability import impossible
+from tidings.language.tree import Near
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
-from tidings.schema.domain import Kind
+from tidings.schema.domain import Domain, Kind
+from tidings.schema.region import METRES, bounds_of_box, bounds_of_circle
+from tidings.schema.values import Number, Span
 
-Role = Literal["value", "member", "word"]
+Role = Literal["value", "member", "word", "ahead", "latitude", "longitude"]
+POINT_ROLES = ("member", "word")  # a side is one key; on the others it is a range
 
+DEGREES = space_of(Domain("degrees", Kind.NUMERIC))
 _MOST_SPLITS = 16  # an `in` list up to this long becomes one box per value, each with an equality to look up
 
 
@@ -70,6 +78,34 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
+class Linear:
+    """As `Related`, with the right value times `scale` plus `offset`."""
+
+    left: str
+    right: str
+    bits: int
+    scale: Number
+    offset: Number | Span
+
+
+@dataclass(frozen=True, slots=True)
+class InRegion:
+    """The place lies in the region; `numbers` are its centre and radius in metres, or its corners."""
+
+    attribute: str
+    shape: Literal["circle", "box"]
+    numbers: tuple[float, ...]
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """True if the attribute has one value; with several, Python decides."""
+
+    attribute: str
+
+
+@dataclass(frozen=True, slots=True)
 class Unbound:
     attribute: str
 
@@ -79,7 +115,7 @@ class Verify:
     """A predicate that no kernel can decide: if everything else holds, the filter is evaluated on the event."""
 
 
-Residual = InRanges | Has | Related | Unbound | Verify
+Residual = InRanges | Has | Related | Linear | InRegion | Single | Unbound | Verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +157,13 @@ def _boxes(constraints: Constraints, catalog: Catalog) -> list[Box]:
             residuals.append(InRanges(axis, tuple(_open_ends(one, space) for one in ranges)))
     _members(constraints, catalog, sides, residuals)
     _words(constraints, sides, residuals)
+    _ahead(constraints, sides, residuals)
+    if not _regions(constraints, sides, residuals):
+        return []
     residuals += [Related(left, right, bits) for (left, right), bits in constraints.relations.items()]
+    residuals += [
+        Linear(left, right, bits, scale, offset) for (left, right, scale, offset), bits in constraints.linear.items()
+    ]
     residuals += [Unbound(attribute) for attribute in constraints.unbound]
     residuals += [Verify()] if constraints.verified else []
     named = {side.axis.attribute for side in (*sides, *split[:1])}
@@ -171,6 +213,59 @@ def _words(constraints: Constraints, sides: list[Side], residuals: list[Residual
         if absent.quantifier == "all" and len(absent.words) > 1:
             residuals.append(_one_value(absent.attribute))  # before the words: with several values, these prove nothing
         residuals.append(Has(Axis(absent.attribute, "word"), absent.quantifier, absent.words, negated=True))
+
+
+def _ahead(constraints: Constraints, sides: list[Side], residuals: list[Residual]) -> None:
+    """`A < now + 2 h` is a side. Where the chosen time must satisfy something else too, one value is assumed."""
+    for attribute, ranges in constraints.ahead.items():
+        axis = Axis(attribute, "ahead")
+        sides.append(_side(axis, ranges, AHEAD))
+        if len(ranges) > 1:
+            residuals.append(InRanges(axis, tuple(_open_ends(one, AHEAD) for one in ranges)))
+        if attribute in constraints.ranges or any(attribute in pair for pair in constraints.relations):
+            residuals.append(Single(attribute))
+
+
+def _regions(constraints: Constraints, sides: list[Side], residuals: list[Residual]) -> bool:
+    """Latitudes and longitudes that enclose the regions are sides; the regions themselves are residuals. False if the
+    regions of a place are known not to overlap."""
+    latitudes: dict[str, Ranges] = {}
+    longitudes: dict[str, Ranges] = {}
+    for region, negated in sorted(constraints.regions, key=repr):
+        attribute = region.attribute
+        if isinstance(region, Near):
+            latitude, longitude = region.centre.degrees
+            metres = float(region.distance) * METRES[region.unit]
+            bounds = bounds_of_circle(latitude, longitude, metres)
+            residuals.append(InRegion(attribute, "circle", (latitude, longitude, metres), negated))
+        else:
+            south, west, north, east = map(float, region.corners)
+            bounds = bounds_of_box(south, west, north, east)
+            residuals.append(InRegion(attribute, "box", (south, west, north, east), negated))
+        if negated:
+            continue
+        north_south = ((bounds.south, math.nextafter(bounds.north, math.inf)),)
+        latitudes[attribute] = intersect(latitudes.get(attribute, DEGREES.everything), north_south)
+        if bounds.longitudes:
+            west_east = union((_longitudes(west, east),) for west, east in bounds.longitudes)
+            longitudes[attribute] = intersect(longitudes.get(attribute, DEGREES.everything), west_east)
+    if not all((*latitudes.values(), *longitudes.values())):
+        return False
+    for role, found in (("latitude", latitudes), ("longitude", longitudes)):
+        for attribute, ranges in found.items():
+            axis = Axis(attribute, role)  # type: ignore[arg-type]
+            sides.append(_side(axis, ranges, DEGREES))
+            if len(ranges) > 1:
+                residuals.append(InRanges(axis, tuple(_open_ends(one, DEGREES) for one in ranges)))
+    return True
+
+
+def _longitudes(west: float, east: float) -> tuple[Key, Key]:
+    """Half-open, and unbounded where it reaches the date line."""
+    return (
+        DEGREES.bottom if west <= -180 else west,
+        DEGREES.top if east >= 180 else math.nextafter(east, math.inf),
+    )
 
 
 def _one_value(attribute: str) -> Related:

@@ -12,15 +12,32 @@ from typing import Any, assert_never
 import numpy as np
 import numpy.typing as npt
 
-from tidings.matching.boxes.box import Axis, Box, Has, InRanges, Related, Residual, Unbound, Verify
+from tidings.matching.boxes.box import (
+    POINT_ROLES,
+    Axis,
+    Box,
+    Has,
+    InRanges,
+    InRegion,
+    Linear,
+    Related,
+    Residual,
+    Single,
+    Unbound,
+    Verify,
+)
 from tidings.matching.boxes.dimension import OPEN, Dimension, Ordinals
 from tidings.matching.ragged import offsets_of, taken
 from tidings.schema.catalog import Catalog
+from tidings.schema.values import Span
 
 # Kinds of residuals; `residuals.py` explains their columns.
-IN_RANGES, HAS_ANY, HAS_ALL, RELATED, UNBOUND_AXIS, VERIFY = range(6)
+IN_RANGES, HAS_ANY, HAS_ALL, RELATED, UNBOUND_AXIS, VERIFY, LINEAR, SHIFTED, CIRCLE, BOX, SINGLE = range(11)
 POINTING = (IN_RANGES, HAS_ANY, HAS_ALL)  # these, first in order, use a part of the pool
 ON_AXIS = (*POINTING, UNBOUND_AXIS)  # these name a dimension first
+WITH_CONSTANTS = (LINEAR, SHIFTED, CIRCLE, BOX)  # these name a row of constants
+PAIRED = (RELATED, SINGLE, *WITH_CONSTANTS)  # these name a pair of attributes first
+HALF = 1 << 32  # a span is two constants: so many times this, and the rest
 
 Integers = npt.NDArray[np.int64]
 
@@ -37,6 +54,7 @@ class BoxTable:
     residuals: Ordinals  # rows of (kind, negated, first, start, stop)
     pool: Ordinals  # ranges and lists of ordinals that residuals refer to
     relations: tuple[tuple[str, str], ...] = field(default=())  # pairs of attributes that residuals compare
+    constants: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 4)))  # that residuals refer to
 
     def __len__(self) -> int:
         return len(self.number)
@@ -47,7 +65,7 @@ class BoxTable:
         residual_rows, residual_offsets = taken(self.residual_offsets, boxes)
         return BoxTable(
             self.dimensions, self.number[boxes], offsets, self.dimension[rows], self.low[rows], self.high[rows],
-            residual_offsets, self.residuals[residual_rows], self.pool, self.relations,
+            residual_offsets, self.residuals[residual_rows], self.pool, self.relations, self.constants,
         )  # fmt: skip
 
     @classmethod
@@ -74,6 +92,7 @@ class _Builder:
         low, high = self._intervals(flat)
         self.pool: list[int] = []
         self.relations: dict[tuple[str, str], int] = {}
+        self.constants: dict[tuple[float, ...], int] = {}
         residuals = [[self._residual(residual) for residual in box.residuals] for _, box in boxes]
         rows = [row for of_box in residuals for row in of_box]
         return BoxTable(
@@ -87,6 +106,7 @@ class _Builder:
             np.array(rows, np.int32).reshape(len(rows), 5),
             np.array(self.pool, np.int32),
             tuple(self.relations),
+            np.array(list(self.constants), np.float64).reshape(-1, 4),
         )
 
     def _collect(self, boxes: Sequence[tuple[int, Box]]) -> None:
@@ -95,7 +115,7 @@ class _Builder:
             for side in box.sides:
                 keys = self._axis(side.axis)
                 keys.extend(key for key in (side.low, side.high) if key is not None)
-                if side.axis.role == "value" and not _is_string_point(side.low, side.high):
+                if side.axis.role not in POINT_ROLES and not _is_string_point(side.low, side.high):
                     self.only_points[side.axis] &= side.low is None and side.high is None
             for residual in box.residuals:
                 match residual:
@@ -106,7 +126,7 @@ class _Builder:
                         self._axis(axis).extend(wanted)
                     case Unbound(attribute):
                         self._axis(Axis(attribute, "value"))
-                    case Related() | Verify():
+                    case Related() | Linear() | InRegion() | Single() | Verify():
                         pass
                     case _:
                         assert_never(residual)
@@ -127,7 +147,7 @@ class _Builder:
             chosen = [flat[row][1] for row in rows.tolist()]
             lower = [i for i, side in enumerate(chosen) if side.low is not None]
             low[rows[lower]] = dimension.bounds([chosen[i].low for i in lower])
-            if dimension.axis.role != "value":
+            if dimension.axis.role in POINT_ROLES:
                 high[rows[lower]] = low[rows[lower]] + 1
                 continue
             upper = [i for i, side in enumerate(chosen) if side.high is not None]
@@ -150,14 +170,29 @@ class _Builder:
                 kind = HAS_ANY if quantifier == "any" else HAS_ALL
                 return kind, int(negated), self.place[axis], start, len(self.pool)
             case Related(left, right, bits):
-                pair = self.relations.setdefault((left, right), len(self.relations))
-                return RELATED, 0, pair, bits, 0
+                return RELATED, 0, self._pair(left, right), bits, 0
+            case Linear(left, right, bits, scale, offset):
+                if isinstance(offset, Span):
+                    return SHIFTED, bits, self._pair(left, right), self._constant(*divmod(int(offset), HALF)), 0
+                return LINEAR, bits, self._pair(left, right), self._constant(scale, offset), 0
+            case InRegion(attribute, shape, numbers, negated):
+                kind = CIRCLE if shape == "circle" else BOX
+                return kind, int(negated), self._pair(attribute, attribute), self._constant(*numbers), 0
+            case Single(attribute):
+                return SINGLE, 0, self._pair(attribute, attribute), 0, 0
             case Unbound(attribute):
                 return UNBOUND_AXIS, 0, self.place[Axis(attribute, "value")], 0, 0
             case Verify():
                 return VERIFY, 0, 0, 0, 0
             case _:
                 assert_never(residual)
+
+    def _pair(self, left: str, right: str) -> int:
+        return self.relations.setdefault((left, right), len(self.relations))
+
+    def _constant(self, *numbers: float) -> int:
+        row = (*map(float, numbers), 0.0, 0.0, 0.0)[:4]
+        return self.constants.setdefault(row, len(self.constants))
 
 
 def _is_string_point(low: Any, high: Any) -> bool:

@@ -20,12 +20,13 @@ import pyarrow.compute as pc
 from tidings.events import EventBatch
 from tidings.language.words import words_of
 from tidings.matching.boxes.box import Axis
-from tidings.matching.ragged import flattened, offsets_of, taken
+from tidings.matching.ragged import flattened, offsets_of, owners, taken
 from tidings.schema.catalog import EVENT_TYPE, Catalog
 from tidings.schema.domain import Kind
 
 OPEN = np.int32(2**31 - 1)  # greater than all ordinals: no upper bound
 UNBOUND = np.int32(-1)
+_ROLE_KINDS = {"ahead": Kind.TIME, "latitude": Kind.NUMERIC, "longitude": Kind.NUMERIC}  # as which keys are stored
 
 Ordinals = npt.NDArray[np.int32]
 
@@ -48,10 +49,10 @@ class Dimension:
     def of(cls, axis: Axis, catalog: Catalog, keys: Sequence[Any], only_points: bool = False) -> Dimension:
         domain = catalog.domain_of(axis.attribute)
         assert domain is not None
-        kind = domain.stored_as
+        kind = _ROLE_KINDS.get(axis.role, domain.stored_as)
         if kind.listed and axis.role != "word":
             return cls(axis, kind)
-        if kind.wordy or axis.role == "word":
+        if kind.wordy or axis.role == "word" or kind is Kind.PLACE:
             ordered = sorted(set(keys))
             points = only_points and axis.role == "value" and are_points(ordered)
             return cls(axis, kind, ordered, points)
@@ -84,7 +85,22 @@ class Dimension:
             offsets, flat = None, column
         if self.axis.role == "word":
             return self.words(offsets, flat)
+        if self.axis.role == "ahead":
+            return self._ahead(batch, offsets, flat)
         return offsets, self.ordinals(flat)
+
+    def _ahead(self, batch: EventBatch, offsets: Any, flat: Any) -> tuple[npt.NDArray[np.int64] | None, Ordinals]:
+        """The ordinals of the times from now; none where there is no now."""
+        now, known = batch.now.fill_null(0).to_numpy(), batch.now.is_valid().to_numpy(zero_copy_only=False)
+        times = flat.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+        if offsets is None:
+            bound = known & flat.is_valid().to_numpy(zero_copy_only=False)
+            ordinals = np.searchsorted(self.keys, times - now, side="right").astype(np.int32)
+            return None, np.where(bound, ordinals, UNBOUND)
+        rows = owners(offsets)
+        kept = known[rows]
+        ordinals = np.searchsorted(self.keys, (times - now[rows])[kept], side="right").astype(np.int32)
+        return offsets_of(np.where(known, np.diff(offsets), 0)), ordinals
 
     def ordinals(self, flat: Any) -> Ordinals:
         """The ordinals of single values."""
@@ -93,6 +109,9 @@ class Dimension:
         if pa.types.is_dictionary(flat.type) or pa.types.is_integer(flat.type):
             codes = flat.indices if pa.types.is_dictionary(flat.type) else flat
             ordinals = codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+        elif self.axis.role in ("latitude", "longitude"):
+            degrees = degrees_of(flat)[:, 0 if self.axis.role == "latitude" else 1]
+            ordinals = np.searchsorted(self.keys, degrees, side="right").astype(np.int32)
         elif isinstance(self.keys, list):
             ordinals = self._strings(flat)
         else:
@@ -130,6 +149,14 @@ class Dimension:
         codes = encoded.indices.fill_null(len(different)).to_numpy(zero_copy_only=False)
         found, stops = taken(ends, codes)
         return stops if offsets is None else stops[offsets], ordinals[found]
+
+
+def degrees_of(flat: Any) -> npt.NDArray[np.float64]:
+    """Latitude and longitude of each place; of a missing one they are arbitrary."""
+    texts = flat.fill_null("")
+    parts = pc.split_pattern(pc.if_else(pc.equal(texts, ""), "0,0", texts), ",").flatten()
+    made: npt.NDArray[np.float64] = parts.cast(pa.float64()).to_numpy(zero_copy_only=False).reshape(-1, 2)
+    return made
 
 
 def are_points(cuts: Sequence[str]) -> bool:

@@ -16,7 +16,7 @@ from tidings.events import EventBatch
 from tidings.events.arrays import as_stored
 from tidings.language.relations import GREATER, LESS, SAME, UNRELATED
 from tidings.matching.boxes.choices import comparable
-from tidings.matching.boxes.dimension import OPEN, UNBOUND, Dimension, Ordinals, column_of
+from tidings.matching.boxes.dimension import OPEN, UNBOUND, Dimension, Ordinals, column_of, degrees_of
 from tidings.matching.ragged import owners
 from tidings.schema.domain import Kind
 
@@ -35,12 +35,15 @@ class EventTable(NamedTuple):
     set_stops: Integers
     sets: Ordinals
     relations: npt.NDArray[np.uint8]
+    numbers: npt.NDArray[np.float64]  # (events, 2 * pairs) if a residual computes with them: the values of each pair
+    instants: Integers  # the same memory, for times
     positions: Integers
 
     @classmethod
     def of(
-        cls, batch: EventBatch, dimensions: tuple[Dimension, ...], relations: tuple[tuple[str, str], ...] = ()
-    ) -> EventTable:
+        cls, batch: EventBatch, dimensions: tuple[Dimension, ...], relations: tuple[tuple[str, str], ...] = (),
+        computed: bool = False,
+    ) -> EventTable:  # fmt: skip
         rows, columns = len(batch), len(dimensions)
         encoded = [dimension.encode(batch) for dimension in dimensions]
         least = np.empty((rows, columns), np.int32)
@@ -68,7 +71,8 @@ class EventTable(NamedTuple):
         for place, (left, right) in enumerate(relations):
             related[:, place] = _relation(batch, left, right)
         positions = batch.positions.to_numpy(zero_copy_only=False)
-        return cls(least, greatest, starts, stops, sets, related, positions)
+        numbers = _numbers(batch, relations) if computed else np.zeros((0, 0))
+        return cls(least, greatest, starts, stops, sets, related, numbers, numbers.view(np.int64), positions)
 
     @property
     def undecided(self) -> npt.NDArray[np.bool_]:
@@ -114,6 +118,27 @@ def _relation(batch: EventBatch, left: str, right: str) -> npt.NDArray[np.uint8]
         found = np.where(first == second, SAME, np.where(first < second, LESS, GREATER))
     found = np.where(bound_first & bound_second, found, 0)
     return np.where(many_first | many_second, SEVERAL, found).astype(np.uint8)
+
+
+def _numbers(batch: EventBatch, relations: tuple[tuple[str, str], ...]) -> npt.NDArray[np.float64]:
+    """The values of each pair of numbers or times; of a place, which is paired with itself, its degrees."""
+    numbers = np.zeros((len(batch), 2 * len(relations)))
+    instants = numbers.view(np.int64)
+    for place, pair in enumerate(relations):
+        domain = batch.catalog.domain_of(pair[0])
+        columns = [column_of(batch, name) for name in pair]
+        if domain is None or columns[0] is None or columns[1] is None:
+            continue
+        match domain.kind:
+            case Kind.NUMERIC | Kind.TIME:
+                for side, column in enumerate(columns):
+                    into = numbers if domain.kind is Kind.NUMERIC else instants
+                    into[:, 2 * place + side] = _single(column)[0]
+            case Kind.PLACE:
+                texts = _single(columns[0])[0]
+                if texts.dtype == object:  # else no event has a value
+                    numbers[:, 2 * place : 2 * place + 2] = degrees_of(pa.array(texts, pa.string()))
+    return numbers
 
 
 def _single(column: pa.Array) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tidings.matching.boxes.box import Axis
-from tidings.matching.boxes.box_table import ON_AXIS, POINTING, RELATED, BoxTable
+from tidings.matching.boxes.box import POINT_ROLES, Axis
+from tidings.matching.boxes.box_table import ON_AXIS, PAIRED, POINTING, WITH_CONSTANTS, BoxTable
 from tidings.matching.boxes.dimension import OPEN, Dimension, Ordinals, are_points
 from tidings.matching.compiled import kernel
 from tidings.matching.index.access import MIXED
@@ -36,7 +36,7 @@ def table_of(segment: Segment) -> BoxTable:
     residual_offsets, residuals = expanded(index.residual_set, index.set_offsets, index.residuals, boxes)
     return BoxTable(
         segment.dimensions, index.number, offsets, dimension, low, high, residual_offsets, residuals,
-        index.pool, segment.relations,
+        index.pool, segment.relations, index.constants,
     )  # fmt: skip
 
 
@@ -85,11 +85,17 @@ def merge_tables(tables: Sequence[BoxTable]) -> BoxTable:
     relations = tuple(dict.fromkeys(pair for table in tables for pair in table.relations))
     moved = [_moved(table, dimensions, place, relations) for table in tables]
     pools = offsets_of([len(table.pool) for table in tables])
+    constants, renumbered = np.unique(
+        np.concatenate([table.constants for table in tables]), axis=0, return_inverse=True
+    )
+    firsts = offsets_of([len(table.constants) for table in tables])
     residuals = []
-    for (_, _, _, rows, _), shift in zip(moved, pools, strict=False):
+    for (_, _, _, rows, _), shift, first in zip(moved, pools, firsts, strict=False):
         shifted = rows.copy()
         points = np.isin(shifted[:, 0], POINTING)
         shifted[points, 3:] += np.int32(shift)
+        numbered = np.isin(shifted[:, 0], WITH_CONSTANTS)
+        shifted[numbered, 3] = renumbered.ravel()[shifted[numbered, 3] + first]
         residuals.append(shifted)
     return BoxTable(
         dimensions,
@@ -102,6 +108,7 @@ def merge_tables(tables: Sequence[BoxTable]) -> BoxTable:
         np.concatenate(residuals),
         np.concatenate([one[4] for one in moved]),
         relations,
+        constants,
     )
 
 
@@ -114,7 +121,7 @@ def tightened(table: BoxTable) -> BoxTable:
             continue
         sides = np.flatnonzero(table.dimension == number)
         pooled = _pooled(table, number)
-        asked = [(low, sides), (pool, pooled), *([(high, sides)] if old.axis.role == "value" else [])]
+        asked = [(low, sides), (pool, pooled), *([(high, sides)] if old.axis.role not in POINT_ROLES else [])]
         used = np.unique(np.concatenate([values[rows] for values, rows in asked]))
         used = used[(used > 0) & (used != OPEN)]
         if len(used) == len(old.keys):
@@ -124,7 +131,7 @@ def tightened(table: BoxTable) -> BoxTable:
         for values, rows in asked:
             cut = rows[(values[rows] > 0) & (values[rows] != OPEN)]
             values[cut] = np.searchsorted(used, values[cut]) + 1
-        if old.axis.role != "value":
+        if old.axis.role in POINT_ROLES:
             high[sides] = low[sides] + 1
     return replace(table, dimensions=tuple(dimensions), low=low, high=high, pool=pool)
 
@@ -162,7 +169,7 @@ def _moved(
         if not old.given:
             remap = old.remapped(new)
             low[of_dimension] = remap[low[of_dimension]]
-            if old.axis.role == "value":
+            if old.axis.role not in POINT_ROLES:
                 bounded = of_dimension[high[of_dimension] != OPEN]
                 high[bounded] = remap[high[bounded]]
             else:
@@ -172,7 +179,7 @@ def _moved(
                 pool[start:stop] = np.where(part == OPEN, OPEN, remap[np.where(part == OPEN, 0, part)])
         rows[np.isin(rows[:, 0], ON_AXIS) & (table.residuals[:, 2] == number), 2] = place[old.axis]
     pairs = np.array([relations.index(pair) for pair in table.relations] or [0], np.int32)
-    related = rows[:, 0] == RELATED
+    related = np.isin(rows[:, 0], PAIRED)
     rows[related, 2] = pairs[table.residuals[related, 2]]
     # Dimensions are sorted by axis on both sides, so sides stay in order.
     return dimension, low, high, rows, pool

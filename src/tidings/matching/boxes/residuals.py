@@ -8,14 +8,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from tidings.matching.boxes.box_table import HAS_ALL, HAS_ANY, IN_RANGES, RELATED, UNBOUND_AXIS, VERIFY
+import numpy as np
+
+from tidings.language.relations import GREATER, LESS, SAME
+from tidings.matching.boxes.box_table import (
+    CIRCLE,
+    HALF,
+    HAS_ALL,
+    HAS_ANY,
+    IN_RANGES,
+    LINEAR,
+    RELATED,
+    SHIFTED,
+    SINGLE,
+    UNBOUND_AXIS,
+    VERIFY,
+)
 from tidings.matching.boxes.event_table import SEVERAL
 from tidings.matching.boxes.second_look import second_look
 from tidings.matching.compiled import inlined, kernel
+from tidings.schema.region import distance, is_inside
 
 # A verdict is NO, or YES with pending work: ASK for a second look at the event's values (`second_look`), CHECK for a
 # predicate that only Python can check.
 NO, YES, ASK, CHECK = 0, 1, 2, 4
+
+compiled_distance, compiled_is_inside = kernel(distance), kernel(is_inside)
 
 
 @inlined
@@ -44,6 +62,9 @@ def holds(
     stops: Any,
     sets: Any,
     relations: Any,
+    constants: Any,
+    numbers: Any,
+    instants: Any,
 ) -> Any:
     """Whether residual r (kind, negated, first, start, stop) holds for event e.
 
@@ -56,6 +77,14 @@ def holds(
         return YES if relations[e, d] & start else NO
     if kind == VERIFY:
         return CHECK
+    if kind >= LINEAR:
+        if relations[e, d] == SEVERAL:
+            return CHECK
+        if kind == SINGLE:
+            return YES
+        if relations[e, d] == 0:
+            return NO
+        return YES if computed(kind, e, d, residuals[r, 1], start, constants, numbers, instants) else NO
     if kind == UNBOUND_AXIS:
         return YES if least[e, d] < 0 else NO
     if least[e, d] < 0:
@@ -82,14 +111,39 @@ def holds(
 
 
 @inlined
+def computed(
+    kind: Any, e: Any, pair: Any, bits: Any, row: Any, constants: Any, numbers: Any, instants: Any
+) -> Any:  # fmt: skip
+    """Whether the values of a pair satisfy a residual with constants; for regions, `bits` is 1 if negated."""
+    if kind == LINEAR:
+        left = numbers[e, 2 * pair]
+        right = constants[row, 0] * numbers[e, 2 * pair + 1] + constants[row, 1]
+        return bits & (SAME if left == right else LESS if left < right else GREATER) != 0
+    if kind == SHIFTED:
+        ahead = instants[e, 2 * pair] - instants[e, 2 * pair + 1]
+        span = np.int64(constants[row, 0]) * HALF + np.int64(constants[row, 1])
+        return bits & (SAME if ahead == span else LESS if ahead < span else GREATER) != 0
+    latitude, longitude = numbers[e, 2 * pair], numbers[e, 2 * pair + 1]
+    if kind == CIRCLE:
+        near = compiled_distance(constants[row, 0], constants[row, 1], latitude, longitude) <= constants[row, 2]
+        return near != (bits == 1)
+    within = compiled_is_inside(
+        latitude, longitude, constants[row, 0], constants[row, 1], constants[row, 2], constants[row, 3]
+    )
+    return within != (bits == 1)
+
+
+@inlined
 def verdict_of(
     e: Any, first: Any, last: Any, residuals: Any, pool: Any, least: Any, greatest: Any, starts: Any, stops: Any,
-    sets: Any, relations: Any,
+    sets: Any, relations: Any, constants: Any, numbers: Any, instants: Any,
 ) -> Any:  # fmt: skip
     """Whether all residuals of a box hold."""
     verdict = YES
     for r in range(first, last):
-        answer = holds(r, residuals, e, pool, least, greatest, starts, stops, sets, relations)
+        answer = holds(
+            r, residuals, e, pool, least, greatest, starts, stops, sets, relations, constants, numbers, instants
+        )
         # Words that occur in several values together may not occur in a single one, so a NO proves nothing.
         if answer == NO and not (verdict & ASK and residuals[r, 0] == HAS_ALL and residuals[r, 1] == 1):
             return NO
@@ -100,8 +154,8 @@ def verdict_of(
 @kernel
 def settle(
     event_offsets: Any, boxes: Any, number: Any, offsets: Any, dimension: Any, low: Any, high: Any,
-    residual_offsets: Any, residuals: Any, pool: Any, events: Any, choices: Any, span_start: Any, span_stop: Any,
-    stamp: Any, out_offsets: Any, out: Any, verify: Any,
+    residual_offsets: Any, residuals: Any, pool: Any, constants: Any, events: Any, choices: Any, span_start: Any,
+    span_stop: Any, stamp: Any, out_offsets: Any, out: Any, verify: Any,
 ) -> Any:  # fmt: skip
     """Turns boxes whose sides all match into subscription numbers: checks residuals and spans, and keeps each number
     once per event.
@@ -120,7 +174,7 @@ def settle(
             first, last = residual_offsets[box], residual_offsets[box + 1]
             verdict = verdict_of(
                 e, first, last, residuals, pool, events.least, events.greatest, events.set_starts, events.set_stops,
-                events.sets, events.relations,
+                events.sets, events.relations, constants, events.numbers, events.instants,
             )  # fmt: skip
             begin, end = offsets[box], offsets[box + 1]
             if verdict & ASK and not second_look(

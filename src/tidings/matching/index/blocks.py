@@ -11,7 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from tidings.language.relations import GREATER, LESS, SAME
 from tidings.matching.bits import trailing_zeros
+from tidings.matching.boxes.box_table import LINEAR, RELATED
+from tidings.matching.boxes.event_table import SEVERAL as SEVERAL_RELATIONS
 from tidings.matching.boxes.residuals import ASK, CHECK, NO, YES, inside, verdict_of
 from tidings.matching.compiled import inlined, kernel
 from tidings.matching.index.access import MIXED
@@ -65,6 +68,7 @@ def find_in_blocks(
     number, residual_set, set_offsets = index.number, index.residual_set, index.set_offsets
     residuals, pool, bits = index.residuals, index.pool, bitmaps.words
     least, greatest, relations = events.least, events.greatest, events.relations
+    constants, numbers, instants = index.constants, events.numbers, events.instants
     starts, stops, sets = events.set_starts, events.set_stops, events.sets
     dimension, first_edge, edges, first_word = bitmaps.dimension, bitmaps.first_edge, bitmaps.edges, bitmaps.first_word
     cluster, first_row = bitmaps.cluster[place], bitmaps.first_dimension[place]
@@ -147,10 +151,27 @@ def find_in_blocks(
                         continue
                     verdict = YES
                     if len(residual_set) and residual_set[box]:
-                        verdict = verdict_of(
-                            e, set_offsets[residual_set[box]], set_offsets[residual_set[box] + 1], residuals, pool,
-                            least, greatest, starts, stops, sets, relations,
-                        )  # fmt: skip
+                        r, last_r = set_offsets[residual_set[box]], set_offsets[residual_set[box] + 1]
+                        while r < last_r and verdict == YES:  # inline, as in `find_matches`
+                            dim = residuals[r, 2]
+                            if residuals[r, 0] == RELATED and relations[e, dim] != SEVERAL_RELATIONS:
+                                if not relations[e, dim] & residuals[r, 3]:
+                                    verdict = NO
+                            elif residuals[r, 0] == LINEAR and relations[e, dim] != SEVERAL_RELATIONS:
+                                constant = residuals[r, 3]
+                                one = numbers[e, 2 * dim]
+                                two = constants[constant, 0] * numbers[e, 2 * dim + 1] + constants[constant, 1]
+                                bit = SAME if one == two else LESS if one < two else GREATER
+                                if relations[e, dim] == 0 or not bit & residuals[r, 1]:
+                                    verdict = NO
+                            else:
+                                break
+                            r += 1
+                        if r < last_r and verdict == YES:
+                            verdict = verdict_of(
+                                e, r, last_r, residuals, pool, least, greatest, starts, stops, sets, relations,
+                                constants, numbers, instants,
+                            )  # fmt: skip
                         if verdict & ASK and not look_again(e, group, cluster, box, index, choices):
                             verdict = NO
                     if verdict == NO:

@@ -47,6 +47,7 @@ class Index(NamedTuple):
     set_offsets: npt.NDArray[np.int64]
     residuals: npt.NDArray[np.int32]
     pool: npt.NDArray[np.int32]
+    constants: npt.NDArray[np.float64]
 
     @property
     def bytes(self) -> int:
@@ -98,7 +99,7 @@ def build_index(
         first_cluster, first_key, first_box, first_side, width,
         np.array([g.sorted_by for g in groups], np.int8), first_mixed, mixed_offsets, cluster_start, keys, slots,
         number, side_dimension, low, high, set_of[order] if len(set_of) else set_of, set_offsets,
-        residuals, pool,
+        residuals, pool, np.ascontiguousarray(table.constants),
     )  # fmt: skip
     bitmaps = make_bitmaps(index, thresholds)
     for array in (*index, *bitmaps):

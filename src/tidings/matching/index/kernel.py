@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from tidings.language.relations import GREATER, LESS, SAME
 from tidings.matching.bits import trailing_zeros
-from tidings.matching.boxes.box_table import IN_RANGES
+from tidings.matching.boxes.box_table import IN_RANGES, LINEAR, RELATED
+from tidings.matching.boxes.event_table import SEVERAL
 from tidings.matching.boxes.residuals import ASK, CHECK, NO, YES, inside, verdict_of
 from tidings.matching.boxes.second_look import second_look
 from tidings.matching.compiled import inlined, kernel
@@ -41,6 +43,7 @@ def find_matches(
     residual_set, set_offsets, residuals, pool = index.residual_set, index.set_offsets, index.residuals, index.pool
     bit_cluster, bit_words = bitmaps.cluster, bitmaps.words
     least, greatest, relations = events.least, events.greatest, events.relations
+    constants, numbers, instants = index.constants, events.numbers, events.instants
     starts, stops, sets = events.set_starts, events.set_stops, events.sets
     has_residuals = len(residual_set) > 0
     parts = np.zeros(least.shape[1], np.uint64)
@@ -159,22 +162,40 @@ def find_matches(
                         continue
                     verdict = YES
                     if has_residuals:
-                        # The frequent kind is tested inline: a call with this many arrays costs 200 ns.
+                        # The frequent kinds are tested inline: a call with this many arrays costs 200 ns.
                         r, last_r = set_offsets[residual_set[box]], set_offsets[residual_set[box] + 1]
-                        while r < last_r and residuals[r, 0] == IN_RANGES and verdict == YES:
-                            d = residuals[r, 2]
-                            ordinal = least[e, d]
-                            if ordinal != greatest[e, d]:
+                        while r < last_r and verdict == YES:
+                            kind, d = residuals[r, 0], residuals[r, 2]
+                            if kind == IN_RANGES:
+                                ordinal = least[e, d]
+                                if ordinal != greatest[e, d]:
+                                    break
+                                verdict = NO
+                                for i in range(residuals[r, 3], residuals[r, 4], 2):
+                                    if pool[i] <= ordinal < pool[i + 1]:
+                                        verdict = YES
+                            elif kind == RELATED:
+                                if relations[e, d] == SEVERAL:
+                                    break
+                                if not relations[e, d] & residuals[r, 3]:
+                                    verdict = NO
+                            elif kind == LINEAR:
+                                if relations[e, d] == SEVERAL:
+                                    break
+                                c = residuals[r, 3]
+                                left = numbers[e, 2 * d]
+                                right = constants[c, 0] * numbers[e, 2 * d + 1] + constants[c, 1]
+                                bit = SAME if left == right else LESS if left < right else GREATER
+                                if relations[e, d] == 0 or not bit & residuals[r, 1]:
+                                    verdict = NO
+                            else:
                                 break
-                            verdict = NO
-                            for i in range(residuals[r, 3], residuals[r, 4], 2):
-                                if pool[i] <= ordinal < pool[i + 1]:
-                                    verdict = YES
                             r += 1
                         if r < last_r and verdict == YES:
                             verdict = verdict_of(
-                                e, r, last_r, residuals, pool, least, greatest, starts, stops, sets, relations
-                            )
+                                e, r, last_r, residuals, pool, least, greatest, starts, stops, sets, relations,
+                                constants, numbers, instants,
+                            )  # fmt: skip
                         if verdict & ASK and not look_again(e, group, cluster, box, index, choices):
                             verdict = NO
                     if verdict != NO:

@@ -26,8 +26,12 @@ ORDINAL, NUMBER, LISTED_NUMBER, TIME, LISTED_TIME = range(5)  # what an entry of
 NO_TIME = np.iinfo(np.int64).min  # instead of an instant: the event has none
 _NO_BLOCKS = np.iinfo(np.int64).max  # a single event leaves no cluster to `blocks.py`
 _ENTRY = 3  # integers per array: address, rows, columns
-_TABLES = ("residuals", "least", "greatest", "set_starts", "set_stops", "relations")  # of two dimensions
-_WRITTEN = ("least", "greatest", "set_starts", "set_stops", "sets", "relations")  # of an event
+_TABLES = (  # of two dimensions
+    "residuals", "constants", "least", "greatest", "set_starts", "set_stops", "relations", "numbers", "instants",
+)  # fmt: skip
+_WRITTEN = (  # of an event
+    "least", "greatest", "set_starts", "set_stops", "sets", "relations", "numbers", "instants",
+)  # fmt: skip
 
 Integers = npt.NDArray[np.int64]
 

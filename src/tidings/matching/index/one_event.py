@@ -29,6 +29,7 @@ from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Domain, Kind
 
 _NO_NUMBERS = np.zeros(0, np.int32)
+_COMPUTED = ("ahead", "latitude", "longitude")
 _MOST_MARKS = 2**31 - 2
 _NOTHING = {
     native.ORDINAL: int(UNBOUND),
@@ -107,6 +108,8 @@ class OneSegment:
     def __init__(self, segment: Segment, catalog: Catalog) -> None:
         self.segment, self._most_combinations = segment, segment.thresholds.most_combinations
         dimensions, columns = segment.dimensions, len(segment.dimensions)
+        # Arithmetic, `now` and places are rare enough that one event of them may take the way of a batch.
+        self._only_batches = len(segment.index.constants) > 0 or any(d.axis.role in _COMPUTED for d in dimensions)
         self._places: dict[str, list[_Place]] = {}
         empty: list[int | float] = []
         holds: list[int] = []
@@ -125,7 +128,7 @@ class OneSegment:
         self.events = EventTable(
             np.full((1, columns), UNBOUND), np.full((1, columns), UNBOUND), np.zeros((1, columns), np.int64),
             np.zeros((1, columns), np.int64), np.zeros(16, np.int32), np.zeros((1, len(self._relations)), np.uint8),
-            np.zeros(1, np.int64),
+            np.zeros((0, 0)), np.zeros((0, 0), np.int64), np.zeros(1, np.int64),
         )  # fmt: skip
         values = np.zeros(max(columns, 1), np.int64)
         self.row = native.Row(
@@ -141,6 +144,8 @@ class OneSegment:
 
     def match(self, bound: Bound) -> int:
         """How many numbers were written to `row.out`, without checking spans. Negative: needs a second look."""
+        if self._only_batches:
+            return -1
         row = self._empty.copy()
         several: list[tuple[int, list[int]]] = []
         places = self._places
@@ -246,7 +251,7 @@ def _relation(left: Any, right: Any, domain: Domain) -> int:
             return LESS if b < a < ends[b] else GREATER if a < b < ends[a] else UNRELATED
         case Kind.ENUMERATED:
             return LESS if domain.ordinal(left) < domain.ordinal(right) else GREATER
-        case Kind.NUMERIC | Kind.TIME | Kind.STRING | Kind.TEXT:
+        case Kind.NUMERIC | Kind.TIME | Kind.STRING | Kind.TEXT | Kind.PLACE:
             return LESS if left < right else GREATER
         case _:
             assert_never(domain.stored_as)

@@ -33,7 +33,7 @@ def _numbered(table: BoxTable) -> tuple[Ordinals, Integers]:
     begins = np.where(pointing, start, len(table.pool) + np.arange(len(kind)))
     lengths = np.where(pointing, stop - start, 1)
     said = np.append(table.pool, start)[places(begins, lengths)]
-    _, row, _ = grouped(first << 8 | kind << 1 | negated, offsets_of(lengths), said)
+    _, row, _ = grouped(first << 16 | kind << 8 | negated, offsets_of(lengths), said)
     having = np.flatnonzero(np.diff(table.residual_offsets) > 0)
     _, offsets = taken(table.residual_offsets, having)
     _, number, examples = grouped(np.zeros(len(having), np.int64), offsets, row)

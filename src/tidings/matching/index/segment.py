@@ -108,7 +108,7 @@ class Segment:
     ) -> Found:  # fmt: skip
         """All matches of the batch, whose parts [first, last) run in parallel; `numbers` is the number of subscription
         numbers. Raises TooManyMatches when a part has found more than `most`, withdrawn subscriptions included."""
-        events = EventTable.of(batch, self.dimensions, self.relations)
+        events = EventTable.of(batch, self.dimensions, self.relations, len(self.index.constants) > 0)
         choices = choices_of(batch, events.undecided, self.dimensions, self.relations)
         found = threads.run(
             lambda first, last: self._part(events, choices, first, last, restriction, numbers, most), parts

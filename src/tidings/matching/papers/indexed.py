@@ -115,7 +115,7 @@ class IndexedMatcher(Algorithm):
             self._build(made)
             self._table = made
         table = self._table
-        events = EventTable.of(batch, table.dimensions, table.relations)
+        events = EventTable.of(batch, table.dimensions, table.relations, len(table.constants) > 0)
         points, owners, too_many = _points(events)
         offsets, boxes, cost = self._find(points)
         if len(points) != len(events.least) or len(too_many):
@@ -136,7 +136,7 @@ class IndexedMatcher(Algorithm):
         out_offsets = np.zeros(len(events.least) + 1, np.int64)
         count = settle(
             offsets, boxes, table.number, table.offsets, table.dimension, table.low, table.high, table.residual_offsets,
-            table.residuals, table.pool, events, choices, self.spans.start, self.spans.stop,
+            table.residuals, table.pool, table.constants, events, choices, self.spans.start, self.spans.stop,
             np.zeros(len(self.spans), np.int32), out_offsets, out, verify,
         )  # fmt: skip
         found = Matches(out_offsets, out[:count], cost)

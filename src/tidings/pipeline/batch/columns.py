@@ -21,7 +21,17 @@ from tidings.language import Filter
 from tidings.language.constraints import demand_of
 from tidings.language.normal_form import Literal, push_negation
 from tidings.language.predicates import attributes_of, chosen_attributes
-from tidings.language.predicates.kind import HasMember, HasWords, IsBound, Relates, ValueIn, Verified
+from tidings.language.predicates.kind import (
+    AheadIn,
+    HasMember,
+    HasWords,
+    IsBound,
+    Relates,
+    RelatesLinearly,
+    ValueIn,
+    Verified,
+    WithinRegion,
+)
 from tidings.language.ranges import attribute_space
 from tidings.language.tree import And, Node, Not, Or
 from tidings.pipeline.batch.column_values import AttributeColumn, Opaque, Place, both, either, parquet_place
@@ -113,7 +123,7 @@ class _Compiler:
 
     def _said(self, literal: Literal, chosen: _Chosen) -> Any:
         demand = demand_of(literal, lambda name: attribute_space(name, self._catalog))
-        if isinstance(demand, HasWords | Verified):
+        if isinstance(demand, HasWords | RelatesLinearly | AheadIn | WithinRegion | Verified):
             raise Opaque
         columns = [self._column(name) for name in attributes_of(literal)]
         first, second = columns[0], columns[-1]

@@ -104,7 +104,9 @@ def spans_matcher(store: Store, after: int, upto: int) -> BoxMatcher:
 
 def chosen(matcher: BoxMatcher, rows: Any) -> Any:
     """Of rows of the journal those that the matcher's one filter matches."""
-    batch, problems = read_payloads(rows.column("payload").to_pylist(), rows.column("position"), matcher.catalog)
+    batch, problems = read_payloads(
+        rows.column("payload").to_pylist(), rows.column("position"), rows.column("accepted"), matcher.catalog
+    )
     some = np.flatnonzero(np.diff(matcher.match(batch).offsets))
     places = np.searchsorted(rows.column("position").to_numpy(), batch.positions.to_numpy()[some])
     found = rows.select(["position", "accepted", "payload"]).take(pa.array(places))
@@ -113,7 +115,9 @@ def chosen(matcher: BoxMatcher, rows: Any) -> Any:
 
 def notified(matcher: BoxMatcher, rows: Any) -> Any:
     """The notifications of rows of the journal, in order."""
-    batch, problems = read_payloads(rows.column("payload").to_pylist(), rows.column("position"), matcher.catalog)
+    batch, problems = read_payloads(
+        rows.column("payload").to_pylist(), rows.column("position"), rows.column("accepted"), matcher.catalog
+    )
     matches = matcher.match(batch)
     events = pa.array(matches.events())
     columns = [part.take(events) for part in (batch.positions, batch.ids, batch.sources)]

@@ -85,7 +85,9 @@ def _read(url: str, stretches: Iterator[Any]) -> Iterator[Any]:
 
 def _events(url: str, catalog: Catalog, places: dict[str, str], stretches: Iterator[Any]) -> Iterator[Any]:
     for rows in _read(url, stretches):
-        batch, problems = read_payloads(rows.column("payload").to_pylist(), rows.column("position"), catalog)
+        batch, problems = read_payloads(
+            rows.column("payload").to_pylist(), rows.column("position"), rows.column("accepted"), catalog
+        )
         valid = np.searchsorted(rows.column("position").to_numpy(), batch.positions.to_numpy())
         fixed = rows.select(["position", "accepted", "payload"]).take(pa.array(valid))
         columns = {name: fixed.column(name) for name in fixed.schema.names}

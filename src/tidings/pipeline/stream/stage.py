@@ -129,7 +129,9 @@ class _Task:
             folders = folders_of(self._stage.plans, self._stretch.plan, self._stretch.shards)
             try:
                 catalog = self._plan(folders, 0).matcher.catalog
-                batch, problems = read_payloads(page.payloads, pa.array(page.positions, pa.int64()), catalog)
+                batch, problems = read_payloads(
+                    page.payloads, pa.array(page.positions, pa.int64()), pa.array(page.accepted, pa.int64()), catalog
+                )
                 count, runs = self._matched(batch, _minutes(page, batch), folders)
             except UnusablePlan:
                 if all(folder.is_dir() for folder in folders):
@@ -192,9 +194,13 @@ class _Task:
         return bool(late) or self._staged + more >= self._limits.staged
 
 
-def read_payloads(payloads: list[str], positions: Any, catalog: Catalog) -> tuple[EventBatch, list[dict[str, Any]]]:
+def read_payloads(
+    payloads: list[str], positions: Any, accepted: Any, catalog: Catalog
+) -> tuple[EventBatch, list[dict[str, Any]]]:
     """The events of a stretch of the journal, and what cannot be read (the journal was damaged, or written by hand)."""
     batch, problems = decoder_of(catalog).decode(payloads, positions)
+    places = np.searchsorted(positions.to_numpy(), batch.positions.to_numpy())
+    batch = replace(batch, accepted=accepted.take(pa.array(places)))
     return batch, [{"position": position, "problem": problem} for position, problem in problems]
 
 

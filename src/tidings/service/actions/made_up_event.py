@@ -19,7 +19,7 @@ def made_up_event(catalog: Catalog, event_type: EventType) -> dict[str, Any] | N
     return {"id": ID, EVENT_TYPE: [event_type.name], "attributes": attributes}
 
 
-def _example(domain: Domain | None) -> int | str | None:
+def _example(domain: Domain | None) -> int | str | list[float] | None:
     match domain.kind if domain is not None else None:
         case None:
             return None
@@ -27,6 +27,8 @@ def _example(domain: Domain | None) -> int | str | None:
             return 1
         case Kind.TIME:
             return str(Instant.parse("2026-01-01T00:00:00Z"))
+        case Kind.PLACE:
+            return [37.8, -122.4]
         case Kind.STRING | Kind.TEXT:
             return "example"
         case _:

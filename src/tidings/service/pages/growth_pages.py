@@ -102,6 +102,7 @@ _KINDS = {
     Kind.HIERARCHICAL: "hierarchical: a place in a tree",
     Kind.TEXT: "text: long texts",
     Kind.TIME: "time: points in time",
+    Kind.PLACE: "place: points on the earth",
 }
 
 

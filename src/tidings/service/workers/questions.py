@@ -93,24 +93,32 @@ def published(store: Store, source: str, id: str) -> StoredEvent:
     return stored(store, position)
 
 
-def explain(store: Store, filter: str, raw: object, most_values: int | None = None) -> dict[str, Any]:
-    """Why an event matches or not; `most_values` as in `validate`. Raises LanguageError, RefusedEvent, TooManySteps."""
+def explain(
+    store: Store, filter: str, raw: object, most_values: int | None = None, accepted: Instant | None = None
+) -> dict[str, Any]:
+    """Why an event matches or not; `most_values` as in `validate`. An event that is not stored is explained as if it
+    were accepted now. Raises LanguageError, RefusedEvent, TooManySteps."""
     from tidings.matching.explain import explain as explained
 
     catalog = store.catalog()
     bound = Filter.parse(filter, catalog)
-    explanation = explained(bound, validate(raw, catalog, most_values=most_values), catalog, MOST_STEPS)
+    event = validate(raw, catalog, most_values=most_values)
+    explanation = explained(bound, event, catalog, MOST_STEPS, accepted or store.clock.now())
     return {**explanation.as_json(), "warnings": list(bound.warnings)}
 
 
 def explain_stored(store: Store, filter: str, position: int) -> dict[str, Any]:
     """Raises NoSuchEvent too."""
-    return explain(store, filter, msgspec.json.decode(stored(store, position).payload))
+    return _explain(store, filter, stored(store, position))
 
 
 def explain_published(store: Store, filter: str, source: str, id: str) -> dict[str, Any]:
     """Raises NoSuchEvent too."""
-    return explain(store, filter, msgspec.json.decode(published(store, source, id).payload))
+    return _explain(store, filter, published(store, source, id))
+
+
+def _explain(store: Store, filter: str, event: StoredEvent) -> dict[str, Any]:
+    return explain(store, filter, msgspec.json.decode(event.payload), accepted=event.accepted)
 
 
 def test(store: Store, owner: str, filter: str, begin: Instant, end: Instant, newest: int) -> Tried:

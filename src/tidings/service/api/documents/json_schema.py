@@ -124,7 +124,7 @@ def _view_rules(catalog: Catalog) -> list[Schema]:
         rules.append(_when(name, _not_null(), having[name]))
         domain = catalog.domain_of(name)
         assert domain is not None
-        if domain.kind is not Kind.TIME:
+        if domain.kind not in (Kind.TIME, Kind.PLACE):
             rules.append(_when(name, {"type": "array", "minItems": 2, "uniqueItems": True}, multiple[name]))
     return rules
 
@@ -157,6 +157,9 @@ def _domain(domain: Domain) -> Schema:
             return {"title": domain.name, **_words(tuple(domain.hierarchy.all_spellings()))}
         case Kind.STRING | Kind.TEXT:
             return {"title": domain.name, "type": "string"}
+        case Kind.PLACE:
+            pair = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+            return {"title": domain.name, **pair, "description": "Latitude and longitude in degrees (WGS 84)."}
 
 
 def _time(name: str) -> Schema:

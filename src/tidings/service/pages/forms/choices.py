@@ -24,6 +24,7 @@ _WORDS: dict[Kind, dict[str, str]] = {
     Kind.ENUMERATED: {**_PLAIN, **_AMOUNTS},
     Kind.STRING: {**_PLAIN, "<": "sorts before", "<=": "sorts not after", ">": "sorts after", ">=": "sorts not before"},
     Kind.TEXT: _PLAIN,
+    Kind.PLACE: {},  # `near` and `inside` are written as text
 }
 
 
@@ -62,7 +63,7 @@ def choices(domain: Domain, multiple: bool) -> list[Choice]:
             Choice("not contains all", "lacks any of the words", "words"),
             Choice("not contains any", "has none of the words", "words"),
         ]
-    elif not wordy and multiple:
+    elif not wordy and multiple and domain.kind is not Kind.PLACE:
         made += [
             Choice("contains", "has among its values", "one"),
             Choice("not contains", "has not among its values", "one"),

@@ -83,7 +83,7 @@ def _terms(catalog: Catalog, events: Sequence[Event]) -> list[Term]:
     return [term for *_, term in sorted(ranked, key=lambda one: one[:3])]
 
 
-_PREFERRED = (Kind.ENUMERATED, Kind.NUMERIC, Kind.HIERARCHICAL, Kind.TEXT, Kind.STRING, Kind.TIME)
+_PREFERRED = (Kind.ENUMERATED, Kind.NUMERIC, Kind.HIERARCHICAL, Kind.TEXT, Kind.STRING, Kind.TIME, Kind.PLACE)
 
 
 def _term(name: str, domain: Domain, value: Value, events: Sequence[Event]) -> Term | None:
