@@ -1,0 +1,73 @@
+"""What a comparison of two attributes costs: the same filters without one, with `price < estimate`, and with
+`price < 1.1 * estimate + 5`, over the same events in one run. `python -m tidings.bench.attribute_pairs`."""
+
+from __future__ import annotations
+
+import random
+from time import perf_counter
+
+from tidings.events import Event, EventBatch
+from tidings.language import Filter, Subscription
+from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.schema import Catalog
+
+FILTERS, EVENTS, TRIES = 2_500, 18_704, 3
+_NAMES = ("price", "estimate", "year")
+
+
+def catalog() -> Catalog:
+    return Catalog.from_dict(
+        {
+            "domains": [{"name": "n", "kind": "numeric"}, {"name": "s", "kind": "string"}],
+            "attributes": [*({"name": name, "domain": "n"} for name in _NAMES), {"name": "brand", "domain": "s"}],
+            "event_types": [{"name": "car", "attributes": [{"name": name} for name in (*_NAMES, "brand")]}],
+        }
+    )
+
+
+def filters(chance: random.Random, form: str) -> list[str]:
+    """Half with an equality that the index can look up, half with a range only."""
+    made = []
+    for number in range(FILTERS):
+        brand, year, low = chance.randrange(40), chance.randrange(1990, 2020), chance.randrange(1000, 30_000)
+        first = f"brand = 'b{brand}'" if number % 2 else f"year > {year}"
+        made.append(f"{first} and price > {low}" + form.format(scale=1 + number % 50 / 100, offset=number % 97))
+    return made
+
+
+def main() -> None:
+    chance, schema = random.Random(17), catalog()
+    events = [
+        Event(
+            f"e{n}",
+            ("car",),
+            (
+                ("brand", (f"b{chance.randrange(40)}",)),
+                ("estimate", (chance.randrange(500, 30_000),)),
+                ("price", (chance.randrange(500, 30_000),)),
+                ("year", (chance.randrange(1980, 2026),)),
+            ),
+        )
+        for n in range(EVENTS)
+    ]
+    batch = EventBatch.of(events, schema)
+    forms = {"plain": "", "two attributes": " and price < estimate"}
+    forms["linear"] = " and price < {scale} * estimate + {offset}"
+    first = 0.0
+    for name, form in forms.items():
+        matcher = BoxMatcher(schema, 1)
+        for number, text in enumerate(filters(random.Random(7), form)):
+            matcher.add(Subscription(str(number), Filter.parse(text, schema)))
+        matcher.merge()
+        matcher.match(batch.slice(0, 10))
+        times = []
+        for _ in range(TRIES):
+            began = perf_counter()
+            found = matcher.match(batch)
+            times.append(perf_counter() - began)
+        first = first or min(times)
+        print(f"{name:15} {min(times):6.3f} s  {min(times) / first:4.1f} times  {len(found):,} matches")
+
+
+if __name__ == "__main__":
+    main()
