@@ -94,7 +94,7 @@ _INDEX = (
     ("slices though there are residuals", "access.py", "Group(access, ALL if plain else ROWS,", "Group(access, ALL,"),
     ("shapes without their kinds", "access.py", "table.dimension.astype(np.int64) * 8 + kinds)", "table.dimension.astype(np.int64) * 8)"),
     ("plain boxes among those with residuals", "access.py", "has_residuals = np.diff(table.residual_offsets) > 0", "has_residuals = np.diff(table.residual_offsets) < 0"),
-    ("negated residuals taken for others", "residual_sets.py", "grouped(first << 8 | kind << 1 | negated,", "grouped(first << 8 | kind << 1,"),
+    ("negated residuals taken for others", "residual_sets.py", "grouped(first << 16 | kind << 8 | negated,", "grouped(first << 16 | kind << 8,"),
     ("residual sets point into the old pool", "residual_sets.py", "residuals[pointing, 3], residuals[pointing, 4] = ends[:-1], ends[1:]", "ends = ends"),
 )  # fmt: skip
 
@@ -150,7 +150,7 @@ _OTHERS = (
     ("known ids not compared", "spans.py", "all(names.isdisjoint(wanted) for names in known)", "True", _SPANS),
     ("compared with the least only", "choice.py", "key(value) < greatest", "key(value) < least", _CHOICE),
     ("ancestors that ended, in Python", "choice.py", "above = before - bisect_right(stops, start)", "above = before - bisect_left(stops, start)", _CHOICE),
-    ("comparisons in one direction", "choice.py", "if left < right else mirrored(edges[right, left])", "if left < right else edges[right, left]", _CHOICE),
+    ("comparisons in one direction", "choice.py", "bits = edge.bits if kept < other else mirrored(edge.bits)", "bits = edge.bits", _CHOICE),
     ("verified twice", "verified.py", "if number in known[event]:", "if False:", _VERIFIED),
     ("what must be verified is believed", "verified.py", "keep = ~verify", "keep = verify | True", _VERIFIED),
     ("a damaged file is read", "plan/folder.py", "if checksum_of(content) != checksum:", "if False:", _PLAN),
@@ -162,7 +162,7 @@ _OTHERS = (
 
 _LANGUAGES = (
     ("covers what is bound", "covering.py", "and outer.unbound <= inner.unbound", "and True", _COVERING),
-    ("a member stands for the chosen value", "covering.py", "if any(attribute in pair for pair in outer.relations) or", "if", _COVERING),
+    ("a member stands for the chosen value", "covering.py", "if outer.ties(attribute):", "if False:", _COVERING),
     ("some relations suffice", "covering.py", "if known is not None and not known & ~wanted:", "if known is not None and known & wanted:", _COVERING),
     ("pre-order taken for the order", "covering.py", "if not space.domain.kind.totally_ordered:", "if False:", _COVERING),
     ("exchanged names, same relation", "constraints.py", "right, left, mirrored(bits)", "right, left, bits", _COVERING),

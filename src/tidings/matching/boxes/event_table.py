@@ -35,8 +35,10 @@ class EventTable(NamedTuple):
     set_stops: Integers
     sets: Ordinals
     relations: npt.NDArray[np.uint8]
-    numbers: npt.NDArray[np.float64]  # (events, 2 * pairs) if a residual computes with them: the values of each pair
-    instants: Integers  # the same memory, for times
+    pair_numbers: npt.NDArray[
+        np.float64
+    ]  # (events, 2 * pairs) if a residual computes with them: the values of each pair
+    pair_instants: Integers  # the same memory, for times
     positions: Integers
 
     @classmethod

@@ -174,7 +174,7 @@ def settle(
             first, last = residual_offsets[box], residual_offsets[box + 1]
             verdict = verdict_of(
                 e, first, last, residuals, pool, events.least, events.greatest, events.set_starts, events.set_stops,
-                events.sets, events.relations, constants, events.numbers, events.instants,
+                events.sets, events.relations, constants, events.pair_numbers, events.pair_instants,
             )  # fmt: skip
             begin, end = offsets[box], offsets[box + 1]
             if verdict & ASK and not second_look(

@@ -68,7 +68,7 @@ def find_in_blocks(
     number, residual_set, set_offsets = index.number, index.residual_set, index.set_offsets
     residuals, pool, bits = index.residuals, index.pool, bitmaps.words
     least, greatest, relations = events.least, events.greatest, events.relations
-    constants, numbers, instants = index.constants, events.numbers, events.instants
+    constants, numbers, instants = index.constants, events.pair_numbers, events.pair_instants
     starts, stops, sets = events.set_starts, events.set_stops, events.sets
     dimension, first_edge, edges, first_word = bitmaps.dimension, bitmaps.first_edge, bitmaps.edges, bitmaps.first_word
     cluster, first_row = bitmaps.cluster[place], bitmaps.first_dimension[place]

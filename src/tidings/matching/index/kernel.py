@@ -43,7 +43,7 @@ def find_matches(
     residual_set, set_offsets, residuals, pool = index.residual_set, index.set_offsets, index.residuals, index.pool
     bit_cluster, bit_words = bitmaps.cluster, bitmaps.words
     least, greatest, relations = events.least, events.greatest, events.relations
-    constants, numbers, instants = index.constants, events.numbers, events.instants
+    constants, numbers, instants = index.constants, events.pair_numbers, events.pair_instants
     starts, stops, sets = events.set_starts, events.set_stops, events.sets
     has_residuals = len(residual_set) > 0
     parts = np.zeros(least.shape[1], np.uint64)
