@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.strategies import schemas
 from tests.strategies.filters import RICH, events, pool
 from tidings.events import RefusedEvent, validate, write_event
-from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Instant, Kind, json_form
+from tidings.events.validation import written_value
+from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Kind, json_form
 from tidings.service.api.documents.json_schema import json_schema, key
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -167,7 +168,7 @@ def raw_events(draw: st.DrawFn, catalog: Catalog) -> dict[str, Any]:
     uses = {name: use for one in types if one in known for name, use in catalog.view((one,)).uses.items()}
     for name in (*uses, *(["stray"] if draw(st.integers(0, 9)) == 0 else [])):
         domain = catalog.domain_of(name)
-        legal = [str(v) if isinstance(v, Instant) else v for v in pool(domain)] if domain is not None else []
+        legal = [written_value(v) for v in pool(domain)] if domain is not None else []
         some = st.sampled_from(legal) if legal and draw(st.integers(0, 9)) else values
         most = 1 if domain is not None and domain.kind is Kind.TIME else 2
         if draw(st.integers(0, 5)):

@@ -124,8 +124,11 @@ def _view_rules(catalog: Catalog) -> list[Schema]:
         rules.append(_when(name, _not_null(), having[name]))
         domain = catalog.domain_of(name)
         assert domain is not None
-        if domain.kind not in (Kind.TIME, Kind.PLACE):
-            rules.append(_when(name, {"type": "array", "minItems": 2, "uniqueItems": True}, multiple[name]))
+        if domain.kind is not Kind.TIME:
+            several: Schema = {"type": "array", "minItems": 2, "uniqueItems": True}
+            if domain.kind is Kind.PLACE:
+                several["items"] = {"type": "array"}  # one place is a list itself
+            rules.append(_when(name, several, multiple[name]))
     return rules
 
 
@@ -158,7 +161,8 @@ def _domain(domain: Domain) -> Schema:
         case Kind.STRING | Kind.TEXT:
             return {"title": domain.name, "type": "string"}
         case Kind.PLACE:
-            pair = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+            degrees = [{"type": "number", "minimum": -most, "maximum": most} for most in (90, 180)]
+            pair = {"type": "array", "prefixItems": degrees, "items": False, "minItems": 2}
             return {"title": domain.name, **pair, "description": "Latitude and longitude in degrees (WGS 84)."}
 
 
