@@ -36,7 +36,7 @@ PACKED = [
 ]
 
 
-@pytest.mark.parametrize("body", PACKED)
+@pytest.mark.parametrize("body", PACKED, ids=range(len(PACKED)))  # packed bytes contain the time: no names for tests
 def test_packed_rows_are_read(body: bytes) -> None:
     found = list(read_records(Content("there", body), Layout("csv"), ["b"]))
     assert found == [{"b": ("x",)}, {"b": ("y",)}]
@@ -61,6 +61,7 @@ def test_what_is_too_large_unpacked_is_given_up(pack: object) -> None:
         (zipped(a=ROWS)[:30], "cannot be unpacked"),
         (b"\x28\xb5\x2f\xfd....", r"packed \(zstd\)"),
     ],
+    ids=["cut gzip", "no gzip", "two files", "cut zip", "zstd"],
 )
 def test_what_cannot_be_unpacked_is_told(body: bytes, said: str) -> None:
     with pytest.raises(UnreadableFeed, match=said):
