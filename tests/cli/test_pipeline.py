@@ -66,7 +66,7 @@ def test_a_checkpoint_of_another_journal(tidings: Tidings, data: Path) -> None:
     [
         (["--direct"], "--direct needs a --source"),
         (["--sink", "parquet:out"], "add --direct"),
-        (["--plan-limit", "much"], "is no size"),
+        (["--plan-limit", "much"], "is not a size"),
         (["--spark", "executor.memory=2g"], "not a Spark setting"),
     ],
 )

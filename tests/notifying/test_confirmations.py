@@ -54,7 +54,7 @@ def test_a_token_is_for_one_purpose() -> None:
 
 def test_a_token_of_another_key_is_forged() -> None:
     token = Confirmations(b"j" * 32).make("confirm", "s1", "ann@example.org", NOW)
-    with pytest.raises(ForgedLink, match="ask for a new one"):
+    with pytest.raises(ForgedLink, match="get a new one"):
         ONE.read(token, "confirm", NOW)
 
 

@@ -145,7 +145,7 @@ def test_an_event_that_cannot_be_read_is_told_and_stops_nothing(tmp_path: Path, 
             found = table(matching(store, Filter.parse(text, store.catalog()), 0, store.tail(), session), STORED)
             told = found.filter(found.column("problem").is_valid())
             assert told.column("position").to_pylist() == [first, second], text
-            assert "no event" in told.column("problem")[0].as_py()
+            assert "is not an event" in told.column("problem")[0].as_py()
             assert (len(found) > 2) == (text != "not (price exists)")
         again = table(replayed(store, 0, store.tail(), session), NOTIFIED)
         assert again.column("problem").drop_null().to_pylist() == told.column("problem").to_pylist()

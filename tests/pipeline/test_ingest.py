@@ -179,5 +179,5 @@ def test_a_store_that_fails_ends_the_query(spark: SparkSession, store: Store, fo
 
 
 def test_a_folder_that_is_not_there(spark: SparkSession, store: Store, tmp_path: Path) -> None:
-    with pytest.raises(NoFolder, match="make it first"):
+    with pytest.raises(NoFolder, match="create it, or name another"):
         start_ingest(spark, store.url, FolderSource(tmp_path / "nowhere"), tmp_path / "checkpoint")

@@ -49,7 +49,7 @@ def answers(store: Store, plans: Plans, published: Published) -> Pairs:
         matcher = open_plan(plans.path(published.version, shard))
         for rows in store.event_rows(0, store.tail()):
             batch, problems = read_payloads(
-                rows.column("payload").to_pylist(), rows.column("position"), matcher.catalog
+                rows.column("payload").to_pylist(), rows.column("position"), rows.column("accepted"), matcher.catalog
             )
             assert problems == []
             for events, lists in found_in(batch, matcher):

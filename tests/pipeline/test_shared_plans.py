@@ -65,7 +65,8 @@ def planner_of(store: Store, location: Location, folder: Path, **options: int) -
 
 def events_of(store: Store) -> EventBatch:
     rows = pa.Table.from_batches(store.event_rows(0, store.tail())).combine_chunks()
-    batch, _ = read_payloads(rows.column("payload").to_pylist(), rows.column("position").chunk(0), store.catalog())
+    positions, accepted = (rows.column(name).chunk(0) for name in ("position", "accepted"))
+    batch, _ = read_payloads(rows.column("payload").to_pylist(), positions, accepted, store.catalog())
     return batch
 
 

@@ -179,7 +179,7 @@ def test_wrong_settings_are_told(tmp_path: Path) -> None:
     file = tmp_path / "tidings.toml"
     file.write_text("prot = 1\n")
     assert "did you mean 'port'?" in refused(tmp_path, "--settings", str(file))
-    assert "'guets' is no setting; did you mean 'guests'?" in refused(tmp_path, TIDINGS_GUETS="1")
+    assert "'guets' is not a setting; did you mean 'guests'?" in refused(tmp_path, TIDINGS_GUETS="1")
 
 
 def test_settings_reach_the_service(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from tidings.events.validation import LONGEST_ID
 from tidings.schema import Catalog, Domain, EventType, Kind
 from tidings.schema.catalog import EVENT_TYPE
 
+_DEGREES = {"type": "number", "minimum": -180, "maximum": 180}  # draft 7 and 2020-12 write a rule for each differently
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 Schema = dict[str, Any]
@@ -161,9 +162,9 @@ def _domain(domain: Domain) -> Schema:
         case Kind.STRING | Kind.TEXT:
             return {"title": domain.name, "type": "string"}
         case Kind.PLACE:
-            degrees = [{"type": "number", "minimum": -most, "maximum": most} for most in (90, 180)]
-            pair = {"type": "array", "prefixItems": degrees, "items": False, "minItems": 2}
-            return {"title": domain.name, **pair, "description": "Latitude and longitude in degrees (WGS 84)."}
+            pair: Schema = {"type": "array", "items": _DEGREES, "minItems": 2, "maxItems": 2}
+            comment = "Latitude and longitude in degrees (WGS 84). The latitude is between -90 and 90."
+            return {"title": domain.name, **pair, "$comment": comment}
 
 
 def _time(name: str) -> Schema:
