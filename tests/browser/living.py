@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from tests.service.conftest import PASSWORD
 from tests.service.example_store import SCHEMA
@@ -57,7 +58,11 @@ class Living:
         while time.monotonic() < deadline:
             _, found = self.served.ask("GET", f"/v1/subscriptions/{subscription}/notifications?limit=1000", None, token)
             if found["items"]:
-                return int(found["items"][-1]["id"].partition(".")[0])
+                _, standing = self.served.ask("GET", f"/v1/subscriptions/{subscription}", None, token)
+                asked = urlencode({"filter": standing["filter"], "limit": 1000})
+                _, matched = self.served.ask("GET", f"/v1/events?{asked}", None, token)
+                newest = found["items"][-1]["event"]["id"]
+                return next(int(one["position"]) for one in matched["items"] if one["event"]["id"] == newest)
             time.sleep(0.5)
         raise AssertionError(f"nothing matched {subscription}")
 
