@@ -66,6 +66,13 @@ def test_which_filters_become_arrays_at_once(text: str, is_plain: bool) -> None:
         assert made.texts().to_pylist() == [filter.text]
 
 
+def test_filters_of_both_ways_keep_their_numbers() -> None:
+    texts = ["price < 10 or size = 'M'", "price < 5", "price < budget", "price > 50", "price != 3 or price > 9"]
+    for made in (FilterBatch.of([Filter.parse(text, RICH) for text in texts], RICH), FilterBatch.of_texts(texts, RICH)):
+        assert made.places.tolist() == [1, 3]
+        assert sorted(set(made.boxes(7).number.tolist())) == [7, 8, 9, 10, 11]
+
+
 def test_the_largest_numbers_are_added_many_at_once() -> None:
     texts = [f"prices {sign} {value}" for sign in ("<", ">=", "!=") for value in (-1.7e308, 0, 5, 1.7e308)]
     one, many = NaiveMatcher(RICH), BoxMatcher(RICH, threads=1)
