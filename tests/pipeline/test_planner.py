@@ -156,7 +156,7 @@ def test_shards_are_counted_once_and_built_beside_each_other(
     store.append([*(market.subscribe() for _ in range(3_000)), *market.drafts(300, changes=0.5)])
     monkeypatch.setattr(plan_build, "_FEWEST", 1)
     monkeypatch.setattr(planning, "build", lambda *given: built.append(given[2]) or plan_build.build(*given))
-    planner = Planner(store, plans, most_bytes=150_000)
+    planner = Planner(store, plans, most_bytes=200_000)
     published = planner.catch_up()
     assert built == [published.shards]
     assert published.shards >= 2
