@@ -121,7 +121,7 @@ class QuickLook:
 
 def _words(domain: Domain) -> dict[str, str]:
     if domain.kind is Kind.HIERARCHICAL:
-        return domain.hierarchy.short_names()
+        return domain.hierarchy.short_names
     return {value: value for value in domain.vocabulary}
 
 

@@ -118,14 +118,19 @@ def write_event(event: Event) -> dict[str, Any]:
     return written
 
 
+_AS_THEY_ARE = frozenset((int, float, str))  # instants and places are of classes below these
+
+
 def written_value(value: Value) -> Any:
     """As JSON has it."""
     return str(value) if isinstance(value, Instant) else value.pair if isinstance(value, Place) else value
 
 
 def _written(values: tuple[Value, ...]) -> Any:
-    plain = [written_value(value) for value in values]
-    return plain[0] if len(plain) == 1 else plain
+    if len(values) == 1:
+        (value,) = values
+        return value if type(value) in _AS_THEY_ARE else written_value(value)
+    return [written_value(value) for value in values]
 
 
 def _id(value: object, broken: _Broken) -> str:

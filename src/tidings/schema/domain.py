@@ -181,7 +181,8 @@ class Domain:
                     return value
                 raise OutsideDomain(self.name, value, self._legal_words(value, hints))
             case Kind.HIERARCHICAL:
-                return self._path(value, hints)
+                known = self.hierarchy.short_names.get(value) if type(value) is str else None
+                return known or self._path(value, hints)
             case Kind.STRING | Kind.TEXT | Kind.ENUMERATED:
                 if not isinstance(value, str):
                     raise OutsideDomain(self.name, value, "expected text")

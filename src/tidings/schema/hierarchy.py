@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from tidings.errors import SchemaError
@@ -166,6 +167,7 @@ class Hierarchy:
         """What a person may write for a node: names, and paths for those that need them."""
         return tuple(dict.fromkeys((*self.names, *self.nodes)))
 
+    @cached_property
     def short_names(self) -> dict[str, str]:
         """The path of each node, by path and by the names that occur once."""
         once = {name: self.nodes[numbers[0]] for name, numbers in self._by_name.items() if len(numbers) == 1}
