@@ -13,15 +13,16 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-_NESTED = ("attributes", "data")  # of events; keys elsewhere lead to the closer look
-
 
 def may_repeat(text: bytes | bytearray, values: Sequence[Any]) -> bool:
-    """Whether a closer look is needed at the text of which these values were made."""
-    objects = [value for value in values if type(value) is dict]
-    keys = sum(map(len, objects))
-    for name in _NESTED:
-        keys += sum([len(member) for value in objects if type(member := value.get(name)) is dict])
+    """Whether a closer look is needed at the text of which these values were made. Keys elsewhere than in events and
+    their attributes lead to it."""
+    keys = 0
+    for value in values:
+        if type(value) is dict:
+            keys += len(value)
+            if type(member := value.get("attributes")) is dict or type(member := value.get("data")) is dict:
+                keys += len(member)
     return keys != text.translate(None, b" \t\r\n").count(b'":')
 
 
