@@ -1,6 +1,6 @@
 # The front door. Every target sets up what it needs in .venv and is quick when nothing changed.
 .DEFAULT_GOAL := help
-.PHONY: help setup run tour test test-slow check format docs bench clean
+.PHONY: help setup run tour test test-slow test-again check format docs bench clean
 
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
@@ -40,6 +40,9 @@ test: setup  ## all that is quick
 # Three at once: these wait less, and some start a whole cluster.
 test-slow: setup  ## what takes long
 	@$(BIN)/python -m pytest -n 3 --dist worksteal -m slow
+
+test-again: setup  ## what failed last time, one test at a time
+	@$(BIN)/python -m pytest --last-failed --last-failed-no-failures none
 
 check: setup  ## format, lint, types, import rules between the rooms, pages that follow from the code
 	@$(BIN)/ruff format --check .

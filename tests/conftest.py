@@ -1,6 +1,7 @@
 """What holds for every test: speed is measured in benchmarks, never by a test's deadline."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -12,6 +13,10 @@ settings.load_profile("tidings")
 # instead of 24.
 for name in ("SPARK_SUBMIT_OPTS", "SPARK_LAUNCHER_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
     os.environ.setdefault(name, "-XX:TieredStopAtLevel=1")
+
+
+# A shell that starts tests in the background has them ignore SIGINT, and so would every process that they interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -112,7 +112,7 @@ def test_a_killed_java_is_named_as_the_reason(store: Store, tmp_path: Path) -> N
         try:
             assert child.stdout is not None
             assert child.stdout.readline().startswith("{")
-            (java,) = [one for one in descendants(child.pid) if "java" in one.command.split()[0]]
+            (java,) = [one for one in descendants(child.pid) if "java" in one.command.partition(" ")[0]]
             os.kill(java.id, signal.SIGKILL)
             _, said = child.communicate(timeout=180)
         finally:
