@@ -19,9 +19,9 @@ ITEMS = """<Items>
 </Items>"""
 
 
-def inferred(text: str, form: str) -> tuple[Proposal, list[dict[str, Any]]]:
+def inferred(text: str, form: str, records: str = "", each: str = "") -> tuple[Proposal, list[dict[str, Any]]]:
     content = Content("there", text.encode())
-    found = infer(content, Layout(form), Origin(url="http://x/"), "thing")
+    found = infer(content, Layout(form, records, each=each), Origin(url="http://x/"), "thing")
     mapping = found.mapping
     assert changes(found.catalog, Catalog())
     maker = EventMaker(mapping, found.catalog)
@@ -50,8 +50,41 @@ def test_a_field_that_is_null_or_a_list_of_objects_refuses_nothing() -> None:
     records = [{"id": n, "bids": None if n % 2 else [{"who": "ann", "sum": n}], "none": []} for n in range(20)]
     found, made = inferred(json.dumps(records), "json")
     assert [one.attribute for one in found.mapping.fields] == ["id", "bids_who", "bids_sum", "none"]
-    assert found.remarks == ()
+    assert found.remarks == ("at 'bids' are records inside the records; --each 'bids' makes events of them",)
     assert made[0] == {"id": 0, "bids_who": "ann", "bids_sum": 0}
+
+
+AUCTIONS = """<site><auctions>
+<auction id="a1"><seller>ann</seller><bid><who>bob</who><sum>5</sum></bid><bid><who>eve</who><sum>6</sum></bid></auction>
+<auction id="a2"><seller>eve</seller><bid><who>bob</who><sum>7</sum></bid></auction>
+</auctions></site>"""
+
+
+def test_records_inside_records_of_xml_are_offered_and_inferred_with_what_is_around() -> None:
+    found, _ = inferred(AUCTIONS, "xml")
+    assert found.remarks == ("at '> bid' are records inside the records; --each '> bid' makes events of them",)
+    _, made = inferred(AUCTIONS, "xml", "auctions auction", each="> bid")
+    assert made == [
+        {"who": "bob", "sum": 5, "auction_id": "a1", "seller": "ann"},
+        {"who": "eve", "sum": 6, "auction_id": "a1", "seller": "ann"},
+        {"who": "bob", "sum": 7, "auction_id": "a2", "seller": "eve"},
+    ]
+
+
+def test_records_inside_records_of_json_are_inferred_with_what_is_around() -> None:
+    auctions = [{"id": n, "who": "ann", "bids": [{"who": "bob", "sum": n}, {"who": "eve", "sum": 5}]} for n in (1, 2)]
+    _, made = inferred(json.dumps(auctions), "json", each="bids")
+    assert made[1:3] == [
+        {"who": "eve", "sum": 5, "outer_id": 1, "outer_who": "ann"},
+        {"who": "bob", "sum": 2, "outer_id": 2, "outer_who": "ann"},
+    ]
+
+
+def test_the_whole_document_may_be_the_record_and_names_may_have_dots() -> None:
+    story = "<nitf><body.head><hl1>News</hl1></body.head><body.content><p>A <b>bold</b> word</p></body.content></nitf>"
+    found, made = inferred(story, "xml", "nitf")
+    assert found.mapping.layout.records == "nitf"
+    assert made == [{"body_head_hl1": "News", "body_content_p": "A bold word"}]
 
 
 def test_what_would_be_left_out_is_announced() -> None:

@@ -162,6 +162,9 @@ def infer(
         typer.Option("--format", help="The format, if neither the name nor the site shows it."),
     ] = None,
     records: Annotated[str, typer.Option(metavar="PATH", help="Where the records are. Default: detected.")] = "",
+    each: Annotated[
+        str, typer.Option(metavar="PATH", help="Make events of what is here, inside each record, such as its bids.")
+    ] = "",
     encoding: Annotated[
         str,
         typer.Option(metavar="NAME", help="Text encoding, e.g. cp1252. Default: what the source declares, else UTF-8."),
@@ -191,7 +194,7 @@ def infer(
         from tidings.feeds.inference.schema_changes import changes
 
         there = client.schema() if client is not None else Catalog()
-        inferred = inferred_from(source, event_type, form, records, encoding, mandatory or [])
+        inferred = inferred_from(source, event_type, form, records, each, encoding, mandatory or [])
         try:
             proposal = inferred(there)
             wanted = changes(proposal.catalog, there)

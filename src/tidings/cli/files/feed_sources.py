@@ -56,6 +56,7 @@ def inferred_from(
     event_type: str,
     form: str | None,
     records: str,
+    each: str,
     encoding: str,
     mandatory: list[str],
 ) -> Callable[[Catalog], Proposal]:
@@ -72,7 +73,7 @@ def inferred_from(
     if path is None and not is_url:
         raise typer.BadParameter(f"{source!r} is neither a file nor a URL.", param_hint="'SOURCE'")
     if path is not None and path.suffix == ".toml":
-        if event_type or form or records or encoding or mandatory:
+        if event_type or form or records or each or encoding or mandatory:
             raise typer.BadParameter("a mapping says all of that itself.", param_hint="'SOURCE'")
         mapping = read_mapping(path)
         return partial(propose, mapping, sampled(mapping))
@@ -87,9 +88,11 @@ def inferred_from(
     if not contents:  # a site that answers "not modified" to a first question
         raise SourceUnreachable(source, "there is nothing to read")
     guessed = form or format_of(source) or _looks_like(contents[0])
+    if each and guessed == "csv":
+        raise typer.BadParameter("the rows of CSV have no records inside.", param_hint="'--each'")
     file = Path(urlsplit(source).path if is_url else source)
     name = event_type or (Path(file.stem).stem if file.suffix[1:].lower() in ENDINGS else file.stem) or "event"
-    return partial(infer, contents[0], Layout(guessed, records, encoding=encoding), origin, name, mandatory)
+    return partial(infer, contents[0], Layout(guessed, records, encoding=encoding, each=each), origin, name, mandatory)
 
 
 def _looks_like(content: Content) -> str:

@@ -14,16 +14,17 @@ from typing import Any
 from lxml import etree
 
 from tidings.feeds.errors import WrongPath
-from tidings.feeds.mapping.mapping import Layout
+from tidings.feeds.mapping.mapping import OUTER, Layout
 from tidings.feeds.records.csv_rows import csv_rows
 from tidings.feeds.records.element_path import ElementPath, local_name, place_of, text_of
-from tidings.feeds.records.json_path import written
-from tidings.feeds.records.records import document, json_document, json_records
+from tidings.feeds.records.json_path import JsonPath, written
+from tidings.feeds.records.records import document, json_document, json_records, record_elements
 from tidings.feeds.sources.content import Content, decoded
 
 _SAMPLED = 1_000  # records
 _MOST_PATHS = 100  # of JSON, XML and HTML, where paths may be data, as in {"ann": {…}, "bob": {…}}
 _DEEPEST = 6
+_MOST_OFFERED = 3  # paths to records inside the records
 _EXAMPLES = 3  # of siblings that look alike; the first may be a table's headings
 _HEADER = 100_000  # characters in which the header of CSV ends
 _DELIMITERS = (",", ";", "\t", "|")
@@ -83,10 +84,25 @@ def _json_shape(content: Content, layout: Layout) -> Shape:
         lists = dict(_lists((), whole)) if isinstance(whole, dict) else {}
         if lists:
             layout = replace(layout, records="/" + max(lists, key=lambda path: lists[path]))
+    records = list(islice(json_records(content, layout), _SAMPLED))
+    if not layout.each:
+        names, remarks = _json_names(records)
+        nested = dict.fromkeys(path for record in records for path in _nested_lists(record))
+        return _cut(layout, names, *remarks, *map(_offer, islice(nested, _MOST_OFFERED)))
+    each = JsonPath.parse(layout.each)
+    found = (one for record in records for at in each.values(record) for one in (at if isinstance(at, list) else [at]))
+    names, remarks = _json_names(list(islice((one for one in found if one is not None), _SAMPLED)))
+    around, _ = _json_names(records, without=each.steps)
+    return _cut(layout, {**names, **_outer(around, names, "outer")}, *remarks)
+
+
+def _json_names(records: list[Any], without: tuple[str, ...] = ()) -> tuple[dict[str, str], list[str]]:
+    """A name for each path to a value, and remarks; not of what lies at or below the path `without`."""
     leaves: dict[tuple[str, ...], bool] = {}  # whether anything ever stands there
-    for record in islice(json_records(content, layout), _SAMPLED):
+    for record in records:
         for steps, holds in _leaves((), record):
-            leaves[steps] = leaves.get(steps, False) or holds
+            if not without or steps[: len(without)] != without:
+                leaves[steps] = leaves.get(steps, False) or holds
     above = {steps[:length] for steps in leaves for length in range(len(steps))}
     names: dict[str, str] = {}
     remarks = []
@@ -97,7 +113,30 @@ def _json_shape(content: Content, layout: Layout) -> Shape:
             names[path] = "_".join(step for step in steps if step != "*")
             if steps in above:
                 remarks.append(f"{path!r} is a value in some records and nested in others, where it is left out")
-    return _cut(layout, names, *remarks)
+    return names, remarks
+
+
+def _nested_lists(record: Any, steps: tuple[str, ...] = ()) -> Iterator[str]:
+    """Where lists of objects stand that say more than one thing each."""
+    if not isinstance(record, dict) or len(steps) >= _DEEPEST:
+        return
+    for name, below in record.items():
+        if isinstance(below, list) and any(isinstance(one, dict) and len(one) > 1 for one in below):
+            yield written(*steps, name)
+        else:
+            yield from _nested_lists(below, (*steps, name))
+
+
+def _offer(path: str) -> str:
+    return f"at {path!r} are records inside the records; --each {path!r} makes events of them"
+
+
+def _outer(around: dict[str, str], inner: dict[str, str], prefix: str) -> dict[str, str]:
+    """What the record around says, by the paths that look into it; its names begin with that of the record."""
+    taken = set(inner.values())
+    return {
+        f"{OUTER}{path}": f"{prefix}_{name}" if name in taken or name == "id" else name for path, name in around.items()
+    }
 
 
 def _cut(layout: Layout, names: dict[str, str], *remarks: str) -> Shape:
@@ -146,15 +185,47 @@ def _element_shape(content: Content, layout: Layout) -> Shape:
         layout = replace(layout, records=_repeated(root, is_xml))
     if not layout.records:
         return Shape(layout, {})
-    records = list(islice(ElementPath.parse(layout.records).elements(root), _SAMPLED))
-    paths = xml_paths if is_xml else _paths
-    found = filter(_can_be_read, dict.fromkeys(path for record in records for path in paths(record)))
-    headings = _headings(records[-1]) if records else {}
+    records = list(islice(record_elements(root, layout), _SAMPLED))
+    if layout.each and records:
+        each = ElementPath.parse(layout.each)
+        nested = [one for record in records for one in each.elements(record)]
+        names = _element_names(nested[:_SAMPLED], is_xml)
+        around = _element_names(records, is_xml, frozenset(below for one in nested for below in one.iter()))
+        return _cut(layout, {**names, **_outer(around, names, local_name(records[0]))})
+    names = _element_names(records, is_xml)
     remarks = []
+    if is_xml:
+        offered = dict.fromkeys(path for record in records for path in _nested_elements(record))
+        remarks += map(_offer, islice(offered, _MOST_OFFERED))
     if not {id(record) for record in records}.isdisjoint(id(above) for one in records for above in one.iterancestors()):
         advice = "their values are mixed; --records can name narrower ones"
         remarks.append(f"some records at {layout.records!r} stand within others: {advice}")
-    return _cut(layout, {path: _name(path, headings) for path in found}, *remarks)
+    return _cut(layout, names, *remarks)
+
+
+def _element_names(
+    records: list[etree._Element], is_xml: bool, without: frozenset[etree._Element] = frozenset()
+) -> dict[str, str]:
+    """A name for each path to a value; not of the elements `without`."""
+    paths = xml_paths if is_xml else _paths
+    headings = _headings(records[-1]) if records else {}
+    found = filter(_can_be_read, dict.fromkeys(path for record in records for path in paths(record, without)))
+    return {path: _name(path, headings) for path in found}
+
+
+def _nested_elements(record: etree._Element) -> Iterator[str]:
+    """Where elements of one name stand side by side that say more than one thing each."""
+    ways = {record: ">"}
+    for element in record.iter():
+        if element not in ways:
+            continue
+        counts = Counter(local_name(child) for child in element)
+        for child in element:
+            name = local_name(child)
+            if name and counts[name] > 1 and len(set(xml_paths(child))) > 1:
+                yield f"{ways[element]} {name}"
+            elif name:
+                ways[child] = f"{ways[element]} {name}"
 
 
 def _repeated(root: etree._Element, is_xml: bool) -> str:
@@ -194,12 +265,12 @@ def _mark(element: etree._Element) -> str:
     return f"{local_name(element)}.{first}" if legal else local_name(element)
 
 
-def _paths(record: etree._Element) -> Iterator[str]:
-    """To each text inside a record, and to attributes that say more."""
+def _paths(record: etree._Element, without: frozenset[etree._Element] = frozenset()) -> Iterator[str]:
+    """To each text inside a record, and to attributes that say more; not to what is in `without`."""
     yield from (f"@{name}" for name in _attributes(record) if name == "id" or name.startswith("data-"))
     for element in record.iterdescendants():
         mark = _mark(element)
-        if local_name(element) in _UNSEEN or not mark:
+        if local_name(element) in _UNSEEN or not mark or element in without:
             continue
         if mark == "th" and local_name(record) == "tr" and not any(local_name(cell) == "td" for cell in record):
             continue
@@ -215,17 +286,20 @@ def _paths(record: etree._Element) -> Iterator[str]:
             yield mark
 
 
-def xml_paths(record: etree._Element) -> Iterator[str]:
+def xml_paths(record: etree._Element, without: frozenset[etree._Element] = frozenset()) -> Iterator[str]:
     """To each text and each attribute inside a record, by all elements on the way: a `Country` of the record and one
-    of something in it are not the same."""
+    of something in it are not the same. Words marked within a text are part of that text. What is in `without` is left
+    out."""
     yield from (f"@{name}" for name in _attributes(record))
     ways = {record: ""}
     for element in record.iterdescendants():
         parent = element.getparent()
         name = local_name(element)
-        if parent is None or parent not in ways or not name:
+        if parent is None or parent not in ways or not name or element in without:
             continue
-        way = ways[element] = f"{ways[parent]} {name}" if ways[parent] else f"> {name}"
+        way = f"{ways[parent]} {name}" if ways[parent] else f"> {name}"
+        if not _is_prose(element):
+            ways[element] = way
         yield from (f"{way}@{attribute}" for attribute in _attributes(element))
         if _holds_text(element):
             yield way
@@ -237,7 +311,12 @@ def _attributes(element: etree._Element) -> list[str]:
 
 def _holds_text(element: etree._Element) -> bool:
     """Whether a text begins here, and not only in some element below."""
-    return bool((element.text or "").strip()) or (not len(element) and bool(text_of(element)))
+    return _is_prose(element) or (not len(element) and bool(text_of(element)))
+
+
+def _is_prose(element: etree._Element) -> bool:
+    """Whether text stands between the elements inside."""
+    return len(element) > 0 and any((text or "").strip() for text in (element.text, *(one.tail for one in element)))
 
 
 def _headings(record: etree._Element) -> dict[str, str]:

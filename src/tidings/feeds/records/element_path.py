@@ -48,14 +48,20 @@ _WITHIN_A_WORD = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One element on the way; an empty tag is any. `place` counts those of its tag with the same parent from 1."""
+    """One element on the way; an empty tag is any. `place` counts those of its tag with the same parent from 1.
+
+    `dotted` is the step as it is written where it has a dot: XML has names such as `body.head`, which is also how an
+    element `body` of the class `head` is written."""
 
     tag: str
     classes: frozenset[str]
     id: str
     place: int = 0
+    dotted: str = ""
 
     def fits(self, element: etree._Element) -> bool:
+        if self.dotted and local_name(element) == self.dotted:
+            return not self.place or place_of(element, self.place) == self.place
         if self.tag and local_name(element) != self.tag:
             return False
         if self.id and element.get("id") != self.id:
@@ -143,7 +149,8 @@ def _step(word: str, whole: str) -> Step:
     if len(ids) > 1:
         raise WrongPath(whole, f"names two ids for one element in {word!r}")
     classes = frozenset(name for sign, name in marks if sign == ".")
-    return Step(tag, classes, ids[0] if ids else "", int(found["place"] or 0))
+    dotted = tag + found["marks"] if tag and classes and not ids else ""
+    return Step(tag, classes, ids[0] if ids else "", int(found["place"] or 0), dotted)
 
 
 def place_of(element: etree._Element, most: int) -> int:

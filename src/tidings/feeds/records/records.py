@@ -164,12 +164,9 @@ def _elements(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iter
     ways = [(path, ElementPath.parse(path)) for path in inner]
     each = ElementPath.parse(layout.each or ".")
     root = document(content, layout)
-    records = ElementPath.parse(layout.records)
-    if len(records.steps) == 1 and not records.direct and records.steps[0].fits(root):
-        records = ElementPath(())  # the whole document is the record
     of_cells = any(step.tag == "td" for _, way in ways for step in way.steps)
     number, empty = 0, True
-    for number, element in enumerate(records.elements(root), 1):  # noqa: B007  # it is counted
+    for number, element in enumerate(record_elements(root, layout), 1):  # noqa: B007  # it is counted
         if of_cells and _has_headings_only(element):
             empty = False
             continue
@@ -183,6 +180,14 @@ def _elements(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iter
     if empty:
         nothing = "nothing of what the mapping names is in what" if number else "nothing"
         raise NoRecords(content.place, f"{nothing} stands at {layout.records!r}; has the page changed?")
+
+
+def record_elements(root: etree._Element, layout: Layout) -> Iterator[etree._Element]:
+    """What stands at `records`; where that names the root, the whole document is the record."""
+    records = ElementPath.parse(layout.records)
+    if len(records.steps) == 1 and not records.direct and records.steps[0].fits(root):
+        return iter([root])
+    return records.elements(root)
 
 
 def _line(element: etree._Element) -> int:
