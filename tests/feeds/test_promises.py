@@ -55,7 +55,8 @@ def test_a_field_that_is_null_or_a_list_of_objects_refuses_nothing() -> None:
 
 
 AUCTIONS = """<site><auctions>
-<auction id="a1"><seller>ann</seller><bid><who>bob</who><sum>5</sum></bid><bid><who>eve</who><sum>6</sum></bid></auction>
+<auction id="a1"><seller>ann</seller>
+<bid><who>bob</who><sum>5</sum></bid><bid><who>eve</who><sum>6</sum></bid></auction>
 <auction id="a2"><seller>eve</seller><bid><who>bob</who><sum>7</sum></bid></auction>
 </auctions></site>"""
 
