@@ -193,7 +193,7 @@ def _element_shape(content: Content, layout: Layout) -> Shape:
         around = _element_names(records, is_xml, frozenset(below for one in nested for below in one.iter()))
         return _cut(layout, {**names, **_outer(around, names, local_name(records[0]))})
     names = _element_names(records, is_xml)
-    remarks = []
+    remarks: list[str] = []
     if is_xml:
         offered = dict.fromkeys(path for record in records for path in _nested_elements(record))
         remarks += map(_offer, islice(offered, _MOST_OFFERED))
