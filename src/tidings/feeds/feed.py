@@ -140,11 +140,12 @@ class Feed:
             self.counters.published += self._memory.recall(self._source)
             self.counters.waiting = self._memory.waiting
             self._memory.ask_again(self._source, schema_mark(self.mapping, catalog), self._clock(), bool(self._rejects))
+        pace = Pace(self._progress)
         for content in self._source.look(stop):
             catalog = catalog or self._checked_schema()
             refusals = Refusals(content.place, self._tell)
             try:
-                catalog = self._take(content, catalog, refusals, stop, again)
+                catalog = self._take(content, catalog, refusals, pace, stop, again)
             except UnreadableFeed as problem:  # it will be looked at again when it has changed
                 self.counters.failures += 1
                 self._told.wrong(content.place, [str(problem)])
@@ -170,13 +171,12 @@ class Feed:
         return catalog
 
     def _take(
-        self, content: Content, catalog: Catalog, refusals: Refusals, stop: threading.Event, again: bool
+        self, content: Content, catalog: Catalog, refusals: Refusals, pace: Pace, stop: threading.Event, again: bool
     ) -> Catalog:
         """Publishes one page or file; the answer is the schema as it is then."""
         maker = EventMaker(self.mapping, catalog)
         mark = schema_mark(self.mapping, catalog)
         empty = EmptyPaths(self.mapping)
-        pace = Pace(content, self._progress)
         for batch in _batches(located_records(content, self.mapping.layout, self.mapping.paths), AT_ONCE):
             if stop.is_set():
                 break
@@ -194,7 +194,7 @@ class Feed:
             if done is None:
                 break
             self._settle(taken, read, done, mark, refusals, content.place)
-            pace.see(batch[-1])
+            pace.see(content, batch[-1])
         self._told.wrong(content.place, [] if stop.is_set() else empty.told(content.place))
         return catalog
 

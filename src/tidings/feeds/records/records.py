@@ -31,11 +31,14 @@ Record: TypeAlias = dict[str, tuple[Any, ...]]
 
 
 class Located(NamedTuple):
-    """A record and where it stands: the line in which it begins, 0 where that is not known, and its number from 1."""
+    """A record and where it stands: the line in which it begins, 0 where that is not known, and its number from 1.
+
+    `of`: how many records there are, 0 where that is not known before all are read."""
 
     record: Record
     line: int
     number: int
+    of: int = 0
 
     @property
     def place(self) -> str:
@@ -59,16 +62,22 @@ def located_records(content: Content, layout: Layout, paths: Iterable[str]) -> I
         case "csv":
             found = _rows(content, layout, wanted)
         case "json":
-            found = _objects(content, layout, wanted)
+            return _counted(content, layout, wanted)
         case _:
             found = _elements(content, layout, wanted)
     return _numbered(content, found)
 
 
-def _numbered(content: Content, found: Iterator[tuple[int, Record]]) -> Iterator[Located]:
+def _counted(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator[Located]:
+    """A document of JSON is in memory as a whole, so that it is known how many records it has."""
+    values = list(located_values(content, layout))
+    yield from _numbered(content, _objects(values, layout, wanted), 0 if layout.each else len(values))
+
+
+def _numbered(content: Content, found: Iterator[tuple[int, Record]], of: int = 0) -> Iterator[Located]:
     """Whoever takes them one by one has had a million when it is said that there are more."""
     for number, (line, record) in enumerate(islice(found, MOST_RECORDS), 1):
-        yield Located(record, line, number)
+        yield Located(record, line, number, of)
     if next(found, None) is not None:
         raise UnreadableFeed(content.place, f"only its first {MOST_RECORDS:,} records were read; divide it")
 
@@ -84,12 +93,14 @@ def _rows(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator
         yield line, {path: (row[place],) for path, place in places if place < len(row)}
 
 
-def _objects(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator[tuple[int, Record]]:
+def _objects(
+    values: Iterable[tuple[int, Any]], layout: Layout, wanted: tuple[str, ...]
+) -> Iterator[tuple[int, Record]]:
     inner = _inner(layout, wanted)
     outer = [(path, JsonPath.parse(path.removeprefix(OUTER).strip())) for path in wanted if path not in inner]
     ways = [(path, JsonPath.parse(path)) for path in inner]
     each = JsonPath.parse(layout.each)
-    for line, one in located_values(content, layout):
+    for line, one in values:
         if not layout.each:
             yield line, {path: _values(way.values(one)) for path, way in ways}
             continue

@@ -22,11 +22,15 @@ _OF_TEXT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What was got from a place; `encoding` is what whoever sent it said about it."""
+    """What was got from a place; `encoding` is what whoever sent it said about it.
+
+    A look at a folder reads several files: this is the `number`th of `of`."""
 
     place: str
     body: bytes
     encoding: str = ""
+    number: int = 1
+    of: int = 1
 
 
 def decoded(content: Content, layout: Layout) -> str:

@@ -46,12 +46,11 @@ class FolderSource:
         self._forget(names)
         before, self._ahead = self._ahead, {}
         left = self._patience
-        for name in names:
+        unread = [name for name in names if not self._is_read(name)]
+        for number, name in enumerate(unread, 1):
             path = self.folder / name
             try:
                 mark = _mark(path)
-                if self._read.get(name) == mark:
-                    continue
                 if not self._is_settled(name, mark, before):
                     settled, left = self._waited_for(path, mark, left, stop)
                     if settled is None:
@@ -67,9 +66,15 @@ class FolderSource:
                 problem = SourceUnreachable(str(path), failed.strerror or str(failed))
                 continue
             self._offered = {str(path): mark}
-            yield Content(str(path), body)
+            yield Content(str(path), body, number=number, of=len(unread))
         if problem is not None:
             raise problem
+
+    def _is_read(self, name: str) -> bool:
+        try:
+            return self._read.get(name) == _mark(self.folder / name)
+        except OSError:
+            return False
 
     def _is_settled(self, name: str, mark: Mark, before: dict[str, Mark]) -> bool:
         age = self._clock() - mark[1] / 1e9
