@@ -67,7 +67,7 @@ WRONG = [
     ({"every": "often"}, "every", "expected a number, got 'often'"),
     ({"every": True}, "every", "expected a number"),
     ({"every": float("nan")}, "every", "expected a number"),
-    ({"format": "yaml"}, "format", "expected 'csv', 'json', 'xml' or 'html', got 'yaml'"),
+    ({"format": "yaml"}, "format", "expected 'csv', 'json', 'xml', 'html', 'icalendar' or 'log', got 'yaml'"),
     ({"format": None}, "format", "it is missing"),
     ({"records": None}, "records", "it is missing"),
     ({"records": "//li"}, "records", "the path '//li'"),

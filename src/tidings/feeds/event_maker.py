@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from collections.abc import Mapping as TypingMapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from itertools import zip_longest
+from typing import Any, TypeAlias
 
 from tidings.events import BrokenRule
 from tidings.feeds.errors import SchemaClash, SchemaLacks
 from tidings.feeds.mapping.mapping import Field, Mapping
-from tidings.feeds.records.conversion import Converter, as_text
+from tidings.feeds.records.conversion import Converter, as_text, is_empty
 from tidings.feeds.records.json_path import written
 from tidings.feeds.records.records import MOST_VALUES, Record
 from tidings.schema import AttributeUse, Catalog, Kind, json_form
 from tidings.schema.catalog import EVENT_TYPE
-from tidings.schema.hierarchy import below
+from tidings.schema.hierarchy import SEPARATOR, below
+from tidings.schema.values import Place
+
+Values: TypeAlias = tuple[Any, ...]
 
 _LONGEST_ID = 1_000
-_READ_ALIKE = {Kind.NUMERIC: "number", Kind.TIME: "time"}  # all other kinds are text
+_READ_ALIKE = {Kind.NUMERIC: "number", Kind.TIME: "time", Kind.PLACE: "place"}  # all other kinds are text
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,10 @@ class EventMaker:
                 rule = BrokenRule("domain", one.attribute, list(found[:MOST_VALUES]), problem)
                 faults.see(rule, "too many values", True)
                 continue
+            if one.longitude:
+                found = pairs(found, record.get(one.longitude, ()), one.reading.missing)
+            elif one.path:
+                found = category_paths(found, one.path)
             values, wrong = converter.values(found)
             for bad in wrong:
                 shown = found[0] if len(found) == 1 else list(found)
@@ -78,7 +87,9 @@ class EventMaker:
             if one.parent and (above := first_text(record, one.parent)):
                 above = parents[one.attribute] = above.lower() if one.reading.lower else above
                 values = tuple(value if value == above else below(above, str(value)) for value in values)
-            if values:
+            if values and isinstance(values[0], Place):
+                attributes[one.attribute] = _places(values)
+            elif values:
                 attributes[one.attribute] = values[0] if len(values) == 1 else list(values)
         raw["attributes"] = attributes
         return Made(raw, tuple(faults.errors), parents, tuple(faults.left_out), tuple(faults.names))
@@ -107,6 +118,36 @@ class EventMaker:
             rule = BrokenRule("form", "time", record[reading.path][0], f"time: {bad}")
             faults.see(rule, bad.fault, reading.on_bad != "missing")
         return str(values[0]) if values else None
+
+
+def pairs(latitudes: Values, longitudes: Values, missing: tuple[str, ...] = ()) -> Values:
+    """Latitude and longitude of each place; not where both are missing."""
+    both = zip_longest(_flat(latitudes), _flat(longitudes))
+    return tuple(pair for pair in both if not all(is_empty(one, missing) for one in pair))
+
+
+def category_paths(found: Values, path: str | bool) -> Values:
+    """Texts as a hierarchy has them: `Clothing > Shoes`, of a list of names or of a text with a separator."""
+    if path is True:
+        listed = [one for one in found if isinstance(one, list) and any(isinstance(below, list) for below in one)]
+        lists = [below for one in listed for below in one] if listed else [list(_flat(found))]
+    else:
+        lists = [str(text).split(str(path)) for text in _flat(found) if isinstance(text, str)]
+    named = ([as_text(name).strip() for name in one if not is_empty(name)] for one in lists if isinstance(one, list))
+    return tuple(SEPARATOR.join(name for name in names if name) for names in named if any(names))
+
+
+def _flat(found: Values) -> Iterator[Any]:
+    for one in found:
+        if isinstance(one, list):
+            yield from one
+        else:
+            yield one
+
+
+def _places(values: tuple[Any, ...]) -> list[Any]:
+    pairs = [value.pair for value in values]
+    return pairs[0] if len(pairs) == 1 else pairs
 
 
 class Faults:

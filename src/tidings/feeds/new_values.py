@@ -11,7 +11,7 @@ from tidings.feeds.event_maker import Made
 from tidings.feeds.mapping.mapping import Mapping
 from tidings.schema import Catalog, Domain, Kind
 from tidings.schema.growth import AppendNode, AppendValue
-from tidings.schema.hierarchy import below, is_node_name
+from tidings.schema.hierarchy import SEPARATOR, below, is_node_name
 from tidings.schema.values import is_text
 
 LONGEST_VALUE = 200  # characters; what is longer is no value of an enumeration but something gone wrong
@@ -31,7 +31,7 @@ class Growth:
     """At most `mapping.grow_limit` values in all: a feed gone wrong must not flood a schema that all share."""
 
     def __init__(self, mapping: Mapping) -> None:
-        self._attributes = [one.attribute for one in mapping.fields if one.grow]
+        self._fields = [one for one in mapping.fields if one.grow]
         self.left = mapping.grow_limit
         self.problem = ""  # why there is no more growth, once there is none
 
@@ -64,7 +64,8 @@ class Growth:
         return client.schema() if wanted and not self.problem else catalog, appended
 
     def _wanted(self, made: list[Made], catalog: Catalog) -> Iterator[Unseen]:
-        for name in self._attributes:
+        for field in self._fields:
+            name = field.attribute
             domain = catalog.domain_of(name)
             if domain is None or not domain.listed:
                 continue
@@ -75,11 +76,25 @@ class Growth:
                 if parent is not None and not domain.names(parent) and _fits(parent, domain):
                     yield Unseen(domain.name, domain.kind, parent)
                 for value in _listed(one.raw["attributes"].get(name)):
+                    if field.path and domain.kind is Kind.HIERARCHICAL:
+                        yield from _nodes(str(value), domain)
+                        continue
                     if not isinstance(value, str) or domain.names(value) or value == parent:
                         continue
                     value = value if parent is None else value.removeprefix(below(parent, ""))
                     if _fits(value, domain):
                         yield Unseen(domain.name, domain.kind, value, parent)
+
+
+def _nodes(path: str, domain: Domain) -> Iterator[Unseen]:
+    """The nodes of a whole path that are not there, from the top; nothing where one of them cannot be."""
+    names = path.split(SEPARATOR)
+    if not all(_fits(name, domain) for name in names):
+        return
+    for length in range(1, len(names) + 1):
+        above = SEPARATOR.join(names[: length - 1]) or None
+        if not domain.hierarchy.has_path(SEPARATOR.join(names[:length])):
+            yield Unseen(domain.name, domain.kind, names[length - 1], above)
 
 
 def _fits(value: str, domain: Domain) -> bool:

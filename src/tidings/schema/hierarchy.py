@@ -146,6 +146,10 @@ class Hierarchy:
         """Whether it is a path or the end of one, be it of several."""
         return isinstance(text, str) and bool(self._meant(text))
 
+    def has_path(self, text: str) -> bool:
+        """Whether it is the whole path of a node, not only the end of one."""
+        return text in self._numbers
+
     def number(self, text: str) -> int:
         """Of the node with this path, or whose path alone ends so; raises UnknownNode or AmbiguousNode."""
         number = self._numbers.get(text)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import threading
 from contextlib import nullcontext
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from tidings.cli.files.feed_add import add
 from tidings.cli.files.feed_examples import auctions, flights
+from tidings.cli.files.feed_results import report, until_stopped, write_proposal
 from tidings.cli.files.feed_sources import inferred_from, sampled
 from tidings.cli.options import ExistingFile, load_catalog, writable
 from tidings.cli.server.server import DEFAULT_SERVER, AsJson, InsteadServer, Server, Token, connected, instead
-from tidings.cli.stopping import stopping
 from tidings.cli.terminal import (
     INPUT_WAS_WRONG,
     counted,
@@ -25,15 +24,16 @@ from tidings.cli.terminal import (
     plain_errors,
     service_log,
     warn,
-    written_whole,
 )
 from tidings.schema import Catalog, json_form
 
 if TYPE_CHECKING:  # httpx and lxml take long to load, and `--help` needs neither
-    from tidings.feeds import Counters, Feed, Proposal
+    pass
 
 app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Turn CSV, JSON, XML and HTML listings into events."
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Turn files and web pages into events: CSV, JSON, XML, HTML, news feeds, calendars, logs.",
 )
 
 MappingFile = Annotated[
@@ -87,12 +87,12 @@ def run(
                 for feed in feeds:
                     feed.once()
             else:
-                _until_stopped(feeds)
+                until_stopped(feeds)
         finally:
             if kept is not None:
                 kept.close()
             for feed in feeds:
-                _told(feed.mapping.name, feed.counters, as_json)
+                report(feed.mapping.name, feed.counters, as_json)
     if once and any(feed.counters.refused or feed.counters.failures for feed in feeds):
         raise typer.Exit(INPUT_WAS_WRONG)
 
@@ -158,8 +158,8 @@ def infer(
         str, typer.Option(metavar="NAME", help="The event type. Default: the source's name. Not with a mapping.")
     ] = "",
     form: Annotated[
-        Literal["csv", "json", "xml", "html"] | None,
-        typer.Option("--format", help="The format, if neither the name nor the site shows it."),
+        Literal["csv", "json", "xml", "html", "icalendar", "log"] | None,
+        typer.Option("--format", help="The format, if the content does not show it."),
     ] = None,
     records: Annotated[str, typer.Option(metavar="PATH", help="Where the records are. Default: detected.")] = "",
     each: Annotated[
@@ -200,7 +200,7 @@ def infer(
             wanted = changes(proposal.catalog, there)
         except SchemaClash:
             if mapping is not None:  # in which the name that clashes can be changed
-                _write(inferred(Catalog()), mapping)
+                write_proposal(inferred(Catalog()), mapping)
             raise
         for remark in proposal.remarks:
             note(remark)
@@ -209,7 +209,7 @@ def infer(
         for change in wanted:
             typer.echo(json.dumps(json_form.write_change(change)))
         if mapping is not None:
-            _write(proposal, mapping)
+            write_proposal(proposal, mapping)
         if apply and client is not None:
             version = there.version
             for change in wanted:
@@ -220,52 +220,6 @@ def infer(
             messages.print(f"{seen}; nothing was changed: --apply makes them", markup=False)
 
 
+app.command()(add)
 app.command()(auctions)
 app.command()(flights)
-
-
-def _write(proposal: Proposal, path: Path) -> None:
-    from tidings.feeds.mapping.mapping_text import write_mapping
-
-    with written_whole(path) as file:
-        file.write(write_mapping(proposal.mapping, proposal.seen).encode("utf-8", "replace"))
-    note(f"wrote the mapping to {path}")
-
-
-def _until_stopped(feeds: list[Feed]) -> None:
-    """Each in a thread of its own; what one of them cannot go on with stops all."""
-    problems: list[Exception] = []
-    with stopping() as stop:
-
-        def work(feed: Feed) -> None:
-            try:
-                feed.run(stop)
-            except Exception as problem:
-                problems.append(problem)
-                stop.set()
-
-        threads = [threading.Thread(target=work, args=(feed,), name=feed.mapping.name, daemon=True) for feed in feeds]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    if problems:
-        raise problems[0]
-
-
-def _told(name: str, counters: Counters, as_json: bool) -> None:
-    counts: dict[str, Any] = asdict(counters)
-    if as_json:
-        typer.echo(json.dumps({"feed": name, **counts}))
-    shown = [
-        f"{counts[key]:,} {key}" for key in ("published", "duplicates", "known", "refused", "appended", "failures")
-    ]
-    if counters.left_out:
-        shown.append(f"{counted(counters.left_out, 'bad value')} left out")
-    said = ", ".join(one for one in shown if not one.startswith("0 ")) or "nothing new"
-    messages.print(f"{name}: {counted(counters.records, 'record')}, {said}", markup=False)
-    for fault, count in sorted(counters.faults.items(), key=lambda one: (-one[1], one[0])):
-        messages.print(f"{name}: {count:,} × {fault}", markup=False)
-    if counters.waiting > counters.refused:
-        waiting = f"{counted(counters.waiting, 'refused record')} waiting for a changed mapping, schema or file"
-        messages.print(f"{name}: {waiting}; --rejects FILE lists them", markup=False)

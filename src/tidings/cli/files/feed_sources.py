@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
@@ -17,6 +16,7 @@ from tidings.cli.terminal import warn
 
 if TYPE_CHECKING:
     from tidings.feeds import Mapping, Proposal
+    from tidings.feeds.mapping.mapping import Origin
     from tidings.feeds.records.records import Record
     from tidings.feeds.sources.content import Content
     from tidings.schema import Catalog
@@ -61,9 +61,27 @@ def inferred_from(
     mandatory: list[str],
 ) -> Callable[[Catalog], Proposal]:
     """What is proposed for a schema that is there; both raise FeedError. The source is read only once."""
-    from tidings.feeds import SourceUnreachable, infer, propose, read_mapping
-    from tidings.feeds.mapping.mapping import Layout, Origin
-    from tidings.feeds.mapping.mapping_file import format_of
+    from tidings.feeds import infer, propose, read_mapping
+    from tidings.feeds.mapping.mapping import Layout
+    from tidings.feeds.ready.recognition import recognized
+
+    path = existing_file(source)
+    if path is not None and path.suffix == ".toml":
+        if event_type or form or records or each or encoding or mandatory:
+            raise typer.BadParameter("a mapping says all of that itself.", param_hint="'SOURCE'")
+        mapping = read_mapping(path)
+        return partial(propose, mapping, sampled(mapping))
+    content, origin, name = fetched(source, encoding)
+    layout = Layout(form or recognized(content, source).format, records, encoding=encoding, each=each)
+    if each and layout.format not in ("json", "xml", "html"):
+        raise typer.BadParameter(f"records of {layout.format} have no records inside.", param_hint="'--each'")
+    return partial(infer, content, layout, origin, event_type or name, mandatory)
+
+
+def fetched(source: str, encoding: str = "") -> tuple[Content, Origin, str]:
+    """The bytes of a file or URL, where they are from, and what they may be called. Raises FeedError."""
+    from tidings.feeds import SourceUnreachable
+    from tidings.feeds.mapping.mapping import Origin
     from tidings.feeds.sources.content import codec_of
     from tidings.feeds.sources.packed import ENDINGS
     from tidings.feeds.sources.sources import open_source
@@ -72,11 +90,6 @@ def inferred_from(
     is_url = source.startswith(("http://", "https://"))
     if path is None and not is_url:
         raise typer.BadParameter(f"{source!r} is neither a file nor a URL.", param_hint="'SOURCE'")
-    if path is not None and path.suffix == ".toml":
-        if event_type or form or records or each or encoding or mandatory:
-            raise typer.BadParameter("a mapping says all of that itself.", param_hint="'SOURCE'")
-        mapping = read_mapping(path)
-        return partial(propose, mapping, sampled(mapping))
     if encoding and codec_of(encoding) is None:
         raise typer.BadParameter(f"no encoding {encoding!r} is known.", param_hint="'--encoding'")
     origin = Origin(file=path.absolute()) if path is not None else Origin(url=source)
@@ -87,20 +100,6 @@ def inferred_from(
         looked.close()
     if not contents:  # a site that answers "not modified" to a first question
         raise SourceUnreachable(source, "there is nothing to read")
-    guessed = form or format_of(source) or _looks_like(contents[0])
-    if each and guessed == "csv":
-        raise typer.BadParameter("the rows of CSV have no records inside.", param_hint="'--each'")
     file = Path(urlsplit(source).path if is_url else source)
-    name = event_type or (Path(file.stem).stem if file.suffix[1:].lower() in ENDINGS else file.stem) or "event"
-    return partial(infer, contents[0], Layout(guessed, records, encoding=encoding, each=each), origin, name, mandatory)
-
-
-def _looks_like(content: Content) -> str:
-    from tidings.feeds.sources.packed import unpacked
-
-    start = unpacked(content.place, content.body)[:1024].removeprefix(BOM_UTF8).lstrip().lower()
-    if start.startswith((b"{", b"[")):
-        return "json"
-    if start.startswith((b"<!doctype html", b"<html")):
-        return "html"
-    return "xml" if start.startswith(b"<") else "csv"
+    name = (Path(file.stem).stem if file.suffix[1:].lower() in ENDINGS else file.stem) or "event"
+    return contents[0], origin, name

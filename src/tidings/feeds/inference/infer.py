@@ -15,8 +15,9 @@ from typing import Any
 
 from tidings.errors import shown
 from tidings.feeds.errors import NothingToInfer, SchemaClash, UnknownColumn, UnreadableFeed
-from tidings.feeds.event_maker import first_text, kind_of
+from tidings.feeds.event_maker import category_paths, first_text, kind_of, pairs
 from tidings.feeds.inference.column_kinds import Guess, guess, is_numeric, signs
+from tidings.feeds.inference.place_columns import with_places
 from tidings.feeds.inference.record_shapes import shape_of
 from tidings.feeds.mapping.mapping import Field, Layout, Mapping, Origin, Reading
 from tidings.feeds.preview import previewed
@@ -26,7 +27,7 @@ from tidings.feeds.sources.content import Content
 from tidings.language.tokens import KEYWORDS
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Hierarchy, Kind
 from tidings.schema.catalog import RESERVED
-from tidings.schema.hierarchy import below, is_node_name
+from tidings.schema.hierarchy import SEPARATOR, below, is_node_name
 
 SAMPLED = 10_000  # records
 _MOST_VALUES = 1_000  # of a proposed enumeration
@@ -42,6 +43,7 @@ _WHY = {
     Kind.TEXT: "the texts are long",
     Kind.STRING: "the values differ and are short",
     Kind.HIERARCHICAL: "the schema says so",
+    Kind.PLACE: "columns of latitudes and longitudes",
 }
 
 
@@ -93,7 +95,8 @@ def infer(
         remarks += (str(problem),)
     if not records:
         raise NothingToInfer(content.place, advice)
-    proposal = propose(replace(draft, id=_id(records, names)), records, there)
+    draft = replace(draft, id=_id(records, names), fields=with_places(fields, records, there))
+    proposal = propose(draft, records, there)
     return replace(proposal, remarks=remarks + proposal.remarks)
 
 
@@ -139,11 +142,13 @@ def _kept_promise(mapping: Mapping, sample: list[Record], catalog: Catalog) -> I
 
 def seen_in(sample: list[Record], before: Field, after: Field, there: Catalog | None) -> str:
     """`98 % of 500 records, 37 distinct: 'audi', 'bmw', 'vw'; enumerated: few short values repeat`."""
-    texts = [texts for record in sample if (texts := _values(record, after.reading))]
+    texts = [texts for record in sample if (texts := _told(record, after))]
     distinct = dict.fromkeys(text for found in texts for text in found)
     share = 100 * len(texts) // len(sample) if sample else 0
     examples = ", ".join(shown(text) for text in list(distinct)[:3])
-    if before.kind is not None:
+    if before.longitude:
+        why = _WHY[Kind.PLACE]
+    elif before.kind is not None:
         why = "the mapping says so"
     elif there is not None and there.domain_of(before.attribute) is not None:
         why = "the schema says so"
@@ -186,6 +191,14 @@ def _found(record: Record, reading: Reading) -> list[Any]:
     return [value for value in parts(record.get(reading.path, ()), reading) if isinstance(value, str | int | float)]
 
 
+def _told(record: Record, one: Field) -> list[str]:
+    """For people to read."""
+    if one.longitude:
+        both = pairs(record.get(one.reading.path, ()), record.get(one.longitude, ()), one.reading.missing)
+        return [f"{latitude}, {longitude}" for latitude, longitude in both]
+    return _values(record, one.reading)
+
+
 def _values(record: Record, reading: Reading) -> list[str]:
     """The same as text."""
     return [as_text(value) for value in _found(record, reading)]
@@ -198,6 +211,8 @@ def _domain(name: str, one: Field, sample: list[Record]) -> Domain:
     texts = dict.fromkeys(value for record in sample for value in _values(record, one.reading) if _fits(value))
     if kind is Kind.ENUMERATED:
         return Domain(name, kind, values=tuple(sorted(texts))[:_MOST_VALUES])
+    if one.path:
+        return Domain(name, kind, hierarchy=_tree(one, sample))
     hierarchy = Hierarchy()
     above = replace(one.reading, path=one.parent, constant=None, split="")
     for record in sample:
@@ -209,6 +224,22 @@ def _domain(name: str, one: Field, sample: list[Record]) -> Domain:
             if _fits_a_node(value) and path not in hierarchy and len(hierarchy) < _MOST_VALUES:
                 hierarchy = hierarchy.append(value, parent)
     return Domain(name, kind, hierarchy=hierarchy)
+
+
+def _tree(one: Field, sample: list[Record]) -> Hierarchy:
+    """Of fields with whole paths."""
+    found = (category_paths(record.get(one.reading.path, ()), one.path) for record in sample)
+    paths = dict.fromkeys(str(path) for listed in found for path in parts(listed, one.reading))
+    hierarchy = Hierarchy()
+    for path in paths:
+        names = path.split(SEPARATOR)
+        if not all(map(_fits_a_node, names)):
+            continue
+        for length in range(1, len(names) + 1):
+            above = SEPARATOR.join(names[: length - 1]) or None
+            if len(hierarchy) < _MOST_VALUES and not hierarchy.has_path(SEPARATOR.join(names[:length])):
+                hierarchy = hierarchy.append(names[length - 1], above)
+    return hierarchy
 
 
 def _joined(one: Domain, other: Domain) -> Domain:

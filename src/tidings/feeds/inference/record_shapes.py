@@ -18,7 +18,7 @@ from tidings.feeds.mapping.mapping import OUTER, Layout
 from tidings.feeds.records.csv_rows import csv_rows
 from tidings.feeds.records.element_path import ElementPath, local_name, place_of, text_of
 from tidings.feeds.records.json_path import JsonPath, written
-from tidings.feeds.records.records import document, json_document, json_records, record_elements
+from tidings.feeds.records.records import document, flat_records, json_document, json_records, record_elements
 from tidings.feeds.sources.content import Content, decoded
 
 _SAMPLED = 1_000  # records
@@ -50,6 +50,9 @@ def shape_of(content: Content, layout: Layout) -> Shape:
             return _csv_shape(layout, next(csv_rows(content, layout), (0, []))[1])
         case "json":
             return _json_shape(content, layout)
+        case "icalendar" | "log":
+            found = islice(flat_records(content, layout), _SAMPLED)
+            return _cut(layout, {path: path for _, record in found for path in record if path != "text"})
         case _:
             return _element_shape(content, layout)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tidings.schema import Kind
 
-FORMATS = ("csv", "json", "xml", "html")
+FORMATS = ("csv", "json", "xml", "html", "icalendar", "log")
 EVERY = 60.0  # seconds between two looks at a source
 GROW_LIMIT = 1_000
 OUTER = "^"
@@ -75,6 +75,8 @@ class Field:
     several: bool = False
     grow: bool = False  # unseen values may be appended to the domain
     parent: str = ""  # hierarchical: the path to the node above
+    path: str | bool = False  # hierarchical: the separator of the names in one text; True: a list has the names
+    longitude: str = ""  # place: the path to it; then the reading's path leads to the latitude
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class Mapping:
     @property
     def paths(self) -> tuple[str, ...]:
         """All that have to be read of a record."""
-        wanted = [*self.id, *(one.reading.path for one in self.fields), *(one.parent for one in self.fields)]
+        wanted = [*self.id, *(path for one in self.fields for path in (one.reading.path, one.parent, one.longitude))]
         if self.time is not None:
             wanted.append(self.time.path)
         return tuple(dict.fromkeys(path for path in wanted if path))

@@ -16,6 +16,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -39,7 +40,9 @@ from tidings.feeds.mapping.mapping import (
 )
 from tidings.feeds.mapping.mapping_table import Table
 from tidings.feeds.records.element_path import ElementPath
+from tidings.feeds.records.icalendar import calendar_path
 from tidings.feeds.records.json_path import JsonPath
+from tidings.feeds.records.log_lines import log_path
 from tidings.feeds.sources.content import codec_of
 from tidings.feeds.sources.packed import ENDINGS
 from tidings.feeds.sources.url_source import host_of
@@ -59,7 +62,18 @@ READING_KEYS: tuple[str, ...] = (
     "zone",
 )
 READING_KEYS += ("missing", "pattern", "replace", "on_bad")
-FIELD_KEYS = (*READING_KEYS, "kind", "domain", "mandatory", "several", "grow", "parent")
+FIELD_KEYS = (
+    *READING_KEYS,
+    "kind",
+    "domain",
+    "mandatory",
+    "several",
+    "grow",
+    "parent",
+    "path",
+    "latitude",
+    "longitude",
+)
 TIME_KEYS = ("from", "time_format", "zone", "missing", "pattern", "replace", "on_bad")
 KEYS: tuple[str, ...] = (*ORIGINS, "every", "pattern", "format", "records", "each", "delimiter", "encoding")
 KEYS += ("event_type", "source", "contact", "id", "time", "grow_limit", "fields")
@@ -151,8 +165,8 @@ def _layout(table: Table) -> Layout:
     if not format:
         raise table.wrong("format", f"expected {one_of(FORMATS)}; it is missing and no ending says it")
     records = table.text("records")
-    if records and format == "csv":
-        raise table.wrong("records", "the rows of CSV are its records; leave it out")
+    if records and format in ("csv", "log"):
+        raise table.wrong("records", f"the {'rows' if format == 'csv' else 'lines'} are the records; leave it out")
     if not records and format in ("xml", "html"):
         raise table.wrong(
             "records", "expected the path of the elements that are records, such as 'li.item'; it is missing"
@@ -169,8 +183,8 @@ def _layout(table: Table) -> Layout:
     if encoding and codec_of(encoding) is None:
         raise table.wrong("encoding", f"no encoding {shown(encoding)} is known; expected one such as 'utf-8'")
     each = table.text("each")
-    if each and format == "csv":
-        raise table.wrong("each", "the rows of CSV have no records inside; leave it out")
+    if each and format not in ("json", "xml", "html"):
+        raise table.wrong("each", f"records of {format} have no records inside; leave it out")
     _check_path(table, "each", each, format)
     if "@" in each:
         raise table.wrong("each", "a record is an element, not an attribute")
@@ -182,6 +196,7 @@ def format_of(name: str) -> str | None:
     words = name.partition("?")[0].partition("#")[0].lower().split(".")
     ending = words[-2] if words[-1] in ENDINGS and len(words) > 1 else words[-1]
     others = {"htm": "html", "jsonl": "json", "ndjson": "json", "geojson": "json", "rss": "xml", "atom": "xml"}
+    others |= {"ics": "icalendar", "ical": "icalendar"}
     return others.get(ending, ending if ending in FORMATS else None)
 
 
@@ -190,6 +205,8 @@ def _check_path(table: Table, key: str, path: str, format: str) -> None:
         "json": JsonPath.parse,
         "xml": ElementPath.parse,
         "html": ElementPath.parse,
+        "icalendar": calendar_path,
+        "log": log_path,
     }
     if path and format in parse:
         if path.startswith(OUTER) and key not in ("records", "each"):
@@ -283,7 +300,10 @@ def _field(above: Table, name: str, raw: Any, format: str) -> Field:
     except IllegalName as problem:
         raise above.wrong(f"fields.{key}", str(problem)) from None
     reading = _reading(table, format)
-    if (reading.constant is None) == (not reading.path):
+    longitude = table.text("longitude")
+    if longitude or "latitude" in table.raw:
+        reading = replace(reading, path=_latitude(table, longitude, format))
+    elif (reading.constant is None) == (not reading.path):
         raise table.wrong("from", "expected a path, or 'constant', and not both")
     named = table.choice("kind", tuple(str(kind) for kind in Kind))
     kind = Kind(named) if named else None
@@ -294,6 +314,8 @@ def _field(above: Table, name: str, raw: Any, format: str) -> Field:
     if parent and kind not in (None, Kind.HIERARCHICAL):
         raise table.wrong("parent", f"only hierarchical values have a parent; this one is {kind}")
     _check_path(table, "parent", parent, format)
+    if longitude and kind not in (None, Kind.PLACE):
+        raise table.wrong("longitude", f"only places have one; this attribute is {kind}")
     return Field(
         name,
         reading,
@@ -303,4 +325,31 @@ def _field(above: Table, name: str, raw: Any, format: str) -> Field:
         table.flag("several", bool(reading.split)),
         table.flag("grow", False),
         parent,
+        _category_path(table, kind, parent),
+        longitude,
     )
+
+
+def _latitude(table: Table, longitude: str, format: str) -> str:
+    """Its path; `latitude` and `longitude` come together, and without `from`."""
+    latitude = table.text("latitude")
+    if not latitude or not longitude:
+        missing = "longitude" if latitude else "latitude"
+        raise table.wrong(missing, "a place needs both latitude and longitude")
+    for key in ("from", "constant"):
+        if key in table.raw:
+            raise table.wrong(key, "latitude and longitude say where the place is; remove this key")
+    _check_path(table, "latitude", latitude, format)
+    _check_path(table, "longitude", longitude, format)
+    return latitude
+
+
+def _category_path(table: Table, kind: Kind | None, parent: str) -> str | bool:
+    path = table.raw.get("path", False)
+    if not isinstance(path, str | bool) or (isinstance(path, str) and not path.strip()):
+        raise table.wrong("path", f"expected the separator, such as '>' or '/', or true for a list; got {shown(path)}")
+    if path and kind not in (None, Kind.HIERARCHICAL):
+        raise table.wrong("path", f"only hierarchical values have a path; this attribute is {kind}")
+    if path and parent:
+        raise table.wrong("path", "a path names all nodes above; remove `parent`")
+    return path

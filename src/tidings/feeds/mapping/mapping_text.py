@@ -37,7 +37,7 @@ def write_mapping(mapping: Mapping, seen: dict[str, str] | None = None) -> str:
     for one in mapping.fields:
         text += ["", *([_comment(seen[one.attribute])] if seen and one.attribute in seen else [])]
         text += [f"[fields.{one.attribute if BARE.fullmatch(one.attribute) else _toml(one.attribute)}]"]
-        text += _reading_lines(one.reading)
+        text += _reading_lines(one.reading, "latitude" if one.longitude else "from")
         members: list[tuple[str, Any, Any]] = [
             ("kind", str(one.kind or ""), ""),
             ("domain", one.domain, ""),
@@ -45,6 +45,8 @@ def write_mapping(mapping: Mapping, seen: dict[str, str] | None = None) -> str:
             ("several", one.several, bool(one.reading.split)),
             ("grow", one.grow, False),
             ("parent", one.parent, ""),
+            ("path", one.path, False),
+            ("longitude", one.longitude, ""),
         ]
         text += [f"{key} = {_toml(value)}" for key, value, default in members if value != default]
     return "\n".join(text) + "\n"
@@ -54,9 +56,10 @@ def _comment(line: str) -> str:
     return "# " + "".join(character if character.isprintable() else " " for character in line)
 
 
-def _reading_lines(reading: Reading) -> list[str]:
+def _reading_lines(reading: Reading, path: str = "from") -> list[str]:
+    """`path` is the key of its path."""
     plain = Reading()
-    named = zip(READING_KEYS, Reading.__slots__, strict=True)
+    named = zip((path, *READING_KEYS[1:]), Reading.__slots__, strict=True)
     pairs = [(key, getattr(reading, name), getattr(plain, name)) for key, name in named]
     return [f"{key} = {_value(key, value)}" for key, value, default in pairs if value != default]
 

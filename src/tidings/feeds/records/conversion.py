@@ -17,6 +17,7 @@ from tidings.errors import shown
 from tidings.feeds.mapping.mapping import Reading
 from tidings.feeds.records.numbers import NotANumber, number_in
 from tidings.schema import Instant, Kind
+from tidings.schema.values import Place
 from tidings.schema.values import number as canonical_number
 
 LONGEST_MATCHED = 10_000  # characters of a text in which a pattern is looked for
@@ -100,6 +101,8 @@ def _reader(reading: Reading, kind: Kind) -> Callable[[Any], Value]:
             return lambda part: number(part, reading.decimal, reading.unit)
         case Kind.TIME:
             return lambda part: str(instant(part, reading.time_format, reading.zone))
+        case Kind.PLACE:
+            return lambda part: place(part, reading.decimal, reading.missing)
         case _:
             return as_text
 
@@ -181,6 +184,23 @@ def number(raw: Any, decimal: str = ".", units: tuple[str, ...] = ()) -> int | f
     except ValueError as problem:
         fault = problem.fault if isinstance(problem, NotANumber) else "not a number"
         raise Unconvertible(f"{shown(raw)} cannot be read as a number: {problem}", fault) from None
+
+
+def place(raw: Any, decimal: str = ".", missing: tuple[str, ...] = ()) -> Place:
+    """Of a pair, the latitude first, or a text such as `37.8, -122.4`. Raises Unconvertible."""
+    try:
+        if isinstance(raw, str):
+            return Place.parse(raw)
+        if not isinstance(raw, tuple) or any(is_empty(one, missing) for one in raw):
+            raise ValueError("expected a latitude and a longitude")
+        return Place.of(*(number(one, decimal) for one in raw))
+    except ValueError as problem:
+        raise Unconvertible(f"{shown(raw)} cannot be read as a place: {problem}", "not a place") from None
+
+
+def is_empty(raw: Any, missing: tuple[str, ...] = ()) -> bool:
+    """Whether there is no value."""
+    return raw is None or (isinstance(raw, str) and not raw.strip()) or is_missing(raw, missing)
 
 
 def instant(raw: Any, forms: tuple[str, ...] = (), zone: str = "") -> Instant:

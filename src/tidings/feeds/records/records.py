@@ -18,7 +18,9 @@ from tidings.feeds.errors import NoRecords, UnreadableFeed
 from tidings.feeds.mapping.mapping import OUTER, Layout
 from tidings.feeds.records.csv_rows import csv_rows
 from tidings.feeds.records.element_path import ElementPath, local_name
+from tidings.feeds.records.icalendar import calendar_entries
 from tidings.feeds.records.json_path import JsonPath
+from tidings.feeds.records.log_lines import log_lines
 from tidings.feeds.sources.content import Content as Content  # what records are read from, for whoever reads them
 from tidings.feeds.sources.content import decoded
 from tidings.feeds.sources.packed import LARGEST as LARGEST
@@ -63,6 +65,8 @@ def located_records(content: Content, layout: Layout, paths: Iterable[str]) -> I
             found = _rows(content, layout, wanted)
         case "json":
             return _counted(content, layout, wanted)
+        case "icalendar" | "log":
+            found = _named(flat_records(content, layout), wanted)
         case _:
             found = _elements(content, layout, wanted)
     return _numbered(content, found)
@@ -91,6 +95,16 @@ def _rows(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator
     places = [(path, header.index(path)) for path in wanted]
     for line, row in rows:
         yield line, {path: (row[place],) for path, place in places if place < len(row)}
+
+
+def flat_records(content: Content, layout: Layout) -> Iterator[tuple[int, Record]]:
+    """Of formats whose records have values by name: calendars and logs. Raises UnreadableFeed."""
+    return calendar_entries(content, layout) if layout.format == "icalendar" else log_lines(content, layout)
+
+
+def _named(found: Iterator[tuple[int, Record]], wanted: tuple[str, ...]) -> Iterator[tuple[int, Record]]:
+    for line, record in found:
+        yield line, {path: _values(iter(record.get(path, ()))) for path in wanted}
 
 
 def _objects(

@@ -1,0 +1,129 @@
+"""The ready mappings: TOML files like any mapping, without a source, and with `choices` where sources of the format
+differ in what they have."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from tidings.feeds.errors import NothingToInfer, SchemaClash, UnreadableFeed
+from tidings.feeds.event_maker import first_text, kind_of
+from tidings.feeds.inference.infer import SAMPLED, Proposal, infer, propose
+from tidings.feeds.mapping.mapping import Field, Layout, Mapping, Origin
+from tidings.feeds.mapping.mapping_file import mapping_of
+from tidings.feeds.ready.recognition import Recognized
+from tidings.feeds.records.records import Record, read_records
+from tidings.feeds.sources.content import Content
+from tidings.schema import Catalog
+
+READY = ("rss", "atom", "earthquakes", "icalendar", "common_log", "combined_log")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyMapping:
+    """Of `ids` the first is taken that tells all records apart, of `times` the first that any record has."""
+
+    mapping: Mapping
+    ids: tuple[tuple[str, ...], ...] = ()
+    times: tuple[str, ...] = ()
+
+
+def ready_mapping(name: str, origin: Origin, event_type: str = "") -> ReadyMapping:
+    document = tomllib.loads(files("tidings.feeds.ready").joinpath(f"{name}.toml").read_text("utf-8"))
+    choices: dict[str, list[Any]] = document.pop("choices", {})
+    document["event_type"] = event_type or document["event_type"]
+    mapping = mapping_of({**document, "file": "-"}, f"{name}.toml", Path())
+    ids = tuple((one,) if isinstance(one, str) else tuple(one) for one in choices.get("id", ()))
+    return ReadyMapping(replace(mapping, origin=origin, source="", file=""), ids, tuple(choices.get("time", ())))
+
+
+def proposed(
+    content: Content, found: Recognized, origin: Origin, name: str, there: Catalog | None = None, encoding: str = ""
+) -> Proposal:
+    """By the ready mapping, else by inference; `name` is the event type, and may be empty for a ready mapping. An
+    attribute whose name means something else in the schema gets another one. Raises FeedError."""
+    if not found.ready:
+        layout = Layout(found.format, found.records, encoding=encoding)
+        try:
+            return infer(content, layout, origin, name, there=there)
+        except SchemaClash:
+            mapping = infer(content, layout, origin, name).mapping
+            return _fitted(mapping, _sample(content, mapping.layout, mapping.paths)[0], there)
+    ready = ready_mapping(found.ready, origin, name)
+    ready = replace(ready, mapping=replace(ready.mapping, layout=replace(ready.mapping.layout, encoding=encoding)))
+    paths = dict.fromkeys((*ready.mapping.paths, *(path for one in ready.ids for path in one), *ready.times))
+    records, problem = _sample(content, ready.mapping.layout, tuple(paths))
+    if not records:
+        raise problem or NothingToInfer(content.place, "try again when it has some")
+    mapping, unused = _trimmed(_chosen(ready, records), records)
+    proposal = _fitted(mapping, records, there)
+    remarks = (
+        *((str(problem),) if problem else ()),
+        *((f"not in any record, so left out: {unused}",) if unused else ()),
+    )
+    return replace(proposal, remarks=remarks + proposal.remarks)
+
+
+def _sample(content: Content, layout: Layout, paths: tuple[str, ...]) -> tuple[list[Record], UnreadableFeed | None]:
+    """The first records, and why there are no more of them."""
+    records: list[Record] = []
+    try:
+        for record in islice(read_records(content, layout, paths), SAMPLED):
+            records.append(record)
+    except UnreadableFeed as problem:
+        return records, problem
+    return records, None
+
+
+def _chosen(ready: ReadyMapping, records: list[Record]) -> Mapping:
+    mapping = ready.mapping
+    if ready.ids:
+        mapping = replace(mapping, id=next((ids for ids in ready.ids if _tell_apart(ids, records)), ()))
+    if ready.times and mapping.time is not None:
+        path = next((path for path in ready.times if any(first_text(one, path) for one in records)), "")
+        mapping = replace(mapping, time=replace(mapping.time, path=path) if path else None)
+    return mapping
+
+
+def _tell_apart(paths: tuple[str, ...], records: list[Record]) -> bool:
+    ids = [tuple(first_text(record, path) for path in paths) for record in records]
+    return all(map(all, ids)) and len(set(ids)) == len(ids)
+
+
+def _trimmed(mapping: Mapping, records: list[Record]) -> tuple[Mapping, str]:
+    """Without attributes that no record has, and their names."""
+    used = tuple(one for one in mapping.fields if any(first_text(record, one.reading.path) for record in records))
+    unused = [one.attribute for one in mapping.fields if one not in used]
+    return (replace(mapping, fields=used), ", ".join(unused)) if used else (mapping, "")
+
+
+def _fitted(mapping: Mapping, records: list[Record], there: Catalog | None) -> Proposal:
+    """With other names where the schema means something else by a name."""
+    if there is None:
+        return propose(mapping, records)
+    fields = tuple(_renamed(one, mapping.event_types[0], there) for one in mapping.fields)
+    remarks = tuple(
+        f"{old.attribute!r} means something else in the schema; here it is {new.attribute!r}"
+        for old, new in zip(mapping.fields, fields, strict=True)
+        if old.attribute != new.attribute
+    )
+    proposal = propose(replace(mapping, fields=fields), records, there)
+    return replace(proposal, remarks=remarks + proposal.remarks)
+
+
+def _renamed(one: Field, event_type: str, there: Catalog) -> Field:
+    known = there.domain_of(one.attribute)
+    longer = f"{event_type}_{one.attribute}"
+    if known is None:
+        domain = there.domain(one.domain or one.attribute)
+        return one if domain is None or domain.kind is one.kind else replace(one, domain=longer)
+    try:
+        kind_of(one, there)
+    except SchemaClash:
+        return replace(one, attribute=longer, domain="")
+    closed = known.listed and not known.open and one.kind is not known.kind
+    return replace(one, attribute=longer, domain="") if closed else one
