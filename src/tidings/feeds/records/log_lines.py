@@ -57,7 +57,9 @@ def parts(line: str) -> LogLine | None:
     found = _LINE.match(line) if len(line) <= LONGEST else None
     if found is None:
         return None
-    said = {name: (part,) for name, part in zip(_NAMES, found.groups(), strict=True) if part not in (None, "-", "")}
+    said: LogLine = {
+        name: (part,) for name, part in zip(_NAMES, found.groups(), strict=True) if part not in (None, "-", "")
+    }
     request = _REQUEST.fullmatch(said["request"][0]) if "request" in said else None
     if request is not None:
         asked = zip(("method", "path", "protocol"), request.groups(), strict=True)
