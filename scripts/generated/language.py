@@ -7,6 +7,7 @@ from typing import Any
 from generated.part import table
 from tidings.errors import LanguageError
 from tidings.language import Filter, parser, tokens
+from tidings.language.composites import parser as composite_parser
 from tidings.schema import Catalog, json_form
 from tidings.schema.domain import Kind
 
@@ -60,6 +61,11 @@ def grammar() -> str:
     lines = (parser.__doc__ or "").strip().splitlines()[2:]
     words = " ".join(f"`{word}`" for word in sorted(tokens.KEYWORDS))
     return "\n".join(f"    {line}" for line in lines) + f"\n\nKeywords: {words}."
+
+
+def composite_grammar() -> str:
+    lines = (composite_parser.__doc__ or "").strip().splitlines()[2:]
+    return "\n".join(f"    {line}" for line in lines)
 
 
 def _taken(form: str, kind: str, catalog: Catalog) -> str:

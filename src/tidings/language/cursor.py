@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 from tidings.language.errors import UnexpectedToken, WrongSpan
 from tidings.language.tokens import tokenize
@@ -18,6 +18,7 @@ class Cursor:
     """`next` is the number of the next token; `kinds`, `written` and `offsets` are those of `tokenize`."""
 
     __slots__ = ("kinds", "next", "offsets", "text", "written")
+    whole: ClassVar[str] = "filter"  # what the text is, for errors
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -67,7 +68,10 @@ class Cursor:
             sign = -1 if written == "-" else 1
         elif self.kinds[self.next] != "number" or written[0] not in "+-":
             return None
-        value = sign * self.number()
+        return self.with_unit(sign * self.number(), at)
+
+    def with_unit(self, value: int | float, at: int) -> int | float | Span:
+        """A span, if a unit is next; else the number."""
         unit = self.written[self.next].lower()
         if self.kinds[self.next] != "name" or unit not in UNITS:
             return value
@@ -116,7 +120,7 @@ class Cursor:
 
     def unexpected(self, expected: str) -> NoReturn:
         kind, written = self.kinds[self.next], self.written[self.next]
-        found = "the end of the filter" if kind == "end" else repr(written[:60])
+        found = f"the end of the {self.whole}" if kind == "end" else repr(written[:60])
         if kind == "keyword":
             found = f"the keyword {found}"
             if expected.startswith("an attribute"):

@@ -32,7 +32,12 @@ class Filter:
         """Reads and binds; raises LanguageError."""
         expect(text, str, "Filter.parse", "text", "text such as 'price < 1000'")
         expect(catalog, Catalog, "Filter.parse", "catalog", "a tidings.Schema")
-        tree = bind(parse(text), text, catalog)
+        return cls.of(parse(text), text, catalog, limit)
+
+    @classmethod
+    def of(cls, parsed: Node, text: str, catalog: Catalog, limit: int = MOST_CONJUNCTIONS) -> Filter:
+        """Binds what was parsed from the text or a part of it; raises LanguageError."""
+        tree = bind(parsed, text, catalog)
         try:
             conjunctions = normal_form(tree, catalog, limit)
         except (NormalFormTooLarge, TooManyPredicates) as problem:

@@ -30,10 +30,12 @@ _NOT_YET = {"xpath": "'xpath'", "~": "similarity ('~')"}
 
 def parse(text: str) -> Node:
     """The tree of a filter's text; raises LanguageError at the first place that is wrong."""
-    return _Parser(text).filter()
+    return FilterParser(text).filter()
 
 
-class _Parser(Cursor):
+class FilterParser(Cursor):
+    """One method per line of the grammar; composites read the filters in their brackets with it."""
+
     __slots__ = ("depth",)
 
     def __init__(self, text: str) -> None:

@@ -73,6 +73,7 @@ class Condition:
     comparison: Comparison | AttributeComparison | LinearComparison
     other_part: str | None = None  # None where the comparison is with a constant
     at: int = field(default=0, compare=False, repr=False)
+    other_at: int = field(default=0, compare=False, repr=False)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -195,6 +196,7 @@ class Composite:
     by: tuple[str, ...] = ()
     start: Instant | None = None
     span: Span | None = None
+    by_at: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
 
 def operands(node: Root) -> tuple[Part, ...]:

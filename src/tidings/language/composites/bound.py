@@ -1,0 +1,54 @@
+"""A composite bound to a catalog once, with the filters of its leaves and warnings for its author."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tidings.errors import expect
+from tidings.language.composites.binder import Binding
+from tidings.language.composites.limits import LIMITS, Limits
+from tidings.language.composites.parser import parse
+from tidings.language.composites.printer import print_composite
+from tidings.language.composites.tree import Composite
+from tidings.language.errors import FilterTooLong
+from tidings.language.filter import Filter
+from tidings.language.printer import print_filter
+from tidings.language.tokens import LONGEST_FILTER
+from tidings.schema.catalog import Catalog
+
+
+@dataclass(frozen=True, slots=True)
+class BoundComposite:
+    """Equal ones have the same tree and options. `filters` are the different ones of the leaves, in the order of the
+    text; a leaf's `filter` is the `tree` of one of them. `warnings` are sentences for people."""
+
+    composite: Composite
+    filters: tuple[Filter, ...] = field(compare=False, repr=False)
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def parse(cls, text: str, catalog: Catalog, limits: Limits = LIMITS) -> BoundComposite:
+        """Reads and binds; raises LanguageError."""
+        expect(text, str, "BoundComposite.parse", "text", "text such as '[price > 9] before [price < 5] within 1 h'")
+        expect(catalog, Catalog, "BoundComposite.parse", "catalog", "a tidings.Schema")
+        return cls.of(parse(text, limits), text, catalog)
+
+    @classmethod
+    def of(cls, parsed: Composite, text: str, catalog: Catalog) -> BoundComposite:
+        """Binds what was parsed from the text, in whichever syntax; raises LanguageError."""
+        binding = Binding(parsed, text, catalog)
+        composite = binding.bound()
+        length = len(print_composite(composite))
+        if length > LONGEST_FILTER:
+            raise FilterTooLong("", 0, length, LONGEST_FILTER)  # the journal could not read it back
+        filters = tuple(binding.filters.values())
+        warnings = [f"[{print_filter(each.tree)[:60]}]: {warning}" for each in filters for warning in each.warnings]
+        return cls(composite, filters, tuple(warnings))
+
+    @property
+    def text(self) -> str:
+        """The canonical text, which means the same however the schema grows."""
+        return print_composite(self.composite)
+
+    def __str__(self) -> str:
+        return self.text

@@ -1,0 +1,19 @@
+"""How large a composite may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tidings.schema.values import UNITS, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    depth: int = 16  # of parentheses, `nth` and `times`; a chain counts as one level
+    parts: int = 64  # leaves, those of `[b]{3}` counted three times
+    frame: Span = Span(366 * UNITS["day"])  # noqa: RUF009 -- a number
+    count: int = 10_000  # of `times` and a selection: no operator keeps more instances waiting
+    nth: int = 1_000_000_000
+
+
+LIMITS = Limits()
