@@ -17,7 +17,8 @@ def with_part(page: Path, text: str, name: str, part: str) -> str:
     _, closed, after = rest.partition(end)
     if not found or not closed:
         raise Stale(f"{page.name} has no place for {name!r}: it needs the lines {begin} and {end}")
-    return f"{before}{begin}\n\n{part.strip()}\n\n{end}{after}"
+    body = part.strip("\n")  # blanks before the first line may be an indentation
+    return f"{before}{begin}\n\n{body}\n\n{end}{after}"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
