@@ -11,6 +11,7 @@ import typer
 
 from tidings.cli.files.feed_add import add
 from tidings.cli.files.feed_examples import auctions, flights
+from tidings.cli.files.feed_interview import interviewed
 from tidings.cli.files.feed_results import report, until_stopped, write_proposal
 from tidings.cli.files.feed_sources import inferred_from, sampled
 from tidings.cli.options import ExistingFile, load_catalog, writable
@@ -178,6 +179,9 @@ def infer(
     server: InsteadServer = "",
     token: Token = "",
     apply: Annotated[bool, typer.Option("--apply", help="Apply the changes at the server.")] = False,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", "-i", help="Ask about each field; answers may be piped in.")
+    ] = False,
 ) -> None:
     """Print the changes by which a schema comes to have what a source holds, as JSON Lines for review.
 
@@ -185,6 +189,8 @@ def infer(
     The lines can be edited and made by `tidings schema grow`.
 
     Example: tidings feed infer examples/feeds/cars.csv --event-type car --mapping cars.toml
+
+    Example: tidings feed infer examples/feeds/cars.csv --interactive --mapping cars.toml
 
     Example: tidings feed infer cars.toml --server http://127.0.0.1:8080 --apply
     """
@@ -196,7 +202,11 @@ def infer(
         there = client.schema() if client is not None else Catalog()
         inferred = inferred_from(source, event_type, form, records, each, encoding, mandatory or [])
         try:
-            proposal = inferred(there)
+            if interactive:
+                guess = inferred(Catalog())
+                proposal = interviewed(guess, sampled(guess.mapping), there)
+            else:
+                proposal = inferred(there)
             wanted = changes(proposal.catalog, there)
         except SchemaClash:
             if mapping is not None:  # in which the name that clashes can be changed
@@ -204,7 +214,7 @@ def infer(
             raise
         for remark in proposal.remarks:
             note(remark)
-        for name, seen in proposal.seen.items():
+        for name, seen in () if interactive else proposal.seen.items():
             messages.print(plain(f"{name}: {seen}"), highlight=False)
         for change in wanted:
             typer.echo(json.dumps(json_form.write_change(change)))

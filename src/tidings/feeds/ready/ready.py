@@ -12,6 +12,7 @@ from typing import Any
 
 from tidings.feeds.errors import NothingToInfer, SchemaClash, UnreadableFeed
 from tidings.feeds.event_maker import first_text, kind_of
+from tidings.feeds.inference.corrections import tell_apart
 from tidings.feeds.inference.infer import SAMPLED, Proposal, infer, propose
 from tidings.feeds.mapping.mapping import Field, Layout, Mapping, Origin
 from tidings.feeds.mapping.mapping_file import mapping_of
@@ -82,16 +83,11 @@ def _sample(content: Content, layout: Layout, paths: tuple[str, ...]) -> tuple[l
 def _chosen(ready: ReadyMapping, records: list[Record]) -> Mapping:
     mapping = ready.mapping
     if ready.ids:
-        mapping = replace(mapping, id=next((ids for ids in ready.ids if _tell_apart(ids, records)), ()))
+        mapping = replace(mapping, id=next((ids for ids in ready.ids if tell_apart(ids, records)), ()))
     if ready.times and mapping.time is not None:
         path = next((path for path in ready.times if any(first_text(one, path) for one in records)), "")
         mapping = replace(mapping, time=replace(mapping.time, path=path) if path else None)
     return mapping
-
-
-def _tell_apart(paths: tuple[str, ...], records: list[Record]) -> bool:
-    ids = [tuple(first_text(record, path) for path in paths) for record in records]
-    return all(map(all, ids)) and len(set(ids)) == len(ids)
 
 
 def _trimmed(mapping: Mapping, records: list[Record]) -> tuple[Mapping, str]:
