@@ -46,7 +46,7 @@ def backtest(
     engine: Engine = "auto",
     master: Master = "local[2]",
 ) -> None:
-    """Show what a filter would have matched: how many stored events, on which days (UTC), and the newest ones.
+    """Show what a filter would have matched: how many stored events, on which days they happened (UTC), and the newest.
 
     Example: tidings backtest "price < 1300 and brand = 'mini'" --data data --since 2026-05-01
     """
@@ -56,6 +56,7 @@ def backtest(
         _at_server(address, token, filter, since, newest, json)
         return
     with opened_store(data, store) as journal:
+        from tidings.events.occurrence import occurred
         from tidings.pipeline.batch.history import matching
         from tidings.store.clock.clock import now
 
@@ -72,7 +73,8 @@ def backtest(
             task = bar.add_task("looking", total=None)
             for batch in matching(journal, bound, after, upto, session):
                 rows = problems.sifted(batch)
-                days.update(time // _DAY for time in rows.column("accepted").to_pylist())
+                times = zip(rows.column("payload").to_pylist(), rows.column("accepted").to_pylist(), strict=True)
+                days.update(occurred(payload, accepted) // _DAY for payload, accepted in times)
                 last.extend(rows.slice(max(0, len(rows) - newest)).to_pylist())
                 bar.update(task, description=f"{counted(days.total(), 'event')} found")
         complete_from = journal.complete_from()
@@ -118,16 +120,28 @@ def _at_server(address: str, token: str, filter: str, since: str, newest: int, a
 
 
 def _shown_days(days: Counter[int], begin: Instant, end: Instant) -> list[int]:
-    every = range(begin // _DAY, (end - 1) // _DAY + 1)
+    """Those of the period, and those before it on which something happened that was accepted in it."""
+    every = range(min([begin // _DAY, *days]), max([(end - 1) // _DAY, *days]) + 1)
     return list(every) if 0 < len(every) <= _MOST_DAYS else sorted(days)
+
+
+def _bars(days: list[dict[str, Any]]) -> list[tuple[str, int]]:
+    """A bar a day; where there are too many days, one for each week, month or year, named by its first day."""
+    if len(days) <= _MOST_DAYS:
+        return [(day["day"], day["events"]) for day in days]
+    from tidings.events.occurrence import time_bars
+
+    times = Counter({int(Instant.parse(day["day"])): day["events"] for day in days})
+    return [(f"from {str(bar.start)[:10]}", bar.count) for bar in time_bars(times)]
 
 
 def _show(found: dict[str, Any], newest: list[str]) -> None:
     output.print(f"{counted(found['events'], 'event')} would have matched from {found['since']} to {found['until']}")
-    most = max((day["events"] for day in found["days"]), default=0)
-    for day in found["days"] if most else ():
-        bar = "█" * max(round(day["events"] / most * _WIDTH), 1 if day["events"] else 0)
-        output.print(f"{day['day']}  {day['events']:>9,}  {bar}".rstrip())
+    bars = _bars(found["days"])
+    most = max((count for _, count in bars), default=0)
+    for day, count in bars if most else ():
+        bar = "█" * max(round(count / most * _WIDTH), 1 if count else 0)
+        output.print(f"{day}  {count:>9,}  {bar}".rstrip())
     if newest:
         output.print("the newest:")
         for line in newest:

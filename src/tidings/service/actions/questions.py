@@ -12,7 +12,8 @@ from typing import Any
 from tidings.schema import Instant
 from tidings.service.actions.filters import EVERYTHING
 from tidings.service.gateway import Gateway
-from tidings.service.workers import filter_trial, questions
+from tidings.service.workers import event_search, filter_trial, questions
+from tidings.service.workers.event_search import Sought, Wanted
 from tidings.service.workers.filter_trial import Trial
 from tidings.service.workers.inquiries import Inquiries
 from tidings.service.workers.jobs import Jobs
@@ -92,7 +93,8 @@ class Questions:
         return await self.inquiries.ask(owner, questions.test, owner, filter, begin, end, newest)
 
     async def try_on_newest(self, owner: str, filter: str, last: int) -> Trial:
-        """How many of the `last` events it matches, and the newest of these. Raises LanguageError."""
+        """How many of the `last` events of the types that it can match it matches, and the newest of these. Raises
+        LanguageError."""
         return await self.inquiries.ask(owner, filter_trial.tried, filter, last)
 
     async def covered_by(self, owner: str, filter: str, besides: str = "") -> str:
@@ -113,6 +115,10 @@ class Questions:
             after = max(after, asked.after)
         bounds = (after, upto, asked.limit or PAGE, asked.newest_first)
         return await self.inquiries.ask(owner, questions.search, asked.filter, *bounds)
+
+    async def find(self, owner: str, wanted: Wanted) -> Sought:
+        """Stored events that match, by when they happened, the last first. Raises LanguageError."""
+        return await self.inquiries.ask(owner, event_search.sought, wanted)
 
     async def stored(self, position: int) -> StoredEvent:
         """Raises NoSuchEvent."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -23,17 +24,31 @@ from tidings.service.api.inquiry_shapes import (
     QueryAsked,
     QueryEventsSeen,
     QuerySeen,
+    SearchSeen,
     TestSeen,
 )
 from tidings.service.api.problems import PROBLEM
-from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, answered, page, part_of, read_cursor
+from tidings.service.api.requests import (
+    V1,
+    After,
+    Calling,
+    GatewayOf,
+    Limit,
+    WrongCursor,
+    answered,
+    page,
+    part_of,
+    read_cursor,
+)
 from tidings.service.api.shapes import WrongBody, read_body, says, says_nothing, takes
 from tidings.service.api.times_asked import moment
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.workers import query_files
+from tidings.service.workers.event_search import Sought, Wanted
 from tidings.service.workers.questions import StoredEvent
 
 router = APIRouter(prefix=V1, tags=["inquiries"], route_class=GuardedRoute)
+_PLACE = re.compile(r"[0-9]{1,18}:-?[0-9]{1,18}:[0-9]{1,18}", re.ASCII)  # of the next page of a search
 
 
 async def questions_of(request: Request) -> Questions:
@@ -52,6 +67,10 @@ FilterText = Annotated[str, Query(description="Only events that match this filte
 Since = Annotated[str, Query(max_length=100, description=f"Only events accepted at or after this time: {WHEN}")]
 Until = Annotated[str, Query(max_length=100, description="Only events accepted before this time")]
 PageSize = Annotated[int | None, Query(ge=1, le=1000, description=f"Maximum number of events; {PAGE} by default")]
+TypeName = Annotated[str, Query(alias="type", max_length=200, description="Only events of this type")]
+OccurredSince = Annotated[str, Query(max_length=100, description=f"Only events that happened at or after it: {WHEN}")]
+OccurredUntil = Annotated[str, Query(max_length=100, description="Only events that happened before this time")]
+Upto = Annotated[int | None, Query(ge=1, le=LAST_POSITION, description="Only events at positions up to this one")]
 Order = Annotated[Literal["oldest", "newest"], Query(description="Oldest or newest first")]
 Prefer = Annotated[str, Header(alias="Prefer", description="`respond-async` runs it as a query in the background")]
 
@@ -83,6 +102,7 @@ async def test(request: Request, gateway: GatewayOf, caller: Calling, questions:
     """Try a filter before you subscribe: warnings about it, and which stored events it would have matched.
 
     In a long period only the newest events are scanned; `of_newest` is the number of journal positions scanned.
+    `per_day` counts by the day on which events happened.
     """
     body = await read_body(request, FilterToTest)
     end = gateway.store.clock.now()
@@ -154,6 +174,61 @@ async def events(
         unreadable=found.unreadable,
         complete_from=await gateway.read(gateway.store.complete_from),
     )
+
+
+@router.get("/events/search", responses=says(SearchSeen, "A page of events, and how many match"))
+async def search(
+    request: Request,
+    gateway: GatewayOf,
+    caller: Calling,
+    questions: QuestionsOf,
+    filter: FilterText = "",
+    type: TypeName = "",
+    occurred_since: OccurredSince = "",
+    occurred_until: OccurredUntil = "",
+    upto: Upto = None,
+    after: After = "",
+    limit: Limit = 100,
+) -> Response:
+    """Search the stored events by when they happened, the latest first, and count the matches over that time.
+
+    An event without a time happened when it was accepted. One request scans the newest 200,000 events at most; where
+    there are more, `reached` says how far it came: send it as `upto` to search further back.
+    """
+    now = gateway.store.clock.now()
+    begin = moment("occurred_since", occurred_since, now) if occurred_since else None
+    end = moment("occurred_until", occurred_until, now) if occurred_until else None
+    start, before = read_place(after)
+    wanted = Wanted(filter, type, begin, end, before, start or upto, limit)
+    found = await questions.find(caller.owner, wanted)
+    return page(
+        request,
+        [_event(one.stored) | {"occurred": str(one.occurred)} for one in found.events],
+        next_place(found),
+        filter=found.filter,
+        warnings=found.warnings,
+        matched=found.matched,
+        scanned=found.looked,
+        unreadable=found.unreadable,
+        bars=[{"start": str(bar.start), "end": str(bar.end), "count": bar.count} for bar in found.bars],
+        reached=found.reached,
+        complete_from=await gateway.read(gateway.store.complete_from),
+    )
+
+
+def next_place(found: Sought) -> str | None:
+    """The cursor of the next page."""
+    return None if found.next is None else ":".join(map(str, (found.upto, *found.next)))
+
+
+def read_place(cursor: str) -> tuple[int | None, tuple[int, int] | None]:
+    """The position at which the search began, and time and position of the last event seen. Raises WrongCursor."""
+    if not cursor:
+        return None, None
+    if _PLACE.fullmatch(cursor) is None:
+        raise WrongCursor(cursor)
+    upto, occurred, position = map(int, cursor.split(":"))
+    return upto, (occurred, position)
 
 
 @router.get("/events/{position}", responses=says(EventSeen, "The event"))

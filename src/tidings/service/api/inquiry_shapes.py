@@ -57,8 +57,35 @@ class EventSeen(Shape, frozen=True):
 
 
 class DaySeen(Shape, frozen=True):
+    """A day on which matching events happened, UTC."""
+
     day: str
     count: int
+
+
+class TimeBarSeen(Shape, frozen=True):
+    """How many matching events happened from `start` until before `end`."""
+
+    start: str
+    end: str
+    count: int
+
+
+class OccurredEventSeen(EventSeen, frozen=True):
+    occurred: str
+
+
+class SearchSeen(Shape, frozen=True):
+    items: list[OccurredEventSeen]
+    next: str | None
+    filter: str
+    warnings: list[str]
+    matched: int
+    scanned: int
+    unreadable: int
+    bars: list[TimeBarSeen]
+    reached: Annotated[int | None, Meta(description="Events at and below this position were not scanned")]
+    complete_from: int
 
 
 class TestSeen(Shape, frozen=True):

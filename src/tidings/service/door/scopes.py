@@ -60,6 +60,7 @@ _HTTP = {
     """,
     "read": """
         GET /v1/events
+        GET /v1/events/search
         GET /v1/events/{position}
         POST /v1/filters/explain
         POST /v1/filters/test
@@ -145,6 +146,7 @@ _PAGES = {
     """,
     "read": """
         POST /pages/filter/count
+        GET /pages/events
         GET /pages/events/{position}
         GET /pages/subscriptions/{id}/why/{position}
     """,

@@ -36,7 +36,8 @@ from tidings.service.pages.forms.choices import choices, offered
 from tidings.service.pages.forms.form_proof import PROOF_HEADER, StaleForm, check_proof
 from tidings.service.pages.forms.typed_number import no_number
 from tidings.service.pages.parts.render import templates
-from tidings.service.pages.parts.words import sentence
+from tidings.service.pages.parts.time_chart import time_chart
+from tidings.service.pages.parts.words import sentence, tried_on
 from tidings.service.pages.publish_pages import MOST_LISTED
 from tidings.service.pages.visitors import gateway_of, member
 from tidings.service.workers.filter_trial import Trial
@@ -81,7 +82,7 @@ async def check(request: Request) -> Response:
 
 @router.post("/pages/filter/count")
 async def count(request: Request) -> Response:
-    """How many of the last events it matches, and the newest of these."""
+    """How many of the last events of its types it matches, when these happened, and the newest of them."""
     owner = _asked_by_us(request)
     given = await read_body(request, FilterGiven)
     questions = await questions_of(request)
@@ -92,16 +93,17 @@ async def count(request: Request) -> Response:
     except TidingsError as error:
         return problems.answer(error)
     shown = str(would_match(request, tried))
-    return answered({"matched": tried.matched, "scanned": tried.scanned, "newest": shown})
+    return answered({"matched": tried.matched, "scanned": tried.scanned, "told": tried_on(tried), "newest": shown})
 
 
 def would_match(request: Request, tried: Trial | None) -> Markup:
-    """The newest events that a filter would have matched, as a piece of its page."""
+    """When the events happened that a filter would have matched, and the newest of them, as a piece of its page."""
     if tried is None:
         return Markup("")
     catalog = gateway_of(request).store.known_catalog
     seen = [(decoded(one.payload), one) for one in tried.newest]
-    return Markup(templates().get_template("would_match.html").render(seen=seen, catalog=catalog))
+    chart = time_chart(tried.bars)
+    return Markup(templates().get_template("would_match.html").render(seen=seen, catalog=catalog, chart=chart))
 
 
 @router.post("/pages/filter/covered")

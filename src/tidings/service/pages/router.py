@@ -22,6 +22,7 @@ from tidings.service.pages import (
     problem_pages,
     publish_pages,
     schema_pages,
+    search_pages,
     subscribe_pages,
     subscription_pages,
 )
@@ -39,6 +40,7 @@ _PAGES = (
     schema_pages,
     growth_pages,
     publish_pages,
+    search_pages,
     event_pages,
     filter_pages,
     subscription_pages,

@@ -14,6 +14,7 @@ import msgspec
 
 from tidings.errors import Explained, ServiceError
 from tidings.events import validate
+from tidings.events.occurrence import occurred
 from tidings.language import Filter
 from tidings.language.satisfiability import never_matches
 from tidings.schema import Instant
@@ -67,7 +68,7 @@ class Tried:
     matched: int
     scanned: int
     of_newest: int | None  # how many positions were looked at, where the period has more
-    per_day: tuple[tuple[str, int], ...]
+    per_day: tuple[tuple[str, int], ...]  # by when they happened
     newest: tuple[StoredEvent, ...]
     unreadable: int
 
@@ -134,7 +135,7 @@ def test(store: Store, owner: str, filter: str, begin: Instant, end: Instant, ne
             begin = Instant(rows.column("accepted")[0].as_py())
         scanned += len(rows)
         unreadable += wrong
-        days.update(event.accepted // _DAY for event in found)
+        days.update(occurred(event.payload, event.accepted) // _DAY for event in found)
         last.extend(found)
     return Tried(
         bound.text,
@@ -243,5 +244,6 @@ def _fitting(events: Iterable[StoredEvent]) -> Iterator[StoredEvent]:
 
 
 def _days(days: Counter[int], begin: Instant, end: Instant) -> list[int]:
-    every = range(begin // _DAY, (end - 1) // _DAY + 1)
+    """Those of the period, and those before it on which something happened that was accepted in it."""
+    every = range(min([begin // _DAY, *days]), max([(end - 1) // _DAY, *days]) + 1)
     return list(every) if 0 < len(every) <= _MOST_DAYS else sorted(days)

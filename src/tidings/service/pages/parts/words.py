@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidings.schema import Instant
 from tidings.service.pages.parts.shown_event import shown_event, shown_value
+from tidings.service.workers.filter_trial import Trial
 from tidings.store import StoredChannel
 from tidings.store.clock.clock import now
 
 _SECOND = 1_000_000
+_FEW_TYPES = 3
+_PLAIN_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?Z?", re.ASCII)
 _STEPS = ((60, "second", 1), (3_600, "minute", 60), (86_400, "hour", 3_600), (30 * 86_400, "day", 86_400))
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -91,6 +95,28 @@ def trouble(channel: StoredChannel) -> str:
     return channel.state if channel.state != "active" else "failing" if channel.failing_since else ""
 
 
+def tried_on(tried: Trial) -> str:
+    """Of which events a filter matched some, as the end of a sentence; or that there are none, as a whole one."""
+    if not tried.scanned and tried.event_types is None:
+        return "There are no events yet to try it on."
+    if not tried.scanned:
+        return "There are no events yet of a type that it can match."
+    told = f"of the last {counted(tried.scanned, 'event')}"
+    if tried.event_types is not None:
+        few = 0 < len(tried.event_types) <= _FEW_TYPES
+        told += f" of type {' or '.join(tried.event_types)}" if few else " of the types that it can match"
+    return f"{told}, among the newest {tried.looked:,} of all types." if tried.looked is not None else f"{told}."
+
+
+def time_field(text: str) -> str:
+    """The type of a field for this time: what is no plain time, as '7d', stays as it was typed."""
+    return "datetime-local" if not text or _PLAIN_TIME.fullmatch(text) else "text"
+
+
+def time_value(text: str) -> str:
+    return text.removesuffix("Z")
+
+
 def number(count: int) -> str:
     return f"{count:,}"
 
@@ -109,6 +135,9 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "value": shown_value,
     "shown": shown_event,
     "number": number,
+    "tried_on": tried_on,
+    "time_field": time_field,
+    "time_value": time_value,
     "sentence": sentence,
     "rhythm": rhythm,
     "trouble": trouble,

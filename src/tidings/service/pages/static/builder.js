@@ -6,7 +6,8 @@ const proof = document.body.dataset.proof;
 const byId = (id) => document.getElementById(id);
 const [text, groups, builder] = [byId("text"), byId("groups"), byId("builder")];
 const [wrong, warnings, count, onlyText] = [byId("wrong"), byId("warnings"), byId("count"), byId("only-text")];
-const newest = byId("newest"); // events that the filter would have matched
+const newest = byId("newest"); // events that the filter would have matched; where events are searched there is none, nor a count
+const isNeeded = text.required; // a search may have no filter
 
 let offered = new Map(); // attribute -> what the server says of it
 let rows = { join: "or", groups: [[{}]] };
@@ -208,7 +209,7 @@ async function readRows(mine) {
 function setUnread(now, hold = null) {
   unread = now;
   held = hold;
-  text.required = !unread && !held; // where the rows are to be mended, an empty text must not be complained of
+  text.required = isNeeded && !unread && !held; // where the rows are to be mended, an empty text must not be complained of
 }
 
 function textChanged(_, pause = 300) {
@@ -254,8 +255,9 @@ function shown(instead) {
 
 function failed(problem, mine) {
   if (problem.name === "AbortError" || mine !== turn) return;
-  count.textContent = sendAfter ? `Not saved. ${problem.message}` : problem.message;
-  if (sendAfter) count.scrollIntoView({ block: "nearest" });
+  const place = count ?? wrong;
+  place.textContent = sendAfter && count ? `Not saved. ${problem.message}` : problem.message;
+  if (sendAfter) place.scrollIntoView({ block: "nearest" });
   sendAfter = false;
 }
 
@@ -281,10 +283,9 @@ function say(told, fromRows) {
   text.removeAttribute("aria-invalid");
   wrong.replaceChildren();
   warnings.replaceChildren();
-  if (told.empty || told.error) newest.replaceChildren();
-  if (told.empty) { count.textContent = ""; return; }
+  if (told.empty || told.error) { newest?.replaceChildren(); count?.replaceChildren(); }
+  if (told.empty) return;
   if (told.error) {
-    count.textContent = "";
     if (fromRows && told.error.row) { tellHeld(); return; }
     text.setAttribute("aria-invalid", "true");
     const go = make("button", { type: "button", className: "link", textContent: `line ${told.error.line}, column ${told.error.column}` });
@@ -298,7 +299,7 @@ function say(told, fromRows) {
     return;
   }
   warnings.append(...told.warnings.map((one) => make("p", { className: "notice", textContent: one })));
-  tally(told.text);
+  if (count) tally(told.text);
 }
 
 /** Counts, and when nobody types for a while looks whether something else finds it all: that is costly. */
@@ -313,12 +314,8 @@ function tally(filter) {
       const told = await ask("/pages/filter/count", { text: filter }, signal);
       if (signal.aborted || told.error) return;
       const number = (value) => value.toLocaleString("en");
-      const events = told.scanned === 1 ? "event" : "events";
-      if (told.scanned) {
-        count.replaceChildren("Matches ", make("strong", { textContent: number(told.matched) }), ` of the last ${number(told.scanned)} ${events}.`);
-      } else {
-        count.textContent = "There are no events yet to try it on.";
-      }
+      if (told.scanned) count.replaceChildren("Matches ", make("strong", { textContent: number(told.matched) }), ` ${told.told}`);
+      else count.textContent = told.told;
       newest.replaceChildren(...nodes(told.newest));
       setTimeout(() => covered(filter, signal), 1000);
     } catch (problem) {
