@@ -55,6 +55,7 @@ def shots(service: Living) -> list[Shot]:
         Shot("publish-types", "/pages/publish"),
         Shot("publish", "/pages/publish?type=car&type=auction", before=_fill_event),
         Shot("publish-refused", "/pages/publish?type=car", before=_refused_event),
+        Shot("search", "/pages/events?type=car"),
         Shot("event", f"/pages/events/{position}"),
         Shot("subscriptions", mine),
         Shot("subscribe", f"{mine}/new", before=_build),

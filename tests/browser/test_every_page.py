@@ -38,6 +38,7 @@ def _furnished(service: Service, page: Page) -> list[str]:
         *(f"/pages/schema/grow/{way}" for way in ways),
         "/pages/publish",
         "/pages/publish?type=car&type=auction",
+        "/pages/events",
         f"/pages/events/{position}",
         "/pages/subscriptions",
         "/pages/subscriptions/new",

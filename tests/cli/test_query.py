@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Tidings, lines
-from tests.cli.journals import BEGIN, HOUR, commit, first_event, make_journal
+from tests.cli.journals import BEGIN, HOUR, auction, commit, first_event, make_journal
 from tidings.schema import Instant
+from tidings.store import Publish
 
 DATA = ("--data", "data")
 
@@ -125,6 +126,22 @@ def test_backtest_for_machines(tidings: Tidings, engine: str) -> None:
     assert found["days"] == [{"day": "2026-05-01", "events": 8}, {"day": "2026-05-02", "events": 2}]
     assert [one["event"]["id"] for one in found["newest"]] == ["e28"]
     assert (found["complete_from"], found["filter"]) == (1, "title contains 'n1' and price < 30")
+
+
+def test_imported_history_is_shown_by_when_it_happened(tidings: Tidings) -> None:
+    months = [f"{1990 + month // 12}-{month % 12 + 1:02}-15T00:00:00Z" for month in range(120)]
+    past = [auction(month) | {"id": f"p{month}", "time": time} for month, time in enumerate(months)]
+    with make_journal(folder="past") as store:
+        store.append([Publish(one) for one in past])
+    done = tidings("backtest", "event.time < '2000-01-01'", "--data", "past", "--since", "2026-05-03")
+    said = done.stdout.splitlines()
+    assert said[0].startswith("120 events would have matched")
+    assert [line.split()[:3] for line in said[1:3]] == [["from", "1990-01-01", "3"], ["from", "1990-04-01", "3"]]
+    assert len([line for line in said if line.startswith("from ")]) == 40
+    few = json.loads(
+        tidings("backtest", "event.id in ('p1', 'p2')", "--data", "past", "--since", "2026-05-03", "--json").stdout
+    )
+    assert few["days"] == [{"day": "1990-02-15", "events": 1}, {"day": "1990-03-15", "events": 1}]
 
 
 def test_nothing_would_have_matched(tidings: Tidings) -> None:

@@ -64,6 +64,7 @@ def pages(size: Size) -> list[str]:
         f"{of_mine}/edit",
         f"{of_mine}/channel",
         *(f"{of_mine}/deliveries?state={state}" for state in ("", "due", "delivered", "dead")),
+        "/pages/events?filter=price+%3C+100",
         f"/pages/events/{event}",
         "/pages/schema",
         "/pages/schema/history",

@@ -80,9 +80,9 @@ def _seen(found: Sought) -> list[tuple[dict[str, Any], SoughtEvent]]:
 
 def _wanted(now: Instant, asked: dict[str, str], upto: int, after: str) -> Wanted:
     """Raises NoMoment or WrongCursor."""
-    times = [moment(name, asked[name], now) if asked[name].strip() else None for name in ("since", "until")]
+    begin, end = (moment(name, asked[name], now) if asked[name].strip() else None for name in ("since", "until"))
     start, before = read_place(after)
-    return Wanted(asked["filter"].strip(), asked["type"], *times, before, start or upto or None, _PAGE)
+    return Wanted(asked["filter"].strip(), asked["type"], begin, end, before, start or upto or None, _PAGE)
 
 
 def _address(asked: dict[str, str]) -> str:

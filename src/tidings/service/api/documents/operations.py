@@ -33,6 +33,7 @@ _TABLE = {
     "events": """
         POST /v1/events | publishEvents | Publish events
         GET /v1/events | listEvents | Search stored events
+        GET /v1/events/search | searchEvents | Search events by when they happened
         GET /v1/events/{position} | getEvent | Get a stored event
     """,
     "filters": """
