@@ -46,6 +46,13 @@ def test_errors(name: str, text: str, says: str) -> None:
     assert refused.value.problem().startswith(says)
 
 
+@pytest.mark.parametrize(("profile", "composite"), rows(PAGE, "profile"))
+def test_profiles(profile: str, composite: str) -> None:
+    defined = Instant.parse("2026-05-01T12:00:00Z")
+    read = BoundComposite.parse_profile(profile.strip("`"), AUCTIONS, defined)
+    assert read == BoundComposite.parse(composite.strip("`"), AUCTIONS)
+
+
 def test_limits() -> None:
     told = [row[1] for row in rows(PAGE, "limit")]
     numbers = [int(re.sub(r"\D", "", value)) for value in told]

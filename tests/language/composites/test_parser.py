@@ -6,7 +6,7 @@ import pytest
 
 from tidings.errors import LanguageError
 from tidings.language.composites import errors
-from tidings.language.composites.limits import LIMITS, Limits
+from tidings.language.composites.limits import LIMITS, CompositeLimits
 from tidings.language.composites.parser import parse
 from tidings.language.composites.tree import (
     Absent,
@@ -205,7 +205,7 @@ REFUSED = [
     ("[p=1] as a before [p=2] within 1 s where a.x in (1, 2)", 46, errors.NotInWhere),
     ("[p=1] as a before [p=2] within 1 s where not a.x = 1", 42, errors.NotInWhere),
     ("[p=1] start 'soon'", 13, errors.WrongStart),
-    ("[every day at '24:00']", 15, errors.WrongClock),
+    ("[every day at '24:00']", 15, errors.WrongTimeOfDay),
     ("[every day at '09:00' in 'Europe/Sparta']", 26, errors.UnknownZone),
     ("[every 10 ms]", 8, errors.WrongPeriod),
 ]
@@ -253,7 +253,12 @@ def test_what_was_expected(text: str, column: int, expected: str) -> None:
 def test_limits_can_be_set() -> None:
     text = "times([p=1] before [p=2] within 1 h, 3) within 1 h"
     parse(text)
-    for smaller in (Limits(depth=0), Limits(parts=1), Limits(frame=MINUTE), Limits(count=2)):
+    for smaller in (
+        CompositeLimits(depth=0),
+        CompositeLimits(parts=1),
+        CompositeLimits(frame=MINUTE),
+        CompositeLimits(count=2),
+    ):
         with pytest.raises(LanguageError):
             parse(text, smaller)
     parse("[p=1] before [p=2] within 366 day")

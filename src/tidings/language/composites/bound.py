@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tidings.errors import expect
+from tidings.language.composites.amedias import parse_profile
 from tidings.language.composites.binder import Binding
-from tidings.language.composites.limits import LIMITS, Limits
+from tidings.language.composites.limits import LIMITS, CompositeLimits
 from tidings.language.composites.parser import parse
 from tidings.language.composites.printer import print_composite
 from tidings.language.composites.tree import Composite
@@ -15,6 +16,7 @@ from tidings.language.filter import Filter
 from tidings.language.printer import print_filter
 from tidings.language.tokens import LONGEST_FILTER
 from tidings.schema.catalog import Catalog
+from tidings.schema.values import Instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +29,18 @@ class BoundComposite:
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
-    def parse(cls, text: str, catalog: Catalog, limits: Limits = LIMITS) -> BoundComposite:
+    def parse(cls, text: str, catalog: Catalog, limits: CompositeLimits = LIMITS) -> BoundComposite:
         """Reads and binds; raises LanguageError."""
         expect(text, str, "BoundComposite.parse", "text", "text such as '[price > 9] before [price < 5] within 1 h'")
         expect(catalog, Catalog, "BoundComposite.parse", "catalog", "a tidings.Schema")
         return cls.of(parse(text, limits), text, catalog)
+
+    @classmethod
+    def parse_profile(
+        cls, text: str, catalog: Catalog, defined: Instant, limits: CompositeLimits = LIMITS
+    ) -> BoundComposite:
+        """Reads an A-MEDIAS profile, defined at this time, and binds it; raises LanguageError."""
+        return cls.of(parse_profile(text, defined, limits), text, catalog)
 
     @classmethod
     def of(cls, parsed: Composite, text: str, catalog: Catalog) -> BoundComposite:

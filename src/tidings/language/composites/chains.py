@@ -57,7 +57,7 @@ class Options:
     places: dict[str, int] = field(default_factory=dict)
 
 
-class Step(NamedTuple):
+class ChainStep(NamedTuple):
     """An operator, its right operand, and what must not happen between."""
 
     operator: str
@@ -66,7 +66,7 @@ class Step(NamedTuple):
     without: Part | None = None
 
 
-def combined(text: str, end: int, first: Part, steps: list[Step], options: Options) -> Part:
+def combined(text: str, end: int, first: Part, steps: list[ChainStep], options: Options) -> Part:
     """The tree of a pattern; raises LanguageError. `text` and `end`, where the pattern ends, are for the errors."""
     operator = steps[0].operator if steps else "nth" if isinstance(first, Nth) else ""
     _refuse_meaningless(text, operator, [first, *(step.right for step in steps)], options)
@@ -104,7 +104,7 @@ def takes_no_time(node: Part) -> bool:
             assert_never(node)
 
 
-def _nested(text: str, first: Part, steps: list[Step], options: Options) -> Part:
+def _nested(text: str, first: Part, steps: list[ChainStep], options: Options) -> Part:
     tree, waiting, banned = first, list(options.conditions), set[str]()
     for step in steps:
         forbidden = step.right if step.operator == "unless" else step.without
@@ -123,7 +123,7 @@ def _nested(text: str, first: Part, steps: list[Step], options: Options) -> Part
     return tree
 
 
-def _node(left: Part, step: Step, options: Options, where: tuple[Condition, ...], without: Without | None) -> Part:
+def _node(left: Part, step: ChainStep, options: Options, where: tuple[Condition, ...], without: Without | None) -> Part:
     if step.operator == "or":
         return Either(left, step.right, options.within, step.at)
     assert options.within is not None

@@ -10,7 +10,7 @@ from tidings.language.composites.errors import (
     WrongCount,
     WrongSelection,
 )
-from tidings.language.composites.limits import Limits
+from tidings.language.composites.limits import CompositeLimits
 from tidings.language.composites.tree import Select, Selection
 from tidings.language.parser import FilterParser
 from tidings.schema.values import UNITS, Span
@@ -20,7 +20,7 @@ class CompositeCursor(FilterParser):
     __slots__ = ("limits",)
     whole = "composite"
 
-    def __init__(self, text: str, limits: Limits) -> None:
+    def __init__(self, text: str, limits: CompositeLimits) -> None:
         super().__init__(text)
         self.limits = limits
 

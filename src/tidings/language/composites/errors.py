@@ -139,7 +139,7 @@ class WrongStart(LanguageError):
     template = "{reason}"
 
 
-class WrongClock(LanguageError):
+class WrongTimeOfDay(LanguageError):
     written: str
     template = "{written!r} is not a time of day; expected e.g. '09:00' or '18:30:15'"
 
@@ -172,3 +172,11 @@ class NotBoundByPart(LanguageError):
     reason: str
     instead: str
     template = "'by' needs {attribute!r} of every part, but {reason}: {part}; {instead}"
+
+
+class NotTranslatable(LanguageError):
+    """What an A-MEDIAS profile says and a composite cannot."""
+
+    construct: str
+    instead: str
+    template = "{construct} cannot be said as a composite; {instead}"

@@ -8,7 +8,7 @@ from tidings.schema.values import UNITS, Span
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CompositeLimits:
     depth: int = 16  # of parentheses, `nth` and `times`; a chain counts as one level
     parts: int = 64  # leaves, those of `[b]{3}` counted three times
     frame: Span = Span(366 * UNITS["day"])  # noqa: RUF009 -- a number
@@ -16,4 +16,4 @@ class Limits:
     nth: int = 1_000_000_000
 
 
-LIMITS = Limits()
+LIMITS = CompositeLimits()

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tidings.language.composites.chains import OPTIONS, Options, Step, combined
+from tidings.language.composites.chains import OPTIONS, ChainStep, Options, combined
 from tidings.language.composites.conditions import parse_condition
 from tidings.language.composites.cursor import CompositeCursor
 from tidings.language.composites.errors import (
@@ -32,7 +32,7 @@ from tidings.language.composites.errors import (
     WrongRepeat,
     WrongStart,
 )
-from tidings.language.composites.limits import LIMITS, Limits
+from tidings.language.composites.limits import LIMITS, CompositeLimits
 from tidings.language.composites.time_leaves import opens_time_leaf, parse_time_leaf
 from tidings.language.composites.tree import (
     Absent,
@@ -54,7 +54,7 @@ _UNLESS = "write P unless Q within T"
 _WORDS = frozenset((*_ORDER, *OPERATORS, "together", "with", "as", "nth", "times", "absent"))
 
 
-def parse(text: str, limits: Limits = LIMITS) -> Composite:
+def parse(text: str, limits: CompositeLimits = LIMITS) -> Composite:
     """The tree of a composite's text; raises LanguageError at the first place that is wrong."""
     return CompositeParser(text, limits).composite()
 
@@ -62,7 +62,7 @@ def parse(text: str, limits: Limits = LIMITS) -> Composite:
 class CompositeParser(CompositeCursor):
     __slots__ = ("level", "names", "parts")
 
-    def __init__(self, text: str, limits: Limits) -> None:
+    def __init__(self, text: str, limits: CompositeLimits) -> None:
         super().__init__(text, limits)
         self.level = 0
         self.parts = 0
@@ -116,7 +116,7 @@ class CompositeParser(CompositeCursor):
     def pattern(self) -> Part:
         at = self.offsets[self.next]
         first, *repeated = self.term()
-        steps = [Step("before", at, part) for part in repeated]
+        steps = [ChainStep("before", at, part) for part in repeated]
         while True:
             at = self.offsets[self.next]
             operator = self.operator(steps[0].operator if steps else None)
@@ -125,7 +125,7 @@ class CompositeParser(CompositeCursor):
             right = self.term()
             if len(right) > 1 and operator != "before":
                 raise WrongRepeat(self.text, at, f"this is {operator!r}", "write times(P, n) within T")
-            steps += [Step(operator, at, part) for part in right]
+            steps += [ChainStep(operator, at, part) for part in right]
             if operator == "before" and self.word("without"):
                 steps[-1] = steps[-1]._replace(without=self.without(right))
         options = self.options(steps)
@@ -234,7 +234,7 @@ class CompositeParser(CompositeCursor):
         self.names.append(name)
         return name
 
-    def options(self, steps: list[Step]) -> Options:
+    def options(self, steps: list[ChainStep]) -> Options:
         found: dict[str, Any] = {}
         places: dict[str, int] = {}
         last = ""
@@ -258,7 +258,7 @@ class CompositeParser(CompositeCursor):
         self.refuse_after(last, steps)
         return Options(**found, places=places)
 
-    def refuse_after(self, last: str, steps: list[Step]) -> None:
+    def refuse_after(self, last: str, steps: list[ChainStep]) -> None:
         """What cannot follow the options of a pattern: `without`, or another operator."""
         if self.at_word("without"):
             if last:

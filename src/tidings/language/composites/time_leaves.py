@@ -16,7 +16,7 @@ from typing import assert_never
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from tidings.language.composites.cursor import CompositeCursor
-from tidings.language.composites.errors import UnknownZone, WrongClock, WrongPeriod
+from tidings.language.composites.errors import UnknownZone, WrongPeriod, WrongTimeOfDay
 from tidings.language.composites.tree import Every, EveryDay, TimeLeaf
 from tidings.language.operand_text import operand_text
 from tidings.schema.values import UNITS, Instant, Span
@@ -99,7 +99,7 @@ def parse_time_leaf(cursor: CompositeCursor, at: int) -> TimeLeaf:
     place = cursor.offsets[cursor.next]
     clock = parse_clock(cursor.literal("a time of day in quotes, e.g. '09:00'"))
     if clock is None:
-        raise WrongClock(cursor.text, place, cursor.written[cursor.next - 1][1:-1])
+        raise WrongTimeOfDay(cursor.text, place, cursor.written[cursor.next - 1][1:-1])
     if not cursor.keyword("in"):
         return EveryDay(clock, at=at)
     place = cursor.offsets[cursor.next]
