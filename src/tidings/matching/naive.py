@@ -46,7 +46,7 @@ from tidings.schema.values import Place, Span, Value
 
 Choice = dict[str, Value]
 
-_COMPARE = {
+COMPARE = {
     "=": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -92,10 +92,10 @@ def satisfies(predicate: Predicate, event: Bindings, chosen: Choice, catalog: Ca
         case LinearComparison(left, relation, scale, other, offset):
             assert isinstance(other, str)
             if isinstance(offset, Span):
-                return bool(_COMPARE[relation](int(chosen[left]), int(chosen[other]) + int(offset)))
-            return bool(_COMPARE[relation](float(chosen[left]), float(scale) * float(chosen[other]) + float(offset)))
+                return bool(COMPARE[relation](int(chosen[left]), int(chosen[other]) + int(offset)))
+            return bool(COMPARE[relation](float(chosen[left]), float(scale) * float(chosen[other]) + float(offset)))
         case NowComparison(attribute, relation, offset):
-            return NOW in event and bool(_COMPARE[relation](int(chosen[attribute]) - int(event[NOW][0]), int(offset)))
+            return NOW in event and bool(COMPARE[relation](int(chosen[attribute]) - int(event[NOW][0]), int(offset)))
         case Near(attribute, centre, far, unit):
             return distance(*centre.degrees, *Place(chosen[attribute]).degrees) <= float(far) * METRES[unit]
         case Inside(attribute, corners):
@@ -121,15 +121,15 @@ def stands(left: Value, relation: str, right: Value, domain: Domain | None) -> b
     """Whether two values have the relation, by the order of their domain."""
     assert domain is not None
     if relation in ("=", "!="):
-        return bool(_COMPARE[relation](left, right))
+        return bool(COMPARE[relation](left, right))
     if domain.kind is Kind.HIERARCHICAL:
         below, above = (left, right) if relation.startswith("<") else (right, left)
         start, stop = domain.hierarchy.interval(str(above))
         inside = start <= domain.hierarchy.number(str(below)) < stop
         return inside and (relation.endswith("=") or left != right)
     if domain.kind is Kind.ENUMERATED:
-        return bool(_COMPARE[relation](domain.ordinal(str(left)), domain.ordinal(str(right))))
-    return bool(_COMPARE[relation](left, right))
+        return bool(COMPARE[relation](domain.ordinal(str(left)), domain.ordinal(str(right))))
+    return bool(COMPARE[relation](left, right))
 
 
 def choices(tree: Node, event: Bindings) -> Iterator[Choice]:

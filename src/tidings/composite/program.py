@@ -1,0 +1,235 @@
+"""A composite, ready to run: its operators as steps in an order in which operands come first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from tidings.composite.conditions import attributes_of
+from tidings.composite.frontier import lag, operand_lag, own_lag
+from tidings.composite.pairs import PairStep
+from tidings.composite.references import reference
+from tidings.composite.steps import (
+    AbsentStep,
+    Conditions,
+    EitherStep,
+    Instance,
+    NthStep,
+    Room,
+    State,
+    TimesStep,
+    UnlessStep,
+)
+from tidings.language.composites.time_leaves import SOURCE, time_event_id, time_events
+from tidings.language.composites.tree import (
+    Absent,
+    Before,
+    Both,
+    Composite,
+    Condition,
+    Either,
+    Every,
+    EveryDay,
+    Leaf,
+    Nth,
+    Root,
+    TimeLeaf,
+    Times,
+    Unless,
+    leaves,
+    operands,
+)
+from tidings.schema.catalog import Catalog
+from tidings.schema.values import Instant
+
+Parts = Mapping[str, Mapping[str, Sequence[Any]]]
+Operator = EitherStep | NthStep | TimesStep | UnlessStep | AbsentStep | PairStep
+
+
+@dataclass(frozen=True, slots=True)
+class LeafStep:
+    """`place`: which leaf of the text it is."""
+
+    place: int
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeStep:
+    """A time event comes by itself. The state is the time from which it has not been asked."""
+
+    leaf: TimeLeaf
+    wanted: tuple[str, ...]
+    end: int | None
+
+    def advance(self, state: int, until: int) -> tuple[int, list[Instance]]:
+        stop = until + 1 if self.end is None else min(until + 1, self.end)
+        return max(state, stop), [self._instance(time) for time in time_events(self.leaf, Instant(state), Instant(stop))]
+
+    def next(self, state: int) -> int | None:
+        """When the next event is due."""
+        far = state + (int(self.leaf.span) if isinstance(self.leaf, Every) else 3 * 86_400_000_000)
+        time = next(time_events(self.leaf, Instant(state), Instant(far + 1)), far)
+        return None if self.end is not None and time >= self.end else int(time)
+
+    def _instance(self, time: Instant) -> Instance:
+        id = time_event_id(self.leaf, time)
+        envelope = {"event.time": [int(time)], "event.source": [SOURCE], "event.id": [id]}
+        named = {name: envelope[name] for name in self.wanted if name in envelope}
+        parts = {self.leaf.name: named} if self.leaf.name and named else None
+        return [int(time), int(time), [reference(time, SOURCE, id)], parts]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """`wanted`: the attributes that a `where` asks of each leaf, by its place. `start` and `end`: only events in
+    [start, end) take part. `opens_early`: a key runs from its first event on (without `by`, from the start), whether
+    that matches a leaf or not; such an event matches the leaf `opener`."""
+
+    steps: tuple[LeafStep | TimeStep | Operator, ...]
+    by: tuple[str, ...]
+    start: int
+    end: int | None
+    wanted: Mapping[int, tuple[str, tuple[str, ...]]]
+    opens_early: bool
+    opener: int
+
+    @classmethod
+    def of(cls, composite: Composite, start: int, catalog: Catalog) -> Program:
+        """`start` is the subscription's own, unless the composite says another."""
+        start = start if composite.start is None else int(composite.start)
+        end = None if composite.span is None else start + int(composite.span)
+        all_leaves = tuple(leaves(composite.tree))
+        asked: dict[str, tuple[str, ...]] = {}
+        for part, attribute in (pair for one in _conditions(composite.tree) for pair in attributes_of(one)):
+            asked[part] = tuple(dict.fromkeys((*asked.get(part, ()), attribute)))
+        builder = _Builder(catalog, end, asked)
+        builder.add(composite.tree, is_root=True)
+        wanted = {
+            place: (leaf.name, asked[leaf.name])
+            for place, leaf in enumerate(all_leaves)
+            if leaf.name is not None and leaf.name in asked and isinstance(leaf, Leaf)
+        }
+        early = isinstance(composite.tree, Absent) or any(not isinstance(leaf, Leaf) for leaf in all_leaves)
+        return cls(tuple(builder.steps), composite.by, start, end, wanted, early, len(all_leaves))
+
+    def fresh(self, begin: int) -> list[State]:
+        """The states of a key whose first frame begins at a time."""
+        return [self._fresh(step, begin) for step in self.steps]
+
+    def _fresh(self, step: LeafStep | TimeStep | Operator, begin: int) -> State:
+        match step:
+            case TimeStep():
+                return begin
+            case AbsentStep():
+                return begin + step.within
+            case _:
+                return None
+
+    def advance(
+        self, states: list[State], matches: Mapping[int, list[Instance]], until: int, room: Room
+    ) -> list[Instance]:
+        """Time goes on to `until`: `matches` are the instances of the leaves up to there that are new, by the place of
+        the leaf and in order. Changes the states; gives the new instances of the root."""
+        known: list[list[Instance]] = []
+        for number, step in enumerate(self.steps):
+            if type(step) is LeafStep:
+                known.append(matches.get(step.place, []))
+            elif type(step) is TimeStep:
+                states[number], new = step.advance(states[number], until)
+                known.append(new)
+            else:
+                given = [known[operand] for operand in step.operands]  # type: ignore[union-attr]
+                if states[number] is None and not any(given):
+                    known.append(given[0])
+                    continue
+                states[number], new = step.advance(states[number], given, until - step.lag, room)  # type: ignore[union-attr,call-arg]
+                known.append(new)
+        return known[-1]
+
+    def due(self, states: list[State]) -> int | None:
+        """The time up to which nothing happens by itself: then it may give an instance, or may be forgotten."""
+        gives: list[int] = []
+        empty: list[int] = []
+        for step, state in zip(self.steps, states, strict=True):
+            if state is None:
+                continue
+            if type(step) is TimeStep:
+                time = step.next(state)
+                gives += [] if time is None else [time]
+                continue
+            due = step.due(state)  # type: ignore[union-attr]
+            gives += [] if due.gives is None else [due.gives + step.lag]  # type: ignore[union-attr]
+            empty += [] if due.empty is None else [due.empty + step.lag]  # type: ignore[union-attr]
+        return min(gives) if gives else max(empty, default=None)
+
+
+def _conditions(node: Root) -> list[Condition]:
+    found: list[Condition] = []
+    match node:
+        case Before() | Both() | Unless():
+            found += node.where
+    if isinstance(node, Before | Unless) and node.without is not None:
+        found += node.without.where
+    return found + [one for operand in operands(node) for one in _conditions(operand)]
+
+
+@dataclass(slots=True)
+class _Builder:
+    catalog: Catalog
+    end: int | None
+    asked: dict[str, tuple[str, ...]]
+    steps: list[LeafStep | TimeStep | Operator]
+    places: int
+
+    def __init__(self, catalog: Catalog, end: int | None, asked: dict[str, tuple[str, ...]]) -> None:
+        self.catalog, self.end, self.asked, self.steps, self.places = catalog, end, asked, [], 0
+
+    def add(self, node: Root, is_root: bool = False) -> int:
+        """The number of the node's step, which is added after those of its operands."""
+        below = tuple([self.add(operand) for operand in operands(node)])
+        self.steps.append(self._step(node, below, is_root))
+        return len(self.steps) - 1
+
+    def _step(self, node: Root, below: tuple[int, ...], is_root: bool) -> LeafStep | TimeStep | Operator:
+        if isinstance(node, Leaf | Every | EveryDay):
+            self.places += 1
+            if isinstance(node, Leaf):
+                return LeafStep(self.places - 1, node.name)
+            return TimeStep(node, self.asked.get(node.name or "", ()), self.end)
+        late = operand_lag(node)
+        uneven = len({lag(operand) for operand in operands(node)}) > 1
+        match node:
+            case Either(within=within):
+                return EitherStep(below, late, uneven, within)
+            case Nth(n=n, within=within):
+                return NthStep(below, late, n, within)
+            case Times(n=n, within=within):
+                return TimesStep(below, late, n, within)
+            case Unless(within=within):
+                return UnlessStep(below, late, uneven, within, self._ready(node.where), self._ready(node.without.where))
+            case Absent(within=within):
+                return AbsentStep(below, late, within, self.end)
+            case Before() | Both():
+                before = isinstance(node, Before)
+                against = node.without.where if isinstance(node, Before) and node.without is not None else ()
+                return PairStep(
+                    below,
+                    late,
+                    uneven,
+                    own_lag(node),
+                    is_root,
+                    before,
+                    node.within,
+                    node.select,
+                    node.unique,
+                    node.final,
+                    self._ready(node.where),
+                    self._ready(against),
+                )
+            case _:
+                assert_never(node)
+
+    def _ready(self, conditions: tuple[Condition, ...]) -> Conditions:
+        return Conditions(conditions, self.catalog)

@@ -1,0 +1,73 @@
+"""The streaming detector gives the oracle's detections, however events arrive and wherever batches are cut."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+
+from hypothesis import given, settings
+
+from tests.composite.random_composites import SCHEMA, Scene, scenes
+from tidings.composite.detector import Detector, Found, Key, Match, Shard
+from tidings.composite.oracle import Oracle
+from tidings.composite.program import Program
+from tidings.composite.references import reference
+from tidings.composite.stored import dump_states, load_states
+from tidings.composite.trace import Detection, Occurrence
+
+
+def expected(scene: Scene, start: int) -> tuple[list[Detection], int]:
+    oracle = Oracle(scene.composite, SCHEMA, start, scene.until, scene.most_waiting)
+    return oracle.detections(scene.trace), oracle.dropped
+
+
+def streamed(scene: Scene, start: int) -> tuple[list[Detection], int]:
+    program = Program.of(scene.composite, start, SCHEMA)
+    detector = Detector({"c": program}, scene.most_waiting)
+    shard = Shard()
+    detector.open(shard, "c")
+    found: list[Found] = []
+    batch: list[Match] = []
+    for one, watermark, cut in zip(scene.trace, scene.watermarks, scene.cuts, strict=True):
+        batch += matches(program, one)
+        if cut:
+            shard, new = detector.advance(shard, batch, watermark)
+            found += new
+            batch = []
+            for key in list(shard.states):
+                shard.states[key] = load_states(dump_states(shard.states[key]))
+    if scene.trace:
+        shard, new = detector.advance(shard, batch, scene.watermarks[-1])
+        found += new
+    shard, new = detector.finish(shard, scene.until)
+    found += new
+    assert all(one.composite == "c" for one in found)
+    return sorted((one.detection for one in found), key=_order), shard.dropped.get("c", 0)
+
+
+def matches(program: Program, one: Occurrence) -> list[Match]:
+    if not program.start <= one.event.time < (program.end or 10**9):
+        return []
+    parts = {
+        name: {attribute: list(one.bound(attribute)) for attribute in wanted}
+        for place, (name, wanted) in program.wanted.items()
+        if place in one.leaves
+    }
+    places = tuple(sorted(one.leaves)) + ((program.opener,) if program.opens_early else ())
+    keys = product(*(one.values.get(name, ()) for name in program.by))
+    return [Match(reference(*one.event), Key("c", key), places, parts) for key in keys] if places else []
+
+
+def _order(one: Detection) -> tuple[object, ...]:
+    return one.time, one.events, one.key
+
+
+@settings(max_examples=400, deadline=None)
+@given(scenes())
+def test_detector_equals_oracle(scene: Scene) -> None:
+    start = min((one.event.time for one in scene.trace), default=0)
+    right, dropped = expected(scene, start)
+    got, got_dropped = streamed(scene, start)
+    assert Counter(got) == Counter(right)
+    assert got == sorted(right, key=_order)
+    assert got_dropped == dropped
