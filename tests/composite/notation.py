@@ -26,7 +26,10 @@ SCHEMA = Catalog.from_dict(
         "event_types": [
             {
                 "name": letter,
-                "attributes": [{"name": "price", "mandatory": False}, {"name": "user", "mandatory": False, "unique": False}],
+                "attributes": [
+                    {"name": "price", "mandatory": False},
+                    {"name": "user", "mandatory": False, "unique": False},
+                ],
             }
             for letter in LETTERS
         ],

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from itertools import product
 
+import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.composite.random_composites import SCHEMA, Scene, scenes
 from tidings.composite.detector import Detector, Found, Key, Match, Shard
 from tidings.composite.oracle import Oracle
 from tidings.composite.program import Program
-from tidings.composite.references import reference
-from tidings.composite.stored import dump_states, load_states
-from tidings.composite.trace import Detection, Occurrence
+from tidings.composite.references import event_of, reference
+from tidings.composite.stored import ForeignState, dump_states, load_states
+from tidings.composite.trace import Detection, EventKey, Occurrence
 
 
 def expected(scene: Scene, start: int) -> tuple[list[Detection], int]:
@@ -62,7 +64,7 @@ def _order(one: Detection) -> tuple[object, ...]:
     return one.time, one.events, one.key
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(scenes())
 def test_detector_equals_oracle(scene: Scene) -> None:
     start = min((one.event.time for one in scene.trace), default=0)
@@ -71,3 +73,17 @@ def test_detector_equals_oracle(scene: Scene) -> None:
     assert Counter(got) == Counter(right)
     assert got == sorted(right, key=_order)
     assert got_dropped == dropped
+
+
+def test_a_state_of_a_later_version_is_refused() -> None:
+    with pytest.raises(ForeignState, match="version 2"):
+        load_states("[2, null]")
+
+
+events = st.builds(EventKey, st.integers(-(10**15), 10**15), st.text(max_size=3), st.text(max_size=3))
+
+
+@given(events, events)
+def test_references_are_ordered_as_events_are(one: EventKey, other: EventKey) -> None:
+    assert event_of(reference(*one)) == one
+    assert (reference(*one) < reference(*other)) == (one < other)

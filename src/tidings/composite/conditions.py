@@ -26,7 +26,8 @@ def attributes_of(condition: Condition) -> tuple[tuple[str, str], ...]:
     own = (condition.part, compared.attribute)
     if isinstance(compared, Comparison):
         return (own,)
-    assert condition.other_part is not None and isinstance(compared.other, str)
+    assert condition.other_part is not None
+    assert isinstance(compared.other, str)
     return (own, (condition.other_part, compared.other))
 
 

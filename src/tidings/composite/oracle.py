@@ -11,6 +11,7 @@ from typing import TypeVar, assert_never
 from tidings.composite.conditions import all_hold
 from tidings.composite.frontier import lag, operand_lag
 from tidings.composite.trace import MOST_WAITING, Detection, EventKey, Occurrence
+from tidings.language.composites.time_leaves import SOURCE, time_event_id, time_events
 from tidings.language.composites.tree import (
     Absent,
     Before,
@@ -29,7 +30,6 @@ from tidings.language.composites.tree import (
     Unless,
     leaves,
 )
-from tidings.language.composites.time_leaves import SOURCE, time_event_id, time_events
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Instant, Value
 
@@ -130,7 +130,9 @@ class _Run:
         return [instance for instance in self.known(node) if instance.last <= until]
 
     def _made(self, node: Part) -> Iterator[Instance]:
-        until = self.oracle.until if isinstance(node, Leaf | Every | EveryDay) else self.oracle.until - operand_lag(node)
+        until = (
+            self.oracle.until if isinstance(node, Leaf | Every | EveryDay) else self.oracle.until - operand_lag(node)
+        )
         match node:
             case Leaf(name=name):
                 for one in self.trace:
@@ -290,7 +292,9 @@ class _Run:
             self.oracle.dropped += 1
 
 
-def _in_order(left: list[Instance], right: list[Instance], others: Sequence[Instance] = ()) -> list[tuple[Instance, int]]:
+def _in_order(
+    left: list[Instance], right: list[Instance], others: Sequence[Instance] = ()
+) -> list[tuple[Instance, int]]:
     """All of them, in order; of equals, the left one first."""
     sided = [(one, side) for side, operand in enumerate((left, right, others)) for one in operand]
     return sorted(sided, key=lambda one: one[0].order)

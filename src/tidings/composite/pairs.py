@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tidings.composite.references import time_of
 from tidings.composite.steps import (
     EVENTS,
     FIRST,
@@ -22,7 +23,6 @@ from tidings.composite.steps import (
     order,
     shares,
 )
-from tidings.composite.references import time_of
 from tidings.language.composites.tree import Selection
 
 # The state: a list of these.
@@ -50,7 +50,9 @@ class PairStep:
     where: Conditions
     against: Conditions
 
-    def advance(self, state: State, given: Sequence[list[Instance]], until: int, room: Room) -> tuple[State, list[Instance]]:
+    def advance(
+        self, state: State, given: Sequence[list[Instance]], until: int, room: Room
+    ) -> tuple[State, list[Instance]]:
         if state is None:
             if not any(given):
                 return None, []
@@ -93,9 +95,7 @@ class PairStep:
             between[:] = [r for r in between if waiting[0] and waiting[0][0][INSTANCE][LAST] < r[FIRST]]
         if state[CONSUMED]:
             # A remembered pair may have begun a frame before the one that waits.
-            state[CONSUMED] = {
-                event: time for event, time in state[CONSUMED].items() if time + 2 * self.within > until
-            }
+            state[CONSUMED] = {event: time for event, time in state[CONSUMED].items() if time + 2 * self.within > until}
         known = self._known(state, until) if made else []
         if state[REPORTED]:
             state[REPORTED] = [one for one in state[REPORTED] if one[LAST] > until - self.own_lag]
@@ -114,7 +114,7 @@ class PairStep:
                 w[CHANCES] += 1
             chosen = [w for w in chosen if w[CHANCES] == counting]
         if picking != "all":
-            chosen = chosen[-1:] if picking == "last" else chosen[picking - 1 : picking]  # type: ignore[operator]
+            chosen = chosen[-1:] if picking == "last" else chosen[picking - 1 : picking]
         for w in chosen:
             if counting == "last":
                 w[REMEMBERED] = x

@@ -65,7 +65,9 @@ class TimeStep:
 
     def advance(self, state: int, until: int) -> tuple[int, list[Instance]]:
         stop = until + 1 if self.end is None else min(until + 1, self.end)
-        return max(state, stop), [self._instance(time) for time in time_events(self.leaf, Instant(state), Instant(stop))]
+        return max(state, stop), [
+            self._instance(time) for time in time_events(self.leaf, Instant(state), Instant(stop))
+        ]
 
     def next(self, state: int) -> int | None:
         """When the next event is due."""
@@ -134,17 +136,17 @@ class Program:
         the leaf and in order. Changes the states; gives the new instances of the root."""
         known: list[list[Instance]] = []
         for number, step in enumerate(self.steps):
-            if type(step) is LeafStep:
+            if isinstance(step, LeafStep):
                 known.append(matches.get(step.place, []))
-            elif type(step) is TimeStep:
+            elif isinstance(step, TimeStep):
                 states[number], new = step.advance(states[number], until)
                 known.append(new)
             else:
-                given = [known[operand] for operand in step.operands]  # type: ignore[union-attr]
+                given = [known[operand] for operand in step.operands]
                 if states[number] is None and not any(given):
                     known.append(given[0])
                     continue
-                states[number], new = step.advance(states[number], given, until - step.lag, room)  # type: ignore[union-attr,call-arg]
+                states[number], new = step.advance(states[number], given, until - step.lag, room)
                 known.append(new)
         return known[-1]
 
@@ -153,15 +155,15 @@ class Program:
         gives: list[int] = []
         empty: list[int] = []
         for step, state in zip(self.steps, states, strict=True):
-            if state is None:
+            if state is None or isinstance(step, LeafStep):
                 continue
-            if type(step) is TimeStep:
+            if isinstance(step, TimeStep):
                 time = step.next(state)
                 gives += [] if time is None else [time]
                 continue
-            due = step.due(state)  # type: ignore[union-attr]
-            gives += [] if due.gives is None else [due.gives + step.lag]  # type: ignore[union-attr]
-            empty += [] if due.empty is None else [due.empty + step.lag]  # type: ignore[union-attr]
+            due = step.due(state)
+            gives += [] if due.gives is None else [due.gives + step.lag]
+            empty += [] if due.empty is None else [due.empty + step.lag]
         return min(gives) if gives else max(empty, default=None)
 
 

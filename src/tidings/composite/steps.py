@@ -8,7 +8,7 @@ texts only, so it is its own JSON; None stands for the empty state. An instance 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tidings.composite.conditions import all_hold
@@ -64,7 +64,9 @@ def shares(instance: Instance, events: Any) -> bool:
     return any(event in events for event in instance[EVENTS])
 
 
-def arrivals(inbox: list[Any], operands: Sequence[list[Instance]], until: int, uneven: bool) -> list[tuple[int, Instance]]:
+def arrivals(
+    inbox: list[Any], operands: Sequence[list[Instance]], until: int, uneven: bool
+) -> list[tuple[int, Instance]]:
     """What the operands have given up to a time, in order, of equals the left one first, as (side, instance). What is
     later stays in the inbox: only where the operands' frontiers differ."""
     new = [(side, one) for side, given in enumerate(operands) for one in given]
@@ -106,7 +108,9 @@ class EitherStep:
     uneven: bool
     within: int | None
 
-    def advance(self, state: State, given: Sequence[list[Instance]], until: int, room: Room) -> tuple[State, list[Instance]]:
+    def advance(
+        self, state: State, given: Sequence[list[Instance]], until: int, room: Room
+    ) -> tuple[State, list[Instance]]:
         inbox = state or []
         new = [one for _, one in arrivals(inbox, given, until, self.uneven)]
         if self.within is not None:
@@ -126,7 +130,9 @@ class NthStep:
     n: int
     within: int | None
 
-    def advance(self, state: State, given: Sequence[list[Instance]], until: int, room: Room) -> tuple[State, list[Instance]]:
+    def advance(
+        self, state: State, given: Sequence[list[Instance]], until: int, room: Room
+    ) -> tuple[State, list[Instance]]:
         before = state or 0
         picked = given[0][self.n - 1 - before :][:1] if before < self.n else []
         if self.within is not None:
@@ -146,7 +152,9 @@ class TimesStep:
     n: int
     within: int
 
-    def advance(self, state: State, given: Sequence[list[Instance]], until: int, room: Room) -> tuple[State, list[Instance]]:
+    def advance(
+        self, state: State, given: Sequence[list[Instance]], until: int, room: Room
+    ) -> tuple[State, list[Instance]]:
         waiting: list[Instance] = state or []
         made: list[Instance] = []
         for x in given[0]:
@@ -191,15 +199,15 @@ class UnlessStep:
     where: Conditions
     against: Conditions
 
-    def advance(self, state: State, given: Sequence[list[Instance]], until: int, room: Room) -> tuple[State, list[Instance]]:
+    def advance(
+        self, state: State, given: Sequence[list[Instance]], until: int, room: Room
+    ) -> tuple[State, list[Instance]]:
         inbox, waiting = state or ([], [])
         made: list[Instance] = []
         for side, x in arrivals(inbox, given, until, self.uneven):
             waiting = self._pass_frames(waiting, x[LAST], made)
             if side:
-                waiting = [
-                    p for p in waiting if p[LAST] >= x[FIRST] or (self.against and not self.against.hold(p, x))
-                ]
+                waiting = [p for p in waiting if p[LAST] >= x[FIRST] or (self.against and not self.against.hold(p, x))]
             elif not self.where or self.where.hold(x):
                 waiting.append(x)
                 if len(waiting) > room.most:
@@ -231,7 +239,9 @@ class AbsentStep:
     within: int
     end: int | None
 
-    def advance(self, state: State, given: Sequence[list[Instance]], until: int, room: Room) -> tuple[State, list[Instance]]:
+    def advance(
+        self, state: State, given: Sequence[list[Instance]], until: int, room: Room
+    ) -> tuple[State, list[Instance]]:
         made: list[Instance] = []
         frame_end = state
         for p in given[0]:

@@ -22,7 +22,7 @@ def dump_states(states: list[State]) -> str:
 
 
 def load_states(text: str) -> list[State]:
-    version, *states = json.loads(text)
-    if version != VERSION:
-        raise ForeignState(version)
-    return states
+    stored: list[State] = json.loads(text)
+    if stored[0] != VERSION:
+        raise ForeignState(stored[0])
+    return stored[1:]
