@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import httpx
@@ -11,6 +12,7 @@ from tests.service.conftest import Service, car
 from tidings.notifying.channels.kinds import Kinds
 from tidings.notifying.outbox.delivery_sender import rhythm_of_text
 from tidings.notifying.outbox.outbox import Outbox
+from tidings.notifying.outbox.schedule import WAITS
 from tidings.store.clock.clock import now
 
 FILTER = "brand = mini"
@@ -25,12 +27,12 @@ def deliver(service: Service) -> None:
     assert service.store.take_lease("test", 0)  # gives it back
 
 
-def send(service: Service) -> None:
+def send(service: Service, waits: Sequence[float] = WAITS) -> None:
     """A real outbox, until nothing is left to do now."""
 
     async def run() -> None:
         kinds = Kinds(service.settings)
-        outbox = Outbox(service.store, kinds.by_name)
+        outbox = Outbox(service.store, kinds.by_name, waits=waits)
         try:
             idle = 0
             while idle < 3:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from tests.service.conftest import Service, on_sqlite
+from tests.service.conftest import Service, car, on_sqlite
 from tidings.store import Subscribe
 
 
@@ -136,3 +136,39 @@ def _all(client: httpx.Client, **parameters: object) -> list[str]:
         found += [one["id"] for one in page["items"]]
         after = page["next"]
     return found
+
+
+def test_names_and_notes(client: httpx.Client, service: Service) -> None:
+    made = client.post("/v1/subscriptions", json={"filter": "price < 5", "name": " Cheap ", "note": "a\r\nb"}).json()
+    assert (made["name"], made["note"]) == ("Cheap", "a\nb")
+    path = f"/v1/subscriptions/{made['id']}"
+    tail = service.store.tail()
+    changed = client.patch(path, json={"name": "Cheapest"}).json()
+    assert (changed["name"], changed["note"], changed["position"]) == ("Cheapest", "a\nb", tail + 1)
+    assert service.store.next_change(tail) is None, "nothing for the planner"
+    assert "position" not in client.patch(path, json={"name": "Cheapest"}).json(), "it is so already"
+    assert client.patch(path, json={"note": None}).json()["note"] is None
+    (listed,) = client.get("/v1/subscriptions").json()["items"]
+    assert (listed["name"], listed["note"]) == ("Cheapest", None)
+    assert client.post("/v1/subscriptions", json={"filter": "price < 6", "name": "Cheapest"}).status_code == 201
+    wrong = client.post("/v1/subscriptions", json={"filter": "price < 5", "name": "a\nb"})
+    assert (wrong.status_code, wrong.json()["type"]) == (422, "/problems/invalid-subscription")
+    assert "its name must be one line of at most 100 printable characters" in wrong.json()["detail"]
+
+
+def test_a_key_with_another_name_is_another_request(client: httpx.Client) -> None:
+    key = {"Idempotency-Key": "k"}
+    first = client.post("/v1/subscriptions", json={"filter": "price < 5", "name": "a"}, headers=key)
+    again = client.post("/v1/subscriptions", json={"filter": "price < 5", "name": "a"}, headers=key)
+    other = client.post("/v1/subscriptions", json={"filter": "price < 5", "name": "b"}, headers=key)
+    assert (first.status_code, again.json(), other.status_code) == (201, first.json(), 422)
+
+
+def test_notifications_say_the_name(client: httpx.Client, service: Service) -> None:
+    made = client.post("/v1/subscriptions", json={"filter": "price < 5000", "name": "Cheap"}).json()
+    position = client.post("/v1/events", json=car()).json()["position"]
+    service.commit(1, position, [(position, [made["id"]])])
+    (found,) = client.get("/v1/notifications").json()["items"]
+    assert (found["subscription"], found["subscription_name"]) == (made["id"], "Cheap")
+    client.patch(f"/v1/subscriptions/{made['id']}", json={"name": None})
+    assert "subscription_name" not in client.get("/v1/notifications").json()["items"][0]

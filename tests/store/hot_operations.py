@@ -14,7 +14,7 @@ from tidings.notifying.outbox.schedule import gives_up
 from tidings.schema import Instant
 from tidings.store import AttemptResult, Edit, Pause, Resume, Store, StoredChannel, Subscribe, Withdraw, figures
 from tidings.store.journal import journal
-from tidings.store.pages import notices, oversight, recent
+from tidings.store.pages import notices, oversight, owned, recent
 from tidings.store.pages.event_ends import EventEnds
 
 Operation = Callable[[Store, Size], object]
@@ -100,8 +100,9 @@ def _look_at_a_delivery(store: Store, size: Size) -> None:
 def _list_subscriptions(store: Store, size: Size) -> None:
     store.subscriptions(owner(1), limit=_FEW)
     store.count_subscriptions(owner(1))
-    recent.owned(store, owner(1), None, _FEW)
-    recent.signed(store, owner(1), "", _FEW)
+    owned.youngest(store, owner(1), None, _FEW)
+    owned.by_name(store, owner(1), "", _FEW)
+    owned.signed(store, owner(1), "", _FEW)
     store.channels_of(owner(1), [subscription(1)])
 
 

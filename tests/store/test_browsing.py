@@ -9,6 +9,7 @@ from tests.store.test_owners import ALL, filled  # noqa: F401  # a fixture
 from tidings.store import Pause, Store, Subscribe, Withdraw
 from tidings.store.pages import recent
 from tidings.store.pages.event_ends import MOST, EventEnds
+from tidings.store.pages.owned import Called
 
 
 def ids(ends: EventEnds, limit: int) -> list[str]:
@@ -67,14 +68,14 @@ def test_found_events_and_their_filters_are_the_owners(filled: Store) -> None:  
     commit_batch(filled, 1, 19, ALL)
     found = recent.found_events(filled, "ann", 5)
     assert [(one.seen.position, one.found_by, one.complete) for one in found] == [
-        (19, (("a", "price < 4"),), True),
-        (16, (("b", "price < 4"), ("a", "price < 4")), True),
-        (13, (("a", "price < 4"),), True),
-        (9, (("a", "price < 4"),), True),
+        (19, (Called("a", "price < 4"),), True),
+        (16, (Called("b", "price < 4"), Called("a", "price < 4")), True),
+        (13, (Called("a", "price < 4"),), True),
+        (9, (Called("a", "price < 4"),), True),
     ], "withdrawn ones as they last stood"
-    assert recent.matched_at(filled, "ann", 16, 10) == [("a", "price < 4"), ("b", "price < 4")]
-    assert recent.matched_at(filled, "ann", 16, 1) == [("a", "price < 4")]
-    assert recent.matched_at(filled, "bob", 13, 10) == [("b", "price < 3")]
+    assert recent.matched_at(filled, "ann", 16, 10) == [Called("a", "price < 4"), Called("b", "price < 4")]
+    assert recent.matched_at(filled, "ann", 16, 1) == [Called("a", "price < 4")]
+    assert recent.matched_at(filled, "bob", 13, 10) == [Called("b", "price < 3")]
     assert recent.matched_at(filled, "bob", 16, 10) == []
 
 

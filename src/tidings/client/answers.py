@@ -146,7 +146,7 @@ class StoredToken:
 @dataclass(frozen=True, slots=True)
 class StoredSubscription:
     """A subscription as the server has it. `since` is the journal position from which on it counts, and `position`, in
-    the answer to a change, that of the change.
+    the answer to a change, that of the change. `name` and `note` are what you called it.
 
     Of a channel that sends, `channel_state` says how it is; once, when it is made, `secret` is what it signs with, and
     `confirm` says what must be done before it sends.
@@ -163,11 +163,13 @@ class StoredSubscription:
     secret: str | None = field(default=None, repr=False)
     confirm: str | None = None
     position: int | None = None
+    name: str | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """A match: the event (None when it was removed since) and which subscription it is for.
+    """A match: the event (None when it was removed since) and the subscription it is for, by name if it has one.
 
     `resume` is a cursor: whoever goes on from there misses nothing that came after this one. Some that came
     before it may come again; their ids are the same as the first time.
@@ -178,6 +180,7 @@ class Notification:
     event: dict[str, Any] | None
     matched_at: str
     resume: str | None = field(default=None, compare=False)
+    subscription_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,9 +155,15 @@ class AsyncClient(AsyncSender):
     # Subscriptions
 
     async def subscribe(
-        self, filter: str, *, expiry: str | None = None, channel: Mapping[str, Any] | None = None
+        self,
+        filter: str,
+        *,
+        expiry: str | None = None,
+        channel: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        note: str | None = None,
     ) -> StoredSubscription:
-        return await self._call(requests.subscribe(filter, expiry, channel))
+        return await self._call(requests.subscribe(filter, expiry, channel, name, note))
 
     def subscriptions(self, state: str | None = None) -> AsyncIterator[StoredSubscription]:
         return self._each(flows.pages(lambda after: requests.subscriptions(after, state), self.patience))

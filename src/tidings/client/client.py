@@ -195,15 +195,21 @@ class Client(Sender):
     # Subscriptions
 
     def subscribe(
-        self, filter: str, *, expiry: str | None = None, channel: Mapping[str, Any] | None = None
+        self,
+        filter: str,
+        *,
+        expiry: str | None = None,
+        channel: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        note: str | None = None,
     ) -> StoredSubscription:
         """`client.subscribe("price < 1300", expiry="2026-12-31T00:00:00Z").id`; `warnings` say what looks odd.
 
         A channel is `{"kind": "webhook", "url": …}`, `{"kind": "email", "address": …}` or
         `{"kind": "apprise", "url": …}`, each with `digest`, `rate` and `quiet` if you like; without one, what matches
-        is stored to be read.
+        is stored to be read. `name` and `note` are for you; names need not be unique.
         """
-        return self._call(requests.subscribe(filter, expiry, channel))
+        return self._call(requests.subscribe(filter, expiry, channel, name, note))
 
     def subscriptions(self, state: str | None = None) -> Iterator[StoredSubscription]:
         """All of yours, or only those that are `active` or `paused`."""
@@ -213,7 +219,8 @@ class Client(Sender):
         return self._call(requests.subscription(id))
 
     def edit(self, id: str, **members: Any) -> StoredSubscription:
-        """`client.edit(id, filter="price < 1000")`; also `expiry` (None takes it away), `channel`, `state`."""
+        """`client.edit(id, filter="price < 1000")`; also `expiry`, `name`, `note` (None takes them away), `channel`,
+        `state`."""
         return self._call(requests.edit(id, **members))
 
     def pause(self, id: str) -> StoredSubscription:

@@ -35,7 +35,8 @@ def notification_of(message: Message) -> Notification | None:
     if message.event != "notification":
         return None
     one = json.loads(message.data)
-    return Notification(one["id"], one["subscription"], one["event"], one["matched_at"], message.id)
+    name = one.get("subscription_name")
+    return Notification(one["id"], one["subscription"], one["event"], one["matched_at"], message.id, name)
 
 
 def channel(id: str) -> Request[dict[str, Any]]:

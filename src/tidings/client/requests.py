@@ -91,8 +91,10 @@ def grow(change: growth.Change) -> Request[int]:
 # Subscriptions
 
 
-def subscribe(filter: str, expiry: str | None, channel: Mapping[str, Any] | None) -> Request[StoredSubscription]:
-    body = {"filter": filter, "expiry": expiry, "channel": channel}
+def subscribe(
+    filter: str, expiry: str | None, channel: Mapping[str, Any] | None, name: str | None, note: str | None
+) -> Request[StoredSubscription]:
+    body = {"filter": filter, "expiry": expiry, "channel": channel, "name": name, "note": note}
     given = {name: value for name, value in body.items() if value is not None}
     return change_request("POST", "/v1/subscriptions", _subscription, given)
 
@@ -153,6 +155,8 @@ def _stored(one: Mapping[str, Any]) -> StoredSubscription:
         one.get("secret"),
         one.get("confirm"),
         one.get("position"),
+        one.get("name"),
+        one.get("note"),
     )
 
 
@@ -173,6 +177,7 @@ def notifications(
                 one["event"],
                 one["matched_at"],
                 goes_on if number == last else after,
+                one.get("subscription_name"),
             )
             for number, one in enumerate(found)
         )

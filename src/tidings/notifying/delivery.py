@@ -15,6 +15,11 @@ from tidings.schema import Instant
 from tidings.store import StoredChannel
 
 
+def named(subscription: str, name: str) -> dict[str, str]:
+    """A subscription as bodies that people may read have it: its id, and its name if it has one."""
+    return {"subscription": subscription} | ({"subscription_name": name} if name else {})
+
+
 @dataclass(frozen=True, slots=True)
 class Owed:
     """One notification to send. `sequence` counts a subscription's notifications from 1."""
@@ -24,10 +29,10 @@ class Owed:
     event: Mapping[str, Any]  # in the file form
     matched_at: Instant
 
-    def as_json(self, subscription: str, filter: str) -> dict[str, Any]:
+    def as_json(self, subscription: str, filter: str, name: str = "") -> dict[str, Any]:
         return {
             "id": self.id,
-            "subscription": subscription,
+            **named(subscription, name),
             "sequence": self.sequence,
             "filter": filter,
             "matched_at": str(self.matched_at),
@@ -45,6 +50,7 @@ class OutgoingDelivery:
     filter: str
     owed: tuple[Owed, ...]
     test: bool = False
+    name: str = ""  # of the subscription
 
     @property
     def is_digest(self) -> bool:

@@ -200,7 +200,12 @@ def _publish_sub(names: _Names) -> str:
     operators = [name for name in OPERATORS if name != "similar"]  # no filter can ask for it yet
     return (
         _request(
-            "PUBLISH_SUB", "( ( EVENT_TYPE , ATTRIBUTES? ) | ATTRIBUTES | FILTER )", "expiry", required=("username",)
+            "PUBLISH_SUB",
+            "( ( EVENT_TYPE , ATTRIBUTES? ) | ATTRIBUTES | FILTER )",
+            "expiry",
+            "name",
+            "note",
+            required=("username",),
         )
         + "<!ELEMENT EVENT_TYPE ( VALUE+ )>\n<!ELEMENT VALUE EMPTY>\n"
         + _attribute("VALUE", "type", names.event_types(), "#REQUIRED")

@@ -180,6 +180,10 @@ class DraftGroup:
             body["expiry"] = str(draft.expiry)
         if draft.delivery:
             body["delivery"] = draft.delivery
+        if draft.name:
+            body["name"] = draft.name
+        if draft.note:
+            body["note"] = draft.note
         self._keep_channel(draft.id, draft.owner, draft.channel or KEEP)
         return self._enter("subscribe", body)
 
@@ -199,6 +203,9 @@ class DraftGroup:
         done = Accepted(self._tail, self._accepted)
         if len(body) > 1:
             done = self._enter("edit", body)
+        named = {"name": draft.name, "note": draft.note}
+        if said := {member: value for member, value in named.items() if not isinstance(value, Keep)}:
+            done = self._enter("name", {"id": draft.id, **said})
         if draft.state not in (KEEP, standing.state):
             done = self._enter("pause" if draft.state == "paused" else "resume", {"id": draft.id})
         return done

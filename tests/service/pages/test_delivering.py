@@ -212,7 +212,7 @@ def test_a_new_secret_says_until_when_the_old_one_signs(service: Service, ann: V
     first = ann.tree.xpath("//code[@class='secret']")[0].text
     ann.get("/pages/account")
     assert first not in ann.page.text
-    assert "brand = 'mini'" in ann.text
+    assert "brand = mini" in ann.text
     assert _asking(ann) == ["rotate"]
     ann.submit(f"{MINE}/{id}/deliveries")
     second = ann.tree.xpath("//code[@class='secret']")[0].text

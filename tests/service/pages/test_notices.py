@@ -67,7 +67,7 @@ def test_a_channel_that_is_gone_is_told_until_it_is_read(service: Service, ann: 
     )
     assert stopped in ann.text
     links = {one.text_content(): one.get("href") for one in ann.tree.find(".//main").iter("a")}
-    assert links["brand = 'mini'"] == f"{MINE}/{id}", "named by its filter"
+    assert links["brand = mini"] == f"{MINE}/{id}", "named by its filter"
     assert id not in ann.text
     assert links["See deliveries and resume"] == f"{MINE}/{id}/deliveries"
     ann.submit(NOTICES, number="1")
@@ -129,7 +129,7 @@ def test_older_texts_and_withdrawn_subscriptions_are_shown_as_well(service: Serv
     ann.get(NOTICES)
     told = [" ".join(node.text_content().split()) for node in ann.tree.xpath("//ul/li//p")]
     text = "The webhook channel was disabled: gone. What it is owed is kept; resume the channel."
-    assert told == ["new A withdrawn subscription", text, "new brand = 'mini'", text]
+    assert told == ["new A withdrawn subscription", text, "new brand = mini", text]
     assert "See deliveries and resume" not in ann.text, "it is not disabled now"
     assert [one.get("href") for one in ann.tree.iter("a") if one.text == "See deliveries"] == [
         f"{MINE}/{id}/deliveries"
@@ -187,3 +187,24 @@ def test_guests_have_none(service: Service, visitor: Visitor) -> None:
     assert visitor.page.url.path == "/pages/login"
     visitor.get("/")
     assert "Notices" not in visitor.text
+
+
+def test_a_delivery_that_failed_is_told_with_the_way_to_send_it_again(service: Service, ann: Visitor) -> None:
+    id = ann.subscribe("brand = mini")
+    with answering(500, "no") as receiver:
+        ann.get(f"{MINE}/{id}/channel")
+        ann.submit(f"{MINE}/{id}/channel", kind="webhook", url=receiver.url)
+        for number in range(2):
+            first = service.store.committed() + 1
+            position = service.client.post("/v1/events", json=car(f"e{number}")).json()["position"]
+            service.commit(first, position, [(position, [id])])
+        send(service, waits=())
+    ann.get(NOTICES)
+    assert _in_bar(ann) == "Notices 1 new"
+    assert "2 deliveries by webhook failed: it answered 500. Send them again once this is fixed." in ann.text
+    links = {one.text_content(): one.get("href") for one in ann.tree.find(".//main").iter("a")}
+    assert links["See them and send again"] == f"{MINE}/{id}/deliveries?state=dead"
+    ann.get(links["See them and send again"])
+    assert ann.text.count("Send again") == 2
+    (told,) = _api(ann, "/v1/notices")["items"]
+    assert (told["cause"], told["count"], told["link"]) == ("it answered 500", 2, f"{MINE}/{id}/deliveries?state=dead")

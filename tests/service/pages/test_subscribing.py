@@ -19,7 +19,7 @@ def _published(service: Service, visitor: Visitor, **values: str) -> int:
 def test_the_whole_life_of_a_subscription(service: Service, ann: Visitor) -> None:
     id = ann.subscribe("brand = mini and year<1980")
     assert "Subscribed" in ann.text
-    assert "brand = 'mini' and year < 1980" in ann.text
+    assert "brand = mini and year < 1980" in ann.text
     position = _published(service, ann, brand="mini", year="1971")
     service.commit(1, position, [(position, [id])])
     ann.get(f"{MINE}/{id}")
@@ -36,7 +36,7 @@ def test_the_whole_life_of_a_subscription(service: Service, ann: Visitor) -> Non
     ann.submit(f"{MINE}/{id}/resume")
     assert service.store.subscription(id).state == "active"
     ann.get(f"{MINE}/{id}/edit")
-    assert ann.form(f"{MINE}/{id}/edit")["text"] == ["brand = 'mini' and year < 1980"]
+    assert ann.form(f"{MINE}/{id}/edit")["text"] == ["brand = mini and year < 1980"]
     ann.submit(f"{MINE}/{id}/edit", text="year > 2000", expiry="2099-01-01T10:00:00")
     assert "year > 2000" in ann.text
     assert "ends 2099-01-01 10:00:00 UTC" in ann.text
@@ -229,9 +229,62 @@ def test_home_shows_rates_and_the_latest(service: Service, ann: Visitor) -> None
     position = _published(service, ann, brand="mini", year="1971")
     service.commit(1, position, [(position, [id, other])])
     ann.get("/")
-    assert ann.text.count("found by brand = 'mini'") == 1
+    assert ann.text.count("found by brand = mini") == 1
     assert ann.text.count("found by year = 1971") == 1
     assert len([node for node in ann.tree.iter("svg") if node.get("role") == "img"]) == 3
     piece = ann.get("/pages/now")
     assert "<html" not in piece.text
     assert "Events stored" in ann.text
+
+
+def test_a_name_and_a_note_are_given_shown_and_changed(service: Service, ann: Visitor) -> None:
+    ann.get(f"{MINE}/new")
+    ann.submit(
+        f"{MINE}/new", text="category under vehicle", name=" Anything that rolls ", note="For mum.\r\nAsk first."
+    )
+    id = ann.page.url.path.rpartition("/")[2]
+    standing = service.store.subscription(id)
+    assert (standing.name, standing.note) == ("Anything that rolls", "For mum.\nAsk first.")
+    assert ann.tree.find(".//h1").text == "Anything that rolls"
+    assert "category under vehicle" in ann.text, "in the words that were typed"
+    assert "For mum." in ann.text
+    position = _published(service, ann, brand="mini", year="1971")
+    service.commit(1, position, [(position, [id])])
+    for path in ("/", f"/pages/events/{position}", f"{MINE}/{id}/why/{position}", MINE, f"{MINE}/{id}/channel"):
+        ann.get(path)
+        assert "Anything that rolls" in ann.text, path
+    tail = service.store.tail()
+    ann.get(f"{MINE}/{id}/edit")
+    assert ann.form(f"{MINE}/{id}/edit")["text"] == ["category under vehicle"]
+    ann.submit(f"{MINE}/{id}/edit", name="Wheels")
+    assert "Saved." in ann.text
+    assert (service.store.subscription(id).name, service.store.subscription(id).note) == ("Wheels", standing.note)
+    assert service.store.next_change(tail) is None, "matching is not touched"
+    ann.get(f"{MINE}/{id}/edit")
+    ann.submit(f"{MINE}/{id}/edit", name="x" * 101)
+    assert ann.page.status_code == 422
+    assert "must be one line of at most 100" in ann.tree.get_element_by_id("wrong-name").text
+
+
+@on_sqlite
+def test_the_list_is_sorted_and_searched_by_name(service: Service, ann: Visitor) -> None:
+    for number, name in enumerate(("banana", "Apple", "", "cherry")):
+        ann.get(f"{MINE}/new")
+        ann.submit(f"{MINE}/new", text=f"year < {number}", name=name)
+
+    def shown() -> list[str]:
+        return [" ".join(one.text_content().split()) for one in ann.tree.xpath("//a[@class='filter']")]
+
+    ann.get(MINE, sort="name")
+    assert shown() == ["Apple year < 1", "banana year < 0", "cherry year < 3", "year < 2"]
+    ann.get(MINE)
+    assert shown() == ["cherry year < 3", "year < 2", "Apple year < 1", "banana year < 0"]
+    ann.get(MINE, q="APP")
+    assert shown() == ["Apple year < 1"]
+    for number in range(20):
+        ann.get(f"{MINE}/new")
+        ann.submit(f"{MINE}/new", text=f"year > {number}", name=f"n{number:02}")
+    ann.get(MINE, sort="name")
+    assert shown()[-1] == "n16 year > 16"
+    ann.get(next(one.get("href") for one in ann.tree.iter("a") if one.get("rel") == "next"))
+    assert shown() == ["n17 year > 17", "n18 year > 18", "n19 year > 19", "year < 2"]

@@ -19,7 +19,7 @@ def notices(
     seen: Annotated[bool, typer.Option("--seen", help="Mark the shown notices as seen.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
 ) -> None:
-    """Show notices about your channels, e.g. that one was disabled, and why.
+    """Show notices about your channels: deliveries that failed, channels that were disabled, and why.
 
     Example: tidings notices --new --seen
     """
@@ -34,7 +34,8 @@ def notices(
                     typer.echo(json.dumps(one))
                 else:
                     mark = " " if one["seen"] else "*"
-                    line = f"{mark} {one['number']}  {one['stored']}  {one['subscription']}  {one['text']}"
+                    called = one.get("subscription_name") or one["subscription"]
+                    line = f"{mark} {one['number']}  {one['stored']}  {called}  {one['text']}"
                     output.print(plain(line), soft_wrap=True)
             after = page.next or after
         if seen and shown:

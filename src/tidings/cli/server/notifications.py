@@ -72,7 +72,9 @@ def _show(one: Notification, as_json: bool) -> None:
     if as_json:
         members = asdict(one)
         del members["resume"]  # of a line of many it says less than it seems
+        if one.subscription_name is None:
+            del members["subscription_name"]
         typer.echo(json.dumps(members))
         return
     event = "the event was removed" if one.event is None else json.dumps(one.event, ensure_ascii=False)
-    output.print(plain(f"{one.matched_at}  {one.subscription}  {event}"))
+    output.print(plain(f"{one.matched_at}  {one.subscription_name or one.subscription}  {event}"))

@@ -26,6 +26,8 @@ from tidings.cli.terminal import counted, messages, note, output, plain, warn
 if TYPE_CHECKING:
     from tidings.client import StoredSubscription
 
+Name = Annotated[str, typer.Option("--name", metavar="NAME", help="What you call it; need not be unique.")]
+Note = Annotated[str, typer.Option("--note", metavar="TEXT", help="A few lines for yourself.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="The subscription's id.", show_default=False)]
 
 
@@ -33,6 +35,8 @@ def subscribe(
     filter: FilterText,
     server: Server = DEFAULT_SERVER,
     token: Token = "",
+    name: Name = "",
+    note: Note = "",
     expiry: Annotated[str, typer.Option(metavar="WHEN", help="When it ends, e.g. 2026-12-31T00:00:00Z.")] = "",
     webhook: Webhook = "",
     email: Email = "",
@@ -47,11 +51,11 @@ def subscribe(
 
     Matches are stored, and sent by the channel that you choose. A webhook's secret is shown only once.
 
-    Example: tidings subscribe "price < 1300 and brand = 'mini'" --webhook https://example.org/hook
+    Example: tidings subscribe "price < 1300 and brand = 'mini'" --name "Cheap minis"
     """
     channel = channel_of(webhook, email, apprise, digest_count, digest_seconds, rate, quiet)
     with connected(server, token) as client:
-        made = client.subscribe(filter, expiry=expiry or None, channel=channel)
+        made = client.subscribe(filter, expiry=expiry or None, channel=channel, name=name or None, note=note or None)
     _remark(made, as_json)
     typer.echo(json.dumps(asdict(made)) if as_json else made.id)
 
@@ -61,6 +65,8 @@ def edit(
     server: Server = DEFAULT_SERVER,
     token: Token = "",
     filter: Annotated[str, typer.Option(metavar="FILTER", help="The new filter.")] = "",
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="The new name; '' removes it.")] = None,
+    note: Annotated[str | None, typer.Option(metavar="TEXT", help="The new note; '' removes it.")] = None,
     expiry: Annotated[
         str, typer.Option(metavar="WHEN", help="When it ends, e.g. 2030-12-31T00:00:00Z, or 'never'.")
     ] = "",
@@ -74,7 +80,7 @@ def edit(
     quiet: Quiet = "",
     as_json: AsJson = False,
 ) -> None:
-    """Change a subscription's filter, expiry or channel, all at once or not at all. It keeps its id.
+    """Change a subscription's filter, name, note, expiry or channel, all at once or not at all. It keeps its id.
 
     A channel option replaces the whole channel.
 
@@ -84,12 +90,13 @@ def edit(
     if stored and channel is not None:
         raise typer.BadParameter("choose one of --stored, --webhook, --email and --apprise.")
     members: dict[str, Any] = {"filter": filter} if filter else {}
+    members |= {member: value for member, value in (("name", name), ("note", note)) if value is not None}
     if expiry:
         members["expiry"] = None if expiry == "never" else expiry
     if stored or channel is not None:
         members["channel"] = channel or {"kind": "stored"}
     if not members:
-        raise typer.BadParameter("name what to change: --filter, --expiry or a channel.")
+        raise typer.BadParameter("say what to change: --filter, --name, --note, --expiry or a channel.")
     with connected(server, token) as client:
         made = client.edit(id, **members)
     _remark(made, as_json)
@@ -134,7 +141,7 @@ def subscriptions(
     state: Annotated[Literal["active", "paused"] | None, typer.Option(help="Only these.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
 ) -> None:
-    """List your subscriptions.
+    """List your subscriptions, sorted by name.
 
     Example: tidings subscriptions --state active
     """
@@ -144,12 +151,14 @@ def subscriptions(
                 typer.echo(json.dumps(asdict(one)))
             return
         found = list(client.subscriptions(state))
-        table = Table("id", "state", "channel", "since", "expiry", "filter", box=None, pad_edge=False)
+        table = Table("id", "name", "state", "channel", "since", "expiry", "filter", box=None, pad_edge=False)
+        found.sort(key=lambda one: (not one.name, (one.name or "").casefold()))
         for one in found:
             told = one.channel["kind"] + (
                 f" ({one.channel_state})" if one.channel_state not in (None, "active") else ""
             )
-            table.add_row(plain(one.id), one.state, told, f"{one.since:,}", one.expiry or "", plain(one.filter))
+            name, filter = plain(one.name or ""), plain(one.filter)
+            table.add_row(plain(one.id), name, one.state, told, f"{one.since:,}", one.expiry or "", filter)
         if found:
             output.print(table)
         messages.print(counted(len(found), "subscription"), markup=False)

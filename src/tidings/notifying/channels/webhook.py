@@ -17,7 +17,7 @@ from urllib.parse import quote
 import msgspec
 
 from tidings.errors import ChannelError, Explained, shown, suggestion
-from tidings.notifying.delivery import Attempt, OutgoingDelivery
+from tidings.notifying.delivery import Attempt, OutgoingDelivery, named
 from tidings.notifying.http.addresses import Resolver, vet, vet_async
 from tidings.notifying.http.response import HttpResponse
 from tidings.notifying.http.sender import HttpSender, SendingFailed
@@ -130,10 +130,10 @@ class WebhookChannel:
 
 
 def body_of(delivery: OutgoingDelivery) -> bytes:
-    objects = [owed.as_json(delivery.subscription, delivery.filter) for owed in delivery.owed]
+    objects = [owed.as_json(delivery.subscription, delivery.filter, delivery.name) for owed in delivery.owed]
     if len(objects) == 1:
         return msgspec.json.encode(objects[0], enc_hook=dict)  # the event may be any mapping
-    digest = {"id": delivery.id, "subscription": delivery.subscription, "notifications": objects}
+    digest = {"id": delivery.id, **named(delivery.subscription, delivery.name), "notifications": objects}
     return msgspec.json.encode(digest, enc_hook=dict)
 
 

@@ -21,7 +21,9 @@ def notice_mail(notice: DueNotice, channel: StoredChannel, links_lead_to: str) -
     name = quote(notice.subscription, safe="")
     since = f"; nothing has arrived since {channel.failing_since}" if channel.failing_since else ""
     page = f"{links_lead_to}/pages/subscriptions/{name}/deliveries"
+    called = one_line(notice.name, LONGEST_NAME)
     which = one_line(notice.filter, LONGEST_VALUE) or f"a withdrawn subscription, {id}"
+    which = f"{called}: {which}" if called else which
     what = f"Sending by {channel.kind} to {place} was stopped at {notice.stored}{since}."
     whose = f"Subscription: {which}"
     why = f"Reason: {one_line(channel.reason, LONGEST_VALUE)}"
@@ -35,7 +37,7 @@ def notice_mail(notice: DueNotice, channel: StoredChannel, links_lead_to: str) -
     reason = f"You get this because the account {owner} sends notifications to this address, which you confirmed."
     html = "".join(f"<p>{escape(line)}</p>\n" for line in (what, whose, why, kept, *go_on))
     return Mail(
-        one_line(f"Tidings: sending by {channel.kind} was stopped: {notice.filter or id}", LONGEST_SUBJECT),
+        one_line(f"Tidings: sending by {channel.kind} was stopped: {called or notice.filter or id}", LONGEST_SUBJECT),
         "\n".join((what, "", whose, "", why, "", kept, "", *go_on, "", "--", reason)) + "\n",
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Tidings</title></head><body>\n'
         f"{html}<hr>\n<p><small>{escape(reason)}</small></p>\n</body></html>\n",

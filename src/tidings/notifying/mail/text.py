@@ -124,7 +124,7 @@ def mail_of(delivery: OutgoingDelivery, unsubscribe: str = "") -> Mail:
     """`unsubscribe` is the whole link; without one the mail does not speak of it."""
     told = tuple(_told(owed) for owed in delivery.owed[:MOST_EVENTS])
     count = len(delivery.owed)
-    subscription = one_line(delivery.subscription, LONGEST_NAME)
+    subscription = one_line(delivery.name or delivery.subscription, LONGEST_NAME)
     known = {
         "told": told,
         "count": count,

@@ -104,7 +104,7 @@ def delivery_of(contents: DeliveryContents) -> OutgoingDelivery | None:
         id = notification_id_of(stored.subscription, event)
         owed.append(Owed(id, item.sequence, msgspec.json.decode(event), item.matched_at))
     id = owed[0].id if len(owed) == 1 else digest_id(one.id for one in owed)
-    return OutgoingDelivery(id, stored.subscription, stored.owner, contents.filter, tuple(owed))
+    return OutgoingDelivery(id, stored.subscription, stored.owner, contents.filter, tuple(owed), name=contents.name)
 
 
 def settings_of(channel: StoredChannel, now: Instant) -> dict[str, Any]:

@@ -51,15 +51,16 @@ def _test_delivery(gateway: Gateway, owner: str, id: str) -> OutgoingDelivery:
     """Of what the subscription found last, if that is still stored."""
     store = gateway.store
     try:
-        filter = store.subscription(id, owner).filter
+        standing = store.subscription(id, owner)
+        filter, called = standing.filter, standing.name
     except NoSuchSubscription:
-        filter = ""  # withdrawn, but what it is owed is still sent
+        filter = called = ""  # withdrawn, but what it is owed is still sent
     newest = store.newest_notification(id, owner)
     text = None if newest is None else store.events_at([newest.position]).get(newest.position)
     event = _any_event(store.catalog()) if text is None else msgspec.json.decode(text)
     matched_at = store.clock.now() if newest is None else newest.stored
     name = f"test.{secrets.token_hex(8)}"
-    return OutgoingDelivery(name, id, owner, filter, (Owed(name, 0, event, matched_at),), test=True)
+    return OutgoingDelivery(name, id, owner, filter, (Owed(name, 0, event, matched_at),), True, called)
 
 
 def _any_event(catalog: Catalog) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from tidings.service.gateway import Gateway
 from tidings.store import Edit, NoSuchSubscription, Standing, StoredChannel, Subscribe, SubscriptionExists, Withdraw
 from tidings.store.errors import QuotaReached
 from tidings.store.journal.entries import KEEP, Keep, State
-from tidings.store.journal.fitness import is_id
+from tidings.store.journal.fitness import check_names, is_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class SubscriptionAsked:
     expiry: Instant | None = None
     channel: ChannelAsked | None = None
     key: str | None = None
+    name: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class SubscriptionChange:
     expiry: Instant | Keep | None = KEEP
     state: State | Keep = KEEP
     channel: ChannelAsked | Keep = KEEP
+    name: str | Keep = KEEP
+    note: str | Keep = KEEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +57,14 @@ class SubscriptionNow:
 
 
 async def subscribe(gateway: Gateway, owner: str, asked: SubscriptionAsked) -> SubscriptionNow:
-    """Raises LanguageError, ChannelError, ExpiryPassed, QuotaReached, IdempotencyKeyReused or TooManyRequests."""
+    """Raises LanguageError, ChannelError, ExpiryPassed, QuotaReached, UnfitSubscription, IdempotencyKeyReused or
+    TooManyRequests."""
     store, channels = gateway.store, gateway.channels
     wanted = None if asked.channel is None else await channels.check(asked.channel)
     filter, warnings = await gateway.read(read_filter, asked.filter, store)
     id = subscription_id(owner, asked.key)
+    name, note = tidy(asked.name), tidy(asked.note)
+    check_names(id, name, note)
     found = None if asked.key is None else await gateway.read(_found, gateway, id, owner)
     if found is None:
         most = gateway.settings.subscriptions_per_owner
@@ -66,16 +73,14 @@ async def subscribe(gateway: Gateway, owner: str, asked: SubscriptionAsked) -> S
         new = None if wanted is None else (await channels.prepared(id, owner, wanted)).channel
         kind = "" if new is None else new.kind
         try:
-            await gateway.append_one(Subscribe(id, filter.text, owner, asked.expiry, kind, new, most))
+            await gateway.append_one(Subscribe(id, filter.text, owner, asked.expiry, kind, new, most, name, note))
         except SubscriptionExists:  # the same request, sent twice at once
             if asked.key is None:
                 raise
         found = await gateway.read(store.subscription, id, owner)
-    if (found.filter, found.expiry, found.delivery) != (
-        filter.text,
-        asked.expiry,
-        "" if wanted is None else wanted.kind,
-    ):
+    kind = "" if wanted is None else wanted.kind
+    stands = found.filter, found.expiry, found.delivery, found.name, found.note
+    if stands != (filter.text, asked.expiry, kind, name, note):
         raise IdempotencyKeyReused
     if wanted is None:
         return SubscriptionNow(found, None, warnings)
@@ -88,8 +93,8 @@ async def subscribe(gateway: Gateway, owner: str, asked: SubscriptionAsked) -> S
 
 
 async def change(gateway: Gateway, owner: str, id: str, asked: SubscriptionChange) -> SubscriptionNow:
-    """Edit, pause, resume, another channel: all of it or nothing. Raises NoSuchSubscription, LanguageError,
-    ChannelError, ExpiryPassed or TooManyRequests."""
+    """Edit, rename, pause, resume, another channel: all of it or nothing. Raises NoSuchSubscription, LanguageError,
+    ChannelError, ExpiryPassed, UnfitSubscription or TooManyRequests."""
     store, channels = gateway.store, gateway.channels
     before = await own(gateway, owner, id)
     text: str | None = None
@@ -110,12 +115,16 @@ async def change(gateway: Gateway, owner: str, id: str, asked: SubscriptionChang
             new = None
         kind = "" if wanted is None else wanted.kind
         delivery = kind if kind != before.delivery else KEEP
+    name = asked.name if isinstance(asked.name, Keep) else tidy(asked.name)
+    note = asked.note if isinstance(asked.note, Keep) else tidy(asked.note)
+    check_names(id, name, note)
+    name, note = KEEP if name == before.name else name, KEEP if note == before.note else note
     expiry = KEEP if asked.expiry == before.expiry else asked.expiry
     state = KEEP if asked.state == before.state else asked.state
     position: int | None = None
-    in_journal = text is not None or not (expiry is delivery is state is KEEP)
+    in_journal = text is not None or not (expiry is delivery is state is name is note is KEEP)
     if in_journal or new is not KEEP:
-        done = await gateway.append_one(Edit(id, text, expiry, delivery, state, new))
+        done = await gateway.append_one(Edit(id, text, expiry, delivery, state, new, name, note))
         position = done.position if in_journal else None
     after = await gateway.read(store.subscription, id, owner)
     channel = await gateway.read(store.channel, id, owner)
@@ -123,6 +132,11 @@ async def change(gateway: Gateway, owner: str, id: str, asked: SubscriptionChang
         return SubscriptionNow(after, channel, warnings, position)
     kept = await channels.invite(Kept(channel, secret, how_to_confirm(channel)))
     return SubscriptionNow(after, kept.channel, warnings, position, kept.secret, kept.confirm)
+
+
+def tidy(text: str) -> str:
+    """A name or a note as it is kept: without blanks around it, with one kind of line break."""
+    return text.replace("\r\n", "\n").strip()
 
 
 async def withdraw(gateway: Gateway, owner: str, id: str) -> int:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
+import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from tidings.notifying.delivery import destination_of
+from tidings.notifying.delivery import destination_of, named
 from tidings.service.actions.channel_values import how_to_confirm
 from tidings.service.api.channel_shapes import ChannelSeen, channel_seen
 from tidings.service.api.requests import (
@@ -21,7 +24,7 @@ from tidings.service.api.requests import (
 )
 from tidings.service.api.shapes import Shape, read_body, says, says_nothing, takes
 from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
-from tidings.store import StoredChannel
+from tidings.store import Notice, StoredChannel
 
 router = APIRouter(prefix=V1, tags=["channels"], route_class=IdempotentRoute)
 
@@ -32,11 +35,18 @@ class SecretMade(Shape, frozen=True):
 
 
 class NoticeSeen(Shape, frozen=True):
+    """`count` deliveries failed for the `cause`; `cause` is null in notices about something else. `link` is the page
+    where deliveries are sent again and channels resumed."""
+
     number: int
     subscription: str
     text: str
     stored: str
     seen: bool
+    cause: str | None
+    count: int
+    link: str | None
+    subscription_name: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class Notices(Shape, frozen=True):
@@ -105,16 +115,20 @@ async def rotate_secret(id: str, gateway: GatewayOf, caller: Calling, key: Idemp
 async def notices(
     request: Request, gateway: GatewayOf, caller: Calling, after: After = "", limit: Limit = 100
 ) -> Response:
-    """List notices about your channels, for example that one was disabled."""
+    """List notices about your channels: deliveries that failed, counted by cause, and channels that were disabled."""
     start = read_cursor(after)
     found = await gateway.read(gateway.store.notices_of, caller.owner, start, limit)
+    names = await gateway.read(gateway.store.subscription_names, [one.subscription for one in found])
     listed = [
         {
             "number": one.number,
-            "subscription": one.subscription,
+            **named(one.subscription, names.get((one.subscription, caller.owner), "")),
             "text": one.text,
             "stored": str(one.stored),
             "seen": one.seen,
+            "cause": one.cause or None,
+            "count": one.count,
+            "link": page_of(one),
         }
         for one in found
     ]
@@ -137,6 +151,13 @@ async def troubled(
     found = await gateway.read(gateway.store.troubled, min(read_cursor(after), _MOST_TROUBLED) + limit + 1)
     some, next = part_of(found, after, limit)
     return page(request, [_troubled(one) for one in some], next)
+
+
+def page_of(one: Notice) -> str | None:
+    """Where its owner can do something about it; None where it is about no subscription."""
+    if not one.subscription:
+        return None
+    return f"/pages/subscriptions/{quote(one.subscription, safe='')}/deliveries" + ("?state=dead" if one.cause else "")
 
 
 def _troubled(one: StoredChannel) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import Annotated, Any
 
+import msgspec
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
@@ -31,6 +32,7 @@ class NotificationSeen(Shape, frozen=True):
     subscription: str
     event: dict[str, Any] | None
     matched_at: str
+    subscription_name: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class Notifications(Shape, frozen=True):
@@ -91,12 +93,14 @@ def _page(
     for start in range(0, len(found), _READ_AT_ONCE):
         some = found[start : start + _READ_AT_ONCE]
         events = raw_events(gateway.store, some)
+        names = gateway.store.subscription_names(one.subscription for one in some)
         for one in some:
             event = events.get(one.position)
             size += 0 if event is None else len(event)
             if size > _LARGEST_PAGE and fitting:
                 return fitting
-            fitting.append((one.cursor, notification_json(one, event)))
+            name = names.get((one.subscription, owner), "")
+            fitting.append((one.cursor, notification_json(one, event, name)))
     return fitting
 
 

@@ -6,21 +6,22 @@ from collections.abc import Iterable
 
 import msgspec
 
+from tidings.notifying.delivery import named
 from tidings.store import Notification, Store
 from tidings.store.notifications.notification_id import id_without_event, notification_id_of
 
 _encode = msgspec.json.Encoder().encode
 
 
-def notification_json(one: Notification, event: msgspec.Raw | None) -> dict[str, object]:
-    """As every route shows it."""
+def notification_json(one: Notification, event: msgspec.Raw | None, name: str = "") -> dict[str, object]:
+    """As every route shows it; `name` is the subscription's."""
     if event is None:
         id = id_without_event(one.subscription, one.position, one.stored)
     else:
         id = notification_id_of(one.subscription, event)
     return {
         "id": id,
-        "subscription": one.subscription,
+        **named(one.subscription, name),
         "event": event,
         "matched_at": str(one.stored),
     }
@@ -32,7 +33,7 @@ def raw_events(store: Store, found: Iterable[Notification]) -> dict[int, msgspec
     return {position: msgspec.Raw(text.encode()) for position, text in texts.items()}
 
 
-def server_sent(one: Notification, event: msgspec.Raw | None) -> bytes:
+def server_sent(one: Notification, event: msgspec.Raw | None, name: str = "") -> bytes:
     """One server-sent event. A line break can stand in JSON only as white space."""
-    body = _encode(notification_json(one, event)).replace(b"\n", b" ").replace(b"\r", b" ")
+    body = _encode(notification_json(one, event, name)).replace(b"\n", b" ").replace(b"\r", b" ")
     return b"id: %d\nevent: notification\ndata: %b\n\n" % (one.cursor, body)

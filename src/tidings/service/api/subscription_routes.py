@@ -18,12 +18,14 @@ from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.gateway import Gateway
 from tidings.store import Standing, StoredChannel
 from tidings.store.journal.entries import KEEP, Keep
-from tidings.store.journal.fitness import is_id
+from tidings.store.journal.fitness import LONGEST_NAME, LONGEST_NOTE, is_id
 
 router = APIRouter(prefix=V1, tags=["subscriptions"], route_class=IdempotentRoute)
 
 T = TypeVar("T")
 _LONGEST_TIME = 100
+Name = Annotated[str, msgspec.Meta(description=f"One line of at most {LONGEST_NAME} characters; need not be unique")]
+Note = Annotated[str, msgspec.Meta(description=f"A few lines, at most {LONGEST_NOTE:,} characters")]
 Time = Annotated[str, msgspec.Meta(max_length=_LONGEST_TIME, description="A future time, ISO 8601")]
 
 
@@ -31,15 +33,19 @@ class NewSubscription(Shape, frozen=True):
     filter: str
     channel: Channel | None = None
     expiry: Time | None = None
+    name: Name | None = None
+    note: Note | None = None
 
 
 class ChangedSubscription(Shape, frozen=True):
-    """At least one member; `expiry: null` removes the expiry."""
+    """At least one member; `null` removes the expiry, the name or the note."""
 
     state: Literal["active", "paused"] | msgspec.UnsetType = msgspec.UNSET
     filter: str | msgspec.UnsetType = msgspec.UNSET
     expiry: Time | msgspec.UnsetType | None = msgspec.UNSET
     channel: Channel | msgspec.UnsetType = msgspec.UNSET
+    name: Name | msgspec.UnsetType | None = msgspec.UNSET
+    note: Note | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class SubscriptionSeen(Shape, frozen=True):
@@ -52,6 +58,8 @@ class SubscriptionSeen(Shape, frozen=True):
     expiry: str | None
     channel: Channel
     since: int
+    name: str | None
+    note: str | None
     position: int | msgspec.UnsetType = msgspec.UNSET
     channel_state: str | msgspec.UnsetType = msgspec.UNSET
     secret: str | msgspec.UnsetType = msgspec.UNSET
@@ -81,12 +89,13 @@ State = Annotated[Literal["active", "paused"] | None, Query(description="Only su
     responses=says(SubscriptionSeen, "Subscribed: every event accepted from now on is matched", 201),
 )
 async def subscribe(request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
-    """Subscribe with a filter, and optionally a channel and an expiry. Every event accepted from now on is matched with
-    it. The `secret` of a webhook is shown only in this answer."""
+    """Subscribe with a filter, and optionally a channel, an expiry, a name and a note. Every event accepted from now on
+    is matched with it. The `secret` of a webhook is shown only in this answer."""
     body = await read_body(request, NewSubscription)
     expiry = None if body.expiry is None else read_future_time("expiry", body.expiry)
     channel = None if body.channel is None else body.channel.asked()
-    made = await subscriptions.subscribe(gateway, caller.owner, SubscriptionAsked(body.filter, expiry, channel, key))
+    asked = SubscriptionAsked(body.filter, expiry, channel, key, body.name or "", body.note or "")
+    made = await subscriptions.subscribe(gateway, caller.owner, asked)
     return answered(_changed(made), 201, {"Location": f"/v1/subscriptions/{made.standing.id}"})
 
 
@@ -118,15 +127,17 @@ async def one(id: str, gateway: GatewayOf, caller: Calling) -> Response:
 async def change(
     id: str, request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
 ) -> Response:
-    """Edit, pause or resume a subscription. Either all changes are made or none."""
+    """Edit, rename, pause or resume a subscription. Either all changes are made or none."""
     body = await read_body(request, ChangedSubscription)
     if body == ChangedSubscription():
-        raise WrongBody("give at least one of 'state', 'filter', 'expiry' and 'channel'")
+        raise WrongBody("give at least one of 'state', 'filter', 'expiry', 'channel', 'name' and 'note'")
     asked = SubscriptionChange(
         body.filter if isinstance(body.filter, str) else None,
         read_future_time("expiry", body.expiry) if isinstance(body.expiry, str) else _or_keep(body.expiry),
         _or_keep(body.state),
         body.channel.asked() if isinstance(body.channel, Channel) else KEEP,
+        "" if body.name is None else _or_keep(body.name),
+        "" if body.note is None else _or_keep(body.note),
     )
     return answered(_changed(await subscriptions.change(gateway, caller.owner, id, asked)))
 
@@ -146,6 +157,8 @@ def seen(standing: Standing, channel: StoredChannel | None = None) -> dict[str, 
         "expiry": None if standing.expiry is None else str(standing.expiry),
         "channel": settings_seen(channel),
         "since": standing.since,
+        "name": standing.name or None,
+        "note": standing.note or None,
     }
     return made if channel is None else made | {"channel_state": channel.state}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from tidings.service.api.shapes import Shape
 
@@ -18,6 +18,7 @@ class WebhookNotification(Shape, frozen=True):
     filter: Annotated[str, Meta(description="The subscription's filter; empty if it was withdrawn")]
     matched_at: str
     event: dict[str, Any]
+    subscription_name: str | UnsetType = UNSET
 
 
 class WebhookDigest(Shape, frozen=True):
@@ -26,3 +27,4 @@ class WebhookDigest(Shape, frozen=True):
     id: Annotated[str, Meta(description="The delivery's, as in the header `webhook-id`")]
     subscription: str
     notifications: Annotated[list[WebhookNotification], Meta(min_length=2)]
+    subscription_name: str | UnsetType = UNSET

@@ -136,11 +136,13 @@ class Streams:
         store = self._gateway.store
         found = store.notifications(stream.cursor, _PAGE, stream.subscription, stream.owner)
         events = raw_events(store, found)
+        names = store.subscription_names(one.subscription for one in found)
         text, cursor = bytearray(), stream.cursor
         for one in found:
             if len(text) > _PAGE_BYTES:
                 return bytes(text), cursor, False
-            text += server_sent(one, events.get(one.position))
+            name = names.get((one.subscription, stream.owner), "")
+            text += server_sent(one, events.get(one.position), name)
             cursor = one.cursor
         return bytes(text), cursor, len(found) < _PAGE
 
@@ -179,7 +181,11 @@ class Streams:
             if wanted or after == after_before:
                 break
         events = raw_events(store, (one for _, one in wanted))
-        return after, [(owner, one, server_sent(one, events.get(one.position))) for owner, one in wanted]
+        names = store.subscription_names(one.subscription for _, one in wanted)
+        return after, [
+            (owner, one, server_sent(one, events.get(one.position), names.get((one.subscription, owner), "")))
+            for owner, one in wanted
+        ]
 
     async def _look_at_tokens(self) -> None:
         """A stream must not outlive its token."""

@@ -19,7 +19,7 @@ from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.parts.render import render
 from tidings.service.pages.visitors import HOME, begin_session, gateway_of, member
 from tidings.settings import SCOPES
-from tidings.store.pages import recent
+from tidings.store.pages import owned
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 ACCOUNT = "/pages/account"
@@ -124,9 +124,9 @@ async def _page(
     status: int = 200,
 ) -> Response:
     caller, gateway, moment = member(request), gateway_of(request), gateway_of(request).store.clock.now()
-    signed = await gateway.read(recent.signed, gateway.store, caller.owner, after, _WEBHOOKS + 1)
+    signed = await gateway.read(owned.signed, gateway.store, caller.owner, after, _WEBHOOKS + 1)
     shown = signed[:_WEBHOOKS]
-    channels = await gateway.read(gateway.store.channels_of, caller.owner, [id for id, _ in shown])
+    channels = await gateway.read(gateway.store.channels_of, caller.owner, [one.id for one in shown])
     tokens = await accounts_of(request).tokens(caller)
     found = await accounts_of(request).account(caller.owner)
     dropped = await gateway.read(gateway.store.dropped_of, caller.owner)
@@ -140,9 +140,9 @@ async def _page(
         tokens=[(token_id(token), token, token.digest == caller.digest) for token in reversed(tokens)],
         all_scopes=[scope for scope in SCOPES if scope in found.scopes],
         webhooks=[
-            (id, filter, channels[id], channels[id].old_secret_until(moment)) for id, filter in shown if id in channels
+            (one, channels[one.id], channels[one.id].old_secret_until(moment)) for one in shown if one.id in channels
         ],
-        more_webhooks=urlencode({"webhooks": shown[-1][0]}) if len(signed) > _WEBHOOKS else "",
+        more_webhooks=urlencode({"webhooks": shown[-1].id}) if len(signed) > _WEBHOOKS else "",
         subscriptions=await gateway.read(gateway.store.count_subscriptions, caller.owner),
         may_subscribe="subscribe" in caller.scopes,
         form=form or Form([]),

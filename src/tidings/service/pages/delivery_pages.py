@@ -22,7 +22,7 @@ from tidings.service.pages.parts.render import render
 from tidings.service.pages.parts.words import counted, moment
 from tidings.service.pages.subscription_pages import MINE
 from tidings.service.pages.visitors import gateway_of, member
-from tidings.store import DeliveryState, NoSuchSubscription
+from tidings.store import DeliveryState, NoSuchSubscription, Standing
 from tidings.store.clock.clock import now
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -128,9 +128,9 @@ async def deliveries_page(
     found = await gateway.read(gateway.store.deliveries_of, id, owner, before, _PAGE + 1, chosen)
     shown = found[:_PAGE]
     tried = await gateway.read(lambda: [gateway.store.attempts_of(one.number) for one in shown])
-    filter = ""
+    standing: Standing | None = None
     with suppress(NoSuchSubscription):  # withdrawn: what it is owed is still sent
-        filter = (await gateway.read(gateway.store.subscription, id, owner)).filter
+        standing = await gateway.read(gateway.store.subscription, id, owner)
     kept = f"&state={chosen}" if chosen else ""
     return render(
         request,
@@ -138,7 +138,7 @@ async def deliveries_page(
         status,
         id=id,
         channel=channel,
-        filter=filter,
+        standing=standing,
         confirm="" if channel is None else how_to_confirm(channel, _ASK_AGAIN),
         old_secret_until=None if channel is None else channel.old_secret_until(gateway.store.clock.now()),
         deliveries=list(zip(shown, tried, strict=True)),

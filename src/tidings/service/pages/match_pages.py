@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from fastapi import APIRouter, Request
@@ -109,10 +110,14 @@ async def why(id: str, position: int, request: Request, piece: str = "") -> Resp
     if piece:
         return render(request, "why_piece.html", explained=explained)
     found = await questions.stored(position)
+    name = ""
+    with suppress(NoSuchSubscription):  # withdrawn
+        name = (await gateway.read(gateway.store.subscription, id, owner)).name
     return render(
         request,
         "why.html",
         id=id,
+        name=name,
         position=position,
         filter=filter,
         explained=explained,

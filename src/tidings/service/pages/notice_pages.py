@@ -1,10 +1,11 @@
-"""/pages/notices: what became of your channels without your doing, the newest first."""
+"""/pages/notices: what failed, and which channels were disabled, the newest first."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
+from tidings.service.api.channel_routes import page_of
 from tidings.service.api.requests import After, read_cursor
 from tidings.service.pages.forms.form import read_form
 from tidings.service.pages.page_route import PageRoute
@@ -31,7 +32,7 @@ async def listed(request: Request, before: After = "", done: str = "") -> Respon
     return render(
         request,
         "notices.html",
-        notices=[(one, filter, _told(one), one.subscription in stopped) for one, filter in shown],
+        notices=[(one, called, _told(one), page_of(one), one.subscription in stopped) for one, called in shown],
         upto=shown[0][0].number if shown and start is None else 0,
         next=f"{NOTICES}?before={shown[-1][0].number}" if more else None,
         first=start is None,

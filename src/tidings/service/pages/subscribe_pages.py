@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from tidings.errors import TidingsError
+from tidings.language.readable import readable
 from tidings.schema import Instant
 from tidings.service.actions import subscriptions
 from tidings.service.actions.keys import IdempotencyKeyReused
@@ -46,7 +47,8 @@ async def subscribe(request: Request) -> Response:
     if form.has("check"):
         return await checked_form(request, caller, None, form)
     try:
-        asked = SubscriptionAsked(form.one("text"), _expiry(form), asked_channel(form), form.one("key"))
+        named = form.one("name"), form.one("note")
+        asked = SubscriptionAsked(form.one("text"), _expiry(form), asked_channel(form), form.one("key"), *named)
         made = await subscriptions.subscribe(gateway_of(request), caller.owner, asked)
     except IdempotencyKeyReused:
         form = form.replaced("key", _new_key())
@@ -62,7 +64,8 @@ async def subscribe(request: Request) -> Response:
 async def editing(id: str, request: Request) -> Response:
     standing = await own(request, id)
     expiry = "" if standing.expiry is None else str(standing.expiry)[:19]
-    saved = Form([("text", standing.filter), ("expiry", expiry)])
+    text = readable(standing.filter, gateway_of(request).store.known_catalog)
+    saved = Form([("text", text), ("expiry", expiry), ("name", standing.name), ("note", standing.note)])
     return await filter_form(request, standing, typed(request, request.url.path) or saved)
 
 
@@ -73,7 +76,12 @@ async def edit(id: str, request: Request) -> Response:
     if form.has("check"):
         return await checked_form(request, member(request), standing, form)
     try:
-        asked = SubscriptionChange(form.one("text"), KEEP if _is_same_expiry(form, standing) else _expiry(form))
+        asked = SubscriptionChange(
+            form.one("text"),
+            KEEP if _is_same_expiry(form, standing) else _expiry(form),
+            name=form.one("name") if form.has("name") else KEEP,
+            note=form.one("note") if form.has("note") else KEEP,
+        )
         await subscriptions.change(gateway_of(request), standing.owner, id, asked)
     except TidingsError as error:
         return await wrong_form(request, standing, form, error)

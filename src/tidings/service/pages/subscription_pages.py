@@ -16,7 +16,8 @@ from tidings.service.pages.parts.charts import spark
 from tidings.service.pages.parts.render import render
 from tidings.service.pages.visitors import gateway_of, member
 from tidings.store import Standing
-from tidings.store.pages import recent
+from tidings.store.journal.fitness import is_id
+from tidings.store.pages import owned, recent
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 MINE = "/pages/subscriptions"
@@ -26,28 +27,38 @@ DONE = {"deleted": "Deleted.", "paused": "Paused.", "resumed": "Resumed.", "edit
 
 
 @router.get(MINE)
-async def mine(request: Request, before: After = "", state: str = "", q: str = "", done: str = "") -> Response:
+async def mine(
+    request: Request, before: After = "", state: str = "", q: str = "", sort: str = "", done: str = ""
+) -> Response:
+    """`before` is where the last page ended: a position, or an id where names are sorted."""
     owner = member(request).owner
     gateway = gateway_of(request)
+    start: int | str | None
     state = state if state in ("active", "paused") else ""
     text = q.strip().replace("\0", "")[:_LONGEST_SEARCH]
-    start = read_cursor(before) or None
-    found = await gateway.read(recent.owned, gateway.store, owner, start, _PAGE + 1, state, text)
+    sort = sort if sort == "name" else ""
+    if sort:
+        start = before if is_id(before) else ""
+        found = await gateway.read(owned.by_name, gateway.store, owner, start, _PAGE + 1, state, text)
+    else:
+        start = read_cursor(before) or None
+        found = await gateway.read(owned.youngest, gateway.store, owner, start, _PAGE + 1, state, text)
     shown, more = found[:_PAGE], len(found) > _PAGE
     ids = [one.id for one in shown]
     counts = await gateway.read(recent.sparks, gateway.store, owner, ids, gateway.store.clock.now())
-    kept = {name: value for name, value in (("state", state), ("q", text)) if value}
+    kept = {name: value for name, value in (("state", state), ("q", text), ("sort", sort)) if value}
     return render(
         request,
         "subscriptions.html",
         subscriptions=[(one, spark(counts[one.id], "hour")) for one in shown],
         channels=await gateway.read(gateway.store.channels_of, owner, ids),
         total=await gateway.read(gateway.store.count_subscriptions, owner),
-        next=f"{MINE}?{urlencode(kept | {'before': shown[-1].since})}" if more else None,
+        next=f"{MINE}?{urlencode(kept | {'before': shown[-1].id if sort else shown[-1].since})}" if more else None,
         newest=f"{MINE}?{urlencode(kept)}" if start else None,
         kept=kept | ({"before": before} if start else {}),
         state_chosen=state,
         q=text,
+        sort=sort,
         done=DONE.get(done, ""),
     )
 
@@ -76,7 +87,7 @@ async def delete(id: str, request: Request) -> Response:
 def _done(form: Form, id: str, done: str) -> Response:
     if form.one("back") == "one" and done != "deleted":
         return RedirectResponse(f"{MINE}/{id}?done={done}", 303)
-    query = {"done": done} | {name: form.one(name) for name in ("before", "state", "q") if form.one(name)}
+    query = {"done": done} | {name: form.one(name) for name in ("before", "state", "q", "sort") if form.one(name)}
     return RedirectResponse(f"{MINE}?{urlencode(query)}", 303)
 
 

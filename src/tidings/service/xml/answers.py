@@ -119,6 +119,8 @@ def subscription(standing: Standing, events: Iterable[str] | None = None) -> str
         "state": standing.state,
         "expiry": standing.expiry,
         "since": standing.since,
+        "name": standing.name or None,
+        "note": standing.note or None,
     }
     return element("PUBLISH_SUB", members, _filter(standing.filter) + _events(events))
 

@@ -190,7 +190,8 @@ class Operations:
             return answers.done(asked.name, position=grown.position, version=grown.version, name=name)
 
     async def _subscribe(self, posting: Posting, owner: str) -> bytes:
-        made = await subscriptions.subscribe(self._gateway, owner, SubscriptionAsked(posting.filter, posting.expiry))
+        asked = SubscriptionAsked(posting.filter, posting.expiry, name=posting.name, note=posting.note)
+        made = await subscriptions.subscribe(self._gateway, owner, asked)
         return answers.done("PUBLISH_SUB", made.warnings, position=made.standing.since, id=made.standing.id)
 
     async def _withdraw(self, id: str, owner: str) -> bytes:

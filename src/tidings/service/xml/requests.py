@@ -43,6 +43,8 @@ class Posting:
 
     filter: str
     expiry: Instant | None
+    name: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ def _posting(root: etree._Element, catalog: Catalog) -> Posting:
             raise InvalidRequest("PUBLISH_SUB", "it asks for nothing: give an event type, an attribute or a <FILTER>")
         text = filter_text(event_types, tests, catalog)
     Filter.parse(text, catalog)  # an attribute may be newer than this catalog: then it is read once more
-    return Posting(text, expiry)
+    return Posting(text, expiry, root.get("name", ""), root.get("note", ""))
 
 
 def _texts(root: etree._Element) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, select
 
 from tidings.schema import Instant
-from tidings.store.databases.database import Dialect
+from tidings.store.databases.database import Dialect, NamedRow
 from tidings.store.deliveries.channels import StoredChannel, read_channel
 from tidings.store.deliveries.deliveries import StoredDelivery, read_delivery
 from tidings.store.journal.journal import events_at
@@ -45,6 +45,7 @@ class DeliveryContents:
     channel: StoredChannel
     filter: str
     events: tuple[str | None, ...]
+    name: str = ""  # of the subscription
 
 
 def due(
@@ -73,30 +74,25 @@ def contents(connection: Connection, dialect: Dialect, numbers: Sequence[int]) -
         if row.state == "active"
     }
     events = events_at(connection, dialect, (item.position for one in found for item in one.items))
-    filters = _filters(connection, dialect, found)
+    standing = {(row.id, row.owner): row for row in dialect.find(connection, subscriptions.c.id, ids)}
     full = []
     for one in found:
         channel = using.get((one.subscription, one.owner))
         if channel is not None:
             sent = tuple(events.get(item.position) for item in one.items)
-            full.append(DeliveryContents(one, channel, filters[one.number], sent))
+            row = standing.get((one.subscription, one.owner))
+            name = "" if row is None else row.name
+            full.append(DeliveryContents(one, channel, _filter(connection, one, row), sent, name))
     return full
 
 
-def _filters(connection: Connection, dialect: Dialect, found: Sequence[StoredDelivery]) -> dict[int, str]:
-    """By number: the filter under which the newest of its notifications was found. Nearly always that is the one that
-    the subscription has now; a subscription may have had thousands."""
-    ids = sorted({one.subscription for one in found})
-    now = {(row.id, row.owner): row for row in dialect.find(connection, subscriptions.c.id, ids)}
-    filters = {}
-    for one in found:
-        position = one.items[-1].position
-        row = now.get((one.subscription, one.owner))
-        if row is not None and row.span is not None and row.span <= position:
-            filters[one.number] = row.filter
-        else:
-            filters[one.number] = _past_filter(connection, one.subscription, one.owner, position)
-    return filters
+def _filter(connection: Connection, delivery: StoredDelivery, standing: NamedRow | None) -> str:
+    """The filter under which the newest of its notifications was found. Nearly always that is the one that the
+    subscription has now; a subscription may have had thousands."""
+    position = delivery.items[-1].position
+    if standing is not None and standing.span is not None and standing.span <= position:
+        return str(standing.filter)
+    return _past_filter(connection, delivery.subscription, delivery.owner, position)
 
 
 def _past_filter(connection: Connection, subscription: str, owner: str, position: int) -> str:

@@ -25,7 +25,8 @@ _MOST_ADDRESSES = 100  # of one owner that are tried
 @dataclass(frozen=True, slots=True)
 class DueNotice:
     """A notice to mail. `address` is '' when there is none any more; `channel` is None when it was removed or resumed,
-    so no mail is needed. `waiting` and `dead` count deliveries; `filter` is '' when the subscription was withdrawn."""
+    so no mail is needed. `waiting` and `dead` count deliveries; `filter` and `name` are '' when the subscription was
+    withdrawn."""
 
     number: int
     owner: str
@@ -37,6 +38,7 @@ class DueNotice:
     waiting: int
     dead: int
     filter: str = ""
+    name: str = ""
 
 
 def queue_mail(connection: Connection, number: int, owner: str, disabled: str, now: Instant) -> None:
@@ -111,6 +113,7 @@ def _due_notice(connection: Connection, row: Any) -> DueNotice:
     address = address_of(connection, owner, subscription)
     channel = None if found is None else read_channel(connection, found)
     stands = (subscriptions.c.id == subscription) & (subscriptions.c.owner == owner)
-    filter = connection.execute(select(subscriptions.c.filter).where(stands)).scalar() or ""
-    stored = Instant(row.stored)
-    return DueNotice(row.number, owner, subscription, stored, row.attempts, address, channel, waiting, dead, filter)
+    said = connection.execute(select(subscriptions.c.filter, subscriptions.c.name).where(stands)).first()
+    filter, name = ("", "") if said is None else (said.filter, said.name)
+    known = row.number, owner, subscription, Instant(row.stored), row.attempts, address
+    return DueNotice(*known, channel, waiting, dead, filter, name)

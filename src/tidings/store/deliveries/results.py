@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, bindparam, update
 
 from tidings.schema import Instant
 from tidings.store.databases.database import Database, NamedRow
 from tidings.store.deliveries.channels import hold
 from tidings.store.deliveries.notice_mails import queue_mail
+from tidings.store.deliveries.notices import add_failures, add_notice
 from tidings.store.deliveries.totals import Totals, add_totals
 from tidings.store.lease import check_lease
-from tidings.store.tables import attempts, channels, deliveries, notices, outbox
+from tidings.store.tables import attempts, channels, deliveries
 
 LONGEST_REQUEST = 8_192  # characters that are kept
 LONGEST_RESPONSE = 2_048
@@ -54,6 +56,7 @@ class _Health:
         self.reason = ""
         self.failing_since = None if row.failing_since is None else Instant(row.failing_since)
         self.dead_in_a_row, self.seconds, self.problem = row.dead_in_a_row, row.seconds, row.problem
+        self.dead: Counter[str] = Counter()  # deliveries that became dead letters, by why
         self._before = (self.failing_since, self.dead_in_a_row, self.problem)
         self._seconds_before = self.seconds
 
@@ -131,6 +134,8 @@ def record_results(
             if not channel.active:
                 delivery.held = 1
             total = totals.setdefault(channel.kind, Totals())
+            if was_due and delivery.state == "dead":
+                channel.dead[_kept(result.problem, LONGEST_PROBLEM) or "unknown"] += 1
             total.due -= was_due and delivery.state != "due"
             _count(total, result)
         dialect.insert(connection, attempts, logged)
@@ -139,6 +144,8 @@ def record_results(
         for kind, total in totals.items():
             add_totals(connection, kind, total)
         for channel in health.values():
+            if channel.dead:
+                add_failures(connection, *channel.key, channel.kind, channel.dead, now)
             if channel.was_disabled:
                 _disable(connection, channel, now)
 
@@ -212,12 +219,9 @@ def _disable(connection: Connection, channel: _Health, now: Instant) -> None:
     state = {"state": "disabled", "reason": channel.reason, "released": 1, "changed": int(now)}
     connection.execute(update(channels).where(mine).values(state))
     hold(connection, subscription, owner, False, now)
-    number = connection.execute(select(outbox.c.notice)).scalar_one() + 1
-    connection.execute(update(outbox).values(notice=number))
     text = (
         f"Sending by {channel.kind} was stopped: {channel.reason.rstrip('.')}. "
         "Pending deliveries are kept; resume to send them."
     )
-    row = (number, owner, subscription, text, int(now), 0)
-    connection.execute(notices.insert().values(row))
+    number = add_notice(connection, owner, subscription, text, now)
     queue_mail(connection, number, owner, subscription, now)

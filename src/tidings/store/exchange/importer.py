@@ -16,7 +16,7 @@ from tidings.store.databases.database import Dialect
 from tidings.store.errors import BrokenJournal
 from tidings.store.exchange.rebuilder import ENTRIES_AT_ONCE, replay
 from tidings.store.journal.entries import KEEP, Edit, Entry, Subscribe
-from tidings.store.journal.fitness import check_edit, check_filter, check_members, check_quota
+from tidings.store.journal.fitness import check_edit, check_filter, check_members, check_names, check_quota
 from tidings.store.journal.projections import Projections
 from tidings.store.journal.watermark import raised
 
@@ -134,7 +134,8 @@ def check(catalog: Catalog, entry: Entry, body: dict[str, Any]) -> None:
         case "subscribe":
             expiry = None if "expiry" not in body else Instant.parse(body["expiry"])
             members = body.get("owner", ""), expiry, body.get("delivery", "")
-            check_members(Subscribe(body["id"], body["filter"], *members))
+            named = {"name": body.get("name", ""), "note": body.get("note", "")}
+            check_members(Subscribe(body["id"], body["filter"], *members, **named))
             _bind(body, catalog)
         case "edit":
             until = body.get("expiry", KEEP)
@@ -142,6 +143,8 @@ def check(catalog: Catalog, entry: Entry, body: dict[str, Any]) -> None:
             check_edit(Edit(body["id"], body.get("filter"), expiry, body.get("delivery", KEEP)))
             if "filter" in body:
                 _bind(body, catalog)
+        case "name":
+            check_names(body["id"], body.get("name", KEEP), body.get("note", KEEP))
         case "quota":
             check_quota(body.get("account", ""), body["matches_per_minute"])
 

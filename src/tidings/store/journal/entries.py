@@ -18,7 +18,9 @@ from tidings.schema.growth import Change
 if TYPE_CHECKING:
     from tidings.store.deliveries.channels import StoredChannel
 
-Kind = Literal["schema", "subscribe", "withdraw", "pause", "resume", "edit", "expire", "quota", "event", "tick"]
+Kind = Literal[
+    "schema", "subscribe", "withdraw", "pause", "resume", "edit", "name", "expire", "quota", "event", "tick"
+]  # fmt: skip
 State = Literal["active", "paused"]
 
 
@@ -47,7 +49,7 @@ class Grow:
 @dataclass(frozen=True, slots=True)
 class Subscribe:
     """The filter's text is bound at its place in the journal, and its canonical text is kept. The channel is stored in
-    the same transaction. `most` is how many subscriptions the owner may have."""
+    the same transaction. `most` is how many subscriptions the owner may have. `name` and `note` are for people."""
 
     id: str
     filter: str
@@ -56,6 +58,8 @@ class Subscribe:
     delivery: str = ""
     channel: StoredChannel | None = None
     most: int | None = None
+    name: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +88,9 @@ KEEP = Keep.KEEP
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Another filter, expiry, delivery, state or channel under the same id; at least one of them. All of it happens in
-    one transaction, or nothing. A state that it has already is no error. Without a channel (None) it is only read."""
+    """Another filter, expiry, delivery, state, channel, name or note under the same id; at least one of them. All of
+    it happens in one transaction, or nothing. A state that it has already is no error. Without a channel (None) it is
+    only read. A name or note has an entry of its own, which the planner does not see."""
 
     id: str
     filter: str | None = None
@@ -93,6 +98,8 @@ class Edit:
     delivery: str | Keep = KEEP
     state: State | Keep = KEEP
     channel: StoredChannel | Keep | None = KEEP
+    name: str | Keep = KEEP
+    note: str | Keep = KEEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +166,8 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A subscription as it stands now. `since` is where it was posted, `span` where its open span starts."""
+    """A subscription as it stands now. `since` is where it was posted, `span` where its open span starts. `name` and
+    `note` are what its owner calls it, '' where nothing was given; several may have the same name."""
 
     id: str
     owner: str
@@ -169,6 +177,8 @@ class Standing:
     delivery: str
     since: int
     span: int | None
+    name: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,10 @@ from tidings.store.journal.entries import KEEP, Edit, Keep, Subscribe
 
 LONGEST_ID = 500  # characters of an id or an owner: PostgreSQL's index takes 2,700 bytes
 LONGEST_DELIVERY = 10_000
+LONGEST_NAME = 100
+LONGEST_NOTE = 2_000
 LARGEST_QUOTA = 10**12
+_JOINERS = str.maketrans("", "", "\u200c\u200d")  # parts of some words and emoji, which Python calls not printable
 
 
 def is_id(value: object) -> bool:
@@ -23,12 +26,23 @@ def check_members(draft: Subscribe) -> None:
         raise UnfitSubscription(draft.id, "owner", f"text of at most {LONGEST_ID} characters, none of them zero")
     _check_delivery(draft.id, draft.delivery)
     _check_expiry(draft.id, draft.expiry)
+    check_names(draft.id, draft.name, draft.note)
+
+
+def check_names(id: str, name: object, note: object) -> None:
+    """Raises UnfitSubscription."""
+    if not isinstance(name, Keep) and not _is_line(name, LONGEST_NAME):
+        raise UnfitSubscription(id, "name", f"one line of at most {LONGEST_NAME} printable characters")
+    if not isinstance(note, Keep) and not _is_note(note):
+        raise UnfitSubscription(id, "note", f"text of at most {LONGEST_NOTE:,} printable characters and line breaks")
 
 
 def check_edit(draft: Edit) -> None:
     """All but the filter, and that there is something to change; raises UnfitSubscription."""
-    if draft.filter is None and draft.expiry is draft.delivery is draft.state is draft.channel is KEEP:
-        raise UnfitSubscription(draft.id, "edit", "of its filter, expiry, delivery, state or channel")
+    kept = draft.expiry, draft.delivery, draft.state, draft.channel, draft.name, draft.note
+    if draft.filter is None and all(one is KEEP for one in kept):
+        raise UnfitSubscription(draft.id, "edit", "of its filter, expiry, delivery, state, channel, name or note")
+    check_names(draft.id, draft.name, draft.note)
     if draft.state not in (KEEP, "active", "paused"):
         raise UnfitSubscription(draft.id, "state", "'active' or 'paused'")
     if not isinstance(draft.expiry, Keep):
@@ -64,6 +78,16 @@ def _check_expiry(id: str, expiry: object) -> None:
 
 def _fits(value: object, longest: int) -> bool:
     return isinstance(value, str) and len(value) <= longest and "\0" not in value and is_text(value)
+
+
+def _is_line(value: object, longest: int) -> bool:
+    return isinstance(value, str) and len(value) <= longest and value.translate(_JOINERS).isprintable()
+
+
+def _is_note(value: object) -> bool:
+    if not isinstance(value, str) or len(value) > LONGEST_NOTE:
+        return False
+    return all(_is_line(line.replace("\t", " "), LONGEST_NOTE) for line in value.split("\n"))
 
 
 def _is_instant(value: object) -> bool:

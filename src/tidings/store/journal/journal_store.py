@@ -51,12 +51,12 @@ class JournalStore:
             return journal.tail(connection)
 
     def next_change(self, after: int) -> int | None:
-        """The first position after this one that holds neither an event nor a tick."""
+        """The first position after this one whose entry can change matching."""
         with self.database.reading() as connection:
             return journal.next_change(connection, after)
 
     def changes(self, after: int, upto: int | None = None) -> Iterator[Entry]:
-        """The entries that are neither events nor ticks, in order."""
+        """The entries that can change matching, in order: no events, ticks or names."""
         return journal.changes(self.database, after, upto)
 
     def entries(self, after: int = 0, upto: int | None = None) -> Iterator[Entry]:
@@ -112,6 +112,11 @@ class JournalStore:
         """Those that stand, active or paused, by id from after this one on: all, or one owner's."""
         with self.database.reading() as connection:
             return subscriptions.listed(connection, owner, after, limit)
+
+    def subscription_names(self, ids: Iterable[str]) -> dict[tuple[str, str], str]:
+        """By id and owner, of those that stand and have one."""
+        with self.database.reading() as connection:
+            return subscriptions.names(connection, self.database.dialect, ids)
 
     def count_subscriptions(self, owner: str) -> int:
         """Those that stand, active or paused."""

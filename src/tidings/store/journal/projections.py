@@ -100,7 +100,8 @@ class Projections:
             expiry = None if "expiry" not in body else Instant.parse(body["expiry"])
             owner, delivery = body.get("owner", ""), body.get("delivery", "")
             self.owned[owner] += 1
-            self._open(Standing(id, owner, body["filter"], "active", expiry, delivery, position, position))
+            named = body.get("name", ""), body.get("note", "")
+            self._open(Standing(id, owner, body["filter"], "active", expiry, delivery, position, position, *named))
             return
         before = self.standing[id]
         match kind, before.state:
@@ -119,6 +120,8 @@ class Projections:
                 self._open(replace(_edited(before, body), span=position))
             case "edit", _:
                 self._stand(_edited(before, body))
+            case "name", _:
+                self._stand(_changed(before, body, ("name", "note")))
             case _:
                 raise ValueError(f"{kind!r} means nothing for subscription {id!r}, which is {before.state}")
 
@@ -164,7 +167,19 @@ class Projections:
         if old := [{"gone": id} for id in self._touched & self._stored.keys()]:
             connection.execute(delete(tables.subscriptions).where(tables.subscriptions.c.id == bindparam("gone")), old)
         rows = (
-            (one.id, one.owner, one.filter, one.state, one.expiry, one.delivery, one.since, one.span)
+            (
+                one.id,
+                one.owner,
+                one.filter,
+                one.state,
+                one.expiry,
+                one.delivery,
+                one.since,
+                one.span,
+                one.name,
+                one.note,
+                one.name.casefold(),
+            )
             for one in map(self.standing.get, sorted(self._touched))
             if one is not None
         )
@@ -191,14 +206,19 @@ class Projections:
 
 
 def _edited(before: Standing, body: dict[str, Any]) -> Standing:
-    changes = {member: body[member] for member in ("filter", "expiry", "delivery") if member in body}
+    after = _changed(before, body, ("filter", "expiry", "delivery"))
+    return after if body.get("expiry") is None else replace(after, expiry=Instant.parse(body["expiry"]))
+
+
+def _changed(before: Standing, body: dict[str, Any], members: tuple[str, ...]) -> Standing:
+    changes = {member: body[member] for member in members if member in body}
     if not changes:
         raise ValueError(f"this edit of subscription {before.id!r} changes nothing")
-    if changes.get("expiry") is not None:
-        changes["expiry"] = Instant.parse(changes["expiry"])
     return replace(before, **changes)
 
 
 def read_standing(row: NamedRow) -> Standing:
     expiry = None if row.expiry is None else Instant(row.expiry)
-    return Standing(row.id, row.owner, row.filter, row.state, expiry, row.delivery, row.since, row.span)
+    return Standing(
+        row.id, row.owner, row.filter, row.state, expiry, row.delivery, row.since, row.span, row.name, row.note
+    )

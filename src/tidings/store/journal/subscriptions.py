@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from heapq import merge
 from operator import attrgetter
 
 from sqlalchemy import Connection, func, select
 
-from tidings.store.databases.database import Database
+from tidings.store.databases.database import Database, Dialect
 from tidings.store.journal import journal
 from tidings.store.journal.entries import Span, Standing
 from tidings.store.journal.projections import read_standing
@@ -28,6 +28,13 @@ def listed(connection: Connection, owner: str | None, after: str, limit: int | N
     if owner is not None:
         query = query.where(subscriptions.c.owner == owner)
     return [read_standing(row) for row in connection.execute(query.limit(limit))]
+
+
+def names(connection: Connection, dialect: Dialect, ids: Iterable[str]) -> dict[tuple[str, str], str]:
+    """The names of those that stand and have one, by id and owner: an id may have had several owners."""
+    columns = ("id", "owner", "name")
+    rows = dialect.find(connection, subscriptions.c.id, sorted(set(ids)), names=columns)
+    return {(row.id, row.owner): row.name for row in rows if row.name}
 
 
 def count(connection: Connection, owner: str) -> int:

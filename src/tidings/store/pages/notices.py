@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from sqlalchemy import func, select, update
 
-from tidings.schema import Instant
-from tidings.store.deliveries.notices import Notice
+from tidings.store.deliveries.notices import Notice, read_notice
+from tidings.store.pages.owned import Called
 from tidings.store.store import Store
 from tidings.store.tables import UNREAD, channels, notices, subscriptions
 
@@ -29,18 +29,20 @@ def stopped(store: Store, owner: str, most: int) -> int:
         return len(connection.execute(query).all())
 
 
-def newest(store: Store, owner: str, before: int | None, limit: int) -> list[tuple[Notice, str]]:
-    """Below this number, where one is given; each with the filter of its subscription, '' where that was withdrawn."""
-    columns = (notices.c.number, notices.c.subscription, notices.c.text, notices.c.stored, notices.c.seen)
+def newest(store: Store, owner: str, before: int | None, limit: int) -> list[tuple[Notice, Called | None]]:
+    """Below this number, where one is given; each with its subscription, None where that was withdrawn."""
     stands = (subscriptions.c.id == notices.c.subscription) & (subscriptions.c.owner == notices.c.owner)
-    query = select(*columns, subscriptions.c.filter).join(subscriptions, stands, isouter=True)
+    query = select(notices, subscriptions.c.filter, subscriptions.c.name).join(subscriptions, stands, isouter=True)
     query = query.where(notices.c.owner == owner)
     if before is not None:
         query = query.where(notices.c.number < before)
     with store.database.reading() as connection:
         rows = connection.execute(query.order_by(notices.c.number.desc()).limit(limit)).all()
     return [
-        (Notice(row.number, owner, row.subscription, row.text, Instant(row.stored), bool(row.seen)), row.filter or "")
+        (
+            read_notice(row),
+            None if row.filter is None else Called(row.subscription, row.filter, row.name),
+        )
         for row in rows
     ]
 

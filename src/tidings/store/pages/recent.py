@@ -13,13 +13,13 @@ import msgspec
 from sqlalchemy import Connection, Integer, Select, bindparam, func, select
 
 from tidings.schema import Instant
-from tidings.store.journal.entries import Notification, Standing
+from tidings.store.journal.entries import Notification
 from tidings.store.journal.journal import events_at
-from tidings.store.journal.projections import read_standing
 from tidings.store.notifications.notifications import COLUMNS, first_cursor, read_notification
 from tidings.store.notifications.progress import last_cursor
+from tidings.store.pages.owned import Called, called_by
 from tidings.store.store import Store
-from tidings.store.tables import OWNED, deliveries, notifications, spans, subscriptions
+from tidings.store.tables import OWNED, deliveries, notifications, spans
 
 BINS = 24
 PERIOD = 3_600_000_000  # microseconds that a sparkline shows
@@ -67,11 +67,11 @@ def matches(
 
 @dataclass(frozen=True, slots=True)
 class FoundEvent:
-    """One event with the owner's subscriptions that found it: id and filter. `complete`: with all of them."""
+    """One event with the owner's subscriptions that found it. `complete`: with all of them."""
 
     seen: Seen
     stored: Instant
-    found_by: tuple[tuple[str, str], ...]
+    found_by: tuple[Called, ...]
     complete: bool
 
 
@@ -85,40 +85,26 @@ def found_events(store: Store, owner: str, limit: int) -> list[FoundEvent]:
         for one in found:
             by_position.setdefault(one.position, []).append(one)
         shown = dict(list(by_position.items())[:limit])
-        filters = _filters(connection, owner, {one.subscription for group in shown.values() for one in group})
+        called = called_by(connection, owner, {one.subscription for group in shown.values() for one in group})
         events = _seen(connection, store, set(shown))  # large ones take long: only those that are shown
     return [
         FoundEvent(
             events[position],
             group[0].stored,
-            tuple((one.subscription, filters.get(one.subscription, one.subscription)) for one in group),
+            tuple(called[one.subscription] for one in group),
             len(found) < limit * _FOUND_TOGETHER or found[-1].position != position,
         )
         for position, group in shown.items()
     ]
 
 
-def matched_at(store: Store, owner: str, position: int, limit: int) -> list[tuple[str, str]]:
-    """The owner's subscriptions that the event at this position matched, as id and filter."""
+def matched_at(store: Store, owner: str, position: int, limit: int) -> list[Called]:
+    """The owner's subscriptions that the event at this position matched."""
     query = select(_TABLE.c.subscription).where(_TABLE.c.position == position, _TABLE.c.owner == owner)
     with store.database.reading() as connection:
         ids = list(connection.execute(query.order_by(_TABLE.c.subscription).limit(limit)).scalars())
-        filters = _filters(connection, owner, ids)
-    return [(id, filters.get(id, id)) for id in ids]
-
-
-def owned(store: Store, owner: str, before: int | None, limit: int, state: str = "", text: str = "") -> list[Standing]:
-    """Subscriptions that stand, the youngest first; `before` is the `since` of the last one seen."""
-    query = select(subscriptions).where(subscriptions.c.owner == owner)
-    if before is not None:
-        query = query.where(subscriptions.c.since < before)
-    if state:
-        query = query.where(subscriptions.c.state == state)
-    if text:
-        query = query.where(subscriptions.c.filter.icontains(text, autoescape=True))
-    with store.database.reading() as connection:
-        rows = connection.execute(query.order_by(subscriptions.c.since.desc()).limit(limit)).all()
-    return [read_standing(row) for row in rows]
+        called = called_by(connection, owner, ids)
+    return [called[id] for id in ids]
 
 
 def filter_at(store: Store, subscription: str, owner: str, position: int) -> str | None:
@@ -206,16 +192,6 @@ def deliveries_made(store: Store, subscription: str, owner: str, begin: Instant,
         return list(connection.execute(query).scalars())
 
 
-def signed(store: Store, owner: str, after: str, limit: int) -> list[tuple[str, str]]:
-    """The owner's subscriptions that go to webhooks, as id and filter, after this id."""
-    query = select(subscriptions.c.id, subscriptions.c.filter).where(
-        subscriptions.c.owner == owner, subscriptions.c.id > after, subscriptions.c.delivery == "webhook"
-    )
-    with store.database.reading() as connection:
-        rows = connection.execute(query.order_by(subscriptions.c.id).limit(limit)).all()
-    return [(id, filter) for id, filter in rows]
-
-
 def _notifications(connection: Connection, query: Select[Any]) -> list[Notification]:
     return [read_notification(row) for row in connection.execute(query)]
 
@@ -223,19 +199,6 @@ def _notifications(connection: Connection, query: Select[Any]) -> list[Notificat
 def _seen(connection: Connection, store: Store, positions: Collection[int]) -> dict[int, Seen]:
     bodies = events_at(connection, store.database.dialect, positions)
     return {one: Seen(one, decoded(bodies[one]) if one in bodies else None) for one in positions}
-
-
-def _filters(connection: Connection, owner: str, ids: Collection[str]) -> dict[str, str]:
-    """As they stand, or as they last stood where they were withdrawn."""
-    query = select(subscriptions.c.id, subscriptions.c.filter)
-    query = query.where(subscriptions.c.id.in_(sorted(ids)), subscriptions.c.owner == owner)
-    standing: dict[str, str] = dict(connection.execute(query).all())
-    if not (gone := sorted(set(ids).difference(standing))):
-        return standing
-    past = select(spans.c.subscription, spans.c.filter).where(spans.c.subscription.in_(gone), OWNED)
-    past = past.where(spans.c.owner == owner).order_by(spans.c.start)
-    last: dict[str, str] = dict(connection.execute(past).all())
-    return {**last, **standing}
 
 
 def decoded(body: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from tidings.store.tables.delivery_tables import (
     MAILED,
     TROUBLED,
     UNREAD,
+    UNREAD_FAILURE,
     UNRELEASED,
     attempts,
     channels,
@@ -20,6 +21,7 @@ from tidings.store.tables.journal_tables import (
     A_CHANGE,
     A_GROWTH,
     CLOSED,
+    NAMED,
     OPEN,
     OWNED,
     about,
@@ -44,7 +46,7 @@ from tidings.store.tables.notification_tables import (
     staged,
 )
 
-NEWEST_REVISION = "0015"
+NEWEST_REVISION = "0017"
 
 __all__ = [
     "A_CHANGE",
@@ -53,11 +55,13 @@ __all__ = [
     "DROPPED",
     "IN_STATE",
     "MAILED",
+    "NAMED",
     "NEWEST_REVISION",
     "OPEN",
     "OWNED",
     "TROUBLED",
     "UNREAD",
+    "UNREAD_FAILURE",
     "UNRELEASED",
     "about",
     "accounts",

@@ -115,6 +115,7 @@ outbox = Table(
     Column("notice", Number, nullable=False),
 )
 
+# `cause` is why deliveries of the channel failed, '' in notices about something else; `count` is how many did.
 notices = Table(
     "notices",
     metadata,
@@ -124,10 +125,20 @@ notices = Table(
     Column("text", Text, nullable=False),
     Column("stored", Number, nullable=False),
     Column("seen", SmallInteger, nullable=False),
+    Column("cause", Text, nullable=False, server_default=""),
+    Column("count", Number, nullable=False, server_default="1"),
 )
 Index("notices_of_owner", notices.c.owner, notices.c.number)
 UNREAD = text("seen = 0")
 Index("notices_unread", notices.c.owner, notices.c.number, sqlite_where=UNREAD, postgresql_where=UNREAD)
+UNREAD_FAILURE = text("seen = 0 AND cause <> ''")
+Index(
+    "notices_of_failures",
+    notices.c.subscription,
+    notices.c.owner,
+    sqlite_where=UNREAD_FAILURE,
+    postgresql_where=UNREAD_FAILURE,
+)
 
 # Notices of which their owner is to be told by mail; `attempts` were made in vain. A row goes when one arrived.
 notice_mails = Table(

@@ -18,8 +18,8 @@ journal = Table(
     Column("watermark", Number),
 )
 
-# What is neither an event nor a tick; the planner asks for the next of them all the time.
-A_CHANGE = text("kind NOT IN ('event', 'tick')")
+# What can change matching; the planner asks for the next of them all the time.
+A_CHANGE = text("kind NOT IN ('event', 'tick', 'name')")
 Index("journal_changes", journal.c.position, sqlite_where=A_CHANGE, postgresql_where=A_CHANGE)
 A_GROWTH = text("kind = 'schema'")
 Index("journal_growth", journal.c.position, sqlite_where=A_GROWTH, postgresql_where=A_GROWTH)
@@ -49,6 +49,7 @@ catalog = Table(
     Column("body", Text, nullable=False),
 )
 
+# `name_key` is the name without regard to case, to sort and search by: SQLite knows only the cases of ASCII.
 subscriptions = Table(
     "subscriptions",
     metadata,
@@ -60,11 +61,23 @@ subscriptions = Table(
     Column("delivery", Text, nullable=False),
     Column("since", Number, nullable=False),
     Column("span", Number),
+    Column("name", Text, nullable=False, server_default=""),
+    Column("note", Text, nullable=False, server_default=""),
+    Column("name_key", Id, nullable=False, server_default=""),
 )
 Index("subscriptions_of_owner", subscriptions.c.owner, subscriptions.c.id)
 Index("subscriptions_by_age", subscriptions.c.owner, subscriptions.c.since)
 _EXPIRES = text("expiry IS NOT NULL")
 Index("subscriptions_by_expiry", subscriptions.c.expiry, sqlite_where=_EXPIRES, postgresql_where=_EXPIRES)
+NAMED = text("name_key <> ''")
+Index(
+    "subscriptions_by_name",
+    subscriptions.c.owner,
+    subscriptions.c.name_key,
+    subscriptions.c.id,
+    sqlite_where=NAMED,
+    postgresql_where=NAMED,
+)
 
 # How many each owner has, so that whoever posts one need not count up to 100,000; nobody's are not counted.
 subscription_counts = Table(

@@ -124,7 +124,7 @@ def _owed(event: dict[str, Any], sequence: int) -> Owed:
 
 
 def _delivery(owed: tuple[Owed, ...]) -> OutgoingDelivery | None:
-    return OutgoingDelivery("7f3a", "sub-1", "ann", "price < 1300", owed) if owed else None
+    return OutgoingDelivery("7f3a", "sub-1", "ann", "price < 1300", owed, name="Cheap cars") if owed else None
 
 
 def _examples(delivery: OutgoingDelivery | None) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from tidings.service.pages.parts.examples import read_example
 from tidings.service.pages.parts.render import render
 from tidings.service.pages.visitors import gateway_of
 from tidings.service.workers.filter_trial import Trial
-from tidings.store import NoSuchSubscription, Standing
+from tidings.store import NoSuchSubscription, Standing, UnfitSubscription
 
 _LOOKED_AT = 20  # events that the example is made from
 
@@ -49,6 +49,8 @@ async def wrong_form(request: Request, standing: Standing | None, form: Form, er
         case LanguageError():
             errors = {"text": error.problem()}
             _, _, picture = str(error).partition("\n")
+        case UnfitSubscription() if error.member in ("name", "note"):
+            errors = {error.member: f"this must be {error.legal}"}
         case WrongTime():
             errors = {"expiry": f"this {error.what}"}  # the field's label is not the member's name
         case ChannelError() | WrongNumber():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import jinja2
@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from tidings.errors import TidingsError
+from tidings.language.readable import readable
 from tidings.service.api.requests import SESSION
 from tidings.service.pages.forms.form_proof import proof_of
 from tidings.service.pages.forms.waiting_form import told
@@ -58,6 +59,7 @@ def render(request: Request, template: str, status: int = 200, /, **shown: Any) 
                 "unread": unread_of(request),
                 "stopped": stopped_of(request),
                 "not_sent": told(request),
+                "worded": partial(readable, catalog=gateway_of(request).store.known_catalog),
                 **shown,
             }
         )
