@@ -40,7 +40,7 @@ def notices_of(connection: Connection, owner: str, after: int, limit: int) -> li
 
 def read_notice(row: NamedRow) -> Notice:
     known = row.number, row.owner, row.subscription, row.text, Instant(row.stored), bool(row.seen)
-    return Notice(*known, row.cause, row.count)
+    return Notice(*known, row.cause, row.failures)
 
 
 def add_notice(connection: Connection, owner: str, subscription: str, text: str, now: Instant) -> int:
@@ -53,12 +53,12 @@ def add_failures(
 ) -> None:
     """`causes`: how many deliveries by this kind of channel became dead letters, by why."""
     mine = (notices.c.subscription == subscription) & (notices.c.owner == owner)
-    rows = connection.execute(select(notices.c.number, notices.c.cause, notices.c.count).where(mine, UNREAD_FAILURE))
+    rows = connection.execute(select(notices.c.number, notices.c.cause, notices.c.failures).where(mine, UNREAD_FAILURE))
     unread = {row.cause: row for row in rows}
     for cause, more in causes.items():
         row = unread.get(cause)
-        count = more if row is None else row.count + more
-        told = {"text": _failed(kind, cause, count), "stored": int(now), "count": count}
+        count = more if row is None else row.failures + more
+        told = {"text": _failed(kind, cause, count), "stored": int(now), "failures": count}
         if row is None:
             _insert(connection, {"owner": owner, "subscription": subscription, "cause": cause, **told})
         else:

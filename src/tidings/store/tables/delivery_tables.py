@@ -115,7 +115,7 @@ outbox = Table(
     Column("notice", Number, nullable=False),
 )
 
-# `cause` is why deliveries of the channel failed, '' in notices about something else; `count` is how many did.
+# `cause` is why deliveries of the channel failed, '' in notices about something else; `failures` is how many did.
 notices = Table(
     "notices",
     metadata,
@@ -126,7 +126,7 @@ notices = Table(
     Column("stored", Number, nullable=False),
     Column("seen", SmallInteger, nullable=False),
     Column("cause", Text, nullable=False, server_default=""),
-    Column("count", Number, nullable=False, server_default="1"),
+    Column("failures", Number, nullable=False, server_default="1"),
 )
 Index("notices_of_owner", notices.c.owner, notices.c.number)
 UNREAD = text("seen = 0")

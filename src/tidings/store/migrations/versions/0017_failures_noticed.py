@@ -13,7 +13,7 @@ _NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 def upgrade() -> None:
     op.add_column("notices", sa.Column("cause", sa.Text(), nullable=False, server_default=""))
-    op.add_column("notices", sa.Column("count", _NUMBER, nullable=False, server_default="1"))
+    op.add_column("notices", sa.Column("failures", _NUMBER, nullable=False, server_default="1"))
     unread = sa.text("seen = 0 AND cause <> ''")
     columns = ["subscription", "owner"]
     op.create_index("notices_of_failures", "notices", columns, sqlite_where=unread, postgresql_where=unread)
