@@ -103,10 +103,10 @@ def test_how_it_is_read_is_found_too() -> None:
     assert price.reading.decimal == ","
     assert price.reading.unit == ("€",)
     assert day.reading.time_format == ("%d.%m.%Y",)
-    assert (paint.reading.split, paint.several, paint.grow) == ("|", True, True)
+    assert (paint.reading.split, paint.several, paint.open, paint.grow) == ("|", True, True, False)
     domain = found.catalog.domain("paint")
     assert domain is not None
-    assert domain.values == ("blue", "red")
+    assert (domain.values, domain.open) == (("blue", "red"), True)
 
 
 def test_attributes_are_optional_unless_told_and_names_can_be_written() -> None:

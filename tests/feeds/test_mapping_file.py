@@ -96,6 +96,12 @@ WRONG = [
     ({"fields": {"p": {"from": "a", "lower": "yes"}}}, "fields.p.lower", "true or false"),
     ({"fields": {"p": {"from": "a", "missing": 5}}}, "fields.p.missing", "text or a list of texts"),
     ({"fields": {"p": {"from": "a", "kind": "numeric", "grow": True}}}, "fields.p.grow", "only enumerated"),
+    ({"fields": {"p": {"from": "a", "kind": "string", "open": True}}}, "fields.p.open", "only enumerated"),
+    (
+        {"fields": {"p": {"from": "a", "kind": "enumerated", "open": True, "grow": True}}},
+        "fields.p.open",
+        "remove `grow`",
+    ),
     ({"fields": {"p": {"from": "a", "kind": "enumerated", "parent": "b"}}}, "fields.p.parent", "only hierarchical"),
     ({"fields": {"p": {"from": "a", "pattern": "a("}}}, "fields.p.pattern", "expected a regular expression"),
     ({"fields": {"p": {"from": "a", "pattern": "(a)(b)"}}}, "fields.p.pattern", "expected one group"),

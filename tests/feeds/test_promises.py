@@ -121,3 +121,36 @@ def test_three_day_auctions_are_no_numbers() -> None:
     found, _ = inferred("a,b\n" + "3 day auction,5 km\n" * 5, "csv")
     assert [str(one.kind) for one in found.mapping.fields] == ["enumerated", "numeric"]
     assert found.mapping.fields[1].reading.unit == ("km",)
+
+
+def test_paths_of_categories_in_texts_and_lists_become_a_tree_with_all_of_them() -> None:
+    paths = [("Cars", "Parts", f"p{n}") for n in range(30)] + [("Boats", "Parts", f"p{n}") for n in range(30)]
+    rows = "".join(f"{n},{' > '.join(path)}\n" for n, path in enumerate(paths))
+    found, made = inferred("no,category\n" + rows, "csv")
+    _, category = found.mapping.fields
+    assert (str(category.kind), category.path, category.grow) == ("hierarchical", " > ", True)
+    records = [{"no": n, "category": list(path)} for n, path in enumerate(paths)]
+    listed, also = inferred(json.dumps(records), "json")
+    assert listed.mapping.fields[1].path is True
+    assert (
+        [one["category"] for one in made] == [one["category"] for one in also] == [" > ".join(path) for path in paths]
+    )
+    for one in (found, listed):
+        domain = one.catalog.domain("category")
+        assert domain is not None
+        assert len(domain.hierarchy) == 2 + 2 + 60
+        assert one.remarks == ()
+
+
+def test_tags_are_no_path() -> None:
+    tags = [["red", "old"], ["old", "red"], ["red"], ["blue", "red", "old"]] * 10
+    found, _ = inferred(json.dumps([{"no": n, "tags": one} for n, one in enumerate(tags)]), "json")
+    assert str(found.mapping.fields[1].kind) == "enumerated"
+
+
+def test_a_tree_has_the_paths_of_all_records_not_only_of_those_looked_at() -> None:
+    rows = "".join(f"{n},Goods > g{n % 5} > {n}\n" for n in range(10_400))
+    found = infer(Content("there", f"no,category\n{rows}".encode()), Layout("csv"), Origin(url="http://x/"), "thing")
+    domain = found.catalog.domain("category")
+    assert domain is not None
+    assert (found.records, len(domain.hierarchy)) == (10_000, 10_406)

@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 
 
 def sampled(mapping: Mapping, fewest: int = 0) -> list[Record]:
-    """The first records: SAMPLED, or `fewest` if those are more. Raises FeedError; what cannot be read after some
-    records have been is only told."""
+    """The first records: as many as `propose` looks at, or `fewest` if those are more. Raises FeedError; what cannot be
+    read after some records have been is only told."""
     from tidings.feeds.errors import UnreadableFeed
-    from tidings.feeds.inference.infer import SAMPLED
+    from tidings.feeds.inference.infer import SAMPLED, SAMPLED_PATHS
     from tidings.feeds.records.records import read_records
     from tidings.feeds.sources.sources import open_source
 
-    source, most = open_source(mapping.origin, sample=True), max(SAMPLED, fewest)
+    most = max(SAMPLED_PATHS if any(one.path for one in mapping.fields) else SAMPLED, fewest)
+    source = open_source(mapping.origin, sample=True)
     problems: list[UnreadableFeed] = []
     try:
         found: list[Record] = []

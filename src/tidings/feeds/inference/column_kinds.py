@@ -10,8 +10,10 @@ from tidings.feeds.mapping.mapping import Reading
 from tidings.feeds.records.conversion import Unconvertible, as_text, instant, number
 from tidings.feeds.records.numbers import unit_in
 from tidings.schema import Instant, Kind
+from tidings.schema.hierarchy import SEPARATOR, is_node_name
 
 FEWEST_REPEATS = 3  # of an enumeration: each value stands so often on average
+FEWEST_PATHS = 10  # lists of names, before they are taken for paths
 MOST_VALUES = 200
 LONGEST_VALUE = 40
 LONG_TEXT = 60  # characters on average, from which on it is text
@@ -39,8 +41,11 @@ _BETWEEN_VALUES = ("|", ";", ",")
 
 @dataclass(frozen=True, slots=True)
 class Guess:
+    """`path` is what stands between the names of a category's path."""
+
     kind: Kind
     reading: Reading
+    path: str = ""
 
 
 def guess(values: list[Any], reading: Reading) -> Guess:
@@ -56,6 +61,8 @@ def guess(values: list[Any], reading: Reading) -> Guess:
         for found in (_numeric(there, reading), _time(there, reading)):
             if found is not None:
                 return replace(found, reading=replace(found.reading, missing=missing))
+    if _are_paths(texts):
+        return Guess(Kind.HIERARCHICAL, reading, SEPARATOR)
     for mark in () if reading.split else _BETWEEN_VALUES:
         parts = [[part.strip() for part in text.split(mark)] for text in texts]
         alone = {listed[0] for listed in parts if len(listed) == 1}
@@ -86,6 +93,31 @@ def is_numeric(texts: list[str]) -> bool:
 
 def _there(texts: list[str]) -> list[str]:
     return [text for text in texts if text not in _MISSING]
+
+
+def _are_paths(texts: list[str]) -> bool:
+    """Whether most have several names, of which the first are few and come again."""
+    paths = {tuple(name.strip() for name in text.split(SEPARATOR.strip())) for text in texts}
+    if 2 * sum(SEPARATOR in text for text in texts) < len(texts) or not all(name for path in paths for name in path):
+        return False
+    return 2 * len({path[0] for path in paths}) <= len(paths)
+
+
+def are_list_paths(lists: list[list[Any]]) -> bool:
+    """Whether lists of texts, as JSON has them, are paths: what stands first in one stands first in all others."""
+    long = [one for one in lists if len(one) > 1]
+    if (
+        len(long) < FEWEST_PATHS
+        or 2 * len(long) < len(lists)
+        or not all(_is_name(name) for one in lists for name in one)
+    ):
+        return False
+    first, later = {one[0] for one in lists}, {name for one in long for name in one[1:]}
+    return not first & later and 2 * len(first) <= len(later)
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and is_node_name(value.strip())
 
 
 def _repeat(texts: list[str]) -> bool:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from tidings.errors import shown
 from tidings.feeds.errors import NothingToInfer, SchemaClash, UnknownColumn, UnreadableFeed
 from tidings.feeds.event_maker import category_paths, first_text, kind_of, pairs
-from tidings.feeds.inference.column_kinds import Guess, guess, is_numeric, signs
+from tidings.feeds.inference.column_kinds import Guess, are_list_paths, guess, is_numeric, signs
 from tidings.feeds.inference.place_columns import with_places
 from tidings.feeds.inference.record_shapes import shape_of
 from tidings.feeds.mapping.mapping import Field, Layout, Mapping, Origin, Reading
@@ -27,10 +28,12 @@ from tidings.feeds.sources.content import Content
 from tidings.language.tokens import KEYWORDS
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Hierarchy, Kind
 from tidings.schema.catalog import RESERVED
-from tidings.schema.hierarchy import SEPARATOR, below, is_node_name
+from tidings.schema.hierarchy import LEVELS, SEPARATOR, below, is_node_name
 
 SAMPLED = 10_000  # records
+SAMPLED_PATHS = 100_000  # of a source with category paths: the tree has to hold all of them
 _MOST_VALUES = 1_000  # of a proposed enumeration
+_MOST_NODES = 50_000  # of a proposed tree
 _LONGEST_VALUE = 200
 _WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # yearOfRegistration, XMLFile
 _IDS = re.compile(r"(?:.*[_ -])?(?:id|guid|uuid|key|number|nr)", re.IGNORECASE)
@@ -42,7 +45,7 @@ _WHY = {
     Kind.ENUMERATED: "few short values repeat",
     Kind.TEXT: "the texts are long",
     Kind.STRING: "the values differ and are short",
-    Kind.HIERARCHICAL: "the schema says so",
+    Kind.HIERARCHICAL: "the values are paths of categories",
     Kind.PLACE: "columns of latitudes and longitudes",
 }
 
@@ -86,8 +89,9 @@ def infer(
     draft = Mapping(event_type, origin, shape.layout, (event_type,), fields)
     records: list[Record] = []
     remarks = shape.remarks
+    all_records = read_records(content, shape.layout, draft.paths)
     try:
-        for record in islice(read_records(content, shape.layout, draft.paths), SAMPLED):
+        for record in islice(all_records, SAMPLED):
             records.append(record)  # those before something that cannot be read count too
     except UnreadableFeed as problem:
         if not records:
@@ -96,13 +100,23 @@ def infer(
     if not records:
         raise NothingToInfer(content.place, advice)
     draft = replace(draft, id=_id(records, names), fields=with_places(fields, records, there))
-    proposal = propose(draft, records, there)
+    proposal = propose(draft, chain(records, _readable(all_records)), there)
     return replace(proposal, remarks=remarks + proposal.remarks)
 
 
+def _readable(records: Iterator[Record]) -> Iterator[Record]:
+    """As far as they can be read; how far that is has been told, or will be when they are published."""
+    with suppress(UnreadableFeed):
+        yield from records
+
+
 def propose(mapping: Mapping, records: Iterable[Record], there: Catalog | None = None) -> Proposal:
-    """From a mapping and some records of its source. Kinds that `there` knows are kept; raises SchemaClash."""
-    sample = list(islice(records, SAMPLED))
+    """From a mapping and some records of its source. Kinds that `there` knows are kept; raises SchemaClash.
+
+    SAMPLED records are looked at; for the trees of category paths, SAMPLED_PATHS."""
+    rest = iter(records)
+    sample = list(islice(rest, SAMPLED))
+    more: list[Record] | None = None
     fields: list[Field] = []
     seen: dict[str, str] = {}
     domains: dict[str, Domain] = {}
@@ -110,13 +124,20 @@ def propose(mapping: Mapping, records: Iterable[Record], there: Catalog | None =
     decimal = _decimal(mapping, columns)
     for one, values in zip(mapping.fields, columns, strict=True):
         guessed = _guessed(one, values, there, decimal)
-        several = one.several or any(len(_values(record, guessed.reading)) > 1 for record in sample)
-        grow = one.grow or (one.kind is None and guessed.kind is Kind.ENUMERATED)
-        filled_in = replace(one, kind=guessed.kind, reading=guessed.reading, several=several, grow=grow)
+        path = one.path or guessed.path or _list_path(one, sample, there)
+        kind = Kind.HIERARCHICAL if path else guessed.kind
+        several = one.several or (not path and any(len(_values(record, guessed.reading)) > 1 for record in sample))
+        is_new = there is None or there.domain_of(one.attribute) is None
+        unsaid = one.kind is None and kind is not None and kind.listed
+        open = one.open or (unsaid and kind is Kind.ENUMERATED and is_new and not one.grow)
+        grow = one.grow or (unsaid and not open and (kind is Kind.ENUMERATED or bool(path)))
+        filled_in = replace(one, kind=kind, reading=guessed.reading, several=several, grow=grow, open=open, path=path)
         fields.append(filled_in)
         seen[one.attribute] = seen_in(sample, one, filled_in, there)
         name = one.domain or one.attribute
-        domain = _domain(name, filled_in, sample)
+        if path and more is None:
+            more = list(islice(rest, SAMPLED_PATHS - SAMPLED))
+        domain = _domain(name, filled_in, [*sample, *(more or ())] if path else sample)
         domains[name] = _joined(domains[name], domain) if name in domains else domain
     filled = replace(mapping, fields=tuple(fields))
     attributes = tuple(Attribute(one.attribute, one.domain or one.attribute) for one in fields)
@@ -124,6 +145,17 @@ def propose(mapping: Mapping, records: Iterable[Record], there: Catalog | None =
     types = tuple(EventType(name, uses) for name in mapping.event_types)
     catalog = Catalog(tuple(domains.values()), attributes, types)
     return Proposal(catalog, filled, len(sample), tuple(_kept_promise(filled, sample, catalog)), seen)
+
+
+def _list_path(one: Field, sample: list[Record], there: Catalog | None) -> bool:
+    """Whether each record has one list there, and the lists are paths."""
+    if one.kind is not None or (there is not None and there.domain_of(one.attribute) is not None):
+        return False
+    found = [
+        values for record in sample if (values := record.get(one.reading.path, ())) and values[0] not in (None, [])
+    ]
+    lists = [values[0] for values in found if len(values) == 1 and isinstance(values[0], list)]
+    return len(lists) == len(found) and are_list_paths(lists)
 
 
 def _kept_promise(mapping: Mapping, sample: list[Record], catalog: Catalog) -> Iterator[str]:
@@ -210,7 +242,7 @@ def _domain(name: str, one: Field, sample: list[Record]) -> Domain:
         return Domain(name, kind)
     texts = dict.fromkeys(value for record in sample for value in _values(record, one.reading) if _fits(value))
     if kind is Kind.ENUMERATED:
-        return Domain(name, kind, values=tuple(sorted(texts))[:_MOST_VALUES])
+        return Domain(name, kind, values=tuple(sorted(texts))[:_MOST_VALUES], open=one.open)
     if one.path:
         return Domain(name, kind, hierarchy=_tree(one, sample))
     hierarchy = Hierarchy()
@@ -230,22 +262,26 @@ def _tree(one: Field, sample: list[Record]) -> Hierarchy:
     """Of fields with whole paths."""
     found = (category_paths(record.get(one.reading.path, ()), one.path) for record in sample)
     paths = dict.fromkeys(str(path) for listed in found for path in parts(listed, one.reading))
-    hierarchy = Hierarchy()
+    tree: dict[str, Any] = {}
+    nodes = 0
     for path in paths:
         names = path.split(SEPARATOR)
-        if not all(map(_fits_a_node, names)):
+        if len(names) > LEVELS or not all(map(_fits_a_node, names)):
             continue
-        for length in range(1, len(names) + 1):
-            above = SEPARATOR.join(names[: length - 1]) or None
-            if len(hierarchy) < _MOST_VALUES and not hierarchy.has_path(SEPARATOR.join(names[:length])):
-                hierarchy = hierarchy.append(names[length - 1], above)
-    return hierarchy
+        at = tree
+        for name in names:
+            if name not in at and nodes == _MOST_NODES:
+                break
+            nodes += name not in at
+            at = at.setdefault(name, {})
+    return Hierarchy.from_tree(tree)
 
 
 def _joined(one: Domain, other: Domain) -> Domain:
     """Of two fields over one domain."""
     if one.kind is Kind.ENUMERATED and other.kind is Kind.ENUMERATED:
-        return replace(one, values=tuple(dict.fromkeys((*one.values, *other.values))))
+        values = tuple(dict.fromkeys((*one.values, *other.values)))
+        return replace(one, values=values, open=one.open or other.open)
     return one
 
 

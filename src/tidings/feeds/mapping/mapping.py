@@ -76,6 +76,7 @@ class Field:
     grow: bool = False  # unseen values may be appended to the domain
     parent: str = ""  # hierarchical: the path to the node above
     path: str | bool = False  # hierarchical: the separator of the names in one text; True: a list has the names
+    open: bool = False  # enumerated: any text is a value, in a domain that the feed creates
     longitude: str = ""  # place: the path to it; then the reading's path leads to the latitude
 
 

@@ -69,6 +69,7 @@ FIELD_KEYS = (
     "mandatory",
     "several",
     "grow",
+    "open",
     "parent",
     "path",
     "latitude",
@@ -326,8 +327,18 @@ def _field(above: Table, name: str, raw: Any, format: str) -> Field:
         table.flag("grow", False),
         parent,
         _category_path(table, kind, parent),
+        _open(table, kind),
         longitude,
     )
+
+
+def _open(table: Table, kind: Kind | None) -> bool:
+    open = table.flag("open", False)
+    if open and kind is not Kind.ENUMERATED:
+        raise table.wrong("open", f"only enumerated domains can be open; this one is {kind or 'of no named kind'}")
+    if open and table.flag("grow", False):
+        raise table.wrong("open", "an open enumeration takes any value; remove `grow`")
+    return open
 
 
 def _latitude(table: Table, longitude: str, format: str) -> str:

@@ -44,6 +44,7 @@ def write_mapping(mapping: Mapping, seen: dict[str, str] | None = None) -> str:
             ("mandatory", one.mandatory, False),
             ("several", one.several, bool(one.reading.split)),
             ("grow", one.grow, False),
+            ("open", one.open, False),
             ("parent", one.parent, ""),
             ("path", one.path, False),
             ("longitude", one.longitude, ""),
