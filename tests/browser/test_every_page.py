@@ -39,6 +39,7 @@ def _furnished(service: Service, page: Page) -> list[str]:
         "/pages/publish",
         "/pages/publish?type=car&type=auction",
         "/pages/events",
+        "/pages/feeds",
         f"/pages/events/{position}",
         "/pages/subscriptions",
         "/pages/subscriptions/new",

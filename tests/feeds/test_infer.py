@@ -375,3 +375,7 @@ def test_two_inferred_feeds_of_one_type_are_told_apart(tmp_path: Path) -> None:
 
 def test_an_id_of_blanks_is_none() -> None:
     assert inferred(csv(("car_id", [" ", *range(11)]), ("b", MANY)), "csv").mapping.id == ()
+
+
+def test_blank_lines_before_the_header_hide_no_delimiter() -> None:
+    assert list(kinds(inferred("\n\na;b\n" + "x;y\n" * 3, "csv"))) == ["a", "b"]

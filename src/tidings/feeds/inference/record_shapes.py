@@ -62,7 +62,7 @@ def _delimiter(content: Content, layout: Layout) -> str:
     if layout.delimiter != ",":
         return layout.delimiter
     start = re.sub(r'"[^"]*"', "", decoded(content, layout)[:_HEADER])
-    first = next(iter(start.splitlines()), "")
+    first = next((line for line in start.splitlines() if line.strip()), "")
     return max(_DELIMITERS, key=first.count)
 
 

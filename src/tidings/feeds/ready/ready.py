@@ -101,14 +101,19 @@ def _fitted(mapping: Mapping, records: list[Record], there: Catalog | None) -> P
     """With other names where the schema means something else by a name."""
     if there is None:
         return propose(mapping, records)
-    fields = tuple(_renamed(one, mapping.event_types[0], there) for one in mapping.fields)
+    fitting = fitted(mapping, there)
     remarks = tuple(
         f"{old.attribute!r} means something else in the schema; here it is {new.attribute!r}"
-        for old, new in zip(mapping.fields, fields, strict=True)
+        for old, new in zip(mapping.fields, fitting.fields, strict=True)
         if old.attribute != new.attribute
     )
-    proposal = propose(replace(mapping, fields=fields), records, there)
+    proposal = propose(fitting, records, there)
     return replace(proposal, remarks=remarks + proposal.remarks)
+
+
+def fitted(mapping: Mapping, there: Catalog) -> Mapping:
+    """With other names where the schema means something else by a name."""
+    return replace(mapping, fields=tuple(_renamed(one, mapping.event_types[0], there) for one in mapping.fields))
 
 
 def _renamed(one: Field, event_type: str, there: Catalog) -> Field:

@@ -14,6 +14,7 @@ from tidings.service.actions.filters import EVERYTHING
 from tidings.service.gateway import Gateway
 from tidings.service.workers import event_search, filter_trial, questions
 from tidings.service.workers.event_search import Sought, Wanted
+from tidings.service.workers.feed_guess import Answers, FeedGuess, Sample, guess_feed
 from tidings.service.workers.filter_trial import Trial
 from tidings.service.workers.inquiries import Inquiries
 from tidings.service.workers.jobs import Jobs
@@ -100,6 +101,10 @@ class Questions:
     async def covered_by(self, owner: str, filter: str, besides: str = "") -> str:
         """Another subscription of the owner that finds all of it already, or ''. Raises LanguageError."""
         return await self.inquiries.ask(owner, filter_trial.covering, owner, filter, besides)
+
+    async def guess_feed(self, owner: str, sample: Sample, answers: Answers | None) -> FeedGuess:
+        """How a file would be read, and what corrections do to it. Raises FeedError or SchemaError."""
+        return await self.inquiries.ask(owner, guess_feed, sample, answers)
 
     async def search(self, owner: str, asked: SearchAsked) -> Found | Query:
         """Stored events that match, a page of them or a job. Raises LanguageError or TooManyQueries."""

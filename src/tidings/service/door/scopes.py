@@ -121,6 +121,8 @@ _PAGES = {
     "publish": """
         GET /pages/publish
         POST /pages/publish
+        GET /pages/feeds
+        POST /pages/feeds
     """,
     "subscribe": """
         POST /pages/filter

@@ -79,8 +79,31 @@ for (const input of document.querySelectorAll("[data-narrows]")) {
     if (event.key === "Enter") event.preventDefault(); // to search is not yet to send
   });
 }
+/** Reads a chosen file into a field, no more of it than the service looks at, and only whole lines of that. */
+async function fill(input) {
+  const [file] = input.files;
+  if (!file) return;
+  const form = input.form;
+  const most = Number(input.dataset.most);
+  let text = await file.slice(0, most).text();
+  if (file.size > most && text.lastIndexOf("\n") > 0) text = text.slice(0, text.lastIndexOf("\n") + 1);
+  form.elements[input.dataset.into].value = text;
+  if (!form.elements[input.dataset.names].value) form.elements[input.dataset.names].value = file.name;
+  const told = file.size > most ? `The first ${text.length.toLocaleString("en")} characters were taken.` : "";
+  form.querySelector("[data-filled]").textContent = told;
+}
+
+for (const input of document.querySelectorAll("[data-into]")) {
+  for (const one of [input, ...input.labels]) one.hidden = false;
+  input.addEventListener("change", () => fill(input));
+}
+for (const form of document.querySelectorAll("[data-live]")) {
+  form.addEventListener("change", (event) => {
+    if (event.target.name && !form.dataset.sent) inPlace(form);
+  });
+}
 document.addEventListener("submit", (event) => {
-  if (event.target.dataset.inplace === undefined) return;
+  if (event.target.dataset.inplace === undefined || event.submitter?.dataset.whole !== undefined) return;
   event.preventDefault();
   if (!event.target.dataset.sent) inPlace(event.target);
 });
