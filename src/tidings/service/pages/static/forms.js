@@ -98,8 +98,13 @@ for (const input of document.querySelectorAll("[data-into]")) {
   input.addEventListener("change", () => fill(input));
 }
 for (const form of document.querySelectorAll("[data-live]")) {
-  form.addEventListener("change", (event) => {
-    if (event.target.name && !form.dataset.sent) inPlace(form);
+  let again = false; // what is changed while an answer is on its way is sent after it
+  form.addEventListener("change", async (event) => {
+    again = Boolean(event.target.name);
+    while (again && !form.dataset.sent) {
+      again = false;
+      await inPlace(form);
+    }
   });
 }
 document.addEventListener("submit", (event) => {
