@@ -31,7 +31,8 @@ from tidings.schema.catalog import Catalog
 from tidings.schema.values import Instant, Span
 
 DEPTH = 4
-LONGEST = 40  # of a trace, in microseconds
+UNIT = 300_000  # of all times, in microseconds: a shard sorts by the second
+LONGEST = 40  # units of a trace
 
 SCHEMA = Catalog.from_dict(
     {
@@ -41,7 +42,7 @@ SCHEMA = Catalog.from_dict(
     }
 )
 
-_spans = st.sampled_from([20, 12, 30, 5, 1, 8]).map(Span)
+_spans = st.sampled_from([20, 12, 30, 5, 1, 8]).map(lambda units: Span(units * UNIT))
 _selections = st.sampled_from(["all", "all", "last", 1, 2])
 _selects = st.builds(Select, _selections, _selections)
 _numbers = st.integers(0, 3)
@@ -57,8 +58,8 @@ def composites(draw: st.DrawFn) -> Composite:
     return Composite(
         tree,
         by=("k",) if draw(_rarely) else (),
-        start=Instant(draw(st.integers(-5, 15))) if draw(_rarely) else None,
-        span=Span(draw(st.integers(10, LONGEST))) if draw(_rarely) else None,
+        start=Instant(draw(st.integers(-5, 15)) * UNIT) if draw(_rarely) else None,
+        span=Span(draw(st.integers(10, LONGEST)) * UNIT) if draw(_rarely) else None,
     )
 
 
@@ -74,7 +75,7 @@ def _parts(draw: st.DrawFn, depth: int, counter: object, is_root: bool = False) 
     match form:
         case "leaf":
             if draw(_rarely) and draw(_rarely):
-                return Every(Span(draw(st.integers(2, 9))), name)
+                return Every(Span(draw(st.integers(2, 9)) * UNIT), name)
             return Leaf(Exists("v"), name)
         case "or":
             return Either(part(), part(), draw(st.none() | _spans))
@@ -132,7 +133,7 @@ def scenes(draw: st.DrawFn) -> Scene:
     rows = draw(
         st.lists(
             st.tuples(
-                st.integers(0, LONGEST),
+                st.integers(0, LONGEST).map(lambda units: units * UNIT),
                 st.sampled_from(["", "a", "b!", "b"]),
                 some,
                 st.sampled_from([(0,), (1,), (2,), (0, 3), ()]),
@@ -146,11 +147,11 @@ def scenes(draw: st.DrawFn) -> Scene:
     for number, (time, source, matched, v, k) in enumerate(rows):
         bound = {name: given for name, given in (("v", v), ("k", k)) if given}
         trace.append(Occurrence(EventKey(time, source, f"e{number}"), matched, bound))
-    lateness = draw(st.sampled_from([0, 3, LONGEST]))
+    lateness = draw(st.sampled_from([0, 3 * UNIT, LONGEST * UNIT]))
     delays = draw(st.lists(st.integers(0, lateness), min_size=len(trace), max_size=len(trace)))
     arriving = sorted(zip(trace, delays, strict=True), key=lambda pair: pair[0].event.time + pair[1])
     trace = [one for one, _ in arriving]
-    watermarks, greatest = [], -LONGEST
+    watermarks, greatest = [], -LONGEST * UNIT
     for one in trace:
         greatest = max(greatest, one.event.time)
         watermarks.append(greatest - lateness)
@@ -159,6 +160,6 @@ def scenes(draw: st.DrawFn) -> Scene:
         trace,
         watermarks,
         draw(st.lists(st.booleans(), min_size=len(trace), max_size=len(trace))),
-        max([one.event.time for one in trace], default=0) + draw(st.sampled_from([0, 0, 7, 30])),
+        max([one.event.time for one in trace], default=0) + draw(st.sampled_from([0, 0, 7, 30])) * UNIT,
         draw(st.sampled_from([1, 2, 3, 10_000, 10_000, 10_000])),
     )

@@ -2,19 +2,18 @@
 
 A **shard** holds the states of some composites' keys, and the matches that are not yet certain to be in order. A state
 is loaded when one of its leaves was matched or when time alone changes it; all others stay where they are. So a shard
-may keep its states in any mapping, for example one over a database: each is a text of its own (`stored`)."""
+may keep its three mappings anywhere, for example in a database: `stored` makes a text of each value."""
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tidings.composite.program import Parts, Program
 from tidings.composite.references import event_of, time_of
 from tidings.composite.steps import Instance, Room, State
-from tidings.composite.trace import MOST_WAITING, Detection
+from tidings.composite.trace import MOST_WAITING, SECOND, Detection
 from tidings.schema.values import Value
 
 
@@ -39,18 +38,32 @@ class Found(NamedTuple):
     detection: Detection
 
 
+class Entry(NamedTuple):
+    """The state of a key: when it is due to be looked at without an event (None: never), and its steps' states."""
+
+    due: int | None
+    states: list[State]
+
+
 @dataclass(slots=True)
 class Shard:
-    """`frontier`: the time up to which everything is known. `early`: matches after it. `due`: when to look at a state
-    that no event touches; an item is out of date when `times` says another time. `dropped`: how many instances of each
-    composite found no room."""
+    """`entries`: by key. `early`: matches after the frontier, by the second of their events. `due`: keys by the second
+    in which they are due; one whose entry has another time is out of date. `frontier`: the time up to which everything
+    is known. `dropped`: how many instances of each composite found no room."""
 
-    states: MutableMapping[Key, list[State]] = field(default_factory=dict)
+    entries: MutableMapping[Key, Entry] = field(default_factory=dict)
+    early: MutableMapping[int, list[Match]] = field(default_factory=dict)
+    due: MutableMapping[int, dict[Key, int]] = field(default_factory=dict)
     frontier: int | None = None
-    early: list[Match] = field(default_factory=list)
-    due: list[tuple[int, Key]] = field(default_factory=list)
-    times: dict[Key, int] = field(default_factory=dict)
     dropped: dict[str, int] = field(default_factory=dict)
+
+    def seconds(self, stored: Mapping[int, object], since: int | None) -> Iterator[int]:
+        """Those up to the frontier that are stored; none is before the frontier that was."""
+        assert self.frontier is not None
+        last = self.frontier // SECOND
+        if since is None or last - since // SECOND > len(stored):
+            return iter(sorted(second for second in stored if second <= last))
+        return (second for second in range(since // SECOND, last + 1) if second in stored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,50 +75,63 @@ class Detector:
         """Starts a composite that does not wait for an event: `absent` and time events without `by`."""
         program = self.programs[composite]
         key = Key(composite)
-        if program.opens_early and not program.by and key not in shard.states:
-            self._store(shard, key, program, program.fresh(program.start))
+        if program.opens_early and not program.by and key not in shard.entries:
+            self._store(shard, key, program, Entry(None, program.fresh(program.start)))
 
     def close(self, shard: Shard, composite: str) -> None:
         """Forgets a composite."""
-        for key in [key for key in shard.states if key.composite == composite]:
-            del shard.states[key]
-            shard.times.pop(key, None)
-        shard.early = [match for match in shard.early if match.key.composite != composite]
+        for key in [key for key in shard.entries if key.composite == composite]:
+            del shard.entries[key]
+        for second, matches in list(shard.early.items()):
+            shard.early[second] = [match for match in matches if match.key.composite != composite]
 
     def advance(self, shard: Shard, matches: Iterable[Match], watermark: int) -> tuple[Shard, list[Found]]:
         """Takes matches in any order, none of them late, and the watermark after them. Gives the same shard, changed,
         and what was detected."""
         return self._advance(shard, matches, watermark - 1)
 
-    def finish(self, shard: Shard, until: int) -> tuple[Shard, list[Found]]:
-        """The input has ended, and time runs to `until`."""
-        return self._advance(shard, (), until)
+    def finish(self, shard: Shard, matches: Iterable[Match], until: int) -> tuple[Shard, list[Found]]:
+        """The input has ended with these matches, and time runs to `until`."""
+        return self._advance(shard, matches, until)
 
     def _advance(self, shard: Shard, matches: Iterable[Match], frontier: int) -> tuple[Shard, list[Found]]:
-        shard.early += matches
-        if shard.frontier is not None and frontier <= shard.frontier:
-            return shard, []
+        since = shard.frontier
+        frontier = frontier if since is None else max(since, frontier)
         shard.frontier = frontier
         ready: dict[Key, list[Match]] = {}
-        later: list[Match] = []
-        for match in shard.early:
-            if time_of(match.event) <= frontier:
+        early: dict[int, list[Match]] = {}
+        for match in matches:
+            time = time_of(match.event)
+            if time <= frontier:
                 ready.setdefault(match.key, []).append(match)
             else:
-                later.append(match)
-        shard.early = later
-        due, times = shard.due, shard.times
-        while due and due[0][0] <= frontier:
-            time, key = heapq.heappop(due)
-            if times.get(key) == time:
-                ready.setdefault(key, [])
+                early.setdefault(time // SECOND, []).append(match)
+        for second in shard.seconds(shard.early, since):
+            for match in shard.early.pop(second):
+                if time_of(match.event) <= frontier:
+                    ready.setdefault(match.key, []).append(match)
+                else:
+                    early.setdefault(second, []).append(match)
+        for second, later in early.items():
+            shard.early[second] = shard.early.get(second, []) + later
+        for second in shard.seconds(shard.due, since):
+            keys = shard.due.pop(second)
+            waiting = {key: time for key, time in keys.items() if time > frontier}
+            if waiting:
+                shard.due[second] = waiting
+            for key, time in keys.items():
+                if time <= frontier and key not in ready:
+                    entry = shard.entries.get(key)
+                    if entry is not None and entry.due == time:
+                        ready[key] = []
         found: list[Found] = []
         for key, new in ready.items():
-            self._run(shard, key, new, frontier, found)
+            self._run(shard, key, new, found)
         return shard, found
 
-    def _run(self, shard: Shard, key: Key, matches: list[Match], frontier: int, found: list[Found]) -> None:
+    def _run(self, shard: Shard, key: Key, matches: list[Match], found: list[Found]) -> None:
         program = self.programs[key.composite]
+        assert shard.frontier is not None
         by_leaf: dict[int, list[Instance]] = {}
         if len(matches) > 1:
             matches.sort(key=lambda match: match.event)
@@ -115,27 +141,29 @@ class Detector:
                 named = program.wanted.get(place)
                 own = {named[0]: parts[named[0]]} if named and parts and named[0] in parts else None
                 by_leaf.setdefault(place, []).append([time, time, [event], own])
-        states = shard.states.get(key)
-        if states is None:
-            if not matches:
-                return
-            states = program.fresh(time_of(matches[0].event))
+        entry = shard.entries.get(key)
+        if entry is None:
+            entry = Entry(None, program.fresh(time_of(matches[0].event)))
         room = Room(self.most_waiting)
-        for last, _, events, _ in program.advance(states, by_leaf, frontier, room):
+        for last, _, events, _ in program.advance(entry.states, by_leaf, shard.frontier, room):
             found.append(Found(key.composite, Detection(key.values, tuple(map(event_of, events)), last)))
         if room.dropped:
             shard.dropped[key.composite] = shard.dropped.get(key.composite, 0) + room.dropped
-        self._store(shard, key, program, states)
+        self._store(shard, key, program, entry)
 
-    def _store(self, shard: Shard, key: Key, program: Program, states: list[State]) -> None:
+    def _store(self, shard: Shard, key: Key, program: Program, entry: Entry) -> None:
+        """A key is due once at a time: where it is already due, but too early, it is then looked at in vain."""
+        due, states = entry
         if all(state is None for state in states):
-            shard.states.pop(key, None)
-            shard.times.pop(key, None)
+            shard.entries.pop(key, None)
             return
-        shard.states[key] = states
-        due = program.due(states)
-        if due is None:
-            shard.times.pop(key, None)
-        elif shard.times.get(key) != due:
-            shard.times[key] = due
-            heapq.heappush(shard.due, (due, key))
+        next_due = program.due(states)
+        passed = due is None or (shard.frontier is not None and due <= shard.frontier)
+        if next_due is not None and (passed or next_due < due):  # type: ignore[operator]
+            due = next_due
+            keys = shard.due.get(due // SECOND, {})
+            keys[key] = due
+            shard.due[due // SECOND] = keys
+        elif passed:
+            due = None
+        shard.entries[key] = Entry(due, states)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from tidings.schema.values import Value
 
+SECOND = 1_000_000  # microseconds
 MOST_WAITING = 10_000  # instances that wait in one operator for one key
 
 

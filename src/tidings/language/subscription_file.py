@@ -1,4 +1,5 @@
-"""Subscriptions as JSON Lines: `{"id": "s1", "filter": "event_type contains car and price < 1300"}`.
+"""Subscriptions as JSON Lines: `{"id": "s1", "filter": "event_type contains car and price < 1300"}`, or with a
+`composite` instead of the filter.
 
 All wrong lines are found before anything is used: a subscriber must never wonder which part of a file counts.
 """
@@ -6,15 +7,16 @@ All wrong lines are found before anything is used: a subscriber must never wonde
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from heapq import merge
+from typing import Any, NamedTuple
 
 from tidings.errors import LanguageError, TidingsError, shown, suggestion
 from tidings.language.filter import Filter, Subscription
 from tidings.schema.catalog import Catalog
 
-_MEMBERS = ("id", "filter")
+_MEMBERS = ("id", "filter", "composite")
 
 
 class WrongSubscriptions(TidingsError):
@@ -33,49 +35,73 @@ class WrongSubscriptions(TidingsError):
         return "\n".join([f"{many} wrong, so nothing was matched:", *lines])
 
 
+class CompositeText(NamedTuple):
+    line: int
+    id: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class SubscriptionTexts:
-    """The ids and filters of a file, as texts, with the numbers of their lines, and the lines that have neither."""
+    """The ids and filters of a file, as texts, with the numbers of their lines; its composites; and the lines that have
+    neither."""
 
     lines: list[int] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
+    composites: list[CompositeText] = field(default_factory=list)
     problems: list[tuple[int, str]] = field(default_factory=list)
 
-    def refuse_wrong(self, filters: Mapping[int, LanguageError]) -> None:
-        """Raises WrongSubscriptions with all that is wrong: the lines, the filters (by place), and repeated ids."""
+    def refuse_wrong(
+        self, filters: Mapping[int, LanguageError], composites: Mapping[int, LanguageError] | None = None
+    ) -> None:
+        """Raises WrongSubscriptions with all that is wrong: the lines, the filters and the composites (by place), and
+        repeated ids."""
         problems = list(self.problems)
         seen: dict[str, int] = {}
-        for place, (line, id) in enumerate(zip(self.lines, self.ids, strict=True)):
-            if place in filters:
-                problem = filters[place]
-                problems.append((line, f"filter, {problem}" if problem.text else str(problem)))
+        for line, id, kind, place in self._rows():
+            problem = (filters if kind == "filter" else composites or {}).get(place)
+            if problem is not None:
+                problems.append((line, f"{kind}, {problem}" if problem.text else str(problem)))
             elif seen.setdefault(id, line) != line:
                 problems.append((line, f"id {id!r} is taken by line {seen[id]}"))
         if problems:
             raise WrongSubscriptions(tuple(sorted(problems)))
 
-    def _add(self, line: int, raw: Any) -> None:
+    def _rows(self) -> Iterator[tuple[int, str, str, int]]:
+        """Line, id, kind and place of each, in the order of the lines."""
+        filters = (
+            (line, id, "filter", place) for place, (line, id) in enumerate(zip(self.lines, self.ids, strict=True))
+        )
+        composites = ((line, id, "composite", place) for place, (line, id, _) in enumerate(self.composites))
+        return merge(filters, composites)
+
+    def _add(self, line: int, raw: Any, composites: bool) -> None:
         try:
-            id, text = _members(_parsed(raw) if isinstance(raw, bytes) else raw)
+            id, kind, text = _members(_parsed(raw) if isinstance(raw, bytes) else raw)
+            if kind == "composite" and not composites:
+                raise ValueError(f"subscription {id!r} is a composite; only `tidings match` on one machine takes them")
         except ValueError as problem:
             self.problems.append((line, str(problem)))
+            return
+        if kind == "composite":
+            self.composites.append(CompositeText(line, id, text))
             return
         self.lines.append(line)
         self.ids.append(id)
         self.texts.append(text)
 
 
-def read_texts(lines: Iterable[Any]) -> SubscriptionTexts:
+def read_texts(lines: Iterable[Any], *, composites: bool = False) -> SubscriptionTexts:
     """All that a file says: lines of JSON, or the objects that they would be. Nothing is bound to a catalog, and
-    nothing raised: see `refuse_wrong`."""
+    nothing raised: see `refuse_wrong`. `composites`: whether these are taken."""
     read = SubscriptionTexts()
     for number, line in enumerate(lines, 1):
         if isinstance(line, bytes):
             line = (line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line).strip()
             if not line:
                 continue
-        read._add(number, line)
+        read._add(number, line, composites)
     return read
 
 
@@ -98,14 +124,17 @@ def write_subscription(subscription: Subscription) -> str:
     return json.dumps({"id": subscription.id, "filter": subscription.filter.text}, ensure_ascii=False)
 
 
-def _members(raw: Any) -> tuple[str, str]:
-    """The id and the filter's text; raises ValueError."""
+def _members(raw: Any) -> tuple[str, str, str]:
+    """The id, what it has (a filter or a composite) and its text; raises ValueError."""
     if not isinstance(raw, dict):
         raise ValueError(f'expected an object {{"id": …, "filter": …}}, got {shown(raw)}')
     for name in raw:
         if name not in _MEMBERS:
             raise ValueError(f"no member {name!r}{suggestion(name, _MEMBERS)}")
-    for name in _MEMBERS:
+    kind = "composite" if "composite" in raw else "filter"
+    if kind == "composite" and "filter" in raw:
+        raise ValueError("it has both 'filter' and 'composite'; write two subscriptions")
+    for name in ("id", kind):
         if not isinstance(raw.get(name), str) or not raw[name]:
             problem = "is missing" if raw.get(name) is None else f"must be text, got {shown(raw[name])}"
             if raw.get(name) == "":
@@ -113,7 +142,7 @@ def _members(raw: Any) -> tuple[str, str]:
             raise ValueError(f"{name!r} {problem}")
     if not raw["id"].isascii() and any("\ud800" <= character <= "\udfff" for character in raw["id"]):
         raise ValueError(f"the id {shown(raw['id'])} contains an unpaired surrogate")
-    return raw["id"], raw["filter"]
+    return raw["id"], kind, raw[kind]
 
 
 def _parsed(line: bytes) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tidings.language.subscription_file import read_texts
+from tidings.errors import LanguageError
+from tidings.language.subscription_file import SubscriptionTexts, read_texts
 from tidings.matching.boxes.filter_batch import FilterBatch
 from tidings.schema.catalog import Catalog
 
@@ -21,9 +22,15 @@ class SubscriptionBatch:
     @classmethod
     def read(cls, lines: Iterable[Any], catalog: Catalog) -> SubscriptionBatch:
         """Reads lines of a file, or objects with an id and a filter. Raises WrongSubscriptions with all problems."""
-        read = read_texts(lines)
+        return cls.of(read_texts(lines), catalog)
+
+    @classmethod
+    def of(
+        cls, read: SubscriptionTexts, catalog: Catalog, composites: Mapping[int, LanguageError] | None = None
+    ) -> SubscriptionBatch:
+        """The filters of a file that was read, given what is wrong with its composites. Raises WrongSubscriptions."""
         filters = FilterBatch.of_texts(read.texts, catalog)
-        read.refuse_wrong(filters.problems)
+        read.refuse_wrong(filters.problems, composites)
         return cls(read.ids, filters)
 
     def __len__(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from json import dumps
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
 
@@ -21,12 +22,17 @@ from tidings.cli.terminal import (
     warn,
     written_whole,
 )
-from tidings.errors import shown, suggestion
+from tidings.composite.file_detections import FileDetections
+from tidings.composite.trace import MOST_WAITING
+from tidings.errors import LanguageError, shown, suggestion
 from tidings.events import Refused, read_events
+from tidings.language.composites.bound import BoundComposite
+from tidings.language.subscription_file import CompositeText, read_texts
 from tidings.matching.algorithms import ALGORITHMS, DEFAULT, make_matcher
 from tidings.matching.subscription_batch import SubscriptionBatch
 from tidings.pipeline.batch.match_lines import MatchOutput, match_lines
 from tidings.schema.catalog import Catalog
+from tidings.schema.values import Instant
 
 _REFUSALS_SHOWN = 5
 
@@ -37,8 +43,17 @@ def _algorithm(name: str) -> str:
     return name
 
 
+def _instant(text: str | None) -> Instant | None:
+    try:
+        return None if text is None else Instant.parse(text)
+    except ValueError as problem:
+        raise typer.BadParameter(f"{problem}.") from None
+
+
 def match(
-    subscriptions: Annotated[Path, typer.Argument(metavar="SUBS", help="JSON Lines of id and filter.", **ExistingFile)],
+    subscriptions: Annotated[
+        Path, typer.Argument(metavar="SUBS", help="JSON Lines of id and filter or composite.", **ExistingFile)
+    ],
     events: Annotated[
         Path,
         typer.Argument(metavar="EVENTS", help="JSON Lines, CSV or Parquet, by its ending.", **ExistingFile),
@@ -54,6 +69,14 @@ def match(
         ),
     ] = None,
     form: Annotated[Form | None, typer.Option(help="The events' format, if the file name does not show it.")] = None,
+    until: Annotated[
+        Instant | None,
+        typer.Option(
+            metavar="TIME",
+            parser=_instant,
+            help="How far time runs for composites, e.g. 2026-05-01T10:00:00Z; by default to the last event.",
+        ),
+    ] = None,
     rejects: Annotated[
         Path | None,
         typer.Option(metavar="FILE", callback=writable, help="Where refused events go, as JSON Lines."),
@@ -67,9 +90,9 @@ def match(
 ) -> None:
     """Match a file of events with a file of subscriptions.
 
-    Matches go to standard output as JSON Lines, in event order, then by subscription id; the summary goes
-    to standard error. Wrong subscriptions are all listed and nothing is matched (exit code 1). Refused
-    events never stop the others.
+    Matches go to standard output as JSON Lines, in event order, then by subscription id; then what composites
+    detected, by time. The summary goes to standard error. Wrong subscriptions are all listed and nothing is
+    matched (exit code 1). Refused events never stop the others.
 
     Example: tidings match subscriptions.jsonl events.jsonl --schema schema.json --rejects refused.jsonl
     """
@@ -79,20 +102,23 @@ def match(
     with plain_errors():
         catalog = load_catalog(schema)
         started = time.monotonic()
-        standing = _subscriptions(subscriptions, catalog)
+        standing, composites = _subscriptions(subscriptions, catalog, composites=engine == "local")
+        found = FileDetections(composites, catalog) if composites else None
         if engine == "spark":
             from tidings.pipeline.batch.file_match import match_on_spark
 
             answers = match_on_spark(standing, events, catalog, form, master, shared)
         else:
-            answers = _match_here(algorithm, standing, events, catalog, form)
-        summary = _Summary(subscriptions=len(standing))
+            answers = _match_here(algorithm, standing, events, catalog, form, found)
+        summary = _Summary(subscriptions=len(standing) + len(composites))
         with ExitStack() as stack:
             matches = stack.enter_context(written_whole(output))
             refused_file = stack.enter_context(written_whole(rejects)) if rejects else None
             for answer in summary.count(answers):
                 matches.write(answer.lines)
                 _report(answer.refused, refused_file, summary)
+            if found is not None:
+                summary.detections = _detect(found, until, matches)
         summary.seconds = time.monotonic() - started
         summary.show(json)
     if strict and summary.refused:
@@ -100,14 +126,35 @@ def match(
 
 
 def _match_here(
-    algorithm: str, subscriptions: SubscriptionBatch, events: Path, catalog: Catalog, form: str | None
+    algorithm: str,
+    subscriptions: SubscriptionBatch,
+    events: Path,
+    catalog: Catalog,
+    form: str | None,
+    composites: FileDetections | None,
 ) -> Iterator[MatchOutput]:
     matcher = make_matcher(algorithm, catalog)
     matcher.add_batch(subscriptions.ids, subscriptions.filters)
     for reading in read_events(events, catalog, form):
         found = matcher.match(reading.batch)
         lines = match_lines(reading.batch.ids, found, matcher)
+        if composites is not None:
+            composites.take(reading.batch)
         yield MatchOutput(lines.text, len(found), len(reading.batch), reading.refused, reading.duplicates)
+
+
+def _detect(composites: FileDetections, until: Instant | None, output: BinaryIO) -> int:
+    """Writes what the composites detected; gives how many detections there were."""
+    found = composites.detections(until)
+    for id, detection in found:
+        events = [event.id for event in detection.events]
+        line = {"subscription": id, "events": events, "time": str(Instant(detection.time))}
+        output.write(dumps(line, ensure_ascii=False).encode() + b"\n")
+    if composites.untimed:
+        warn(f"{counted(composites.untimed, 'event')} without a time took no part in composites")
+    for id, dropped in sorted(composites.dropped.items()):
+        warn(f"composite {id!r}: more than {MOST_WAITING:,} instances waited; the earliest {dropped:,} were dropped")
+    return len(found)
 
 
 def _refuse_overwriting(written: dict[str, Path | None], read: tuple[Path, ...]) -> None:
@@ -126,7 +173,7 @@ class _Summary:
 
     def __init__(self, subscriptions: int) -> None:
         self.subscriptions = subscriptions
-        self.events = self.matches = self.refused = self.duplicates = 0
+        self.events = self.matches = self.detections = self.refused = self.duplicates = 0
         self.seconds = 0.0
 
     def count(self, answers: Iterator[MatchOutput]) -> Iterator[MatchOutput]:
@@ -149,6 +196,8 @@ class _Summary:
             counted(self.events, "event"),
             counted(self.subscriptions, "subscription"),
         ]
+        if self.detections:
+            parts.insert(1, counted(self.detections, "detection"))
         if self.refused:
             parts.append(f"{counted(self.refused, 'event')} refused")
         if self.duplicates:
@@ -156,14 +205,30 @@ class _Summary:
         messages.print(f"{', '.join(parts)}, {self.seconds:.1f} s")
 
 
-def _subscriptions(path: Path, catalog: Catalog) -> SubscriptionBatch:
+def _subscriptions(
+    path: Path, catalog: Catalog, composites: bool
+) -> tuple[SubscriptionBatch, dict[str, BoundComposite]]:
     with path.open("rb") as file, progress() as bar:
         lines = bar.track(file, description="reading subscriptions", total=None)
-        read = SubscriptionBatch.read(lines, catalog)
-    for place, warnings in read.filters.warnings().items():
-        for warning in warnings:
-            warn(f"subscription {read.ids[place]!r}: {warning}")
-    return read
+        texts = read_texts(lines, composites=composites)
+        bound, problems = _bound(texts.composites, catalog)
+        read = SubscriptionBatch.of(texts, catalog, problems)
+    warnings = [(read.ids[place], told) for place, told in read.filters.warnings().items()]
+    for id, told in [*warnings, *((id, one.warnings) for id, one in bound.items())]:
+        for warning in told:
+            warn(f"subscription {id!r}: {warning}")
+    return read, bound
+
+
+def _bound(texts: list[CompositeText], catalog: Catalog) -> tuple[dict[str, BoundComposite], dict[int, LanguageError]]:
+    bound: dict[str, BoundComposite] = {}
+    problems: dict[int, LanguageError] = {}
+    for place, (_, id, text) in enumerate(texts):
+        try:
+            bound[id] = BoundComposite.parse(text, catalog)
+        except LanguageError as problem:
+            problems[place] = problem
+    return bound, problems
 
 
 def _report(refused: list[Refused], file: BinaryIO | None, summary: _Summary) -> None:

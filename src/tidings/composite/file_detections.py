@@ -1,0 +1,75 @@
+"""Composites over a file of events: time runs to the last event, or as far as is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from tidings.composite.detector import Detector, Found, Match, Shard
+from tidings.composite.leaf_plan import LeafPlan
+from tidings.composite.program import Program
+from tidings.composite.trace import MOST_WAITING
+from tidings.events import Event, EventBatch
+from tidings.language.composites.bound import BoundComposite
+from tidings.matching.algorithms import DEFAULT, make_matcher
+from tidings.matching.boxes.filter_batch import FilterBatch
+from tidings.schema.catalog import Catalog
+
+
+class _Taken(NamedTuple):
+    event: Event
+    numbers: list[int]
+
+
+class FileDetections:
+    """Takes batches of events in any order, then gives what was detected in all of them. `untimed` counts the events
+    without a time, which take no part; `dropped`, by composite, the instances for which there was no room."""
+
+    def __init__(self, composites: Mapping[str, BoundComposite], catalog: Catalog) -> None:
+        self._composites = composites
+        self._plan = self._planned(0, catalog)
+        self._matcher = make_matcher(DEFAULT, catalog)
+        filters = self._plan.filters
+        self._matcher.add_batch([str(number) for number in range(len(filters))], FilterBatch.of(filters, catalog))
+        self._taken: list[_Taken] = []
+        self._first: int | None = None
+        self._last: int | None = None
+        self.untimed = 0
+        self.dropped: dict[str, int] = {}
+
+    def _planned(self, start: int, catalog: Catalog) -> LeafPlan:
+        plan = LeafPlan(catalog)
+        for id, bound in self._composites.items():
+            plan.add(id, bound, Program.of(bound.composite, start, catalog))
+        return plan
+
+    def take(self, batch: EventBatch) -> None:
+        times = [None if time is None else int(time) for time in batch.times.cast("int64").to_pylist()]
+        known = [time for time in times if time is not None]
+        self.untimed += len(times) - len(known)
+        if known:
+            self._first = min(known) if self._first is None else min(self._first, *known)
+            self._last = max(known) if self._last is None else max(self._last, *known)
+        matches = self._matcher.match(batch)
+        rows = [row for row, time in enumerate(times) if time is not None and len(matches.of(row))]
+        for row, event in zip(rows, batch.take(rows), strict=True):
+            self._taken.append(_Taken(event, matches.of(row).tolist()))
+
+    def detections(self, until: int | None = None, most_waiting: int = MOST_WAITING) -> list[Found]:
+        """In the order of their times, then of the composites' ids, then of their events."""
+        if self._first is None or self._last is None:
+            return []
+        until = self._last if until is None else until
+        plan = self._planned(self._first, self._plan.catalog)
+        detector, shard = Detector(plan.programs, most_waiting), Shard()
+        for id in plan.programs:
+            detector.open(shard, id)
+        shard, all_found = detector.finish(shard, self._matches(plan, until), until)
+        self.dropped = shard.dropped
+        return sorted(all_found, key=lambda one: (one.detection.time, one.composite, one.detection.events))
+
+    def _matches(self, plan: LeafPlan, until: int) -> Iterator[Match]:
+        for event, numbers in self._taken:
+            assert event.time is not None
+            if event.time <= until:
+                yield from plan.matches(int(event.time), event.source, event.id, event.bindings(), numbers)

@@ -1,0 +1,74 @@
+"""Which filters must be matched for many composites, and which of their leaves an event's matches belong to. A filter
+that many leaves share is matched once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from tidings.composite.detector import Key, Match
+from tidings.composite.program import Program
+from tidings.composite.references import reference
+from tidings.language.composites.bound import BoundComposite
+from tidings.language.composites.tree import Leaf, leaves
+from tidings.language.filter import Filter
+from tidings.language.tree import Exists, Node, both
+from tidings.schema.catalog import Catalog
+from tidings.schema.values import Value
+
+Bound = Mapping[str, Sequence[Value]]
+
+
+class LeafPlan:
+    """`filters` are the different filters of all leaves; a leaf's number is its filter's place among them."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.filters: list[Filter] = []
+        self.programs: dict[str, Program] = {}
+        self._numbers: dict[Node, int] = {}
+        self._uses: list[list[tuple[str, int]]] = []  # of each filter: composites and places in their texts
+
+    def add(self, id: str, bound: BoundComposite, program: Program) -> None:
+        by_tree = {filter.tree: filter for filter in bound.filters}
+        for place, leaf in enumerate(leaves(bound.composite.tree)):
+            if isinstance(leaf, Leaf):
+                self._use(by_tree[leaf.filter], id, place)
+        if program.opens_early and program.by:
+            opens = both([Exists(name) for name in program.by])
+            self._use(Filter.of(opens, "", self.catalog), id, program.opener)
+        self.programs[id] = program
+
+    def _use(self, filter: Filter, id: str, place: int) -> None:
+        number = self._numbers.setdefault(filter.tree, len(self.filters))
+        if number == len(self.filters):
+            self.filters.append(filter)
+            self._uses.append([])
+        self._uses[number].append((id, place))
+
+    def matches(self, time: int, source: str, id: str, bound: Bound, numbers: Iterable[int]) -> list[Match]:
+        """What the detector takes for an event that matches the filters of these numbers. `bound`: its values by
+        name, the envelope's too."""
+        places: dict[str, tuple[int, ...]] = {}
+        for number in numbers:
+            for composite, place in self._uses[number]:
+                places[composite] = (*places.get(composite, ()), place)
+        event = reference(time, source, id)
+        found: list[Match] = []
+        keys: dict[tuple[str, ...], list[tuple[Value, ...]]] = {(): [()]}
+        for composite, matched in places.items():
+            program = self.programs[composite]
+            if time < program.start or (program.end is not None and time >= program.end):
+                continue
+            by = program.by
+            if by not in keys:
+                keys[by] = list(product(*(bound.get(name, ()) for name in by)))
+            parts = _parts(program, matched, bound) if program.wanted else None
+            found += [Match(event, Key(composite, values), matched, parts) for values in keys[by]]
+        return found
+
+
+def _parts(program: Program, places: tuple[int, ...], bound: Bound) -> dict[str, Any]:
+    named = (program.wanted[place] for place in places if place in program.wanted)
+    return {name: {wanted: list(bound[wanted]) for wanted in asked if wanted in bound} for name, asked in named}
