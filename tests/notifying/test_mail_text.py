@@ -72,6 +72,14 @@ def test_one_event_in_three_forms() -> None:
     assert Seen(made.html).links == [LINK]
 
 
+def test_a_declared_headline_is_the_title() -> None:
+    story = Owed("1.s1", 1, event({"title": "Mini\r\nfound", "price": 3}), MATCHED, "title")
+    told = mail_of(OutgoingDelivery("1.s1", "s1", "ann", "price < 1300", (story,)), LINK)
+    assert told.subject == "Tidings: Mini found (car) for s1"
+    assert "\nMini found (car)\n" in told.plain
+    assert "<h3>Mini found (car)</h3>" in told.html
+
+
 def test_a_digest_shows_all_and_says_how_many() -> None:
     made = mail(event({"price": 1}), event({"price": 2}), event({"price": 3}))
     assert made.subject == "Tidings: 3 notifications for s1"

@@ -19,6 +19,7 @@ from tidings.schema.growth import (
     CreateEventType,
     ExtendEventType,
     MandatoryExtension,
+    SetHeadline,
     WrongKind,
     grow,
 )
@@ -200,3 +201,27 @@ def assert_view_only_gains_optional_attributes(catalog: Catalog, grown: Catalog,
         else:
             assert not use.mandatory
     assert before.keys() <= after.keys()
+
+
+def test_a_headline_is_an_attribute_of_its_type_and_may_be_set_again() -> None:
+    catalog = Catalog.from_dict(
+        {
+            "domains": [{"name": "words", "kind": "text"}],
+            "attributes": [{"name": name, "domain": "words"} for name in ("title", "body", "note")],
+            "event_types": [
+                {"name": "story", "headline": "title", "attributes": [{"name": "title"}, {"name": "body"}]}
+            ],
+        }
+    )
+    again = grow(catalog, SetHeadline("story", "body"))
+    assert (again.event_type("story").headline, again.version) == ("body", catalog.version + 1)  # type: ignore[union-attr]
+    for change in (
+        SetHeadline("story", "note"),
+        CreateEventType(EventType("other", (AttributeUse("title"),), "body")),
+    ):
+        with pytest.raises(UnknownName, match="headline: no attribute"):
+            grow(catalog, change)
+    with pytest.raises(UnknownName, match="no event type 'stroy'; did you mean 'story'"):
+        grow(catalog, SetHeadline("stroy", "title"))
+    with pytest.raises(InvalidSchema, match="headline: no attribute 'note'"):
+        Catalog(catalog.domains, catalog.attributes, (EventType("story", (AttributeUse("title"),), "note"),))

@@ -9,7 +9,9 @@ from tidings.service.door.scopes import NOTHING, need_of
 from tidings.store import StoredChannel
 
 # What has an id in its address but belongs to all: stored events, and names of the schema.
-COMMON = {"/v1/events/{position}", "/v1/schema/event-types/{name}/attributes", "/v1/schema/domains/{name}/values"}
+COMMON = {"/v1/events/{position}", "/v1/schema/event-types/{name}/attributes", "/v1/schema/domains/{name}/values"} | {
+    "/v1/schema/event-types/{name}/headline"
+}
 
 
 def routes(service: Service) -> list[tuple[str, str, dict[str, Any]]]:

@@ -18,6 +18,7 @@ from tidings.schema.growth import (
     CreateDomain,
     CreateEventType,
     ExtendEventType,
+    SetHeadline,
 )
 from tidings.schema.hierarchy import NO_PARENT, SEPARATOR, is_node_name
 
@@ -68,7 +69,9 @@ def _event_types(name: str, attributes: list[str]) -> st.SearchStrategy[EventTyp
     chosen = st.lists(st.sampled_from(attributes), unique=True) if attributes else st.just([])
     return chosen.flatmap(
         lambda used: st.tuples(*(st.builds(AttributeUse, st.just(a), st.booleans(), st.booleans()) for a in used))
-    ).map(lambda uses: EventType(name, uses))
+    ).flatmap(
+        lambda uses: st.sampled_from(["", *(use.name for use in uses)]).map(lambda shown: EventType(name, uses, shown))
+    )
 
 
 @st.composite
@@ -113,6 +116,7 @@ def legal_changes(draw: st.DrawFn, catalog: Catalog) -> Change:
         ExtendEventType: room,
         AppendValue: enumerated,
         AppendNode: hierarchical,
+        SetHeadline: any(used.values()),
     }
     rule = draw(st.sampled_from([rule for rule, needed in possible.items() if needed]))
     if rule is CreateDomain:
@@ -124,6 +128,9 @@ def legal_changes(draw: st.DrawFn, catalog: Catalog) -> Change:
     if rule is ExtendEventType:
         event_type, name = draw(st.sampled_from(room))
         return ExtendEventType(event_type, AttributeUse(name, mandatory=False, unique=draw(st.booleans())))
+    if rule is SetHeadline:
+        event_type = draw(st.sampled_from([name for name, attributes in used.items() if attributes]))
+        return SetHeadline(event_type, draw(st.sampled_from(sorted(used[event_type]))))
     domain = draw(st.sampled_from(enumerated if rule is AppendValue else hierarchical))
     if rule is AppendValue:
         return AppendValue(domain.name, draw(fresh(texts, list(domain.vocabulary))))
@@ -157,6 +164,8 @@ def any_changes(draw: st.DrawFn, catalog: Catalog) -> Change:
         case "ExtendEventType":
             use = AttributeUse(some(attribute_names), draw(st.booleans()), draw(st.booleans()))
             return ExtendEventType(some(catalog.event_type_names), use)
+        case "SetHeadline":
+            return SetHeadline(some(catalog.event_type_names), some(attribute_names))
         case "AppendValue":
             return AppendValue(some(domain_names), draw(texts))
         case _:

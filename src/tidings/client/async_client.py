@@ -19,7 +19,7 @@ from tidings.client.answers import (
 )
 from tidings.client.client import Client
 from tidings.client.flows import Tell, silent
-from tidings.client.growing import Use, attribute, domain, event_type, extension, node, value
+from tidings.client.growing import Use, attribute, domain, event_type, extension, headline, node, value
 from tidings.client.lines import EventLike, raw_event
 from tidings.client.sending import AsyncSender
 from tidings.errors import ClientError
@@ -95,11 +95,14 @@ class AsyncClient(AsyncSender):
     async def create_attribute(self, name: str, domain: str) -> int:
         return await self.grow(attribute(name, domain))
 
-    async def create_event_type(self, name: str, attributes: Iterable[Use] = ()) -> int:
-        return await self.grow(event_type(name, attributes))
+    async def create_event_type(self, name: str, attributes: Iterable[Use] = (), *, headline: str = "") -> int:
+        return await self.grow(event_type(name, attributes, headline))
 
     async def extend_event_type(self, name: str, attribute: str, *, unique: bool = True) -> int:
         return await self.grow(extension(name, attribute, unique))
+
+    async def set_headline(self, event_type: str, attribute: str) -> int:
+        return await self.grow(headline(event_type, attribute))
 
     async def append_value(self, domain: str, new: str) -> int:
         return await self.grow(value(domain, new))

@@ -18,7 +18,7 @@ from tidings.client.answers import (
     Tried,
 )
 from tidings.client.flows import Tell, silent
-from tidings.client.growing import Use, attribute, domain, event_type, extension, node, value
+from tidings.client.growing import Use, attribute, domain, event_type, extension, headline, node, value
 from tidings.client.lines import EventLike, raw_event
 from tidings.client.sending import Sender
 from tidings.errors import ClientError
@@ -111,13 +111,17 @@ class Client(Sender):
         """`create_attribute("price", "money")`"""
         return self.grow(attribute(name, domain))
 
-    def create_event_type(self, name: str, attributes: Iterable[Use] = ()) -> int:
+    def create_event_type(self, name: str, attributes: Iterable[Use] = (), *, headline: str = "") -> int:
         """`create_event_type("car", ["price", {"name": "paint", "mandatory": False, "unique": False}])`"""
-        return self.grow(event_type(name, attributes))
+        return self.grow(event_type(name, attributes, headline))
 
     def extend_event_type(self, name: str, attribute: str, *, unique: bool = True) -> int:
         """One optional attribute more: `extend_event_type("car", "colour")`"""
         return self.grow(extension(name, attribute, unique))
+
+    def set_headline(self, event_type: str, attribute: str) -> int:
+        """The attribute that is shown as the title of events of a type: `set_headline("car", "title")`"""
+        return self.grow(headline(event_type, attribute))
 
     def append_value(self, domain: str, new: str) -> int:
         """`append_value("brand", "audi")`"""

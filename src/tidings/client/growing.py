@@ -13,6 +13,7 @@ from tidings.schema.growth import (
     CreateDomain,
     CreateEventType,
     ExtendEventType,
+    SetHeadline,
 )
 
 Use: TypeAlias = str | Mapping[str, Any] | AttributeUse
@@ -39,15 +40,20 @@ def attribute(name: str, domain: str) -> CreateAttribute:
     return CreateAttribute(Attribute(name, domain))
 
 
-def event_type(name: str, attributes: Iterable[Use]) -> CreateEventType:
+def event_type(name: str, attributes: Iterable[Use], headline: str = "") -> CreateEventType:
     """Raises SchemaError. A name alone is a mandatory attribute with one value."""
     uses = [json_form.write_use(use) if isinstance(use, AttributeUse) else use for use in attributes]
     raw = [{"name": use} if isinstance(use, str) else dict(use) for use in uses]
-    return CreateEventType(json_form.read_event_type({"name": name, "attributes": raw}))
+    shown = {"headline": headline} if headline else {}
+    return CreateEventType(json_form.read_event_type({"name": name, "attributes": raw} | shown))
 
 
 def extension(name: str, attribute: str, unique: bool) -> ExtendEventType:
     return ExtendEventType(name, AttributeUse(attribute, mandatory=False, unique=unique))
+
+
+def headline(event_type: str, attribute: str) -> SetHeadline:
+    return SetHeadline(event_type, attribute)
 
 
 def value(domain: str, new: str) -> AppendValue:

@@ -85,6 +85,8 @@ def grow(change: growth.Change) -> Request[int]:
             path, body = f"domains/{segment(name)}/values", {"value": value}
         case growth.AppendNode(name, node, parent):
             path, body = f"domains/{segment(name)}/values", {"node": node, "parent": parent}
+        case growth.SetHeadline(name, attribute_name):
+            path, body = f"event-types/{segment(name)}/headline", {"attribute": attribute_name}
     return change_request("POST", f"/v1/schema/{path}", member("version"), body)
 
 

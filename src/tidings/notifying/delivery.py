@@ -28,6 +28,7 @@ class Owed:
     sequence: int
     event: Mapping[str, Any]  # in the file form
     matched_at: Instant
+    headline: str = ""  # the attribute that the event's type declares, where the event has it
 
     def as_json(self, subscription: str, filter: str, name: str = "") -> dict[str, Any]:
         return {

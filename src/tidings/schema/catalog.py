@@ -85,8 +85,11 @@ class AttributeUse:
 
 @dataclass(frozen=True, slots=True)
 class EventType:
+    """`headline` names the attribute that says what an event is about, for people; '' where none does."""
+
     name: str
     attributes: tuple[AttributeUse, ...] = ()
+    headline: str = ""
 
 
 @dataclass(frozen=True)
@@ -277,3 +280,6 @@ def _problems(
                 yield UnknownName("attribute", name, where, tuple(known))
             if count > 1:
                 yield NameTaken(f"{where}: attribute", name)
+        used = tuple(use.name for use in event_type.attributes)
+        if event_type.headline and event_type.headline not in used:
+            yield UnknownName("attribute", event_type.headline, f"{where}: headline", used)

@@ -57,7 +57,15 @@ class AppendNode:
     parent: str | None
 
 
-Change = CreateDomain | CreateAttribute | CreateEventType | ExtendEventType | AppendValue | AppendNode
+@dataclass(frozen=True, slots=True)
+class SetHeadline:
+    """The attribute of an event type that says what an event is about; it may be set again."""
+
+    event_type: str
+    attribute: str
+
+
+Change = CreateDomain | CreateAttribute | CreateEventType | ExtendEventType | AppendValue | AppendNode | SetHeadline
 
 
 class MandatoryExtension(SchemaError):
@@ -95,6 +103,7 @@ def grow(catalog: Catalog, change: Change) -> Catalog:
             _refuse_taken("event type", event_type.name, catalog.event_type_names)
             for use in event_type.attributes:
                 _refuse_unknown_attribute(catalog, use.name, f"event type {event_type.name!r}")
+            _refuse_foreign_headline(event_type)
             return replace(catalog, event_types=(*catalog.event_types, event_type), version=next_version)
         case ExtendEventType(name, use):
             return replace(catalog, event_types=_extended(catalog, name, use), version=next_version)
@@ -109,6 +118,10 @@ def grow(catalog: Catalog, change: Change) -> Catalog:
             if domain.kind is not Kind.HIERARCHICAL:
                 raise WrongKind(name, domain.kind, Kind.HIERARCHICAL, "a node")
             return _with_domain(catalog, replace(domain, hierarchy=domain.hierarchy.append(node, parent)))
+        case SetHeadline(name, attribute):
+            event_type = replace(_event_type(catalog, name, "headline"), headline=attribute)
+            _refuse_foreign_headline(event_type)
+            return replace(catalog, event_types=_with_type(catalog, event_type), version=next_version)
         case _:
             assert_never(change)
 
@@ -121,15 +134,16 @@ def changes_to_make(catalog: Catalog) -> list[Change]:
 
 
 def _extended(catalog: Catalog, name: str, use: AttributeUse) -> tuple[EventType, ...]:
-    event_type = catalog.event_type(name)
-    if event_type is None:
-        raise UnknownName("event type", name, "extend", catalog.event_type_names)
+    event_type = _event_type(catalog, name, "extend")
     _refuse_unknown_attribute(catalog, use.name, f"event type {name!r}")
     _refuse_taken(f"event type {name!r}: attribute", use.name, tuple(u.name for u in event_type.attributes))
     if use.mandatory:
         raise MandatoryExtension(name, use.name)
-    wider = replace(event_type, attributes=(*event_type.attributes, use))
-    return tuple(wider if t.name == name else t for t in catalog.event_types)
+    return _with_type(catalog, replace(event_type, attributes=(*event_type.attributes, use)))
+
+
+def _with_type(catalog: Catalog, changed: EventType) -> tuple[EventType, ...]:
+    return tuple(changed if one.name == changed.name else one for one in catalog.event_types)
 
 
 def _with_domain(catalog: Catalog, wider: Domain) -> Catalog:
@@ -142,6 +156,19 @@ def _domain(catalog: Catalog, name: str, where: str) -> Domain:
     if domain is None:
         raise UnknownName("domain", name, where, tuple(d.name for d in catalog.domains))
     return domain
+
+
+def _event_type(catalog: Catalog, name: str, where: str) -> EventType:
+    event_type = catalog.event_type(name)
+    if event_type is None:
+        raise UnknownName("event type", name, where, catalog.event_type_names)
+    return event_type
+
+
+def _refuse_foreign_headline(event_type: EventType) -> None:
+    names = tuple(use.name for use in event_type.attributes)
+    if event_type.headline and event_type.headline not in names:
+        raise UnknownName("attribute", event_type.headline, f"event type {event_type.name!r}: headline", names)
 
 
 def _refuse_taken(what: str, name: str, taken: tuple[str, ...]) -> None:

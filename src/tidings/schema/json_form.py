@@ -137,12 +137,14 @@ def read_attribute(raw: Any, place: str = "attribute") -> Attribute:
 
 
 def read_event_type(raw: Any, place: str = "event type") -> EventType:
-    fields = _object(raw, place, {"name", "attributes"})
+    fields = _object(raw, place, {"name", "attributes", "headline"})
     name = _text(fields, "name", place)
+    headline = _text(fields, "headline", f"{place} {name!r}") if fields.get("headline") is not None else ""
     uses = fields.get("attributes", [])
     if not isinstance(uses, list):
         raise SchemaForm(f"{place} {name!r}", f"'attributes' must be a list, got {shown(uses)}")
-    return EventType(name, tuple(read_use(use, f"{place} {name!r}, attribute {i}") for i, use in enumerate(uses)))
+    read = tuple(read_use(use, f"{place} {name!r}, attribute {i}") for i, use in enumerate(uses))
+    return EventType(name, read, headline)
 
 
 def read_use(raw: Any, place: str = "attribute", mandatory: bool = True) -> AttributeUse:
@@ -156,7 +158,8 @@ def read_use(raw: Any, place: str = "attribute", mandatory: bool = True) -> Attr
 
 
 def write_event_type(event_type: EventType) -> dict[str, Any]:
-    return {"name": event_type.name, "attributes": [write_use(use) for use in event_type.attributes]}
+    written = {"name": event_type.name, "attributes": [write_use(use) for use in event_type.attributes]}
+    return written | ({"headline": event_type.headline} if event_type.headline else {})
 
 
 def write_use(use: AttributeUse) -> dict[str, Any]:
@@ -170,6 +173,7 @@ CHANGES = {
     "extend_event_type": {"event_type", "attribute"},
     "append_value": {"domain", "value"},
     "append_node": {"domain", "node", "parent"},
+    "set_headline": {"event_type", "attribute"},
 }
 
 
@@ -195,6 +199,8 @@ def read_change(raw: Any, place: str = "change") -> growth.Change:
         case "append_node":
             parent = None if fields.get("parent") is None else _any_text(fields, "parent", place)
             return growth.AppendNode(_text(fields, "domain", place), _any_text(fields, "node", place), parent)
+        case "set_headline":
+            return growth.SetHeadline(_text(fields, "event_type", place), _text(fields, "attribute", place))
         case _:
             raise AssertionError(f"a change is in CHANGES but is not read: {change}")
 
@@ -214,6 +220,8 @@ def write_change(change: growth.Change) -> dict[str, Any]:
             return {"change": "append_value", "domain": name, "value": value}
         case growth.AppendNode(name, node, parent):
             return {"change": "append_node", "domain": name, "node": node, "parent": parent}
+        case growth.SetHeadline(event_type_name, attribute_name):
+            return {"change": "set_headline", "event_type": event_type_name, "attribute": attribute_name}
         case _:
             assert_never(change)
 

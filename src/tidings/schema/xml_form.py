@@ -10,8 +10,8 @@
 
 Ours beside the thesis's: `version`; on DOMAIN `name` (else the oid is the name), `ordered`, the types
 hierarchical (with NODE elements inside), text and time, `open`, and VALUE elements, taken to the letter, instead of
-`attr`; the operator `similar`. `event_type` is not written, since its domain is always the enumeration of the
-event types.
+`attr`; the operator `similar`; on E_TYPE `headline`. `event_type` is not written, since its domain is always the
+enumeration of the event types.
 
 The appendix has typing errors. Those that leave no doubt are put right when read, each with a note; all
 others are errors.
@@ -55,7 +55,7 @@ _FORM: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "DOM": (("ATTR_DOM",), (), ()),
     "ATTR_DOM": ((), ("name", "type"), ()),
     "E": (("E_TYPE",), (), ()),
-    "E_TYPE": (("E_ATTR",), ("type",), ()),
+    "E_TYPE": (("E_ATTR",), ("type",), ("headline",)),
     "E_ATTR": ((), ("mandatory", "unique", "type"), ("domid",)),
 }
 _OPERATOR_NAMES = {operator: name for name, operator in OPERATORS.items()}
@@ -89,6 +89,8 @@ def write(catalog: Catalog) -> str:
     event_types = etree.SubElement(root, "E")
     for event_type in catalog.event_types:
         element = etree.SubElement(event_types, "E_TYPE", type=event_type.name)
+        if event_type.headline:
+            element.set("headline", event_type.headline)
         for use in event_type.attributes:
             flags = {"mandatory": str(use.mandatory).lower(), "unique": str(use.unique).lower()}
             etree.SubElement(element, "E_ATTR", flags | {"domid": domain_of[use.name], "type": use.name})
@@ -286,7 +288,7 @@ class _Reader:
                     f"but <DOM> gives it the domain {taken!r}, which was taken",
                 )
             uses.append(AttributeUse(name, self._flag(used, "mandatory"), self._flag(used, "unique")))
-        return EventType(event_type, tuple(uses))
+        return EventType(event_type, tuple(uses), element.get("headline", ""))
 
     def _settle_event_type(self, event_types: set[str]) -> None:
         for element in self._in("DOM"):

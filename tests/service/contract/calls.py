@@ -216,6 +216,8 @@ def _grow_schema(ann: Recording) -> None:
     ann.call("POST /v1/schema/attributes", "colour", "An attribute", 201, {"name": "colour", "domain": "colour"})
     kite = {"name": "kite", "attributes": [{"name": "colour"}, {"name": "price", "mandatory": False}]}
     ann.call("POST /v1/schema/event-types", "kite", "A type with two attributes", 201, kite)
+    shown, title = "POST /v1/schema/event-types/{name}/headline", {"attribute": "title"}
+    ann.call(shown, "headline", "Auctions are shown by their title", 201, title, name="auction")
     use = "POST /v1/schema/event-types/{name}/attributes"
     ann.call(use, "year", "An optional attribute", 201, {"name": "year", "mandatory": False}, name="kite")
 

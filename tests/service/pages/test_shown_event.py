@@ -93,3 +93,48 @@ def test_many_attributes_too() -> None:
     whole = shown_event(event, whole=True)
     assert sum(len(one.values) for one in whole.attributes) == 2_000
     assert len(whole.attributes) + whole.more == 1_000
+
+
+STORY = json_form.read(
+    {
+        "domains": [{"name": "words", "kind": "text"}, {"name": "n", "kind": "numeric"}],
+        "attributes": [{"name": name, "domain": "words"} for name in ("title", "slug", "body")]
+        + [{"name": "pages", "domain": "n"}],
+        "event_types": [
+            {"name": "story", "headline": "slug", "attributes": [
+                {"name": "slug", "mandatory": False}, {"name": "pages"}, {"name": "body"}, {"name": "title"}]},
+            {"name": "book", "attributes": [{"name": "title"}, {"name": "pages"}]},
+        ],
+    }
+)  # fmt: skip
+
+
+def story(types: str | list[str] = "story", **more: Any) -> dict[str, Any]:
+    return {"id": "e", "event_type": types, "attributes": {"body": "b", "pages": 3, "title": "T"} | more}
+
+
+def test_a_declared_headline_comes_first_and_without_it_the_usual_rule_holds() -> None:
+    assert shown_event(story(slug="S"), STORY).headline == "S"
+    assert shown_event(story(slug=["S", "R"]), STORY).headline == "S"
+    assert "slug" in names(story(slug=["S", "R"]), catalog=STORY), "the second value is shown too"
+    assert shown_event(story(), STORY).headline == "T"
+    assert shown_event(story("book", slug="S"), STORY).headline == "T", "another type's headline"
+    assert shown_event(story(["book", "story"], slug="S"), STORY).headline == "S"
+
+
+def test_attributes_stand_in_the_order_of_the_schema_grouped_by_type() -> None:
+    assert names(story(slug="S", zzz=1), catalog=STORY) == ["pages", "body", "title", "zzz"]
+    both = shown_event(story(["book", "story"], slug="S"), STORY, whole=True).attributes
+    assert [(one.event_type, one.name) for one in both] == [("book", "title"), ("", "pages"), ("story", "body")]
+
+
+def test_long_text_is_whole_on_its_own_page() -> None:
+    body = "word " * 400
+    (long,) = [one for one in shown_event(story(body=body), STORY, whole=True).attributes if one.name == "body"]
+    assert (long.values[0].whole, long.values[0].text) == (body, body[:200] + "…")
+    (cut,) = [one for one in shown_event(story(body=body), STORY).attributes if one.name == "body"]
+    assert cut.values == (ShownValue(body[:200] + "…"),)
+    title = "t" * 300
+    whole = shown_event(story(title=title), STORY, whole=True)
+    assert whole.headline == "t" * 200 + "…"
+    assert [one.values[0].text for one in whole.attributes if one.name == "title"] == [title]

@@ -120,7 +120,8 @@ def grow(
 ) -> None:
     """Grow a schema by its rules; in a file all changes are made or none, at a server one after another.
 
-    Changes: create_domain, create_attribute, create_event_type, extend_event_type, append_value, append_node.
+    Changes: create_domain, create_attribute, create_event_type, extend_event_type, append_value, append_node,
+    set_headline.
     At a server also a whole schema's file: what is not there yet is made.
 
     Example: tidings schema grow schema.json '{"change": "append_value", "domain": "brand", "value": "audi"}'

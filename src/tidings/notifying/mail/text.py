@@ -22,6 +22,7 @@ from tidings.notifying.delivery import OutgoingDelivery, Owed
 LONGEST_SUBJECT = 120  # characters
 LONGEST_FILTER = 500
 LONGEST_NAME = 80
+LONGEST_HEADLINE = 80
 LONGEST_VALUE = 500
 MOST_VALUES = 20  # of one attribute
 MOST_ATTRIBUTES = 40  # of one event
@@ -42,6 +43,7 @@ class _Told:
     """One event as the template shows it: each text is one harmless line."""
 
     types: str
+    title: str  # its headline with its types, or these alone
     id: str
     source: str
     time: str  # when it happened, as far as the publisher said
@@ -52,7 +54,7 @@ class _Told:
 
 _TEMPLATE = """\
 {%- block subject -%}
-{{ "Test: " if test }}Tidings: {{ told[0].types if count == 1 else count ~ " notifications" }} for {{ subscription }}
+{{ "Test: " if test }}Tidings: {{ told[0].title if count == 1 else count ~ " notifications" }} for {{ subscription }}
 {%- endblock -%}
 {%- block plain -%}
 {{ heading }}
@@ -60,7 +62,7 @@ _TEMPLATE = """\
 Your filter: {{ filter }}
 {% for one in told %}
 
-{{ one.types }}
+{{ one.title }}
 {% for name, value in one.rows %}
     {{ name }}: {{ value }}
 {% endfor %}
@@ -87,7 +89,7 @@ Unsubscribe: {{ unsubscribe }}
 <p>{{ heading }}</p>
 <p>Your filter: <code>{{ filter }}</code></p>
 {% for one in told %}
-<h3>{{ one.types }}</h3>
+<h3>{{ one.title }}</h3>
 <table cellpadding="4">
 {% for name, value in one.rows %}
 <tr><th align="left">{{ name }}</th><td>{{ value }}</td></tr>
@@ -183,8 +185,11 @@ def _told(owed: Owed) -> _Told:
     rows = tuple(
         (one_line(name, LONGEST_NAME), _value(value)) for name, value in islice(attributes.items(), MOST_ATTRIBUTES)
     )
+    types = one_line(", ".join(_texts(event.get("event_type", ()))), LONGEST_NAME) or "an event"
+    headline = one_line(next(iter(_texts(attributes.get(owed.headline, ()))), ""), LONGEST_HEADLINE)
     return _Told(
-        one_line(", ".join(_texts(event.get("event_type", ()))), LONGEST_NAME) or "an event",
+        types,
+        f"{headline} ({types})" if headline else types,
         one_line(event.get("id", ""), LONGEST_NAME),
         one_line(event.get("source") or "", LONGEST_NAME),
         one_line(event.get("time") or "", LONGEST_NAME),

@@ -12,11 +12,12 @@ from typing import Any
 import msgspec
 
 from tidings.errors import ChannelError
+from tidings.events.headline import declared_headline
 from tidings.notifying.delivery import Attempt, Channel, OutgoingDelivery, Owed
 from tidings.notifying.errors import UnknownChannel
 from tidings.notifying.outbox.rhythm import Rhythm, read_rhythm
 from tidings.notifying.outbox.schedule import WAITS, next_due
-from tidings.schema import Instant
+from tidings.schema import Catalog, Instant
 from tidings.store import AttemptResult, DeliveryContents, DueNotice, StoredChannel
 from tidings.store.notifications.notification_id import digest_id, notification_id_of
 
@@ -34,15 +35,16 @@ class DeliverySender:
         random: Callable[[], float],
         longest: float,
         waits: Sequence[float] = WAITS,
+        catalog: Callable[[], Catalog | None] = lambda: None,  # which knows headlines
     ) -> None:
         self._channels, self._clock, self._random, self._longest = channels, clock, random, longest
-        self._waits = waits
+        self._waits, self._catalog = waits, catalog
 
     async def attempt(self, contents: DeliveryContents) -> AttemptResult:
         """Never raises for what a channel does."""
         number, tries = contents.delivery.number, contents.delivery.attempts
         started = self._clock()
-        delivery = delivery_of(contents)
+        delivery = delivery_of(contents, self._catalog())
         if delivery is None:
             reason = "its event was removed, so there is nothing to send"
             return AttemptResult(number, tries, started, 0.0, False, "", problem=reason)
@@ -94,7 +96,7 @@ class DeliverySender:
         return Attempt(False, time.perf_counter() - began, "", problem=problem)
 
 
-def delivery_of(contents: DeliveryContents) -> OutgoingDelivery | None:
+def delivery_of(contents: DeliveryContents, catalog: Catalog | None = None) -> OutgoingDelivery | None:
     """None when an event was removed."""
     stored = contents.delivery
     owed = []
@@ -102,7 +104,8 @@ def delivery_of(contents: DeliveryContents) -> OutgoingDelivery | None:
         if event is None:
             return None
         id = notification_id_of(stored.subscription, event)
-        owed.append(Owed(id, item.sequence, msgspec.json.decode(event), item.matched_at))
+        read = msgspec.json.decode(event)
+        owed.append(Owed(id, item.sequence, read, item.matched_at, declared_headline(read, catalog)))
     id = owed[0].id if len(owed) == 1 else digest_id(one.id for one in owed)
     return OutgoingDelivery(id, stored.subscription, stored.owner, contents.filter, tuple(owed), name=contents.name)
 

@@ -27,7 +27,7 @@ from tidings.notifying.outbox.notice_mailer import NoticeMailer
 from tidings.notifying.outbox.schedule import MICROSECONDS, WAITS, gives_up
 from tidings.notifying.outbox.term import Term
 from tidings.schema import Instant
-from tidings.store import ClockJumped, LeaseLost, Store
+from tidings.store import ClockJumped, DeliveryContents, LeaseLost, Store
 
 _POLL = 0.05  # seconds between looks for new notifications
 _GROUP = 0.02  # seconds in which results gather to be recorded together
@@ -59,7 +59,8 @@ class Outbox:
         self.holder = holder or f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._store = store
         self._limits = limits or Limits()
-        self._sender = DeliverySender(channels, self._now, random, self._limits.longest_attempt, waits)
+        longest = self._limits.longest_attempt
+        self._sender = DeliverySender(channels, self._now, random, longest, waits, lambda: store.known_catalog)
         self._mailer = NoticeMailer(store, self.holder, self._sender, mail_notice, self._in_thread)
         self._clock = clock or store.clock.now
         self._latest = Instant(0)
@@ -195,7 +196,7 @@ class Outbox:
         chosen = list(term.lanes.choose(2 * self._limits.at_once))
         if chosen:
             numbers = [number for _, firsts, retries in chosen for number in (*firsts, *retries)]
-            term.load(chosen, await self._in_thread(self._store.contents, numbers), now)
+            term.load(chosen, await self._in_thread(self._contents, numbers), now)
         term.start()
 
     async def _tidy(self, term: Term, now: Instant) -> None:
@@ -224,6 +225,10 @@ class Outbox:
         self._woken.clear()
         if len(self._term.results) < _ENOUGH:
             await asyncio.sleep(_GROUP)
+
+    def _contents(self, numbers: Sequence[int]) -> list[DeliveryContents]:
+        self._store.catalog()  # whose headlines the titles are
+        return self._store.contents(numbers)
 
     async def _in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from tidings.events.headline import declared_headline
 from tidings.notifying.delivery import Attempt, OutgoingDelivery, Owed
 from tidings.schema import Catalog, Instant
 from tidings.schema.catalog import EVENT_TYPE
@@ -57,10 +58,12 @@ def _test_delivery(gateway: Gateway, owner: str, id: str) -> OutgoingDelivery:
         filter = called = ""  # withdrawn, but what it is owed is still sent
     newest = store.newest_notification(id, owner)
     text = None if newest is None else store.events_at([newest.position]).get(newest.position)
-    event = _any_event(store.catalog()) if text is None else msgspec.json.decode(text)
+    catalog = store.catalog()
+    event = _any_event(catalog) if text is None else msgspec.json.decode(text)
     matched_at = store.clock.now() if newest is None else newest.stored
     name = f"test.{secrets.token_hex(8)}"
-    return OutgoingDelivery(name, id, owner, filter, (Owed(name, 0, event, matched_at),), True, called)
+    owed = Owed(name, 0, event, matched_at, declared_headline(event, catalog))
+    return OutgoingDelivery(name, id, owner, filter, (owed,), True, called)
 
 
 def _any_event(catalog: Catalog) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from tidings.schema.domain import Kind, usable
 from tidings.schema.json_form import SchemaForm
 from tidings.service.actions import schema as actions
 from tidings.service.api.requests import V1, After, Calling, GatewayOf, IfNoneMatch, Limit, answered, page, read_cursor
-from tidings.service.api.shapes import Shape, check_media_type, says, takes
+from tidings.service.api.shapes import Shape, check_media_type, read_body, says, takes
 from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.gateway import Gateway
 
@@ -45,11 +45,12 @@ _DOMAIN = _object(
     operators={"type": ["array", "null"], "items": {"type": "string", "examples": _OPERATORS}},
     values=_TEXTS,
     ordered=_FLAG,
+    open=_FLAG,
     tree=_TREE,
 )
 _ATTRIBUTE = _object("Attribute", ["name", "domain"], name=_NAME, domain=_NAME)
 _USE = _object("AttributeUse", ["name"], name=_NAME, mandatory=_FLAG, unique=_FLAG)
-_EVENT_TYPE = _object("EventType", ["name"], name=_NAME, attributes={"type": "array", "items": _USE})
+_EVENT_TYPE = _object("EventType", ["name"], name=_NAME, attributes={"type": "array", "items": _USE}, headline=_NAME)
 _VALUE = _object("DomainValue", ["value"], value={"type": "string"})
 _NODE = _object("HierarchyNode", ["node"], node={"type": "string"}, parent={"type": ["string", "null"]})
 _SCHEMA = _object(
@@ -68,6 +69,10 @@ class NoSuchName(Explained, ServiceError):
     what: str
     name: str
     template = "the schema has no {what} {name!v}"
+
+
+class HeadlineGiven(Shape, frozen=True):
+    attribute: str
 
 
 class Grown(Shape, frozen=True):
@@ -159,6 +164,17 @@ async def extend_event_type(
     """Add an optional attribute to an event type."""
     use = json_form.read_use(await _piece(request, gateway), mandatory=False)
     return await _grown(gateway, growth.ExtendEventType(name, use), ("event type", name))
+
+
+@router.post(
+    "/schema/event-types/{name:path}/headline", status_code=201, openapi_extra=takes(HeadlineGiven), responses=_GROWN
+)
+async def set_headline(
+    name: str, request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
+) -> Response:
+    """Name the attribute that is shown as the title of events of a type. It may be set again."""
+    given = await read_body(request, HeadlineGiven)
+    return await _grown(gateway, growth.SetHeadline(name, given.attribute), ("event type", name))
 
 
 @router.post(

@@ -82,6 +82,7 @@ _HTTP = {
         POST /v1/schema/attributes
         POST /v1/schema/event-types
         POST /v1/schema/event-types/{name}/attributes
+        POST /v1/schema/event-types/{name}/headline
     """,
     "operate": """
         PATCH /v1/accounts/{username}

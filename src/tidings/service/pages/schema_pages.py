@@ -97,6 +97,8 @@ def _told(change: dict[str, Any]) -> str:
         case "create_event_type":
             uses = ", ".join(use["name"] for use in change["event_type"]["attributes"])
             return f"event type {change['event_type']['name']} with {uses or 'no attributes'}"
+        case "set_headline":
+            return f"headline {change['attribute']} of event type {change['event_type']}"
         case "extend_event_type":
             return f"attribute {change['attribute']['name']} of event type {change['event_type']}"
         case "append_value":

@@ -85,6 +85,7 @@ _TABLE = {
         POST /v1/schema/attributes | createAttribute | Create an attribute
         POST /v1/schema/event-types | createEventType | Create an event type
         POST /v1/schema/event-types/{name}/attributes | addEventTypeAttribute | Add an attribute to an event type
+        POST /v1/schema/event-types/{name}/headline | setHeadline | Name the attribute that is shown as a title
     """,
     "accounts": """
         POST /v1/accounts | createAccount | Register

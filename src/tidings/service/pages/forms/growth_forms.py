@@ -66,7 +66,9 @@ def _event_type(form: Form, catalog: Catalog) -> growth.Change:
             if name in uses:
                 raise WrongField(f"attribute{number}", f"{name!r} is chosen twice")
             uses[name] = AttributeUse(name, form.has(f"mandatory{number}"), unique=not form.has(f"several{number}"))
-    return growth.CreateEventType(EventType(_name(form), tuple(uses.values())))
+    chosen = form.one("headline")
+    headline = form.one(f"attribute{chosen}") if chosen.isdecimal() else ""
+    return growth.CreateEventType(EventType(_name(form), tuple(uses.values()), headline))
 
 
 def _extension(form: Form, catalog: Catalog) -> growth.Change:
@@ -79,6 +81,14 @@ def _extension(form: Form, catalog: Catalog) -> growth.Change:
     if found is not None and any(use.name == attribute for use in found.attributes):
         raise WrongField("attribute", f"{event_type!r} has {attribute!r} already")
     return growth.ExtendEventType(event_type, AttributeUse(attribute, False, unique=not form.has("several")))
+
+
+def _headline(form: Form, catalog: Catalog) -> growth.Change:
+    if not form.one("event_type"):
+        raise WrongField("event_type", "choose an event type")
+    if not form.one("attribute"):
+        raise WrongField("attribute", "choose an attribute")
+    return growth.SetHeadline(form.one("event_type"), form.one("attribute"))
 
 
 def _value(form: Form, catalog: Catalog) -> growth.Change:
@@ -101,6 +111,7 @@ WAYS = {
         Way("event-type", "Add an event type", _event_type, "name"),
         Way("extension", "Extend an event type", _extension, "attribute"),
         Way("value", "Add a value", _value, "value"),
+        Way("headline", "Choose a headline", _headline, "attribute"),
     )
 }
 
