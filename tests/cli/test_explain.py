@@ -48,7 +48,9 @@ def test_for_machines(tidings: Tidings) -> None:
             {
                 "matches": True,
                 "note": "",
-                "predicates": [{"predicate": "price < 50", "holds": True, "values": {"price": [10]}}],
+                "predicates": [
+                    {"predicate": "price < 50", "holds": True, "values": {"price": [10]}, "marks": [], "note": ""}
+                ],
             }
         ],
     }

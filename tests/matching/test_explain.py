@@ -97,8 +97,10 @@ def test_it_can_be_written_as_json() -> None:
                         "predicate": "made > '2026-05-01T00:00:00Z'",
                         "holds": True,
                         "values": {"made": ["2026-05-02T00:00:00Z"]},
+                        "marks": [],
+                        "note": "",
                     },
-                    {"predicate": "not (red exists)", "holds": True, "values": {"red": []}},
+                    {"predicate": "not (red exists)", "holds": True, "values": {"red": []}, "marks": [], "note": ""},
                 ],
             }
         ],

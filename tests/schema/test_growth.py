@@ -215,6 +215,8 @@ def test_a_headline_is_an_attribute_of_its_type_and_may_be_set_again() -> None:
     )
     again = grow(catalog, SetHeadline("story", "body"))
     assert (again.event_type("story").headline, again.version) == ("body", catalog.version + 1)  # type: ignore[union-attr]
+    with pytest.raises(NameTaken, match="headline 'title' exists already"):
+        grow(catalog, SetHeadline("story", "title"))
     for change in (
         SetHeadline("story", "note"),
         CreateEventType(EventType("other", (AttributeUse("title"),), "body")),

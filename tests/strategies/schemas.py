@@ -108,6 +108,7 @@ def legal_changes(draw: st.DrawFn, catalog: Catalog) -> Change:
     enumerated = [domain for domain in catalog.domains if domain.kind is Kind.ENUMERATED]
     hierarchical = [domain for domain in catalog.domains if domain.kind is Kind.HIERARCHICAL]
     used = {t.name: {use.name for use in t.attributes} for t in catalog.event_types}
+    unshown = [(t.name, use.name) for t in catalog.event_types for use in t.attributes if use.name != t.headline]
     room = [(t, name) for t in used for name in attribute_names if name not in used[t]]
     possible = {
         CreateDomain: True,
@@ -116,7 +117,7 @@ def legal_changes(draw: st.DrawFn, catalog: Catalog) -> Change:
         ExtendEventType: room,
         AppendValue: enumerated,
         AppendNode: hierarchical,
-        SetHeadline: any(used.values()),
+        SetHeadline: unshown,
     }
     rule = draw(st.sampled_from([rule for rule, needed in possible.items() if needed]))
     if rule is CreateDomain:
@@ -129,8 +130,7 @@ def legal_changes(draw: st.DrawFn, catalog: Catalog) -> Change:
         event_type, name = draw(st.sampled_from(room))
         return ExtendEventType(event_type, AttributeUse(name, mandatory=False, unique=draw(st.booleans())))
     if rule is SetHeadline:
-        event_type = draw(st.sampled_from([name for name, attributes in used.items() if attributes]))
-        return SetHeadline(event_type, draw(st.sampled_from(sorted(used[event_type]))))
+        return SetHeadline(*draw(st.sampled_from(unshown)))
     domain = draw(st.sampled_from(enumerated if rule is AppendValue else hierarchical))
     if rule is AppendValue:
         return AppendValue(domain.name, draw(fresh(texts, list(domain.vocabulary))))

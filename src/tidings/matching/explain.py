@@ -13,6 +13,7 @@ from tidings.language.normal_form import Conjunction, Literal
 from tidings.language.predicates import attributes_of
 from tidings.language.tree import NowComparison
 from tidings.matching.choice import satisfied
+from tidings.matching.evidence import Mark, marks_of, note_of
 from tidings.matching.naive import compared
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Instant, Place, Value
@@ -20,16 +21,20 @@ from tidings.schema.values import Instant, Place, Value
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One predicate: whether some value satisfies it, and the values of each attribute it tests."""
+    """One predicate: whether some value satisfies it, and the values of each attribute it tests. `marks` are what it is
+    about in them; `note` says how far away a place is."""
 
     predicate: str
     holds: bool
     values: tuple[tuple[str, tuple[Value, ...]], ...]
+    marks: tuple[Mark, ...] = ()
+    note: str = ""
 
     @property
     def seen(self) -> str:
         """The values in one line: `price is 900`, `brand is not bound`."""
-        return ", ".join(f"{name} is {_listed(values)}" for name, values in self.values)
+        seen = ", ".join(f"{name} is {_listed(values)}" for name, values in self.values)
+        return f"{seen}: {self.note}" if self.note else seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,8 @@ class Explanation:
                             "predicate": finding.predicate,
                             "holds": finding.holds,
                             "values": {name: [_plain(v) for v in values] for name, values in finding.values},
+                            "marks": [mark._asdict() for mark in finding.marks],
+                            "note": finding.note,
                         }
                         for finding in alternative.findings
                     ],
@@ -152,7 +159,8 @@ def _finding(literal: Literal, event: Bindings, catalog: Catalog) -> Finding:
     values = tuple((name, event.get(name, ())) for name in dict.fromkeys(attributes_of(literal)))
     if isinstance(literal, NowComparison):
         values += (("now", event.get(NOW, ())),)
-    return Finding(print_filter(literal), satisfied((literal,), event, catalog), values)
+    holds = satisfied((literal,), event, catalog)
+    return Finding(print_filter(literal), holds, values, marks_of(literal, event, catalog), note_of(literal, event))
 
 
 def _listed(values: tuple[Value, ...]) -> str:

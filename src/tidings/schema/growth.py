@@ -119,7 +119,9 @@ def grow(catalog: Catalog, change: Change) -> Catalog:
                 raise WrongKind(name, domain.kind, Kind.HIERARCHICAL, "a node")
             return _with_domain(catalog, replace(domain, hierarchy=domain.hierarchy.append(node, parent)))
         case SetHeadline(name, attribute):
-            event_type = replace(_event_type(catalog, name, "headline"), headline=attribute)
+            found = _event_type(catalog, name, "headline")
+            _refuse_taken(f"event type {name!r}: headline", attribute, (found.headline,))
+            event_type = replace(found, headline=attribute)
             _refuse_foreign_headline(event_type)
             return replace(catalog, event_types=_with_type(catalog, event_type), version=next_version)
         case _:

@@ -119,8 +119,8 @@ def _read_notifications(ann: Recording, id: str) -> None:
 
 def _ask(ann: Recording, position: int) -> None:
     ann.call("GET /v1/events/{position}", "event", "A stored event", 200, position=position)
-    searched = {"filter": "price < 1300", "type": "auction", "limit": 1}
-    ann.call("GET /v1/events/search", "search", "The latest that matches, and how many there are", 200, **searched)
+    searched = {"filter": "price < 1300", "type": "auction"}
+    ann.call("GET /v1/events/search", "search", "The latest first, and how many match", 200, **searched)
     ann.call("GET /v1/events", "search", "The newest that matches", 200, filter="price < 1300", order="newest", limit=1)
     asked = {"filter": FILTER, "position": position}
     ann.call("POST /v1/filters/explain", "stored", "A stored event, by its position", 200, asked)

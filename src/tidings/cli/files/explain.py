@@ -87,7 +87,12 @@ def _explanation(found: dict[str, Any]) -> Explanation:
         Alternative(
             one["matches"],
             tuple(
-                Finding(each["predicate"], each["holds"], tuple((name, tuple(v)) for name, v in each["values"].items()))
+                Finding(
+                    each["predicate"],
+                    each["holds"],
+                    tuple((name, tuple(v)) for name, v in each["values"].items()),
+                    note=each["note"],
+                )
                 for each in one["predicates"]
             ),
             one["note"],

@@ -22,10 +22,23 @@ class EventToExplain(Shape, frozen=True):
     source: str | UnsetType = UNSET
 
 
+class MarkSeen(Shape, frozen=True):
+    """What a predicate is about in a value: characters from `start` until before `end` of the `place`-th value."""
+
+    attribute: str
+    place: int
+    start: int
+    end: int
+
+
 class PredicateSeen(Shape, frozen=True):
+    """`note` says how far away a place is."""
+
     predicate: str
     holds: bool
-    values: dict[str, list[int | float | str]]
+    values: dict[str, list[int | float | str | list[int | float]]]
+    marks: list[MarkSeen]
+    note: str
 
 
 class AlternativeSeen(Shape, frozen=True):

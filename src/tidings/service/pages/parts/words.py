@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidings.schema import Instant
+from tidings.service.pages.parts.marked import marked
 from tidings.service.pages.parts.shown_event import shown_event, shown_value
 from tidings.service.workers.filter_trial import Trial
 from tidings.store import StoredChannel
@@ -135,6 +136,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "value": shown_value,
     "shown": shown_event,
     "number": number,
+    "marked": marked,
     "tried_on": tried_on,
     "time_field": time_field,
     "time_value": time_value,
