@@ -16,6 +16,7 @@ from tidings.errors import shown
 from tidings.events import BrokenRule, RefusedEvent
 from tidings.events.refusal import described
 from tidings.service.api.shapes import WrongBody, decoded
+from tidings.service.door.head import Head
 
 STRUCTURED = "application/cloudevents+json"
 BATCH = "application/cloudevents-batch+json"
@@ -62,8 +63,8 @@ def read_binary(headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
     return read_structured(envelope)
 
 
-def is_binary(headers: Mapping[str, str]) -> bool:
-    return f"{_PREFIX}specversion" in headers
+def is_binary(head: Head) -> bool:
+    return b"ce-specversion" in head
 
 
 def _raw_event(id: str, source: str, type: str, types: str | None, time: Any, data: Any) -> dict[str, Any]:

@@ -37,6 +37,7 @@ from tidings.service.api.shapes import (
 from tidings.service.batch_results import MOST_OF_A_STREAM, BatchResults, Result, Sifted
 from tidings.service.door.entrance import STREAMED
 from tidings.service.door.guarded_route import GuardedRoute
+from tidings.service.door.head import head_of
 from tidings.service.door.idempotency import IdempotencyKey, key_of, once
 from tidings.service.door.scopes import caller_of, check_need, need_of
 from tidings.service.event_lines import Pieces, publish_stream, sift
@@ -137,7 +138,7 @@ async def publish(request: Request, key: IdempotencyKey = None) -> Response:
     Two events with the same source and id are the same event: the second one is a duplicate. Events without an id get
     one; with an `Idempotency-Key` a repeated request gives them the same ids again.
 
-    `Tidings-Duplicate-Window` is for how many seconds duplicates are recognized; without it, always.
+    The header `Tidings-Duplicate-Window` says for how many seconds duplicates are recognized; without it, forever.
     """
     check_need(request, _NEED)  # the entrance calls this without the route, and without the key
     gateway: Gateway = request.app.state.gateway
@@ -167,7 +168,7 @@ async def _published(request: Request, gateway: Gateway, ids: EventIds | None) -
         return await _one(gateway, await request.body(), cloud_events.read_structured)
     if kind == cloud_events.BATCH:
         return await _many(request, gateway, await request.body(), cloud_events.read_structured)
-    if cloud_events.is_binary(request.headers):
+    if cloud_events.is_binary(head_of(request)):
         return await _binary(request, gateway, kind)
     if kind != _JSON:
         raise WrongContentType(request.headers.get("content-type", ""), ACCEPTED)

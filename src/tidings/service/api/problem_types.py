@@ -92,22 +92,22 @@ _TABLE = """
     Nothing is at this address.
     `GET /openapi.json` lists all addresses of the API; each begins with `/v1`.
 404 no-such-subscription: NoSuchSubscription
-    There is no such subscription, or it is not yours. It may have been withdrawn, or have expired.
+    You have no subscription with this id. It may have been withdrawn, or it may have expired.
     `GET /v1/subscriptions` lists yours.
 404 no-such-channel: NoSuchChannel
     The subscription has no channel: its notifications are read, not sent.
     Give it one by `PATCH /v1/subscriptions/{id}`.
 404 no-such-delivery: NoSuchDelivery
-    There is no such delivery, or it is not yours.
+    You have no delivery with this id.
     `GET /v1/subscriptions/{id}/deliveries` lists them.
 404 no-such-account: NoSuchAccount, NoSuchUser
-    There is no such account.
+    No account has this name.
     Check the name.
 404 no-such-token: NoSuchToken
     You have no token of this id.
     `GET /v1/tokens` lists yours.
 404 no-such-event: NoSuchEvent
-    There is no such event: it was never accepted, or it was removed by retention.
+    No event has this id: it was never accepted, or it was removed because of its age.
     `GET /v1/events` finds those that are stored.
 404 no-such-query: NoSuchQuery
     You have no such query. Results are kept for a day.

@@ -14,6 +14,7 @@ import msgspec
 from starlette.requests import Request
 
 from tidings.errors import Explained, ServiceError, one_of, shown
+from tidings.service.door.head import head_of
 from tidings.service.door.repeated_keys import may_repeat, repeated_key
 
 T = TypeVar("T")
@@ -54,11 +55,14 @@ _shapes: dict[str, Any] = {}  # every type that a description refers to, by name
 
 def media_type(request: Request) -> str:
     """Without its parameters, in lower case; raises WrongContentType where the text is not UTF-8."""
-    kind, _, parameters = request.headers.get("content-type", "").partition(";")
+    said = head_of(request).get(b"content-type", b"")
+    if said == b"application/json":
+        return "application/json"
+    kind, _, parameters = said.decode("latin-1").partition(";")
     for parameter in parameters.split(";"):
         name, _, value = parameter.strip().partition("=")
         if name.lower() == "charset" and value.strip("\"' ").lower() not in ("utf-8", "utf8", "us-ascii"):
-            raise WrongContentType(request.headers["content-type"], (f"{kind}; charset=utf-8",))
+            raise WrongContentType(said.decode("latin-1"), (f"{kind}; charset=utf-8",))
     return kind.strip().lower()
 
 
@@ -71,9 +75,9 @@ def check_media_type(request: Request, accepted: tuple[str, ...] = JSON) -> None
 
 def check_unpacked(request: Request, accepted: tuple[str, ...]) -> None:
     """Raises WrongContentType: a small packed body may be a huge one."""
-    packing = request.headers.get("content-encoding", "identity")
-    if packing.lower() != "identity":
-        raise WrongContentType(f"content-encoding: {packing}", accepted)
+    packing = head_of(request).get(b"content-encoding", b"identity")
+    if packing.lower() != b"identity":
+        raise WrongContentType(f"content-encoding: {packing.decode('latin-1')}", accepted)
 
 
 async def read_body(request: Request, shape: type[T]) -> T:

@@ -10,7 +10,7 @@ that keep browsers careful, and an answer to what nobody foresaw that tells noth
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from time import perf_counter
 from urllib.parse import urlsplit
 
@@ -25,6 +25,7 @@ from tidings.service.api import problems
 from tidings.service.api.requests import SESSION
 from tidings.service.door.addresses import Proxies, network_of
 from tidings.service.door.callers import Caller, UnknownToken
+from tidings.service.door.head import Head, make_head
 from tidings.service.door.in_flight import SMALL, BoundedBody, InFlight
 from tidings.service.door.request_id import HEADER, logged_path, request_id
 from tidings.service.door.scopes import CALLER
@@ -91,7 +92,8 @@ class Entrance:
         if self._over_tls:
             scope["headers"] = from_browser(scope["headers"])
         handle: Handler | None = None
-        id = request_id(scope["headers"])
+        head = make_head(scope)
+        id = request_id(head)
         REQUEST_ID.set(id)
         problems.INSTANCE.set(scope["path"])
 
@@ -110,11 +112,11 @@ class Entrance:
 
         account, body = "", None
         try:
-            caller = await self._admit(scope)
+            caller = await self._admit(scope, head)
             if caller.username:
                 self._in_flight.enter(caller.username)
                 account = caller.username
-            body = self._bounded(scope, receive)
+            body = self._bounded(scope, head, receive)
             if body is not None:
                 who = account or network_of(scope["client"][0] if scope.get("client") else "")
                 body.count_in(self._in_flight, who, not account)
@@ -145,13 +147,13 @@ class Entrance:
             route = scope["path"] if handle is not None else getattr(scope.get("route"), "path", _NO_ROUTE)
             self._metrics.observe(scope["method"], route, status, perf_counter() - began)
 
-    async def _admit(self, scope: Scope) -> Caller:
+    async def _admit(self, scope: Scope, head: Head) -> Caller:
         """Leaves the caller in the scope, or why there is none; raises TooManyRequests."""
         if self._proxies:
             peer = scope["client"][0] if scope.get("client") else ""
             scope["client"] = (self._proxies.client(peer, scope["headers"]), 0)
         address = scope["client"][0] if scope.get("client") else ""
-        token, by_cookie = _token(scope["headers"])
+        token, by_cookie = _token(head)
         caller = self._gateway.guest
         found: Caller | TidingsError = caller
         if token or scope["path"] != _NEVER_REFUSED:
@@ -159,29 +161,20 @@ class Entrance:
                 found = caller = await self._gateway.admission.admit(token, address)
             except UnknownToken as unknown:
                 found = unknown
-        if token and by_cookie and scope["method"] not in _SAFE and not _same_origin(scope["headers"]):
+        if token and by_cookie and scope["method"] not in _SAFE and not _same_origin(head):
             found, caller = ForeignOrigin(), self._gateway.guest
         scope[CALLER] = found
         return caller
 
-    def _bounded(self, scope: Scope, receive: Receive) -> BoundedBody | None:
+    def _bounded(self, scope: Scope, head: Head, receive: Receive) -> BoundedBody | None:
         """None where the body is small, or there is none."""
-        length: bytes | None = None
-        chunked = False
-        kind = b""
-        for name, value in scope["headers"]:
-            if name == b"content-length":
-                length = value
-            elif name == b"transfer-encoding":
-                chunked = True
-            elif name == b"content-type":
-                kind = value
+        length, chunked = head.get(b"content-length"), b"transfer-encoding" in head
         if length is None and not chunked:
             return None
         announced = int(length[:19]) if length is not None and length.isdigit() and not chunked else None
         if announced is not None and announced <= min(SMALL, self._gateway.settings.largest_body):
             return None
-        media = kind.partition(b";")[0].strip().lower().decode("latin-1")
+        media = head.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
         streamed = media in STREAMED and scope["path"] == "/v1/events"
         return BoundedBody(receive, self._largest(scope["path"], streamed), announced, not streamed)
 
@@ -194,23 +187,18 @@ class Entrance:
         return min(settings.largest_body, _LARGEST_FORM) if path.startswith("/pages/") else settings.largest_body
 
 
-def _token(headers: Iterable[tuple[bytes, bytes]]) -> tuple[str, bool]:
+def _token(head: Head) -> tuple[str, bool]:
     """The bearer's token, else the session's, and whether it came by cookie."""
-    session = ""
-    for name, value in headers:
-        if name == b"authorization":
-            scheme, _, token = value.partition(b" ")
-            if scheme.lower() == b"bearer":
-                return token.strip().decode("latin-1"), False
-        elif name == b"cookie":
-            session = cookie_parser(value.decode("latin-1")).get(SESSION, "")
-    return session, True
+    scheme, _, token = head.get(b"authorization", b"").partition(b" ")
+    if scheme.lower() == b"bearer":
+        return token.strip().decode("latin-1"), False
+    cookies = head.get(b"cookie")
+    return "" if cookies is None else cookie_parser(cookies.decode("latin-1")).get(SESSION, ""), True
 
 
-def _same_origin(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+def _same_origin(head: Head) -> bool:
     """A browser says where a request comes from; what says nothing is no browser, and has no business with cookies."""
-    found = {name: value.decode("latin-1") for name, value in headers}
-    origin = found.get(b"origin")
+    origin = head.get(b"origin")
     if origin is None:
-        return found.get(b"sec-fetch-site") == "same-origin"
-    return urlsplit(origin).netloc == found.get(b"host")
+        return head.get(b"sec-fetch-site") == b"same-origin"
+    return urlsplit(origin.decode("latin-1")).netloc == head.get(b"host", b"").decode("latin-1")

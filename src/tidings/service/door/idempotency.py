@@ -19,6 +19,7 @@ from tidings.errors import Explained, ServiceError, TidingsError
 from tidings.service.actions.keys import IdempotencyKeyReused, digest
 from tidings.service.door.callers import Caller
 from tidings.service.door.guarded_route import GuardedRoute, Handler
+from tidings.service.door.head import head_of
 from tidings.service.door.scopes import CALLER
 from tidings.service.gateway import Gateway
 from tidings.store.accounts.kept_responses import KeptResponse
@@ -90,12 +91,12 @@ async def once(request: Request, key: str, body: bytes, act: Callable[[], Awaita
 
 def key_of(request: Request) -> str | None:
     """None where there is none; raises InvalidIdempotencyKey. For what is called without the route that checks it."""
-    for name, value in request.scope["headers"]:
-        if name == _RAW_HEADER:
-            if not _WELL_FORMED.fullmatch(value):
-                raise InvalidIdempotencyKey
-            return str(value, "ascii")
-    return None
+    value = head_of(request).get(_RAW_HEADER)
+    if value is None:
+        return None
+    if not _WELL_FORMED.fullmatch(value):
+        raise InvalidIdempotencyKey
+    return str(value, "ascii")
 
 
 def _again(before: KeptResponse, asked: bytes) -> Response:

@@ -6,11 +6,12 @@ A caller may send its own by `X-Request-Id`, so that one id leads through the lo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from itertools import count
 from secrets import token_hex
 
 from starlette.types import Scope
+
+from tidings.service.door.head import Head
 
 HEADER = b"x-request-id"
 _WELL_FORMED = re.compile(rb"[A-Za-z0-9._~+/=:-]{1,128}")
@@ -20,12 +21,10 @@ _new_id = map((token_hex(6) + "-{:x}").format, count(1)).__next__
 _WITH_SECRETS = ("/confirm/", "/unsubscribe/")  # whoever has the rest of such a path may do what it is for
 
 
-def request_id(headers: Iterable[tuple[bytes, bytes]]) -> str:
+def request_id(head: Head) -> str:
     """The caller's where it is well-formed, else a new one."""
-    for name, value in headers:
-        if name == HEADER and _WELL_FORMED.fullmatch(value):
-            return value.decode("ascii")
-    return _new_id()
+    sent = head.get(HEADER)
+    return sent.decode("ascii") if sent is not None and _WELL_FORMED.fullmatch(sent) else _new_id()
 
 
 def logged_path(scope: Scope) -> str:
