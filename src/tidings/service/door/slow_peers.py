@@ -17,6 +17,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tidings.service.api.problem_types import TYPES
 from tidings.service.door.addresses import Proxies
+from tidings.service.door.joined_writes import JoinedWrites
 from tidings.service.door.places import Places, TooManyConnections
 from tidings.settings import Settings
 
@@ -48,7 +49,7 @@ class _PatientProtocol(HttpToolsProtocol):
         self._place: str | None = None  # the address that it was taken for
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        super().connection_made(JoinedWrites(transport, self.loop))  # type: ignore[arg-type]
         if not self._find_place(self.client[0] if self.client else ""):
             self._turn_away(503, b"Service Unavailable", b"too many connections; come again in a second")
             return
