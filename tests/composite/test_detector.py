@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import product
 
 import pytest
@@ -84,15 +83,25 @@ def _order(one: Detection) -> tuple[object, ...]:
     return one.time, one.events, one.key
 
 
-@settings(max_examples=150, deadline=None)
-@given(scenes())
-def test_detector_equals_oracle(scene: Scene) -> None:
+def check(scene: Scene) -> None:
     start = min((one.event.time for one in scene.trace), default=0)
     right, dropped = expected(scene, start)
     got, got_dropped = streamed(scene, start)
-    assert Counter(got) == Counter(right)
     assert got == sorted(right, key=_order)
     assert got_dropped == dropped
+
+
+@settings(max_examples=40, deadline=None)
+@given(scenes())
+def test_detector_equals_oracle(scene: Scene) -> None:
+    check(scene)
+
+
+@pytest.mark.slow
+@settings(max_examples=1_500, deadline=None)
+@given(scenes())
+def test_detector_equals_oracle_often(scene: Scene) -> None:
+    check(scene)
 
 
 def test_a_state_of_a_later_version_is_refused() -> None:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from tidings.composite.detector import Detector, Found, Match, Shard
 from tidings.composite.leaf_plan import LeafPlan
-from tidings.composite.program import Program
 from tidings.composite.trace import MOST_WAITING
 from tidings.events import Event, EventBatch
 from tidings.language.composites.bound import BoundComposite
@@ -40,7 +39,7 @@ class FileDetections:
     def _planned(self, start: int, catalog: Catalog) -> LeafPlan:
         plan = LeafPlan(catalog)
         for id, bound in self._composites.items():
-            plan.add(id, bound, Program.of(bound.composite, start, catalog))
+            plan.add(id, bound, start)
         return plan
 
     def take(self, batch: EventBatch) -> None:

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from tidings.composite.detector import Key, Match
-from tidings.composite.program import Program
+from tidings.composite.program import Program, Shapes
 from tidings.composite.references import reference
 from tidings.language.composites.bound import BoundComposite
 from tidings.language.composites.tree import Leaf, leaves
@@ -27,10 +27,13 @@ class LeafPlan:
         self.catalog = catalog
         self.filters: list[Filter] = []
         self.programs: dict[str, Program] = {}
+        self._shapes: Shapes = {}
         self._numbers: dict[Node, int] = {}
         self._uses: list[list[tuple[str, int]]] = []  # of each filter: composites and places in their texts
 
-    def add(self, id: str, bound: BoundComposite, program: Program) -> None:
+    def add(self, id: str, bound: BoundComposite, start: int) -> None:
+        """`start` is the subscription's own."""
+        program = Program.of(bound.composite, start, self.catalog, self._shapes)
         by_tree = {filter.tree: filter for filter in bound.filters}
         for place, leaf in enumerate(leaves(bound.composite.tree)):
             if isinstance(leaf, Leaf):
@@ -63,7 +66,7 @@ class LeafPlan:
                 continue
             by = program.by
             if by not in keys:
-                keys[by] = list(product(*(bound.get(name, ()) for name in by)))
+                keys[by] = list(product(*[bound.get(name, ()) for name in by]))
             parts = _parts(program, matched, bound) if program.wanted else None
             found += [Match(event, Key(composite, values), matched, parts) for values in keys[by]]
         return found

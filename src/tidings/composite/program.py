@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from tidings.composite.conditions import attributes_of
@@ -40,9 +40,11 @@ from tidings.language.composites.tree import (
     leaves,
     operands,
 )
+from tidings.language.tree import Exists
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Instant
 
+_ANY = Exists("event.id")
 Parts = Mapping[str, Mapping[str, Sequence[Any]]]
 Operator = EitherStep | NthStep | TimesStep | UnlessStep | AbsentStep | PairStep
 
@@ -98,10 +100,19 @@ class Program:
     opener: int
 
     @classmethod
-    def of(cls, composite: Composite, start: int, catalog: Catalog) -> Program:
-        """`start` is the subscription's own, unless the composite says another."""
+    def of(cls, composite: Composite, start: int, catalog: Catalog, shapes: Shapes | None = None) -> Program:
+        """`start` is the subscription's own, unless the composite says another. Composites that differ in nothing but
+        their filters share their steps, where they are given the same `shapes`."""
         start = start if composite.start is None else int(composite.start)
         end = None if composite.span is None else start + int(composite.span)
+        shapes = {} if shapes is None else shapes
+        shape = _without_filters(composite.tree), composite.by, end
+        if shape not in shapes:
+            shapes[shape] = cls._compiled(composite, start, end, catalog)
+        return replace(shapes[shape], start=start)
+
+    @classmethod
+    def _compiled(cls, composite: Composite, start: int, end: int | None, catalog: Catalog) -> Program:
         all_leaves = tuple(leaves(composite.tree))
         asked: dict[str, tuple[str, ...]] = {}
         for part, attribute in (pair for one in _conditions(composite.tree) for pair in attributes_of(one)):
@@ -165,6 +176,23 @@ class Program:
             gives += [] if due.gives is None else [due.gives + step.lag]
             empty += [] if due.empty is None else [due.empty + step.lag]
         return min(gives) if gives else max(empty, default=None)
+
+
+Shapes = dict[tuple[Root, tuple[str, ...], int | None], Program]
+
+
+def _without_filters(node: Root) -> Root:
+    """The same tree with one filter for all leaves."""
+    if isinstance(node, Leaf):
+        return replace(node, filter=_ANY)
+    below: dict[str, Any] = {}
+    for name in ("left", "right", "term"):
+        if hasattr(node, name):
+            below[name] = _without_filters(getattr(node, name))
+    without = getattr(node, "without", None)
+    if without is not None:
+        below["without"] = replace(without, term=_without_filters(without.term))
+    return replace(node, **below)
 
 
 def _conditions(node: Root) -> list[Condition]:
