@@ -19,6 +19,7 @@ from tidings.client import Client, PublishedMany, ServerRefused, ServerUnreachab
 from tidings.feeds.errors import FeedError, SourceUnreachable, UnreadableFeed
 from tidings.feeds.event_maker import EventMaker, Made, check_schema, schema_mark
 from tidings.feeds.mapping.mapping import Mapping
+from tidings.feeds.memory.dead_letters import DeadLetters, letters_path
 from tidings.feeds.memory.memory import Memory
 from tidings.feeds.memory.refusals import Refusals, due
 from tidings.feeds.memory.rejects import Rejects
@@ -101,6 +102,7 @@ class Feed:
         self._growth_told = False
         self._told = ToldOnce(lambda line: tell(f"{mapping.name}: {line}"))
         self._memory = Memory(mapping, client, tell, state, remembered)
+        self._letters = None if state is None else self._opened(letters_path(state))
         self._clock = clock
 
     def once(self) -> Counters:
@@ -158,12 +160,31 @@ class Feed:
             if self._rejects is not None:
                 self._rejects.flush()
             self._memory.keep(self._source, bool(self._growth.problem))
+            self._keep_letters()
 
     def _close(self) -> None:
         if self._source is not None:
             self._memory.keep(self._source, bool(self._growth.problem), at_once=True)
+            self._keep_letters(at_once=True)
             self._source.close()
             self._source = None
+
+    def _opened(self, path: Path) -> DeadLetters | None:
+        """None, told, where they cannot be read: the feed works without."""
+        try:
+            return DeadLetters(path)
+        except (OSError, UnreadableFeed) as problem:
+            self._tell(f"{self.mapping.name}: refused records are not kept: {problem}")
+            return None
+
+    def _keep_letters(self, at_once: bool = False) -> None:
+        if self._letters is None:
+            return
+        try:
+            self._letters.keep(at_once)
+        except OSError as problem:
+            self._letters = None
+            self._tell(f"{self.mapping.name}: refused records are not kept: {problem}")
 
     def _checked_schema(self) -> Catalog:
         catalog = self._client.schema()
@@ -227,6 +248,8 @@ class Feed:
                 refused.append((one, by_server[number]))
                 continue
             self._memory.published(one.made)
+            if self._letters is not None:
+                self._letters.settle(one.made.raw["id"], place, one.found)
             if one.made.left_out:
                 self.counters.left_out += len(one.made.left_out)
                 refusals.tell_left_out(one.found, one.made)
@@ -234,12 +257,15 @@ class Feed:
         for one, told in refused:
             when = due(one.made, told)
             refusals.owe(mark, when)
+            faults = one.made.faults or [f"{error['attribute']}: {error['rule']}" for error in told["errors"]]
             if self._rejects is not None:
                 self._rejects.add(self.mapping.name, place, one.found, told)
+            if self._letters is not None:
+                self._letters.add(self.mapping.name, place, one.found, told, faults)
             if self._memory.refused(one.made, mark, when):
                 self.counters.refused += 1
                 refusals.tell(one.found, told)
-                self._count(one.made.faults or [f"{error['attribute']}: {error['rule']}" for error in told["errors"]])
+                self._count(faults)
         self.counters.published += done.accepted
         self.counters.duplicates += done.duplicates
 

@@ -24,7 +24,7 @@ def test_from_a_file_to_a_mapping_and_a_schema(service: Service, ann: Visitor) -
     ann.submit(FEEDS, sample=ROWS, place="boats.csv")
     assert ann.page.status_code == 200, ann.text
     for told in (
-        "A table (csv), 30 records",
+        "A table (CSV), 30 records",
         "100 % of 30 records, 30 distinct: 'n1', 'n2', 'n3'; string",
         "20 records, 0 would be refused",
     ):

@@ -12,6 +12,7 @@ import typer
 from tidings.cli.files.feed_add import add
 from tidings.cli.files.feed_examples import auctions, flights
 from tidings.cli.files.feed_interview import interviewed
+from tidings.cli.files.feed_refused import refused
 from tidings.cli.files.feed_results import report, until_stopped, write_proposal
 from tidings.cli.files.feed_sources import inferred_from, sampled
 from tidings.cli.options import ExistingFile, load_catalog, writable
@@ -231,5 +232,6 @@ def infer(
 
 
 app.command()(add)
+app.command()(refused)
 app.command()(auctions)
 app.command()(flights)

@@ -61,4 +61,4 @@ def report(name: str, counters: Counters, as_json: bool) -> None:
         messages.print(f"{name}: {count:,} × {fault}", markup=False)
     if counters.waiting > counters.refused:
         waiting = f"{counted(counters.waiting, 'refused record')} waiting for a changed mapping, schema or file"
-        messages.print(f"{name}: {waiting}; --rejects FILE lists them", markup=False)
+        messages.print(f"{name}: {waiting}; `tidings feed refused` lists them", markup=False)

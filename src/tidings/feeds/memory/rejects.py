@@ -18,9 +18,7 @@ class Rejects:
         self._lock = threading.Lock()
 
     def add(self, feed: str, place: str, found: Located, refused: dict[str, Any]) -> None:
-        where = {"line": found.line} if found.line else {"number": found.number}
-        told = {"feed": feed, "file": place, **where, "id": refused.get("id"), "errors": refused["errors"]}
-        line = json.dumps({**told, "record": found.record}, default=repr)
+        line = json.dumps(rejected(feed, place, found, refused), default=repr)
         with self._lock:
             self._file.write(line + "\n")
 
@@ -30,3 +28,10 @@ class Rejects:
 
     def close(self) -> None:
         self._file.close()
+
+
+def rejected(feed: str, place: str, found: Located, refused: dict[str, Any]) -> dict[str, Any]:
+    """One refused record, for JSON."""
+    where = {"line": found.line} if found.line else {"number": found.number}
+    told = {"feed": feed, "file": place, **where, "id": refused.get("id"), "errors": refused["errors"]}
+    return {**told, "record": found.record}

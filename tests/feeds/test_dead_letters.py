@@ -1,0 +1,96 @@
+"""Refused records are kept, counted, and published by a corrected mapping."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from tests.service.conftest import Service
+from tidings.cli.main import app
+from tidings.cli.server.server import save_token
+from tidings.client import Client
+from tidings.feeds import Feed, UnreadableFeed, read_mapping, state_path
+from tidings.feeds.memory import dead_letters
+from tidings.feeds.memory.dead_letters import DeadLetters, letters_path
+from tidings.feeds.records.records import Located
+
+MAPPING = 'file = "d.csv"\nevent_type = "car"\nid = "n"\n[fields]\nbrand = "b"\nyear = {{ from = "y", {more} }}\n'
+
+
+@pytest.fixture
+def mapping(tmp_path: Path, service: Service, ann: Client, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("TIDINGS_SERVER", service.address)
+    monkeypatch.delenv("TIDINGS_TOKEN", raising=False)
+    save_token(service.address, ann.token or "")
+    path = tmp_path / "m.toml"
+    path.write_text(MAPPING.format(more='on_bad = "refuse"'))
+    (tmp_path / "d.csv").write_text("n,b,y\n1,mini,1990\n2,mini,built 1991\n3,mini,\n4,mini,about 1992\n,mini,1993\n")
+    return path
+
+
+def refused(*more: str) -> Result:
+    return CliRunner().invoke(app, ["feed", "refused", "m.toml", *more])
+
+
+def letters(mapping: Path) -> DeadLetters:
+    return DeadLetters(letters_path(state_path(mapping)))
+
+
+def test_what_is_refused_is_kept_and_published_by_a_corrected_mapping(mapping: Path, ann: Client) -> None:
+    Feed(read_mapping(mapping), ann, state=state_path(mapping)).once()
+    told = refused()
+    assert told.exit_code == 0, told.output
+    assert "line 3: event '2' refused: domain: 'year': 'built 1991' cannot be read as a number" in told.stdout
+    assert told.stderr.splitlines()[0] == "4 refused records"
+    assert {"2 × year: not a number", "1 × id: missing"} <= set(told.stderr.splitlines())
+    (mapping.parent / "d.csv").unlink()  # what was refused is kept nevertheless
+
+    mapping.write_text(MAPPING.format(more='on_bad = "refuse", pattern = "built ([0-9]+)"'))
+    again = refused("--retry")
+    assert again.exit_code == 1, "some are left"
+    assert again.stderr.splitlines()[0] == "1 published, 3 still refused"
+    assert [one.event["attributes"]["year"] for one in ann.query("year = 1991")] == [1991]
+    left = [json.loads(line) for line in refused("--json").stdout.splitlines()]
+    assert {one["id"] for one in left} >= {"3", "4"}
+    assert next(one for one in left if one["id"] == "4")["faults"] == ["year: pattern does not match"]
+
+    assert "3 refused records dropped" in refused("--drop").stderr
+    assert not letters_path(state_path(mapping)).exists()
+    assert refused().stderr == "0 refused records\n"
+
+
+def test_a_run_by_a_corrected_mapping_settles_them(mapping: Path, ann: Client) -> None:
+    Feed(read_mapping(mapping), ann, state=state_path(mapping)).once()
+    assert len(letters(mapping)) == 4
+    mapping.write_text(
+        MAPPING.format(more='missing = ["about 1992", "built 1991"]').replace('id = "n"', 'id = ["b", "y"]')
+    )
+    (mapping.parent / "d.csv").write_text("n,b,y\n1,mini,1990\n2,mini,1991\n3,mini,1995\n4,mini,1992\n,mini,1993\n")
+    Feed(read_mapping(mapping), ann, state=state_path(mapping)).once()
+    # The record without a number is the same, so its letter is settled; the others at their lines have changed.
+    assert set(letters(mapping).letters) == {"2", "3", "4"}
+
+
+def test_what_the_mapping_did_not_read_cannot_be_tried(mapping: Path, ann: Client) -> None:
+    Feed(read_mapping(mapping), ann, state=state_path(mapping)).once()
+    mapping.write_text(MAPPING.format(more="strip = true") + 'paint = "colour"\n')
+    again = refused("--retry")
+    assert "4 records lack something that the mapping reads now" in again.stderr, again.output
+    assert len(letters(mapping)) == 4
+
+
+def test_the_oldest_give_way_and_a_damaged_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dead_letters, "MOST", 3)
+    made = DeadLetters(tmp_path / "l")
+    for number in range(5):
+        told = {"id": str(number), "errors": []}
+        made.add("f", "d.csv", Located({"a": (str(number),)}, number + 1, number), told, ["a: missing"])
+    made.keep(at_once=True)
+    assert list(DeadLetters(tmp_path / "l").letters) == ["2", "3", "4"]
+    assert made.faults() == {"a: missing": 3}
+    (tmp_path / "l").write_text("{]\n")
+    with pytest.raises(UnreadableFeed, match="line 1 is damaged"):
+        DeadLetters(tmp_path / "l")
