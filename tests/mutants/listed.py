@@ -60,6 +60,9 @@ _LANGUAGE = (
     "tests/language/test_normal_form.py",
 )
 _COVERING = ("tests/language/test_covering.py", "tests/language/test_satisfiability.py")
+_COMPOSITES = tuple(
+    f"tests/language/composites/test_{name}.py" for name in ("parser", "printer", "binder", "time_leaves")
+)
 _CYCLES = ("tests/language/test_cycles.py",)
 _COLUMNS = ("tests/events/test_columns.py", "tests/events/test_value_limit.py")
 
@@ -179,6 +182,12 @@ _LANGUAGES = (
     ("a cycle of four", "cycles.py", "if len(component) > LONGEST_CYCLE:", "if len(component) > LONGEST_CYCLE + 1:", _CYCLES),
     ("cycles through one attribute joined", "cycles.py", "if lowest[node] >= depth[parent]:", "if lowest[node] > depth[parent]:", _CYCLES),
     ("contains takes two words", "predicates/contains.py", "if len(words) != 1:", "if not words:", _LANGUAGE),
+    ("every condition on the pair", "composites/chains.py", "condition for condition in where if known >= set(condition.parts)", "condition for condition in where", _COMPOSITES),
+    ("a condition at the first step", "composites/chains.py", "[known | named >= set(condition.parts) for condition in waiting]", "[True for condition in waiting]", _COMPOSITES),
+    ("one side of an or lasts", "composites/chains.py", "takes_no_time(left) and takes_no_time(right)", "takes_no_time(left) or takes_no_time(right)", _COMPOSITES),
+    ("steps with other options joined", "composites/printer.py", " or _options(left) != _options(node)", "", _COMPOSITES),
+    ("a condition moves to an earlier step", "composites/printer.py", "not any(known >= set(condition.parts) for condition in node.where)", "True", _COMPOSITES),
+    ("a day left out has an event", "composites/time_leaves.py", "before < moment < until", "since <= moment < until", _COMPOSITES),
     ("doubled quotes stay", "shapes.py", "written[1:-1].replace(\"''\", \"'\")", "written[1:-1]", _TEXTS),
 )  # fmt: skip
 

@@ -18,14 +18,14 @@ DEFINED = Instant.parse("2026-05-01T12:00:00Z")
 BIDS = [Filter.parse(text, AUCTIONS).tree for text in ("price > 1", "event_type contains bid")]
 WORDS = """
 [price > 1] | [bidder = 'a'] as a | [price < 5] as b | [every 5 min] | [every day at '09:00'] | [ | ] | ( | )
-before | and | or | together with | unless | without | nth( | times( | absent( | , 3) | within 1 h | within | select last, first
-consume unique | evaluate final | where a.price < b.price | where | a.price = 5 | by auction | for 7 day
-start '2026-05-01' | {3} | as c | , | 5 | min | 'x' | "q" | * | + | every | day | é | :
+before | and | or | together with | unless | without | nth( | times( | absent( | , 3) | within 1 h | within
+select last, first | consume unique | evaluate final | where a.price < b.price | where | a.price = 5 | by auction
+for 7 day | start '2026-05-01' | {3} | as c | , | 5 | min | 'x' | "q" | * | + | every | day | é | :
 """
 PROFILE_WORDS = """
 PROFILE( | PRI( | COMP( | SELECT( | NOT( | price > 1 | price <> 1 and 5 | bidder -> (a, b) | , TYPE=bid | ) | , | BEFORE
-, TYPE=TIMEPROFILE | , TIMEZONE=+2.00 | time = 9:00:00 | AND | OR | WITH | , FIRST | , 3 | , NUMBER=2 | , MULTI = UNIQUE-PAIRS
-, EVALTIME = '1 h' | , STARTTIME = 18:30:00 | , MAXTIME = '7 day' | , EVAL = FINAL | 0 | :
+, TYPE=TIMEPROFILE | , TIMEZONE=+2.00 | time = 9:00:00 | AND | OR | WITH | , FIRST | , 3 | , NUMBER=2
+, MULTI = UNIQUE-PAIRS | , EVALTIME = '1 h' | , STARTTIME = 18:30:00 | , MAXTIME = '7 day' | , EVAL = FINAL | 0 | :
 """
 
 

@@ -75,6 +75,10 @@ A, B, C = part(1), part(2), part(3)
             "times([p=1], 2) within 1 min before nth([p=2], 2) within 1 min",
             Before(Times(A, 2, MINUTE), Nth(B, 2), MINUTE),
         ),
+        (
+            "nth([p=1] or ([p=2] and [p=3] within 1 min), 2) within 1 min",
+            Nth(Either(A, Both(B, C, MINUTE)), 2, MINUTE),
+        ),
         ("nth([p=1] and [p=2] within 1 min, 2) within 1 min", Nth(Both(A, B, MINUTE), 2, MINUTE)),
     ],
 )
