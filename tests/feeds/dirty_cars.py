@@ -32,6 +32,20 @@ CATEGORIES = (
 )
 UNKNOWN_CATEGORIES = ("Vehicles > Boats > Parts > Brakes", "Vehicles > Boats")
 
+# How a mapping reads them.
+FIELDS: dict[str, Any] = {
+    "make": {"from": "brand", "kind": "enumerated", "open": True},
+    "model": {"from": "model", "kind": "hierarchical", "parent": "brand", "grow": True},
+    "price": {"from": "price", "kind": "numeric", "unit": "$", "mandatory": True},
+    "km": {"from": "km", "kind": "numeric", "unit": "km"},
+    "days": {"from": "days", "kind": "numeric"},
+    "registered": {"from": "registered", "kind": "time", "time_format": "%d.%m.%Y"},
+    "seen": {"from": "seen", "kind": "time"},
+    "category": {"from": "category", "kind": "hierarchical", "path": " > "},
+    "damaged": {"from": "damaged", "kind": "enumerated"},
+    "seller": {"from": "seller", "kind": "string"},
+}
+
 # Each fault, and the name under which a feed counts it; no name: it must be taken as it is.
 FAULTS: dict[str, str] = {
     "a number inside a sentence": "price: not a number",

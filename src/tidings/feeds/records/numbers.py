@@ -11,6 +11,10 @@ from functools import lru_cache
 
 LONGEST_NUMBER = 80  # characters, with the currency
 _PLAIN = re.compile(r"[+-]?[0-9]{1,15}")
+_USUAL = re.compile(  # `$12,300`, `85 km`: what most columns have, read without the steps that the rest needs
+    r"[$£€]?(?P<digits>[1-9]\d{0,2}(?:,\d{3})+|\d{1,15})(?P<fraction>\.\d{1,15})?(?P<after> ?(?:[A-Za-z]{1,8}|%))?",
+    re.ASCII,
+)
 _SEPARATED = {  # no thousands follow a lone zero: `0,125` is a decimal comma
     ".": re.compile(r"(?<=\d)(?<!(?<![\d.,])0)[,'’_\s](?=\d{3}(?!\d))"),
     ",": re.compile(r"(?<=\d)(?<!(?<![\d.,])0)[.'’_\s](?=\d{3}(?!\d))"),
@@ -49,6 +53,11 @@ def number_in(text: str, decimal: str = ".", units: tuple[str, ...] = ()) -> int
     """`units` are the only ones that may stand beside it; a number without any is taken. Raises NotANumber."""
     if _PLAIN.fullmatch(text):
         return int(text)
+    usual = _USUAL.fullmatch(text) if decimal == "." else None
+    if usual is not None and not _SIZE.match(usual["after"] or ""):
+        _check_unit(text[: usual.start("digits")], usual["after"] or "", units)
+        whole = usual["digits"].replace(",", "")
+        return float(whole + usual["fraction"]) if usual["fraction"] else int(whole)
     if len(text) > LONGEST_NUMBER:
         raise NotANumber("it is too long")
     if _FOOTNOTE.search(text):

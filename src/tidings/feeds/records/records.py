@@ -116,12 +116,26 @@ def _objects(
     each = JsonPath.parse(layout.each)
     for line, one in values:
         if not layout.each:
-            yield line, {path: _values(way.values(one)) for path, way in ways}
+            yield line, _at(one, ways)
             continue
         around = {path: _values(way.values(one)) for path, way in outer}
         for found in each.values(one):
             for nested in found if isinstance(found, list) else () if found is None else [found]:
-                yield line, {**around, **{path: _values(way.values(nested)) for path, way in ways}}
+                yield line, {**around, **_at(nested, ways)}
+
+
+def _at(value: Any, ways: list[tuple[str, JsonPath]]) -> Record:
+    """What stands at the paths; most have one step, for which no generator is needed."""
+    if not isinstance(value, dict):
+        return {path: _values(way.values(value)) for path, way in ways}
+    return {
+        path: (
+            ((value[way.steps[0]],) if way.steps[0] in value else ())
+            if len(way.steps) == 1
+            else _values(way.values(value))
+        )
+        for path, way in ways
+    }
 
 
 def _inner(layout: Layout, wanted: tuple[str, ...]) -> tuple[str, ...]:
