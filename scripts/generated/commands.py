@@ -38,6 +38,8 @@ def _leaves(command: Any, name: str) -> Iterator[tuple[str, Any]]:
     if not hasattr(command, "commands"):
         yield name, command
         return
+    if command.invoke_without_command and name != "tidings":
+        yield name, command
     for word, below in command.commands.items():
         yield from _leaves(below, f"{name} {word}")
 

@@ -26,7 +26,7 @@ HOMES = {
     "pause": "server.subscribe:pause",
     "resume": "server.subscribe:resume",
     "unsubscribe": "server.subscribe:unsubscribe",
-    "subscriptions": "server.subscribe:subscriptions",
+    "subscriptions": "server.subscriptions:app",
     "notifications": "server.notifications:notifications",
     "deliveries": "server.deliveries:deliveries",
     "replay-deliveries": "server.deliveries:replay_deliveries",

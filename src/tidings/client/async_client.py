@@ -183,6 +183,12 @@ class AsyncClient(AsyncSender):
     async def resume(self, id: str) -> StoredSubscription:
         return await self.edit(id, state="active")
 
+    async def export_subscriptions(self) -> list[dict[str, Any]]:
+        return await self._call(requests.export_subscriptions())
+
+    async def import_subscriptions(self, lines: Iterable[Mapping[str, Any]], *, check: bool = False) -> dict[str, Any]:
+        return await self._call(requests.import_subscriptions(lines, check))
+
     async def unsubscribe(self, id: str) -> int:
         return await self._call(requests.unsubscribe(id))
 

@@ -234,6 +234,15 @@ class Client(Sender):
     def resume(self, id: str) -> StoredSubscription:
         return self.edit(id, state="active")
 
+    def export_subscriptions(self) -> list[dict[str, Any]]:
+        """All of yours, each as a line of a file: `{"id": …, "filter": …, "name": …}`."""
+        return self._call(requests.export_subscriptions())
+
+    def import_subscriptions(self, lines: Iterable[Mapping[str, Any]], *, check: bool = False) -> dict[str, Any]:
+        """At most 10,000 such lines. Returns counts (`accepted`, `duplicates`, `refused`) and a result for each line.
+        With `check` nothing is stored."""
+        return self._call(requests.import_subscriptions(lines, check))
+
     def unsubscribe(self, id: str) -> int:
         """Answers the journal position from which on it counts no more."""
         return self._call(requests.unsubscribe(id))

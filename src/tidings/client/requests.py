@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
+from uuid import uuid4
 
 from tidings.client.answers import Notification, Page, ServerResponse, StoredSubscription, StoredToken
+from tidings.client.errors import refusal
 from tidings.client.request import (
     ANSWERED,
     JSON,
+    NDJSON,
     Request,
     as_json,
     change_request,
@@ -115,6 +119,29 @@ def subscription(id: str) -> Request[StoredSubscription]:
 
 def edit(id: str, **members: object) -> Request[StoredSubscription]:
     return change_request("PATCH", f"/v1/subscriptions/{segment(id)}", _subscription, members)
+
+
+def export_subscriptions() -> Request[list[dict[str, Any]]]:
+    def read(answer: ServerResponse) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in answer.content.splitlines() if line]
+
+    return Request("GET", "/v1/subscriptions/export", read, waits=ANSWERED)
+
+
+def import_subscriptions(lines: Iterable[Mapping[str, Any]], check: bool) -> Request[dict[str, Any]]:
+    """The answer to one in which all were refused is read like any other."""
+    body = b"".join(as_json(line) + b"\n" for line in lines)
+    headers = {"content-type": NDJSON, "idempotency-key": uuid4().hex}
+    query = (("check", "true"),) if check else ()
+    fine = frozenset({422})
+    return Request("POST", "/v1/subscriptions/import", _imported, query, body, headers, waits=ANSWERED, fine=fine)
+
+
+def _imported(answer: ServerResponse) -> dict[str, Any]:
+    found: dict[str, Any] = answer.json()
+    if "results" not in found:
+        raise refusal(answer.status, found)
+    return {name: found[name] for name in ("accepted", "duplicates", "refused", "results")}
 
 
 def unsubscribe(id: str) -> Request[int]:

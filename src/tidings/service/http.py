@@ -34,6 +34,7 @@ from tidings.service.api import (
     problems,
     schema_routes,
     stream_routes,
+    subscription_file_routes,
     subscription_routes,
 )
 from tidings.service.api import event_routes as publishing
@@ -54,6 +55,7 @@ _ROUTES = (
     notification_routes,
     stream_routes,
     inquiry_routes,
+    subscription_file_routes,
     subscription_routes,
     schema_routes,
     channel_routes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from typing import Any
@@ -249,6 +250,7 @@ def _first_line(text: str) -> str:
 
 
 def _leave(ann: Recording, id: str) -> None:
+    _import(ann)
     ann.call("DELETE /v1/subscriptions/{id}", "withdraw", "Withdraw it", 200, id=id)
     listed = ann.call("GET /v1/tokens", "all", "All of them", 200).json()["items"]
     for number, token in enumerate(listed, 1):
@@ -278,3 +280,13 @@ def _wait(holds: Any) -> None:
     while not holds():
         assert time.monotonic() < until
         time.sleep(0.02)
+
+
+def _import(ann: Recording) -> None:
+    lines = [{"id": "old-1", "filter": "price < 5", "name": "Bargains"}, {"id": "old-2", "filter": "prise < 5"}]
+    request = "POST /v1/subscriptions/import"
+    ann.call(request, "check", "What would be done", 200, lines, check=True)
+    ann.call(request, "import", "One that is right, and one that is wrong", 207, lines)
+    text = "".join(f"{json.dumps(line)}\n" for line in lines[:1])
+    ann.call(request, "lines", "As lines; it exists already", 202, text, takes=LINES)
+    ann.call("GET /v1/subscriptions/export", "all", "All of yours", 200)

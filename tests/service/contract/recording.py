@@ -131,4 +131,4 @@ class Recording:
 def _read(answer: httpx.Response, says: str) -> Any:
     if not answer.content:
         return None
-    return answer.json() if says.endswith("json") else answer.text
+    return answer.json() if says.endswith("json") and says != LINES else answer.text

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from tidings.cli.server.channels import (
     Apprise,
@@ -21,7 +20,7 @@ from tidings.cli.server.channels import (
 )
 from tidings.cli.server.server import DEFAULT_SERVER, AsJson, Server, Token, connected
 from tidings.cli.store.history import FilterText
-from tidings.cli.terminal import counted, messages, note, output, plain, warn
+from tidings.cli.terminal import messages, note, plain, warn
 
 if TYPE_CHECKING:
     from tidings.client import StoredSubscription
@@ -133,35 +132,6 @@ def unsubscribe(id: Id, server: Server = DEFAULT_SERVER, token: Token = "", as_j
     if as_json:
         typer.echo(json.dumps({"withdrawn": id, "position": position}))
     messages.print(plain(f"{id} is withdrawn"))
-
-
-def subscriptions(
-    server: Server = DEFAULT_SERVER,
-    token: Token = "",
-    state: Annotated[Literal["active", "paused"] | None, typer.Option(help="Only these.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
-) -> None:
-    """List your subscriptions, sorted by name.
-
-    Example: tidings subscriptions --state active
-    """
-    with connected(server, token) as client:
-        if as_json:
-            for one in client.subscriptions(state):
-                typer.echo(json.dumps(asdict(one)))
-            return
-        found = list(client.subscriptions(state))
-        table = Table("id", "name", "state", "channel", "since", "expiry", "filter", box=None, pad_edge=False)
-        found.sort(key=lambda one: (not one.name, (one.name or "").casefold()))
-        for one in found:
-            told = one.channel["kind"] + (
-                f" ({one.channel_state})" if one.channel_state not in (None, "active") else ""
-            )
-            name, filter = plain(one.name or ""), plain(one.filter)
-            table.add_row(plain(one.id), name, one.state, told, f"{one.since:,}", one.expiry or "", filter)
-        if found:
-            output.print(table)
-        messages.print(counted(len(found), "subscription"), markup=False)
 
 
 def _remark(made: StoredSubscription, as_json: bool) -> None:

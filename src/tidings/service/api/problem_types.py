@@ -142,7 +142,7 @@ _TABLE = """
 409 last-operator: LastOperator
     This would take the scope `operate` from the last account that has it.
     Give it to another account first.
-409 subscription-exists: SubscriptionExists
+409 subscription-exists: SubscriptionExists, OtherContent
     There is a subscription of this id already.
     Edit or withdraw it, or choose another id.
 409 subscription-unchanged: SubscriptionPaused, SubscriptionActive
@@ -172,6 +172,9 @@ _TABLE = """
 413 too-many-events: TooManyEvents
     The array has more events than the service takes at once.
     Send them as a stream of lines (`application/x-ndjson`).
+413 too-many-subscriptions: TooManySubscriptions
+    The request has more subscriptions than the service takes at once.
+    Send them in several requests.
 415 unsupported-media-type: WrongContentType
     The body's content type or encoding is not accepted here.
     `detail` lists those that are.
@@ -203,8 +206,8 @@ _TABLE = """
     The event breaks rules of the schema; `errors` lists each with its attribute and value.
     Fix the event. An event that was refused can be sent again under the same id.
 422 nothing-accepted
-    Of several events, each was refused; `results` has an entry for each.
-    Fix them. Events that were refused can be sent again under the same ids.
+    Of several events or subscriptions, each was refused; `results` has an entry for each.
+    Fix them. What was refused can be sent again under the same ids.
 422 invalid-filter: LanguageError, UnclearWords, NotYetSupported
     The filter is wrong at one place: `line`, `column` and, where one phrase can say it, `expected`.
     Fix it there. `POST /v1/filters/test` tries a filter out.
@@ -256,10 +259,10 @@ _TABLE = """
 422 mandatory-extension: MandatoryExtension
     An event type can only be extended by optional attributes: events that are valid today must stay valid.
     Make the attribute optional, or create a new event type.
-422 invalid-subscription: UnfitSubscription
+422 invalid-subscription: UnfitSubscription, RepeatedId
     The filter or another member of the subscription cannot be stored.
     `detail` says what is allowed.
-422 invalid-channel: ChannelError
+422 invalid-channel: ChannelError, PlaceNotAgreed
     The channel cannot be used as described.
     `detail` says what is wrong.
 422 unknown-channel: UnknownChannel

@@ -40,6 +40,8 @@ _HTTP = {
     """,
     "subscribe": """
         POST /v1/subscriptions
+        POST /v1/subscriptions/import
+        GET /v1/subscriptions/export
         GET /v1/subscriptions
         GET /v1/subscriptions/{id}
         PATCH /v1/subscriptions/{id}
@@ -132,6 +134,9 @@ _PAGES = {
         POST /pages/notices
         GET /pages/subscriptions
         GET /pages/subscriptions/new
+        GET /pages/subscriptions/import
+        POST /pages/subscriptions/import
+        GET /pages/subscriptions/export
         POST /pages/subscriptions/new
         GET /pages/subscriptions/{id}
         GET /pages/subscriptions/{id}/newer

@@ -25,6 +25,7 @@ from tidings.service.pages import (
     schema_pages,
     search_pages,
     subscribe_pages,
+    subscription_file_pages,
     subscription_pages,
 )
 from tidings.service.pages import session_pages as joining_pages
@@ -45,6 +46,7 @@ _PAGES = (
     feed_pages,
     event_pages,
     filter_pages,
+    subscription_file_pages,  # before the page of one
     subscription_pages,
     subscribe_pages,
     match_pages,

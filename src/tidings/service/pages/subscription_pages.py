@@ -45,6 +45,7 @@ async def mine(
         found = await gateway.read(owned.youngest, gateway.store, owner, start, _PAGE + 1, state, text)
     shown, more = found[:_PAGE], len(found) > _PAGE
     ids = [one.id for one in shown]
+    await gateway.read(gateway.store.catalog)  # filters are shown in its words
     counts = await gateway.read(recent.sparks, gateway.store, owner, ids, gateway.store.clock.now())
     kept = {name: value for name, value in (("state", state), ("q", text), ("sort", sort)) if value}
     return render(

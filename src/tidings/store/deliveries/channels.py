@@ -103,6 +103,13 @@ def channel(connection: Connection, subscription: str, owner: str | None) -> Sto
     return None if row is None else read_channel(connection, row)
 
 
+def active_channels(connection: Connection, owner: str, most: int) -> list[StoredChannel]:
+    """The owner's channels that send now, the one that was changed last at the end."""
+    mine = (channels.c.owner == owner) & (channels.c.state == "active") & channels.c.until.is_(None)
+    newest = select(channels).where(mine).order_by(channels.c.changed.desc(), channels.c.subscription).limit(most)
+    return [read_channel(connection, row) for row in reversed(connection.execute(newest).all())]
+
+
 def channels_of(
     connection: Connection, dialect: Dialect, owner: str, subscriptions: Sequence[str]
 ) -> dict[str, StoredChannel]:

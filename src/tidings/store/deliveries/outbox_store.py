@@ -43,6 +43,11 @@ class OutboxStore:
         with self.database.reading() as connection:
             return channels.channel(connection, subscription, owner)
 
+    def active_channels(self, owner: str, most: int = 1_000) -> list[StoredChannel]:
+        """Those of an owner that send now, the one that was changed last at the end."""
+        with self.database.reading() as connection:
+            return channels.active_channels(connection, owner, most)
+
     def channels_of(self, owner: str, subscriptions: Sequence[str]) -> dict[str, StoredChannel]:
         """Those of these subscriptions that have one."""
         with self.database.reading() as connection:

@@ -113,6 +113,11 @@ class JournalStore:
         with self.database.reading() as connection:
             return subscriptions.listed(connection, owner, after, limit)
 
+    def subscriptions_with(self, ids: Iterable[str]) -> list[Standing]:
+        """Those of them that stand, whoever has them."""
+        with self.database.reading() as connection:
+            return subscriptions.some(connection, self.database.dialect, ids)
+
     def subscription_names(self, ids: Iterable[str]) -> dict[tuple[str, str], str]:
         """By id and owner, of those that stand and have one."""
         with self.database.reading() as connection:

@@ -30,6 +30,10 @@ def listed(connection: Connection, owner: str | None, after: str, limit: int | N
     return [read_standing(row) for row in connection.execute(query.limit(limit))]
 
 
+def some(connection: Connection, dialect: Dialect, ids: Iterable[str]) -> list[Standing]:
+    return [read_standing(row) for row in dialect.find(connection, subscriptions.c.id, sorted(set(ids)))]
+
+
 def names(connection: Connection, dialect: Dialect, ids: Iterable[str]) -> dict[tuple[str, str], str]:
     """The names of those that stand and have one, by id and owner: an id may have had several owners."""
     columns = ("id", "owner", "name")

@@ -49,6 +49,8 @@ _TABLE = {
     "subscriptions": """
         POST /v1/subscriptions | createSubscription | Subscribe
         GET /v1/subscriptions | listSubscriptions | List your subscriptions
+        POST /v1/subscriptions/import | importSubscriptions | Import subscriptions
+        GET /v1/subscriptions/export | exportSubscriptions | Export your subscriptions
         GET /v1/subscriptions/{id} | getSubscription | Get a subscription
         PATCH /v1/subscriptions/{id} | updateSubscription | Edit, pause or resume a subscription
         DELETE /v1/subscriptions/{id} | deleteSubscription | Unsubscribe

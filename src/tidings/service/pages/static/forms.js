@@ -112,3 +112,10 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   if (!event.target.dataset.sent) inPlace(event.target);
 });
+
+// A file that is chosen goes into the text beside it, so that it can be looked at and corrected.
+for (const file of document.querySelectorAll("input[type=file][data-into]")) {
+  file.addEventListener("change", async () => {
+    if (file.files.length) document.getElementById(file.dataset.into).value = await file.files[0].text();
+  });
+}
