@@ -73,6 +73,8 @@ def parse(command: str) -> None:
     found: Any = typer.main.get_command(app)
     context = None
     while hasattr(found, "commands"):
+        if found.invoke_without_command and context is not None and (not words or words[0] not in found.commands):
+            break
         name, *words = words
         context = found.make_context("tidings", [name], parent=context) if context is None else context
         found = found.commands[name]
