@@ -81,7 +81,10 @@ def _fields(kind: Any, written: Iterable[str], tables: Iterable[str] = _TABLES) 
 
 _INDEX, _BITMAPS = _fields(Index, ()), _fields(Bitmaps, ())
 _EVENTS, _ROW = _fields(EventTable, _WRITTEN), _fields(Row, Row._fields)
-_CHOICES = _fields(Choices, (), [name for name, array in no_choices(0, 0)._asdict().items() if array.ndim == 2])
+# Nobody writes to these. But as arrays of the same type as a batch has, they share its compiled `find_matches`.
+_CHOICES = _fields(
+    Choices, Choices._fields, [name for name, array in no_choices(0, 0)._asdict().items() if array.ndim == 2]
+)
 # Where each part of a table begins; the last part is each dimension's keys.
 _AT_BITMAPS = len(_INDEX)
 _AT_EVENTS = _AT_BITMAPS + len(_BITMAPS)
@@ -205,8 +208,8 @@ def match_row(table: Any, most_combinations: Any) -> Any:
     row.counts[:] = 0
     find_matches(
         index_at(table, 0), bitmaps_at(table, _AT_BITMAPS), events,
-        choices_at(table, _AT_CHOICES), 0, 1, row.no_stamp, row.no_spans, row.no_spans,
-        row.no_marks, _NO_BLOCKS, most_combinations, row.accumulator, row.counts, row.offsets, row.out,
+        choices_at(table, _AT_CHOICES), np.int64(0), np.int64(1), row.no_stamp, row.no_spans, row.no_spans,
+        row.no_marks, np.int64(_NO_BLOCKS), most_combinations, row.accumulator, row.counts, row.offsets, row.out,
     )  # fmt: skip
     return row.offsets[1] if row.counts[OPEN_MATCHES] == 0 else -1
 

@@ -132,6 +132,8 @@ class IndexedMatcher(Algorithm):
         if self._plain(table, events):
             return Matches(offsets, table.number[boxes], cost)
         choices = choices_of(batch, events.undecided, table.dimensions, table.relations)
+        for array in (table.residuals, table.pool, table.constants):
+            array.setflags(write=False)  # as in the default's index, so that one compiled second look serves both
         out, verify = np.empty(len(boxes), np.int32), np.empty(len(boxes), np.bool_)
         out_offsets = np.zeros(len(events.least) + 1, np.int64)
         count = settle(
