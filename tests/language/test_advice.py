@@ -3,6 +3,7 @@ from hypothesis import given
 
 from tests.strategies.filters import RICH, filter_texts
 from tidings.language import Filter
+from tidings.schema import Catalog
 
 
 def warnings(text: str) -> tuple[str, ...]:
@@ -13,10 +14,11 @@ def warnings(text: str) -> tuple[str, ...]:
     "text",
     [
         "price < 5",
-        "price != 5",
-        "not (price = 5)",
+        "price != 5 or not (price exists)",
+        "price exists and not (price = 5)",
+        "not (price = 5 and price exists)",
+        "price != 5 and price < 10",
         "paint = 'red'",
-        "not (paint contains red)",
         "prices > 5 and prices < 10",
         "not not (paint = 'red')",
         "paint contains red and paint contains blue",
@@ -45,9 +47,61 @@ def test_most_filters_get_none(text: str) -> None:
     ],
 )
 def test_avoiding_a_value_where_there_may_be_several_is_a_trap(text: str, shown: str) -> None:  # section 3
-    (warning,) = warnings(text)
+    (warning,) = (one for one in warnings(text) if "may have several values" in one)
     assert f"may have several values: {shown} matches as soon as one of them fits" in warning
     assert "contains …)" in warning
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "asked"),
+    [
+        ("price != 5", "price != 5", "not (price exists)"),
+        ("not (price = 5)", "not (price = 5)", "not (price exists)"),
+        ("colour = 'red' and not (price < 5 or colour = blue)", "not (price < 5)", "not (price exists)"),
+        ("not (paint contains red)", "paint not contains 'red'", "not (paint exists)"),
+        ("title not contains all 'red mini'", "title not contains all 'red mini'", "not (title exists)"),
+        ('"zip code" not in (1, 2)', '"zip code" not in (1, 2)', 'not ("zip code" exists)'),
+        ("spot not near (0, 0) within 5 km", "spot not near (0, 0) within 5 km", "not (spot exists)"),
+        ("event.time != '2026-05-01'", "event.time != '2026-05-01T00:00:00Z'", "not (event.time exists)"),
+    ],
+)
+def test_excluding_a_value_loses_events_that_say_nothing(text: str, shown: str, asked: str) -> None:
+    found = [one for one in warnings(text) if f"match {shown};" in one]
+    name = asked.removeprefix("not (").removesuffix(" exists)").strip('"')
+    assert found == [
+        f"{name!r} may be missing: events without it do not match {shown}; to include them, add: or {asked}"
+    ]
+    assert not any("may be missing" in one for one in warnings(f"{text} or {asked}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "warned"),
+    [
+        ("year != 5", False),  # mandatory wherever it is used
+        ("price != 5", True),
+        ("event_type contains car and price != 5", False),
+        ("event_type = 'car' and (year = 1 or not (price = 5))", False),
+        ("event_type contains bid and price != 5", True),
+        ("event_type contains bid and event_type contains car and price != 5", False),
+        ("event_type contains bid and year != 5", True),  # bids have none
+        ("event_type contains car or price != 5", True),
+        ("not (event_type contains car or price = 5)", True),
+        ("event_type != 'car'", False),
+        ("event.source != 'a'", False),
+    ],
+)
+def test_what_events_of_the_required_types_must_have_is_not_missing(text: str, warned: bool) -> None:
+    schema = Catalog.from_dict(
+        {
+            "domains": [{"name": "n", "kind": "numeric"}],
+            "attributes": [{"name": "price", "domain": "n"}, {"name": "year", "domain": "n"}],
+            "event_types": [
+                {"name": "car", "attributes": [{"name": "price"}, {"name": "year"}]},
+                {"name": "bid", "attributes": [{"name": "price", "mandatory": False}]},
+            ],
+        }
+    )
+    assert any("may be missing" in one for one in Filter.parse(text, schema).warnings) == warned
 
 
 def test_two_equalities_where_contains_was_meant_are_a_trap() -> None:  # section 3

@@ -56,6 +56,7 @@ def test_a_wrong_filter_is_pointed_at(client: httpx.Client) -> None:
         ("price > 5 and price < 3", "can never match"),
         ("event_type exists", "matches every event"),
         ("not (paint = 'red')", "may have several values"),
+        ("not (paint contains 'red')", "to include them, add: or not (paint exists)"),
     ],
 )
 def test_traps_are_told(client: httpx.Client, filter: str, warning: str) -> None:

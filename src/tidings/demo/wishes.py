@@ -42,13 +42,20 @@ WISHES = (
     Wish("barn-find", DEMO, "cars", "headline contains all 'barn find' and built <= 1995"),
     Wish("mini", DEMO, "cars", "make = Mini and not (headline contains all 'needs work')"),
     Wish("bargain", DEMO, "cars", "asked < miles and bids = 0 and state = mint and built > 2015 and make != Opel"),
-    Wish("youngtimer", DEMO, "cars", "event.source = 'auction-site' and built not between 1996 and 2040"),
+    Wish(
+        "youngtimer", DEMO, "cars", "event.source = 'auction-site' and built exists and built not between 1996 and 2040"
+    ),
     Wish("ferrari", DEMO, "cars", "make = Ferrari", paused=True),
     Wish("bmw", DEMO, "cars", "make = BMW and asked >= 8000", hook="flaky"),
     Wish("golf", DEMO, "cars", "model = 'Volkswagen Golf'", hook="inbox", rhythm=_DIGEST),
     Wish("gone", DEMO, "cars", "event_type contains car_auction and event.id = '{auction}'", hook="gone"),
     Wish("two-tone", ANN, "cars", "colour contains red and colour contains white"),
-    Wish("not-black", ANN, "cars", "not (colour contains black) and make != Volkswagen and asked > 40000"),
+    Wish(
+        "not-black",
+        ANN,
+        "cars",
+        "colour exists and not (colour contains black) and make != Volkswagen and asked > 40000",
+    ),
     Wish("words", ANN, "cars", "headline contains any 'cooper clubman integrale testarossa'"),
     Wish("icons", ANN, "cars", "model = 'Citroën 2CV' or model = 'Citroën DS' or model = 'Jaguar E-Type'"),
     Wish("contested", ANN, "cars", "bids >= 40"),

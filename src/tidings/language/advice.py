@@ -10,7 +10,7 @@ from tidings.language.predicates import attributes_of, kind_of
 from tidings.language.printer import print_filter
 from tidings.language.satisfiability import ALWAYS_SATISFIABLE, contradiction, never_matches
 from tidings.language.tree import And, Comparison, Contains, Exists, In, Node, Not, Or, Predicate
-from tidings.schema.catalog import Catalog
+from tidings.schema.catalog import EVENT_TYPE, Catalog
 
 _MOST_SHOWN = 3
 _LONGEST_SHOWN = 200
@@ -37,9 +37,13 @@ def may_warn(attribute: str, operator: str, catalog: Catalog) -> bool:
     assert domain is not None
     if domain.open:
         return True  # the value may be unknown
-    avoids = operator == "!=" and catalog.may_be_multiple(attribute)
     satisfiable = operator in ("=", "contains") or domain.kind in ALWAYS_SATISFIABLE
-    return avoids or not satisfiable or not catalog.is_used(attribute)
+    return excludes_blindly(attribute, operator, catalog) or not satisfiable or not catalog.is_used(attribute)
+
+
+def excludes_blindly(attribute: str, operator: str, catalog: Catalog) -> bool:
+    """Whether the comparison excludes a value of an attribute that may have several values or none."""
+    return operator == "!=" and (catalog.may_be_multiple(attribute) or catalog.may_be_missing(attribute))
 
 
 def _clash(predicates: Conjunction) -> str:
@@ -57,20 +61,50 @@ def _shown(predicate: Node) -> str:
 
 
 def _traps(tree: Node, catalog: Catalog) -> Iterator[str]:
-    """Predicates on attributes that no event has, and those that avoid a value where there may be several."""
-    waiting = [(tree, False)]
-    for node, negated in waiting:  # which grows while it is walked
-        if isinstance(node, (And, Or)):
-            waiting += [(term, negated) for term in node.terms]
-        elif isinstance(node, Not):
-            waiting.append((node.term, not negated))
-        else:
-            for name in attributes_of(node):
-                if not catalog.is_used(name) and not (negated and type(node) is Exists):
+    """Predicates on attributes that no event has, and those that exclude a value where there may be several or none."""
+    predicates = list(_predicates(tree, catalog))
+    # Whoever also says what an attribute should be does not expect events without it.
+    considered = {
+        name for node, negated, _ in predicates if not _excludes(node, negated) for name in attributes_of(node)
+    }
+    for node, negated, event_types in predicates:
+        excludes = _excludes(node, negated)
+        literal = Not(node) if negated else node
+        for name in attributes_of(node):
+            if not catalog.is_used(name):
+                if not (negated and type(node) is Exists):
                     yield f"no event type has the attribute {name!r} yet: nothing can satisfy {_shown(node)}"
-                if catalog.may_be_multiple(name) and _avoids_a_value(node, negated):
-                    yield _avoiding(Not(node) if negated else node, name)
-            yield from _unknown_values(node, catalog)
+            elif excludes and name not in considered and catalog.may_be_missing(name, event_types):
+                considered.add(name)  # once is enough
+                yield _missing(literal, name)
+            if excludes and kind_of(node).chooses and catalog.may_be_multiple(name):
+                yield _avoiding(literal, name)
+        yield from _unknown_values(node, catalog)
+
+
+def _predicates(tree: Node, catalog: Catalog) -> Iterator[tuple[Predicate, bool, frozenset[str]]]:
+    """Each predicate, whether it is negated, and event types that an event needs to get there."""
+    waiting: list[tuple[Node, bool, frozenset[str]]] = [(tree, False, frozenset())]
+    for node, negated, event_types in waiting:  # which grows while it is walked
+        if isinstance(node, (And, Or)):
+            if isinstance(node, And) and not negated:
+                event_types |= {name for term in node.terms if (name := _required_type(term, catalog)) is not None}
+            waiting += [(term, negated, event_types) for term in node.terms]
+        elif isinstance(node, Not):
+            waiting.append((node.term, not negated, event_types))
+        else:
+            yield node, negated, event_types
+
+
+def _excludes(predicate: Predicate, negated: bool) -> bool:
+    return type(predicate) is not Exists and (negated or getattr(predicate, "operator", "") == "!=")
+
+
+def _required_type(term: Node, catalog: Catalog) -> str | None:
+    match term:
+        case Contains(attribute, value) | Comparison(attribute, "=", value) if attribute == EVENT_TYPE:
+            return str(value) if catalog.event_type(str(value)) else None
+    return None
 
 
 def _unknown_values(predicate: Predicate, catalog: Catalog) -> Iterator[str]:
@@ -92,8 +126,11 @@ def _unknown_values(predicate: Predicate, catalog: Catalog) -> Iterator[str]:
             yield f"{predicate.attribute!r} has no value {value!r} yet{hint}"
 
 
-def _avoids_a_value(predicate: Predicate, negated: bool) -> bool:
-    return kind_of(predicate).chooses and (negated or getattr(predicate, "operator", "") == "!=")
+def _missing(literal: Literal, attribute: str) -> str:
+    return (
+        f"{attribute!r} may be missing: events without it do not match {_shown(literal)}; "
+        f"to include them, add: or {print_filter(Not(Exists(attribute)))}"
+    )
 
 
 def _avoiding(literal: Literal, attribute: str) -> str:

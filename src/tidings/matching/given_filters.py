@@ -13,7 +13,7 @@ from tidings.matching.boxes.filter_batch import FilterBatch
 from tidings.schema.catalog import Catalog
 
 GivenFilters = str | Filter | Mapping[str, str | Filter] | Iterable[Any]
-_MOST_TOLD = 10
+MOST_TOLD = 10
 _A_FILTER = "text such as 'price < 1000', or a Filter"
 
 
@@ -32,9 +32,9 @@ class WrongFilters(MatchingError):
         return tuple(self.args[0])
 
     def __str__(self) -> str:
-        told = [f"{id!r}: {problem}" for id, problem in self.problems[:_MOST_TOLD]]
-        if len(self.problems) > _MOST_TOLD:
-            told.append(f"and {len(self.problems) - _MOST_TOLD:,} more")
+        told = [f"{id!r}: {problem}" for id, problem in self.problems[:MOST_TOLD]]
+        if len(self.problems) > MOST_TOLD:
+            told.append(f"and {len(self.problems) - MOST_TOLD:,} more")
         return "\n".join(["some filters are wrong, so none was added:", *told])
 
 
@@ -90,7 +90,7 @@ def check_id(id: object, call: str) -> None:
 
 def warn(told: Sequence[str], calls: int = 2) -> None:
     """Warns the caller `calls` levels up about its filters."""
-    for one in told[:_MOST_TOLD]:
+    for one in told[:MOST_TOLD]:
         warnings.warn(one, FilterWarning, stacklevel=calls + 1)
-    if len(told) > _MOST_TOLD:
-        warnings.warn(f"and {len(told) - _MOST_TOLD:,} more warnings", FilterWarning, stacklevel=calls + 1)
+    if len(told) > MOST_TOLD:
+        warnings.warn("and more filters with warnings", FilterWarning, stacklevel=calls + 1)

@@ -21,7 +21,7 @@ from tidings.language import Filter, Subscription
 from tidings.matching.algorithm import Algorithm, Matches
 from tidings.matching.algorithms import DEFAULT, make_matcher
 from tidings.matching.explain import Explanation, explain
-from tidings.matching.given_filters import GivenFilters, all_bound, bound, check_id, warn
+from tidings.matching.given_filters import MOST_TOLD, GivenFilters, all_bound, bound, check_id, warn
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.match_result import MatchResult
 from tidings.matching.plan.folder import open_plan, replace_plan, save_plan
@@ -107,7 +107,8 @@ class Matcher:
         self._algorithm.add_batch(ids, batch, self._position)
         if self._box is None:
             self._filters |= dict(zip(ids, batch.filters(), strict=True))
-        warn([f"{ids[place]}: {warning}" for place, told in batch.warnings().items() for warning in told], calls=3)
+        found = batch.warnings(MOST_TOLD + 1)
+        warn([f"{ids[place]}: {warning}" for place, told in found.items() for warning in told], calls=3)
 
     def remove(self, id: str) -> None:
         """Removes the filter: it no longer applies from now on. Raises UnknownSubscription."""

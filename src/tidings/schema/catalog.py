@@ -120,6 +120,7 @@ class Catalog:
     _event_types: dict[str, EventType] = field(init=False, compare=False, repr=False)
     _multiple: frozenset[str] = field(init=False, compare=False, repr=False)
     _used: frozenset[str] = field(init=False, compare=False, repr=False)
+    _optional: frozenset[str] = field(init=False, compare=False, repr=False)
     _views: dict[frozenset[str], View] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -136,6 +137,7 @@ class Catalog:
             "_domain_of": domain_of | ENVELOPE,
             "_multiple": frozenset(use.name for use in uses if not use.unique) | {EVENT_TYPE},
             "_used": frozenset(use.name for use in uses).union(RESERVED),
+            "_optional": frozenset(use.name for use in uses if not use.mandatory) | {"event.time"},
             "_views": {},
         }
         for name, value in derived.items():
@@ -220,6 +222,13 @@ class Catalog:
     def may_be_multiple(self, attribute: str) -> bool:
         """Whether some event type lets the attribute have several values."""
         return attribute in self._multiple
+
+    def may_be_missing(self, attribute: str, event_types: Iterable[str] = ()) -> bool:
+        """Whether an event of these types may lack the attribute; without types, whether one that lists it may."""
+        if attribute in RESERVED or not event_types:
+            return attribute in self._optional
+        use = self.view(event_types).uses.get(attribute)
+        return use is None or not use.mandatory
 
     def is_used(self, attribute: str) -> bool:
         """Whether any event can bind the attribute."""

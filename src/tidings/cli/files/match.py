@@ -35,6 +35,7 @@ from tidings.schema.catalog import Catalog
 from tidings.schema.values import Instant
 
 _REFUSALS_SHOWN = 5
+_WARNED = 20  # subscriptions
 
 
 def _algorithm(name: str) -> str:
@@ -213,10 +214,13 @@ def _subscriptions(
         texts = read_texts(lines, composites=composites)
         bound, problems = _bound(texts.composites, catalog)
         read = SubscriptionBatch.of(texts, catalog, problems)
-    warnings = [(read.ids[place], told) for place, told in read.filters.warnings().items()]
-    for id, told in [*warnings, *((id, one.warnings) for id, one in bound.items())]:
+    warnings = [(read.ids[place], told) for place, told in read.filters.warnings(_WARNED + 1).items()]
+    warnings += [(id, one.warnings) for id, one in bound.items() if one.warnings]
+    for id, told in warnings[:_WARNED]:
         for warning in told:
             warn(f"subscription {id!r}: {warning}")
+    if len(warnings) > _WARNED:
+        warn("more subscriptions have warnings")
     return read, bound
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tidings.language.advice import may_warn
+from tidings.language.advice import excludes_blindly, may_warn
 from tidings.matching.boxes.predicate_table import CONTAINS, OPERATORS, PredicateTable
 from tidings.matching.ragged import owners
 from tidings.schema.domain import Kind
@@ -24,16 +24,21 @@ def suspects(table: PredicateTable) -> Integers:
 
 
 def _traps(table: PredicateTable) -> Integers:
-    """The predicates that get a warning by themselves; of equal ones, only one is parsed."""
-    risky = np.array([[may_warn(name, sign, table.catalog) for sign in OPERATORS] for name in table.attributes])
-    rows = np.flatnonzero(risky[table.attribute, table.operator])
+    """The predicates that get a warning by themselves. Whatever value they exclude, some always do; of the others,
+    those that are equal are parsed once."""
+    signs = [(name, sign) for name in table.attributes for sign in OPERATORS]
+    shape = len(table.attributes), len(OPERATORS)
+    risky = np.array([may_warn(*sign, table.catalog) for sign in signs]).reshape(shape)
+    certain = np.array([excludes_blindly(*sign, table.catalog) for sign in signs]).reshape(shape)
+    sure = np.flatnonzero(certain[table.attribute, table.operator])
+    rows = np.flatnonzero((risky & ~certain)[table.attribute, table.operator])
     if not len(rows):
-        return rows
+        return sure
     said = np.stack([table.attribute[rows], table.operator[rows], table.value[rows]], axis=1)
     _, first, like = np.unique(said, axis=0, return_index=True, return_inverse=True)
     alone = table.predicates(rows[first])
     warned = np.array([bool(alone.filter(number).warnings) for number in range(len(alone))])
-    trapped: Integers = rows[warned[like.ravel()]]
+    trapped: Integers = np.concatenate([sure, rows[warned[like.ravel()]]])
     return trapped
 
 

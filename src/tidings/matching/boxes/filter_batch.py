@@ -95,11 +95,13 @@ class FilterBatch:
         for place in range(len(self)):
             yield self.others[place] if place in self.others else self.plain.filter(next(rows))  # type: ignore[union-attr]
 
-    def warnings(self) -> dict[int, tuple[str, ...]]:
-        """The warnings for the filters' authors, by position; only for filters that have any."""
+    def warnings(self, most: int | None = None) -> dict[int, tuple[str, ...]]:
+        """The warnings for the filters' authors, by position; only for filters that have any, and of the plain ones at
+        most for so many: to make their texts, each must be parsed."""
         found = {place: filter.warnings for place, filter in self.others.items()}
         if self.plain is not None:
-            found |= {int(self.places[row]): self.plain.filter(row).warnings for row in suspects(self.plain)}
+            plain = ((int(self.places[row]), self.plain.filter(row).warnings) for row in suspects(self.plain))
+            found |= dict(islice(((place, told) for place, told in plain if told), most))
         return {place: found[place] for place in sorted(found) if found[place]}
 
     def refuse_wrong(self) -> None:
