@@ -118,7 +118,8 @@ def ask_the_journal(session: object, url: str) -> None:
     import pyarrow as pa
 
     from tidings.language import Filter
-    from tidings.pipeline.batch.history import NOTIFIED, STORED, matching, replayed
+    from tidings.pipeline.batch.history import NOTIFIED, replayed
+    from tidings.pipeline.batch.query import STORED, matching
     from tidings.pipeline.spark.session import parallelism
 
     assert parallelism(session) == 2  # type: ignore[arg-type]

@@ -17,7 +17,8 @@ from tidings.events import validate
 from tidings.language import Filter
 from tidings.matching.naive import matches
 from tidings.pipeline.batch import history_frames
-from tidings.pipeline.batch.history import NOTIFIED, STORED, differences, matching, replayed
+from tidings.pipeline.batch.history import NOTIFIED, differences, replayed
+from tidings.pipeline.batch.query import STORED, matching
 from tidings.pipeline.spark.job_failed import JobFailed
 from tidings.pipeline.spark.session import LocalStoreOnly
 from tidings.schema import Attribute, AttributeUse, Domain, EventType, Instant, Kind

@@ -24,7 +24,8 @@ from tidings.pipeline.plans.plan_build import BuildFailed, PlanTooLarge
 from tidings.pipeline.plans.planner import Planner
 from tidings.pipeline.plans.plans import NoPlan, Plans, Published, folders_of, shard_of
 from tidings.pipeline.spark.worker_cache import OpenedPlan, opened_plan
-from tidings.pipeline.stream.stage import MatchStage, read_payloads
+from tidings.pipeline.stream.payloads import read_payloads
+from tidings.pipeline.stream.stage import MatchStage
 from tidings.pipeline.stream.staging import StagedFiles
 from tidings.pipeline.stream.stretch import Stretch
 from tidings.store import Store

@@ -25,7 +25,7 @@ from tidings.pipeline.plans.plans import NoPlan, Plans
 from tidings.pipeline.plans.shared_plans import FetchedPlans, PlanUploads
 from tidings.pipeline.spark.location import Location, LocationUnusable, location_of
 from tidings.pipeline.spark.worker_cache import opened
-from tidings.pipeline.stream.stage import read_payloads
+from tidings.pipeline.stream.payloads import read_payloads
 from tidings.schema import Catalog
 from tidings.store import Store
 

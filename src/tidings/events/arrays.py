@@ -44,7 +44,7 @@ def is_list(array: Any) -> bool:
 def as_stored(array: Any) -> Any:
     """The array with ordinals in place of words."""
     if is_list(array) and pa.types.is_dictionary(array.type.value_type):
-        return array.cast(pa.list_(ORDINALS)) if not len(array) else _map_values(array, lambda flat: flat.indices)
+        return array.cast(pa.list_(ORDINALS)) if not len(array) else map_values(array, lambda flat: flat.indices)
     return array.indices if pa.types.is_dictionary(array.type) else array
 
 
@@ -53,7 +53,7 @@ def with_words(stored: Any, domain: Domain, vocabulary: Any) -> Any:
     if not has_ordinals(domain):
         return stored
     if is_list(stored):
-        return _map_values(stored, lambda flat: pa.DictionaryArray.from_arrays(flat, vocabulary))
+        return map_values(stored, lambda flat: pa.DictionaryArray.from_arrays(flat, vocabulary))
     return pa.DictionaryArray.from_arrays(stored, vocabulary)
 
 
@@ -116,8 +116,10 @@ def values_of(array: Any, domain: Domain) -> list[tuple[Value, ...] | None]:
     return [None if row is None else tuple(map(canonical, row)) for row in rows]
 
 
-def _map_values(array: Any, change: Any) -> Any:
-    """The same lists with other elements."""
+def map_values(array: Any, change: Any) -> Any:
+    """The same array or lists with other elements."""
+    if not is_list(array):
+        return change(array)
     flat = change(array.flatten())
     lengths = pc.fill_null(pc.list_value_length(array), 0)
     return lists(flat, lengths, array.is_null() if array.null_count else None)

@@ -57,7 +57,7 @@ def backtest(
         return
     with opened_store(data, store) as journal:
         from tidings.events.occurrence import occurred
-        from tidings.pipeline.batch.history import matching
+        from tidings.pipeline.batch.query import is_for_spark, matching
         from tidings.store.clock.clock import now
 
         started = now()
@@ -67,7 +67,7 @@ def backtest(
         for warning in bound.warnings:
             warn(warning)
         after, upto = positions(journal, begin, end if until else None)
-        session = session_for(engine, upto - after, master, "tidings backtest")
+        session = session_for(engine, is_for_spark(journal, after, upto), master, "tidings backtest")
         problems, days, last = Problems(), Counter[int](), deque[dict[str, Any]](maxlen=newest)
         with progress() as bar:
             task = bar.add_task("looking", total=None)

@@ -50,7 +50,7 @@ def query(
         _at_server(address, token, filter, since, until, limit, count, json)
         return
     with opened_store(data, store) as journal:
-        from tidings.pipeline.batch.history import matching
+        from tidings.pipeline.batch.query import is_for_spark, matching
         from tidings.store.clock.clock import now
 
         started = now()
@@ -60,11 +60,11 @@ def query(
         for warning in bound.warnings:
             warn(warning)
         after, upto = positions(journal, *period)
-        session = session_for(engine, upto - after, master, "tidings query")
+        session = session_for(engine, is_for_spark(journal, after, upto), master, "tidings query")
         problems, found = Problems(), 0
         with progress() as bar:
             task = bar.add_task("looking", total=None)
-            for batch in matching(journal, bound, after, upto, session):
+            for batch in matching(journal, bound, after, upto, session, payloads=not count):
                 rows = problems.sifted(batch)
                 rows = rows if limit is None else rows.slice(0, limit - found)
                 found += len(rows)

@@ -13,6 +13,7 @@ from tidings.cli.store.history import Engine, Master, Problems, session_for
 from tidings.cli.store.stores import Data, StoreUrl, opened_store
 from tidings.cli.terminal import INPUT_WAS_WRONG, counted, messages, note, progress, written_whole
 
+_MANY = 100_000  # positions; for fewer Spark would take longer to start than this process to read them
 _MEMBERS = ("position", "event", "source", "subscription")
 
 
@@ -42,7 +43,7 @@ def replay(
         after, upto = journal.complete_from() - 1, journal.committed()
         if after:
             note(f"older events were removed: replayed from position {after + 1:,} on")
-        session = session_for(engine, upto - after, master, "tidings replay")
+        session = session_for(engine, upto - after >= _MANY, master, "tidings replay")
         summary = {"from": after + 1, "to": upto, "notifications": 0, "missing": 0, "unexpected": 0}
         problems, kept = Problems(), []
         with written_whole(output) as file:

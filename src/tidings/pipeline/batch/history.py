@@ -1,9 +1,9 @@
-"""The events that a journal holds, asked again: which of them match a filter, and what notifications follow from it.
+"""The journal replayed: which notifications follow from it.
 
-Both go through the journal in order and give record batches, here in this process or, with a session, on Spark,
-where workers read stretches of the journal from the store themselves. Filters are read by the newest catalog:
-growth changes neither what an event says nor what a filter asks of it. An event that cannot be read (the journal
-was damaged) is given with the problem in place of an answer."""
+Goes through the journal in order and gives record batches, here in this process or, with a session, on Spark, where
+workers read stretches of the journal from the store themselves. Filters are read by the newest catalog: growth changes
+neither what an event says nor what a filter asks of it. An event that cannot be read (the journal was damaged) is given
+with the problem in place of an answer. `chosen` is what workers do for a query (`query`)."""
 
 from __future__ import annotations
 
@@ -22,16 +22,14 @@ from tidings.language import Filter, Subscription
 from tidings.language.normal_form import NO_LIMIT
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import save_plan
-from tidings.pipeline.stream.stage import read_payloads
+from tidings.pipeline.batch.query import STORED, with_problems
+from tidings.pipeline.stream.payloads import read_payloads
 from tidings.store import Store
 from tidings.store.notifications.quotas import A_MINUTE, Quotas
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-STORED = pa.schema(
-    [("position", pa.int64()), ("accepted", pa.int64()), ("payload", pa.string()), ("problem", pa.string())]
-)
 NOTIFIED = pa.schema(
     [
         ("position", pa.int64()),
@@ -40,18 +38,6 @@ NOTIFIED = pa.schema(
         ("problem", pa.string()),
     ]
 )
-
-
-def matching(store: Store, filter: Filter, after: int, upto: int, spark: SparkSession | None = None) -> Iterator[Any]:
-    """The events at the positions (after, upto] that match, as batches of `STORED`."""
-    if spark is not None:
-        from tidings.pipeline.batch.history_frames import selected
-
-        yield from selected(spark, store, filter, after, upto)
-        return
-    matcher = single(filter, store)
-    for rows in store.event_rows(after, upto):
-        yield chosen(matcher, rows)
 
 
 def replayed(store: Store, after: int, upto: int, spark: SparkSession | None = None) -> Iterator[Any]:
@@ -110,7 +96,7 @@ def chosen(matcher: BoxMatcher, rows: Any) -> Any:
     some = np.flatnonzero(np.diff(matcher.match(batch).offsets))
     places = np.searchsorted(rows.column("position").to_numpy(), batch.positions.to_numpy()[some])
     found = rows.select(["position", "accepted", "payload"]).take(pa.array(places))
-    return _with_problems(found.append_column("problem", pa.nulls(len(found), pa.string())), problems, STORED)
+    return with_problems(found.append_column("problem", pa.nulls(len(found), pa.string())), problems, STORED)
 
 
 def notified(matcher: BoxMatcher, rows: Any) -> Any:
@@ -131,7 +117,7 @@ def notified(matcher: BoxMatcher, rows: Any) -> Any:
     columns += [pa.array(minutes, pa.int64()), pa.nulls(len(matches), pa.string())]
     found = pa.RecordBatch.from_arrays(columns, schema=NOTIFIED)
     order = [("position", "ascending"), ("subscription", "ascending")]
-    return _with_problems(found.take(pc.sort_indices(found, order)), problems, NOTIFIED)
+    return with_problems(found.take(pc.sort_indices(found, order)), problems, NOTIFIED)
 
 
 class RankedMatches:
@@ -159,11 +145,3 @@ class RankedMatches:
             self._counts.clear()
         self._counts[owner] += 1
         return self._counts[owner] <= self._quotas.at(owner, position)
-
-
-def _with_problems(found: Any, problems: list[dict[str, Any]], schema: Any) -> Any:
-    if not problems:
-        return found
-    told = pa.RecordBatch.from_pylist(problems, schema=schema)
-    both = pa.Table.from_batches([found.cast(schema), told]).combine_chunks()
-    return both.take(pc.sort_indices(both, [("position", "ascending")])).to_batches()[0]

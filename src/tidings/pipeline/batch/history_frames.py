@@ -22,11 +22,12 @@ from tidings.language.predicates import attributes_of
 from tidings.language.tree import And, Node, Not, Or
 from tidings.matching.boxes.dimension import column_of
 from tidings.pipeline.batch.columns import condition
-from tidings.pipeline.batch.history import NOTIFIED, STORED, chosen, notified, single
+from tidings.pipeline.batch.history import NOTIFIED, chosen, notified, single
+from tidings.pipeline.batch.query import STORED
 from tidings.pipeline.spark.job_failed import plain_failures
 from tidings.pipeline.spark.session import check_reach, parallelism
 from tidings.pipeline.spark.worker_cache import opened
-from tidings.pipeline.stream.stage import read_payloads
+from tidings.pipeline.stream.payloads import read_payloads
 from tidings.schema import Catalog, Kind
 from tidings.schema.catalog import EVENT_TYPE
 from tidings.store import Store
@@ -39,7 +40,7 @@ _NOTIFIED = "position long, event string, source string, subscription string, ow
 
 
 def selected(spark: SparkSession, store: Store, filter: Filter, after: int, upto: int) -> Iterator[Any]:
-    """What matches, as batches of `history.STORED`."""
+    """What matches, as batches of `query.STORED`."""
     catalog = store.catalog()
     places = {name: f"c{number}" for number, name in enumerate(_names(filter.tree))}
     row = ", ".join([_STORED, *(f"{place} {_types(name, catalog)[1]}" for name, place in places.items())])

@@ -1,5 +1,4 @@
-"""What Spark's workers keep from task to task: plans by their folder, decoders of events by their catalog, stores by
-their URL.
+"""What Spark's workers keep from task to task: plans by their folder, stores by their URL.
 
 Workers are reused, so only the first batch pays for opening a plan. The last few are kept; of a plan in shards only
 one, since a worker has no room for all of them."""
@@ -10,14 +9,10 @@ from collections import OrderedDict
 from functools import cache
 from pathlib import Path
 
-from tidings.events.decoder import EventDecoder
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import open_plan
-from tidings.schema import Catalog
 from tidings.store import Store
 
-_MOST_DECODERS = 2
-_decoders: list[EventDecoder] = []  # those used last, the last one first
 _opened: OrderedDict[Path, OpenedPlan] = OrderedDict()
 
 
@@ -44,16 +39,6 @@ def opened_plan(folder: Path, most_kept: int = 2) -> OpenedPlan:
         plan = _opened[folder] = OpenedPlan(open_plan(folder, threads=1))
     _opened.move_to_end(folder)
     return plan
-
-
-def decoder_of(catalog: Catalog) -> EventDecoder:
-    """The decoder for this catalog, the one used before if there is one."""
-    for decoder in _decoders:
-        if decoder.catalog is catalog:  # comparing large catalogs takes longer than making a decoder
-            return decoder
-    _decoders.insert(0, EventDecoder(catalog))
-    del _decoders[_MOST_DECODERS:]
-    return _decoders[0]
 
 
 @cache

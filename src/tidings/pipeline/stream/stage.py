@@ -23,12 +23,12 @@ from tidings.events import EventBatch
 from tidings.matching.index.segment import TooManyMatches
 from tidings.matching.plan.saved_files import UnusablePlan
 from tidings.pipeline.plans.plans import WorkerPlans, folders_of
-from tidings.pipeline.spark.worker_cache import OpenedPlan, decoder_of, opened_plan, opened_store
+from tidings.pipeline.spark.worker_cache import OpenedPlan, opened_plan, opened_store
 from tidings.pipeline.stream.chunks import chunk_of
+from tidings.pipeline.stream.payloads import read_payloads
 from tidings.pipeline.stream.quota_cut import QuotaCut
 from tidings.pipeline.stream.staging import Run, RunWriter, Staging
 from tidings.pipeline.stream.stretch import Stretch
-from tidings.schema import Catalog
 from tidings.store import Store
 from tidings.store.journal.journal import EventPage
 from tidings.store.notifications.quotas import A_MINUTE
@@ -192,16 +192,6 @@ class _Task:
     def _enough(self, more: int = 0) -> bool:
         late = self._begun and time.monotonic() - self._begun > self._limits.seconds
         return bool(late) or self._staged + more >= self._limits.staged
-
-
-def read_payloads(
-    payloads: list[str], positions: Any, accepted: Any, catalog: Catalog
-) -> tuple[EventBatch, list[dict[str, Any]]]:
-    """The events of a stretch of the journal, and what cannot be read (the journal was damaged, or written by hand)."""
-    batch, problems = decoder_of(catalog).decode(payloads, positions)
-    places = np.searchsorted(positions.to_numpy(), batch.positions.to_numpy())
-    batch = replace(batch, accepted=accepted.take(pa.array(places)))
-    return batch, [{"position": position, "problem": problem} for position, problem in problems]
 
 
 def _minutes(page: EventPage, batch: EventBatch) -> Rows:

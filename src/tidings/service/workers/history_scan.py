@@ -1,24 +1,25 @@
 """A look through the stored events from the newest on, for what a filter matches, bounded in events and in time.
 
-Events whose types the filter cannot match are passed over unread, and may be left uncounted: a filter about cars is
-tried on the last cars, however many bids came since."""
+Events whose types the filter cannot match may be left uncounted: a filter about cars is tried on the last cars, however
+many bids came since."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tidings.events.occurrence import read_envelope
 from tidings.language import Filter
 from tidings.store import Store
 
 if TYPE_CHECKING:  # slow to load, and the service names this question
     from tidings.matching.reach import Reach
+    from tidings.pipeline.batch.query import Piece
 
 MOST_EVENTS = 200_000  # that one question looks at
 MOST_SECONDS = 8.0  # that it takes; an answer has 20
-_STRETCH = 10_000  # positions
+_STRETCH = 1 << 14  # positions
 
 
 class Occurrence(NamedTuple):
@@ -48,17 +49,16 @@ class HistoryScan:
     ) -> HistoryScan:  # fmt: skip
         """Until it has looked at them all, or has tried or looked at so many, or the time is up."""
         from tidings.matching.reach import Reach
-        from tidings.pipeline.batch.history import single
+        from tidings.pipeline.batch.query import look
 
         catalog = self.store.catalog()
         reach = None if self.filter is None else Reach(self.filter, catalog)
         self.event_types = catalog.event_type_names if reach is None else reach.event_types
-        matcher = None if self.filter is None else single(self.filter, self.store)
         until = monotonic() + seconds
         while upto > after:
             start = max(after, upto - _STRETCH)
-            for rows in reversed(list(self.store.event_rows(start, upto))):
-                self._read(rows, reach, matcher, None if most_tried is None else most_tried - self.tried)
+            for piece in reversed(list(look(self.store, self.filter, start, upto))):
+                self._read(piece, reach, None if most_tried is None else most_tried - self.tried)
             upto = start
             if most_tried is not None and self.tried >= most_tried:
                 return self
@@ -67,34 +67,22 @@ class HistoryScan:
         self.reached = upto if upto > after else None
         return self
 
-    def _read(self, rows: Any, reach: Reach | None, matcher: Any, room: int | None) -> None:
+    def _read(self, piece: Piece, reach: Reach | None, room: int | None) -> None:
         """`room`: of events of the right types, only the last so many."""
-        self.looked += len(rows)
-        payloads, accepted = rows.column("payload").to_pylist(), rows.column("accepted").to_pylist()
-        envelopes = [read_envelope(payload) for payload in payloads]
-        self.unreadable += envelopes.count(None)
-        places = [
-            place
-            for place, envelope in enumerate(envelopes)
-            if envelope is not None and (reach is None or reach.admits(envelope.event_types))
-        ]
-        if room is not None:
-            places = places[max(0, len(places) - room) :]
-        self.tried += len(places)
-        positions = rows.column("position").to_pylist()
-        matched = {positions[place] for place in places}
-        if matcher is not None and places:
-            matched = self._matched(rows if len(places) == len(rows) else rows.take(places), matcher)
-        for place in places:
-            envelope = envelopes[place]
-            if envelope is not None and positions[place] in matched:
-                occurred = envelope.occurred(accepted[place])
-                self.found.append(Occurrence(occurred, positions[place], accepted[place]))
-
-    def _matched(self, rows: Any, matcher: Any) -> set[int]:
-        from tidings.pipeline.batch.history import chosen
-
-        answers = chosen(matcher, rows)
-        problems = answers.column("problem")
-        self.unreadable += len(answers) - problems.null_count
-        return set(answers.filter(problems.is_null()).column("position").to_pylist())
+        batch, names = piece.batch, self.store.known_catalog.event_type_names
+        self.looked += len(batch) + len(piece.problems)
+        self.unreadable += len(piece.problems)
+        admitted: Sequence[int] = range(len(batch))
+        if reach is not None:
+            types = batch.event_types.to_pylist()
+            admitted = [row for row, found in enumerate(types) if reach.admits(tuple(names[one] for one in found))]
+        tried = admitted if room is None else admitted[max(0, len(admitted) - room) :]
+        self.tried += len(tried)
+        if not tried:
+            return
+        rows = piece.rows[piece.rows >= tried[0]]  # what matches has the right types
+        positions, accepted, times = (
+            part.take(rows).cast("int64").to_pylist() for part in (batch.positions, batch.accepted, batch.times)
+        )
+        for position, then, time in zip(positions, accepted, times, strict=True):
+            self.found.append(Occurrence(then if time is None else time, position, then))

@@ -1,4 +1,5 @@
-"""Queries too large to be answered at once: one child process at a time (`query_job`), on Spark; others wait.
+"""Queries too large to be answered at once: one child process at a time (`query_job`), on Spark where it is quicker;
+others wait.
 
 A query belongs to who asked it; for all others it does not exist.
 """
@@ -29,7 +30,6 @@ _MOST_OF_ONE = 3  # queries of one owner that wait or run
 _LOOK = 60.0  # seconds between two looks for what is too old
 _SECONDS = 3600.0  # that a query may run
 _MOST_BYTES = 256 << 20  # of what one query found
-_SPARK_FROM = 100_000  # positions; for fewer, Spark would take longer to start than a process to read them
 _STOPPED = "the service stopped meanwhile; ask again"
 
 
@@ -49,7 +49,7 @@ class Jobs:
 
     def __init__(
         self, folder: Path, url: str, master: str, clock: Clock = now,
-        spark_from: int = _SPARK_FROM, most_bytes: int = _MOST_BYTES, seconds: float = _SECONDS,
+        spark_from: int | None = None, most_bytes: int = _MOST_BYTES, seconds: float = _SECONDS,
     ) -> None:  # fmt: skip
         self._files = QueryFiles(folder)
         self._url, self._master = url, master

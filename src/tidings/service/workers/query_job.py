@@ -25,7 +25,8 @@ from tidings.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The events at (after, upto] that match, on Spark where there are at least `spark_from` positions."""
+    """The events at (after, upto] that match; on Spark, if at least `spark_from` positions (None: as many as make it
+    quicker) were not copied by column."""
 
     url: str
     filter: str
@@ -34,7 +35,7 @@ class Job:
     file: str
     most_bytes: int
     master: str
-    spark_from: int
+    spark_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +88,13 @@ def run(job: Job) -> Iterator[Progress]:
 
 
 def _matching(store: Store, job: Job) -> Iterator[Any]:
-    from tidings.pipeline.batch.history import matching
-    from tidings.pipeline.spark.session import spark_session
+    from tidings.pipeline.batch.query import is_for_spark, matching
 
-    large = job.upto - job.after >= job.spark_from
-    session = spark_session(job.master, "tidings query") if large else None
+    session = None
+    if is_for_spark(store, job.after, job.upto, job.spark_from):
+        from tidings.pipeline.spark.session import spark_session
+
+        session = spark_session(job.master, "tidings query")
     return matching(store, Filter.parse(job.filter, store.catalog()), job.after, job.upto, session)
 
 

@@ -6,7 +6,7 @@ The service imports this too, to name the questions; so what is slow to load is 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -209,10 +209,8 @@ def _unless(position: int, end: int) -> int | None:
 def matching(
     store: Store, filter: Filter | None, after: int, upto: int, size: int = _ROWS
 ) -> Iterator[tuple[Any, list[StoredEvent], int]]:
-    """Rows of the journal, the events among them that match, and how many cannot be read."""
-    choose = _chooser(store, filter)
-    for rows in store.event_rows(after, upto, size):
-        found = choose(rows)
+    """The positions and times of acceptance of some events, those of them that match, and how many cannot be read."""
+    for rows, found in _scanned(store, filter, after, upto, size):
         readable = found if found.column("problem").null_count == len(found) else _readable(found)
         columns = (readable.column(name).to_pylist() for name in ("position", "accepted", "payload"))
         events = [StoredEvent(place, Instant(time), body) for place, time, body in zip(*columns, strict=True)]
@@ -223,15 +221,16 @@ def _readable(found: Any) -> Any:
     return found.filter(found.column("problem").is_null())
 
 
-def _chooser(store: Store, filter: Filter | None) -> Callable[[Any], Any]:
-    if filter is None:
-        import pyarrow as pa
+def _scanned(store: Store, filter: Filter | None, after: int, upto: int, size: int) -> Iterator[tuple[Any, Any]]:
+    if filter is not None:
+        from tidings.pipeline.batch.query import scan
 
-        return lambda rows: rows.append_column("problem", pa.nulls(len(rows), pa.string()))
-    from tidings.pipeline.batch.history import chosen, single
+        yield from scan(store, filter, after, upto)
+        return
+    import pyarrow as pa
 
-    matcher = single(filter, store)
-    return lambda rows: chosen(matcher, rows)
+    for rows in store.event_rows(after, upto, size):
+        yield rows, rows.append_column("problem", pa.nulls(len(rows), pa.string()))
 
 
 def _fitting(events: Iterable[StoredEvent]) -> Iterator[StoredEvent]:

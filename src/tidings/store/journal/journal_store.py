@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -13,7 +13,7 @@ from tidings.store import tables
 from tidings.store.clock.clock_guard import ClockGuard
 from tidings.store.databases.database import Database
 from tidings.store.errors import NoSuchSubscription
-from tidings.store.journal import dead_letters, journal, subscriptions, watermark
+from tidings.store.journal import dead_letters, event_columns, journal, subscriptions, watermark
 from tidings.store.journal.entries import DeadLetter, Entry, Span, Standing, StoredLetter
 
 
@@ -74,6 +74,20 @@ class JournalStore:
         """The events at these positions, as JSON; where none stands, or it was removed, there is no key."""
         with self.database.reading() as connection:
             return journal.events_at(connection, self.database.dialect, positions)
+
+    def copied_columns(self, first: int, last: int, names: Iterable[str]) -> dict[int, event_columns.Columns]:
+        """Of these stretches those that were copied by column: what they have of these names, and always ''."""
+        with self.database.reading() as connection:
+            return event_columns.copied(connection, first, last, names)
+
+    def copied_stretches(self, first: int, last: int) -> set[int]:
+        with self.database.reading() as connection:
+            return event_columns.stretches(connection, first, last)
+
+    def keep_columns(self, stretch: int, columns: Mapping[str, bytes]) -> None:
+        """The events of a whole stretch by column, as `events.column_copy` writes them."""
+        with self.database.adding() as connection:
+            event_columns.keep(connection, stretch, columns)
 
     def position_of(self, source: str, id: str) -> int | None:
         """Where the event of this source and id was accepted, also when it was removed since."""

@@ -17,6 +17,7 @@ from sqlalchemy import Connection, delete, func, literal_column, select, update
 
 from tidings.schema import Instant
 from tidings.store.databases.database import Database, Dialect
+from tidings.store.journal.event_columns import remove_before
 from tidings.store.journal.journal import complete_from, position_at
 from tidings.store.journal.projections import event_key
 from tidings.store.notifications.progress import least_committed
@@ -211,6 +212,7 @@ def _remove(connection: Connection, dialect: Dialect, doomed: _Doomed) -> None:
         "event_bytes": about.c.event_bytes - sum(event.size for event in doomed.events),
     }
     connection.execute(update(about).values(values))
+    remove_before(connection, last + 1)
 
 
 def _key(body: str) -> bytes | None:

@@ -28,6 +28,7 @@ from tidings.store.tables.journal_tables import (
     catalog,
     clock_anchors,
     dead_letters,
+    event_columns,
     event_keys,
     journal,
     removed_keys,
@@ -46,7 +47,7 @@ from tidings.store.tables.notification_tables import (
     staged,
 )
 
-NEWEST_REVISION = "0017"
+NEWEST_REVISION = "0018"
 
 __all__ = [
     "A_CHANGE",
@@ -72,6 +73,7 @@ __all__ = [
     "dead_letters",
     "deliveries",
     "delivery_totals",
+    "event_columns",
     "event_keys",
     "journal",
     "kept_responses",

@@ -41,6 +41,16 @@ removed_keys = Table(
     Column("key", LargeBinary, nullable=False),
 )
 
+# The events of whole stretches of positions by column (`events.column_copy`): queries read only those that they test.
+# The column '' has the positions and times of acceptance; a stretch without it was not copied.
+event_columns = Table(
+    "event_columns",
+    metadata,
+    Column("stretch", Number, primary_key=True, autoincrement=False),
+    Column("name", Id, primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+)
+
 catalog = Table(
     "catalog",
     metadata,
