@@ -36,7 +36,7 @@ _OPTIONAL = ("reserve", "fuel", "damaged", "colours")
 
 
 def schema() -> dict[str, Any]:
-    tree = {f"c{i}": {f"c{i}{j}": {} for j in range(10)} for i in range(6)}
+    tree: dict[str, Any] = {f"c{i}": {f"c{i}{j}": {} for j in range(10)} for i in range(6)}
     domains: list[dict[str, Any]] = [
         {"name": "number", "kind": "numeric"},
         {"name": "string", "kind": "string"},
