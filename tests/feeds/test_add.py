@@ -69,6 +69,8 @@ def test_a_file_is_inferred_and_published_with_yes(tidings: Tidings, ann: Client
     assert done.exit_code == 0, done.stderr
     assert "a table (CSV), 2 records; mapping inferred" in done.stderr
     assert "boats: 2 records, 2 published" in done.stderr
+    shown = json.loads(done.stdout.splitlines()[0])["event"]
+    assert shown["source"] == "boats", "as it is published"
     again = tidings("feed", "add", str(FORMATS / "boats.csv"), "--yes")
     assert again.exit_code == 1
     assert "boats.toml exists; --mapping names another file, or `tidings feed run boats.toml`" in again.stderr

@@ -72,6 +72,7 @@ def add(
             found = replace(found, records=records, ready="")
         there = client.schema()
         proposal = proposed(content, found, origin, event_type or ("" if found.ready else plain_name), there, encoding)
+        proposal = replace(proposal, mapping=replace(proposal.mapping, name=path.stem))  # the events' source
         wanted = changes(proposal.catalog, there)
         _show(content, found, proposal, wanted)
         _ask(yes, f"Write {path}, apply {counted(len(wanted), 'schema change')} at {server} and publish?")
