@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from tests.composite.matches import matches as matches_of
+from tidings.composite.detector import Detector, Shard
 from tidings.composite.oracle import Oracle
+from tidings.composite.program import Program
 from tidings.composite.trace import MOST_WAITING, Detection, EventKey, Occurrence
 from tidings.language.composites.bound import BoundComposite
 from tidings.language.composites.time_leaves import SOURCE
@@ -87,12 +90,28 @@ def split_until(cell: str) -> tuple[str, float]:
 
 
 def detected(pattern: str, trace: str, until: float = UNTIL, most_waiting: int = MOST_WAITING) -> list[str]:
-    """The oracle's detections, in the notation, in order."""
+    """The oracle's detections, in the notation, in order. The detector must give the same, event by event."""
     bound = composite_of(pattern)
     occurrences = trace_of(bound, trace)
     start = min((one.event.time for one in occurrences), default=BASE)
     oracle = Oracle(bound.composite, SCHEMA, start, at(until), most_waiting)
-    return [shown(one) for one in oracle.detections(occurrences)]
+    found = oracle.detections(occurrences)
+    assert sorted(
+        _streamed(Program.of(bound.composite, start, SCHEMA), occurrences, at(until), most_waiting)
+    ) == sorted(found)
+    return [shown(one) for one in found]
+
+
+def _streamed(program: Program, trace: list[Occurrence], until: int, most_waiting: int) -> list[Detection]:
+    detector, shard = Detector({"c": program}, most_waiting), Shard()
+    detector.open(shard, "c")
+    found = []
+    for one in sorted(trace, key=lambda one: one.event):
+        if one.event.time <= until:
+            shard, new = detector.advance(shard, matches_of(program, one), one.event.time)
+            found += new
+    shard, new = detector.finish(shard, [], until)
+    return [detection for _, detection in found + new]
 
 
 def shown(detection: Detection) -> str:

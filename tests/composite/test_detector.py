@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.composite.matches import matches
 from tests.composite.random_composites import SCHEMA, Scene, scenes
-from tidings.composite.detector import Detector, Found, Key, Match, Shard
+from tidings.composite.detector import Detector, Found, Match, Shard
 from tidings.composite.oracle import Oracle
 from tidings.composite.program import Program
 from tidings.composite.references import event_of, reference
@@ -24,7 +23,7 @@ from tidings.composite.stored import (
     load_key,
     load_matches,
 )
-from tidings.composite.trace import Detection, EventKey, Occurrence
+from tidings.composite.trace import Detection, EventKey
 
 
 def expected(scene: Scene, start: int) -> tuple[list[Detection], int]:
@@ -64,19 +63,6 @@ def restored(shard: Shard) -> Shard:
         shard.frontier,
         shard.dropped,
     )
-
-
-def matches(program: Program, one: Occurrence) -> list[Match]:
-    if not program.start <= one.event.time < (10**12 if program.end is None else program.end):
-        return []
-    parts = {
-        name: {attribute: list(one.bound(attribute)) for attribute in wanted}
-        for place, (name, wanted) in program.wanted.items()
-        if place in one.leaves
-    }
-    places = tuple(sorted(one.leaves)) + ((program.opener,) if program.opens_early else ())
-    keys = product(*(one.values.get(name, ()) for name in program.by))
-    return [Match(reference(*one.event), Key("c", key), places, parts) for key in keys] if places else []
 
 
 def _order(one: Detection) -> tuple[object, ...]:

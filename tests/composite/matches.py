@@ -1,0 +1,24 @@
+"""What the detector takes for an event of a trace: as `LeafPlan` makes it of an event of a stream."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from tidings.composite.detector import Key, Match
+from tidings.composite.program import Program
+from tidings.composite.references import reference
+from tidings.composite.trace import Occurrence
+
+
+def matches(program: Program, one: Occurrence) -> list[Match]:
+    time = one.event.time
+    if time < program.start or (program.end is not None and time >= program.end):
+        return []
+    parts = {
+        name: {attribute: list(one.bound(attribute)) for attribute in wanted}
+        for place, (name, wanted) in program.wanted.items()
+        if place in one.leaves
+    }
+    places = tuple(sorted(one.leaves)) + ((program.opener,) if program.opens_early else ())
+    keys = product(*(one.values.get(name, ()) for name in program.by))
+    return [Match(reference(*one.event), Key("c", key), places, parts) for key in keys] if places else []
