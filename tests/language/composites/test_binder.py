@@ -48,6 +48,11 @@ def test_warnings_name_the_part() -> None:
     assert warning.startswith("[price > 5 and price < 3]: this filter can never match")
 
 
+def test_a_condition_on_what_the_events_of_a_part_do_not_have() -> None:
+    bound = BoundComposite.parse(f"{BIG} before {GONE} within 1 h where w.price > big.price", AUCTIONS)
+    assert bound.warnings == ("events of the part 'w' do not have 'price': no comparison with it can hold",)
+
+
 @pytest.mark.parametrize(
     ("where", "column", "kind"),
     [

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from tidings.language.composites.conditions import EXPECTED
-from tidings.language.composites.correlation import refuse_unbound
+from tidings.language.composites.correlation import can_bind, refuse_unbound
 from tidings.language.composites.errors import NotInWhere, NotOfTimeEvents, UnknownPart
 from tidings.language.composites.tree import (
     Absent,
@@ -51,6 +51,7 @@ class Binding:
         self.scope = Scope(text, catalog)
         self.parts: Mapping[str, Leaf | TimeLeaf] = {leaf.name: leaf for leaf in leaves(composite.tree) if leaf.name}
         self.filters: dict[Node, Filter] = {}
+        self.compared: dict[tuple[str, str], None] = {}  # parts with the attributes that conditions ask of them
         self.composite = composite
 
     def bound(self) -> Composite:
@@ -61,6 +62,16 @@ class Binding:
             self.scope.domain(attribute, at)
             refuse_unbound(attribute, tree, self.filters, self.scope)
         return replace(self.composite, tree=tree)
+
+    def warnings(self, bound: Composite) -> list[str]:
+        """Of the filters, and of conditions that can never hold."""
+        found = [f"[{filter.text[:60]}]: {warning}" for filter in self.filters.values() for warning in filter.warnings]
+        named = {leaf.name: leaf for leaf in leaves(bound.tree) if isinstance(leaf, Leaf)}
+        for part, attribute in self.compared:
+            leaf = named.get(part)
+            if leaf is not None and not can_bind(self.filters[leaf.filter], attribute, self.scope.catalog):
+                found.append(f"events of the part {part!r} do not have {attribute!r}: no comparison with it can hold")
+        return found
 
     def root(self, node: Root) -> Root:
         return replace(node, term=self.part(node.term)) if isinstance(node, Absent) else self.part(node)
@@ -116,6 +127,7 @@ class Binding:
 
     def attribute(self, part: str, attribute: str, at: int) -> None:
         self.scope.domain(attribute, at)
+        self.compared[part, attribute] = None
         if isinstance(self.parts[part], Every | EveryDay) and attribute not in ENVELOPE:
             raise NotOfTimeEvents(self.scope.text, at, attribute)
 

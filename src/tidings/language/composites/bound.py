@@ -13,7 +13,6 @@ from tidings.language.composites.printer import print_composite
 from tidings.language.composites.tree import Composite
 from tidings.language.errors import FilterTooLong
 from tidings.language.filter import Filter
-from tidings.language.printer import print_filter
 from tidings.language.tokens import LONGEST_FILTER
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Instant
@@ -50,9 +49,7 @@ class BoundComposite:
         length = len(print_composite(composite))
         if length > LONGEST_FILTER:
             raise FilterTooLong("", 0, length, LONGEST_FILTER)  # the journal could not read it back
-        filters = tuple(binding.filters.values())
-        warnings = [f"[{print_filter(each.tree)[:60]}]: {warning}" for each in filters for warning in each.warnings]
-        return cls(composite, filters, tuple(warnings))
+        return cls(composite, tuple(binding.filters.values()), tuple(binding.warnings(composite)))
 
     @property
     def text(self) -> str:
