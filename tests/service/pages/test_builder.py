@@ -13,9 +13,9 @@ from tests.service.pages.visitor import Visitor
 from tests.strategies.filters import RICH, catalogs, filter_texts
 from tidings.language import Filter
 from tidings.schema import Catalog, growth, json_form
-from tidings.schema.catalog import Attribute, AttributeUse
+from tidings.schema.catalog import RESERVED, Attribute, AttributeUse
 from tidings.service.pages.forms.builder import MOST_GROUPS, Row, Rows, rows_of, text_of
-from tidings.service.pages.forms.choices import choices, offered
+from tidings.service.pages.forms.choices import choices, grouped, offered
 from tidings.service.workers import filter_trial
 from tidings.store import Grow
 
@@ -46,6 +46,9 @@ def _row(attribute: str, operator: str, *values: str) -> dict[str, Any]:
         "title contains any 'mini cooper' and title not contains all 'red one'",
         "event_type contains 'car' and paint not contains 'red'",
         "title = 'it''s red' and price != -2.5",
+        'price < "estimate" and ends > now',
+        'price <= 1.1 * "estimate" - 50 and ends < now + 2 h',
+        'price > "estimate" + 3 and ends >= now - 36 h',
     ],
 )
 def test_what_has_rows_is_the_same_filter_again(text: str) -> None:
@@ -60,7 +63,7 @@ def test_what_has_rows_is_the_same_filter_again(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "price < estimate",
+        "not (price < estimate)",
         "not (price < 10 and year > 3)",
         "brand = mini and (price < 1 or year > 1 and price > 5)",
         "not (price < 3)",
@@ -96,6 +99,59 @@ def test_rows_are_none_or_say_the_same_by_what_is_offered(catalog: Catalog, data
         assert row.operator in legal
 
 
+PLACES = Catalog.from_dict(
+    {
+        "domains": [{"name": "spot", "kind": "place"}, {"name": "instant", "kind": "time"}],
+        "attributes": [
+            {"name": "spot", "domain": "spot"},
+            *({"name": n, "domain": "instant"} for n in ("start", "end")),
+        ],
+        "event_types": [{"name": "quake", "attributes": [{"name": n} for n in ("spot", "start", "end")]}],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "spot near (37.8, -122.4) within 10 km",
+        "spot not near (37.8, -122.4) within 0.5 mi or spot inside (37, -123, 38, -122)",
+        'spot not inside (37, 179, 38, -179) and end > "start" + 2 h and start = "end" - 1.5 s',
+    ],
+)
+def test_places_and_times_have_rows(text: str) -> None:
+    filter = Filter.parse(text, PLACES)
+    rows = rows_of(filter.tree, PLACES)
+    assert rows is not None
+    assert Filter.parse(text_of(rows, PLACES)[0], PLACES) == filter
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        (Row("spot", "near", ("1", "2", "", "km")), ""),
+        (Row("spot", "near", ("x", "2", "3", "km")), "spot near ('x', 2) within 3 km"),
+        (Row("spot", "near", ("1", "2", "3", "km or start exists")), "spot near (1, 2) within 3 'km or start exists'"),
+        (Row("end", "compares", ("<", "", "", "")), ""),
+        (Row("end", "compares", ("< start or end <", "start", "", "")), ""),
+        (Row("end", "compares", ("<", 'st"art', "", "2 h or x")), 'end < "st""art" + \'2 h or x\''),
+        (Row("end", "now", ("<", "2 h")), "end < now + 2 h"),
+        (Row("end", "now", ("<", "- 1 fortnight")), "end < now + '- 1 fortnight'"),
+    ],
+)
+def test_what_was_typed_wrongly_is_left_to_the_parser_or_is_incomplete(row: Row, text: str) -> None:
+    assert text_of(Rows("or", ((row,),)), PLACES)[0] == text
+
+
+def test_attributes_are_offered_by_event_type() -> None:
+    own = [
+        ("auction", ("title", "price", "category", "ends", "estimate", "condition")),
+        ("car", ("brand", "year", "paint")),
+    ]
+    assert grouped(CATALOG) == [*own, ("Every event", RESERVED)]
+    assert {name for _, names in grouped(RICH) for name in names} == set(offered(RICH))
+
+
 @pytest.mark.parametrize("typed", ["1_000", "٣", "nan", "1e999", "0x10", "1 000"])
 def test_a_number_is_read_as_the_language_reads_it(typed: str) -> None:
     text, _ = text_of(Rows("or", ((Row("price", "<", (typed,)),),)), CATALOG)
@@ -114,6 +170,11 @@ def test_every_operator_that_is_offered_is_legal() -> None:
         assert domain is not None
         for choice in choices(domain, CATALOG.may_be_multiple(name)):
             value = (domain.values or ("",))[0] or values[str(domain.kind)]
+            if choice.takes in ("compares", "now"):
+                filled = ("=", name, "", "") if choice.takes == "compares" else ("<", "+ 2 h")
+                text, _ = text_of(Rows("or", ((Row(name, choice.operator, filled),),)), CATALOG)
+                assert Filter.parse(text, CATALOG).text, (name, choice)
+                continue
             count = {"none": 0, "two": 2}.get(choice.takes, 1)
             text, _ = text_of(Rows("or", ((Row(name, choice.operator, (value,) * count),),)), CATALOG)
             assert Filter.parse(text, CATALOG).text, (name, choice)
@@ -127,7 +188,9 @@ def test_rows_become_canonical_text_and_text_becomes_rows(ann: Visitor) -> None:
     assert told["rows"]["groups"] == [rows["groups"][0]]
     told = _ask(ann, text="brand=mini AND price<1300").json()
     assert told["text"] == "brand = 'mini' and price < 1300"
-    assert _ask(ann, text="price < estimate").json()["rows"] is None
+    (compared,) = _ask(ann, text="price < 2 * estimate").json()["rows"]["groups"][0]
+    assert compared == _row("price", "compares", "<", "estimate", "2", "")
+    assert _ask(ann, rows={"groups": [[compared]]}).json()["text"] == 'price < 2 * "estimate"'
     assert _ask(ann, text="  ").json() == {"empty": True, "text": ""}
     assert "can never match" in _ask(ann, text="price < 1 and price > 2").json()["warnings"][0]
 

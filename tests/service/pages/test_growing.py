@@ -9,6 +9,7 @@ from tests.service.conftest import Service, car, on_sqlite
 from tests.service.pages.visitor import Visitor
 from tidings.schema import Domain, growth
 from tidings.schema.domain import Kind, usable
+from tidings.schema.hierarchy import Hierarchy
 from tidings.store import Grow
 
 pytestmark = on_sqlite
@@ -257,3 +258,32 @@ def test_nodes_can_be_searched_to_lay_a_new_one_below(visitor: Visitor) -> None:
     found = visitor.client.get("/pages/values", params={"domain": "category", "q": "table"}).json()
     nodes = ["furniture > table", "furniture > table > dining table", "furniture > table > desk"]
     assert found == {"values": nodes}
+
+
+def test_an_open_enumeration_and_a_headline_are_made_by_forms(service: Service, ann: Visitor) -> None:
+    ann.get(f"{GROW}/domain")
+    ann.submit(f"{GROW}/domain", name="maker", kind="enumerated", values="opel", open="1")
+    assert service.store.catalog().domain("maker").open  # type: ignore[union-attr]
+    assert "enumerated, open" in ann.text
+    ann.get(f"{GROW}/event-type")
+    ann.submit(f"{GROW}/event-type", name="story", attribute0="year", attribute1="title", headline="1")
+    assert service.store.catalog().event_type("story").headline == "title"  # type: ignore[union-attr]
+    ann.get(f"{GROW}/headline")
+    ann.submit(f"{GROW}/headline", event_type="story", attribute="price")
+    assert ann.page.status_code == 422
+    assert "no attribute 'price'" in ann.errors()["attribute"]
+    ann.submit(f"{GROW}/headline", event_type="story", attribute="year")
+    assert "Added: headline year of event type story" in ann.text
+
+
+def test_a_large_tree_is_searched_by_name_and_path(service: Service, visitor: Visitor) -> None:
+    tree = Hierarchy.from_tree({f"top {top}": {"andere": {}, f"only {top}": {}} for top in range(20)})
+    service.store.append([Grow(growth.CreateDomain(Domain("model", Kind.HIERARCHICAL, hierarchy=tree)))])
+    visitor.get("/pages/schema", domain="model", q="ANDERE")
+    found = [one.text_content() for one in visitor.tree.xpath("//ul[@class='paths']/li")]
+    assert found == [f"top {top} > andere" for top in range(20)]
+    visitor.get("/pages/schema", domain="model", q="top 3 > o")
+    assert [one.text_content() for one in visitor.tree.xpath("//ul[@class='paths']/li")] == ["top 3 > only 3"]
+    visitor.get("/pages/schema", domain="model", q="nowhere")
+    assert "Nothing found." in visitor.text
+    assert visitor.get("/pages/schema", domain="none", q="x").status_code == 200

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from tidings.errors import LanguageError, TidingsError
 from tidings.language.errors import ValueOutsideDomain
-from tidings.schema import Catalog, Domain
+from tidings.schema import Catalog
 from tidings.schema.domain import Kind
 from tidings.service.actions.filters import read_filter
 from tidings.service.api import problems
@@ -32,7 +32,7 @@ from tidings.service.pages.forms.builder import (
     rows_of,
     text_of,
 )
-from tidings.service.pages.forms.choices import choices, offered
+from tidings.service.pages.forms.choices import choices, grouped, offered, values_like
 from tidings.service.pages.forms.form_proof import PROOF_HEADER, StaleForm, check_proof
 from tidings.service.pages.forms.typed_number import no_number
 from tidings.service.pages.parts.render import templates
@@ -46,7 +46,6 @@ from tidings.store.pages.recent import decoded
 router = APIRouter(include_in_schema=False, route_class=GuardedRoute)  # problems stay JSON: a script reads them
 
 LAST = 10_000  # events that a filter is tried on while it is written
-_MOST_FOUND = 50  # values that a search answers
 
 
 class RowGiven(Shape, frozen=True):
@@ -136,7 +135,7 @@ async def values(request: Request, attribute: str = "", domain: str = "", q: str
     gateway = gateway_of(request)
     catalog = await gateway.read(gateway.store.catalog)
     found = catalog.domain(domain) if domain else catalog.domain_of(attribute)
-    return answered({"values": [] if found is None else await gateway.read(_found, found, q)})
+    return answered({"values": [] if found is None else await gateway.read(values_like, found, q)})
 
 
 def _asked_by_us(request: Request) -> str:
@@ -201,7 +200,8 @@ def _place(error: LanguageError) -> dict[str, Any]:
 
 
 def _attributes(catalog: Catalog) -> dict[str, Any]:
-    return {"attributes": [_attribute(name, catalog) for name in offered(catalog)]}
+    groups = [{"name": name, "attributes": names} for name, names in grouped(catalog)]
+    return {"attributes": [_attribute(name, catalog) for name in offered(catalog)], "groups": groups}
 
 
 def _attribute(name: str, catalog: Catalog) -> dict[str, Any]:
@@ -216,14 +216,5 @@ def _attribute(name: str, catalog: Catalog) -> dict[str, Any]:
         "values": list(domain.vocabulary) if few else [],
         "search": not few,
         "select": domain.kind is Kind.ENUMERATED and few and not domain.open,
+        "peers": domain.name if domain.kind.listed else str(domain.kind),
     }
-
-
-def _found(domain: Domain, text: str) -> list[str]:
-    sought = text.casefold()
-    names = domain.hierarchy.names or domain.vocabulary  # of a node its own name comes first, then its path
-    pairs = zip(domain.vocabulary, names, strict=True)
-    first = [value for value, name in pairs if name.casefold().startswith(sought)][:_MOST_FOUND]
-    if len(first) < _MOST_FOUND:
-        first += [value for value in domain.vocabulary if sought in value.casefold() and value not in first]
-    return first[:_MOST_FOUND]

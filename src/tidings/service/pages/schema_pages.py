@@ -12,6 +12,7 @@ from starlette.responses import Response
 from tidings.errors import shown
 from tidings.schema import Instant
 from tidings.service.api.requests import After, read_cursor
+from tidings.service.pages.forms.choices import values_like
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.parts.render import render
 from tidings.service.pages.parts.trees import branches, obstacle
@@ -33,10 +34,12 @@ class Step:
 
 
 @router.get("/pages/schema")
-async def schema(request: Request, added: str = "") -> Response:
-    """`added`: the position of a step that was just made. Its words are the journal's, never the address's."""
+async def schema(request: Request, added: str = "", domain: str = "", q: str = "") -> Response:
+    """`added`: the position of a step that was just made. Its words are the journal's, never the address's. `q`: what
+    to look for among the values of a domain."""
     gateway = gateway_of(request)
     catalog = await gateway.read(gateway.store.catalog)
+    found = catalog.domain(domain)
     step = await gateway.read(_step, gateway.store, added)
     used = {
         attribute.name: [
@@ -57,6 +60,8 @@ async def schema(request: Request, added: str = "") -> Response:
         },
         obstacles={domain.name: obstacle(domain.hierarchy, _LARGEST_TREE) for domain in catalog.domains},
         largest=_LARGEST_TREE,
+        sought=(domain, q),
+        values_found=await gateway.read(values_like, found, q.strip()) if found is not None and q.strip() else [],
         may_grow="schema" in visitor(request).scopes,
         added="" if step is None else _told(msgspec.json.decode(step.body)),
     )

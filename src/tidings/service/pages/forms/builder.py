@@ -1,8 +1,8 @@
 """Filters as rows: what a form can show of a filter's tree, and the text of rows that were filled in.
 
 Rows stand in groups. The rows of a group are joined by the one word and the groups by the other: `or` between groups
-means `and` within them, and the other way round. What is nested deeper, compares two attributes, or uses what the form
-does not offer, has no rows: a row never shows anything else than the filter says.
+means `and` within them, and the other way round. What is nested deeper, or uses what the form does not offer, has no
+rows: a row never shows anything else than the filter says.
 """
 
 from __future__ import annotations
@@ -13,14 +13,19 @@ from typing import Any, Literal
 from tidings.language import print_filter
 from tidings.language.tree import (
     And,
+    AttributeComparison,
     Between,
     Comparison,
     Contains,
     ContainsWords,
     Exists,
     In,
+    Inside,
+    LinearComparison,
+    Near,
     Node,
     Not,
+    NowComparison,
     Operand,
     Or,
     Word,
@@ -29,6 +34,7 @@ from tidings.schema import Domain
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Kind
 from tidings.service.pages.forms.choices import choices, offered
+from tidings.service.pages.forms.computed_rows import COMPUTED, OPTIONAL, computed_text, computed_values
 from tidings.service.pages.forms.typed_number import typed_number
 
 Join = Literal["and", "or"]
@@ -74,8 +80,14 @@ def _can_be_shown(rows: Rows, catalog: Catalog) -> bool:
         if not legal[row.attribute]:
             made = choices(domain, catalog.may_be_multiple(row.attribute))
             legal[row.attribute] = {choice.operator for choice in made}
-        fits = all(value and value == value.strip() and value.isprintable() for value in row.values)
+        may_lack = OPTIONAL.get(row.operator, ())
+        fits = all(
+            (value or place in may_lack) and value == value.strip() and value.isprintable()
+            for place, value in enumerate(row.values)
+        )
         if row.operator not in legal[row.attribute] or not fits:  # a field has one line, and blanks around are not seen
+            return False
+        if row.operator == "compares" and row.values[1] not in legal:
             return False
     return True
 
@@ -109,7 +121,7 @@ def _row(node: Node) -> Row | None:
             return Row(attribute, operator, (_written(value),))
         case Not(Exists(attribute)):
             return Row(attribute, "not exists")
-        case Not(In() | Between() | Contains() | ContainsWords() as inner):
+        case Not(In() | Between() | Contains() | ContainsWords() | Near() | Inside() as inner):
             row = _row(inner)
             return None if row is None else Row(row.attribute, f"not {row.operator}", row.values)
         case In(attribute, values):
@@ -122,6 +134,9 @@ def _row(node: Node) -> Row | None:
             return Row(attribute, f"contains {quantifier}", (" ".join(words),))
         case Exists(attribute):
             return Row(attribute, "exists")
+        case AttributeComparison() | LinearComparison() | NowComparison() | Near() | Inside():
+            found = computed_values(node)
+            return None if found is None else Row(node.attribute, *found)
         case _:
             return None
 
@@ -166,8 +181,11 @@ def _text(row: Row, catalog: Catalog) -> str | None:
     if not row.attribute or not row.operator:
         return None
     domain = catalog.domain_of(row.attribute)
-    values = [_operand(value, domain) for value in row.values if value.strip()]
     operator, negated = row.operator.removeprefix("not "), row.operator.startswith("not ")
+    if operator in COMPUTED:
+        kind = Kind.NUMERIC if domain is None else domain.kind
+        return computed_text(row.attribute, operator, row.values, kind, negated)
+    values = [_operand(value, domain) for value in row.values if value.strip()]
     needed = 0 if operator == "exists" else 2 if operator == "between" else 1
     if len(values) < needed:
         return None

@@ -8,6 +8,7 @@ from tidings.schema import Domain
 from tidings.schema.catalog import RESERVED, Catalog
 from tidings.schema.domain import Kind
 
+_MOST_FOUND = 50  # values that a search answers
 _ORDER = ("<", "<=", ">", ">=")
 _PLAIN = {"=": "is", "!=": "is not"}
 _AMOUNTS = {"<": "less than", "<=": "at most", ">": "more than", ">=": "at least"}
@@ -24,13 +25,13 @@ _WORDS: dict[Kind, dict[str, str]] = {
     Kind.ENUMERATED: {**_PLAIN, **_AMOUNTS},
     Kind.STRING: {**_PLAIN, "<": "sorts before", "<=": "sorts not after", ">": "sorts after", ">=": "sorts not before"},
     Kind.TEXT: _PLAIN,
-    Kind.PLACE: {},  # `near` and `inside` are written as text
+    Kind.PLACE: {},
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An operator that may be chosen; `takes` is none, one, two, many or words."""
+    """An operator that may be chosen; `takes` is none, one, two, many, words, or as `computed_rows` has it."""
 
     operator: str
     label: str
@@ -56,6 +57,14 @@ def choices(domain: Domain, multiple: bool) -> list[Choice]:
         made += [Choice("in", "is one of", "many"), Choice("not in", "is none of", "many")]
     if domain.allows("<=") and domain.allows(">=") and domain.kind is not Kind.HIERARCHICAL:
         made += [Choice("between", "from … to", "two"), Choice("not between", "not from … to", "two")]
+    if ordered and domain.kind is not Kind.TEXT:
+        made.append(Choice("compares", "compared with an attribute", "compares"))
+    if ordered and domain.kind is Kind.TIME:
+        made.append(Choice("now", "compared with now", "now"))
+    for operator, label in (("near", "is near"), ("inside", "is inside a box")):
+        if domain.kind is Kind.PLACE and domain.allows(operator):
+            negation = label.replace("is ", "is not ", 1)
+            made += [Choice(operator, label, operator), Choice(f"not {operator}", negation, operator)]
     if wordy and domain.allows("contains"):
         made += [
             Choice("contains all", "has all the words", "words"),
@@ -71,6 +80,31 @@ def choices(domain: Domain, multiple: bool) -> list[Choice]:
     return [*made, Choice("exists", "is given", "none"), Choice("not exists", "is not given", "none")]
 
 
+def grouped(catalog: Catalog) -> list[tuple[str, tuple[str, ...]]]:
+    """The same by event type: what several types have first, each type's own, and at the end what every event has."""
+    uses: dict[str, list[str]] = {}
+    for event_type in catalog.event_types:
+        for use in event_type.attributes:
+            uses.setdefault(use.name, []).append(event_type.name)
+    shared = tuple(one.name for one in catalog.attributes if len(uses.get(one.name, ())) > 1)
+    own = [
+        (one.name, tuple(use.name for use in one.attributes if len(uses[use.name]) == 1)) for one in catalog.event_types
+    ]
+    groups = [("Several types", shared), *own, ("Every event", RESERVED)]
+    return [(name, names) for name, names in groups if names]
+
+
 def offered(catalog: Catalog) -> tuple[str, ...]:
     """The attributes that rows may be about: those of event types, in the order of the schema; then the envelope's."""
     return (*(one.name for one in catalog.attributes if catalog.is_used(one.name)), *RESERVED)
+
+
+def values_like(domain: Domain, text: str) -> list[str]:
+    """Values that begin with the text, then those that contain it; of a hierarchy by name, then by path."""
+    sought = text.casefold()
+    names = domain.hierarchy.names or domain.vocabulary  # of a node its own name comes first, then its path
+    pairs = zip(domain.vocabulary, names, strict=True)
+    first = [value for value, name in pairs if name.casefold().startswith(sought)][:_MOST_FOUND]
+    if len(first) < _MOST_FOUND:
+        first += [value for value in domain.vocabulary if sought in value.casefold() and value not in first]
+    return first[:_MOST_FOUND]

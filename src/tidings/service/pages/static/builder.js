@@ -10,6 +10,7 @@ const newest = byId("newest"); // events that the filter would have matched; whe
 const isNeeded = text.required; // a search may have no filter
 
 let offered = new Map(); // attribute -> what the server says of it
+let grouped = []; // their names by event type
 let rows = { join: "or", groups: [[{}]] };
 let turn = 0; // only the newest question's answer counts
 let counting = null;
@@ -44,7 +45,9 @@ function sentence(told) {
 async function offer() {
   const answer = await fetch("/pages/attributes").catch(() => null);
   if (!answer?.ok) return false;
-  offered = new Map((await answer.json()).attributes.map((one) => [one.name, one]));
+  const told = await answer.json();
+  offered = new Map(told.attributes.map((one) => [one.name, one]));
+  grouped = told.groups;
   return true;
 }
 
@@ -101,7 +104,7 @@ function focusRow(group, place) {
 function drawRow(row, group, place) {
   const box = make("div", { className: "brow" });
   const name = make("select", { ariaLabel: "Attribute" }, new Option("Choose…", ""));
-  for (const one of offered.keys()) name.append(new Option(one, one));
+  for (const group of grouped) name.append(make("optgroup", { label: group.name }, ...group.attributes.map((one) => new Option(one, one))));
   name.value = row.attribute ?? "";
   const operator = make("select", { ariaLabel: "Operator" });
   const values = make("div", { className: "vals" });
@@ -134,9 +137,14 @@ function drawRow(row, group, place) {
 function drawValues(row, known, box) {
   const takes = known?.choices.find((one) => one.operator === row.operator)?.takes ?? "none";
   row.values ??= [];
-  const number = { none: 0, one: 1, words: 1, two: 2, many: Math.max(1, row.values.length) }[takes];
+  const number = { none: 0, one: 1, words: 1, two: 2, now: 2, compares: 4, near: 4, inside: 4, many: Math.max(1, row.values.length) }[takes];
   row.values = Array.from({ length: number }, (_, place) => row.values[place] ?? "");
   box.className = `vals${takes === "two" && known.kind !== "time" ? " pair" : ""}${known?.kind === "time" ? " wide" : ""}`;
+  if (COMPUTED.has(takes)) {
+    box.className = "vals wide computed";
+    box.replaceChildren(...drawComputed(row, known, takes));
+    return;
+  }
   const inputs = [];
   for (let place = 0; place < number; place++) inputs.push(drawValue(row, known, place, number, takes));
   if (takes === "many") {
@@ -149,6 +157,39 @@ function drawValues(row, known, box) {
     inputs.push(more);
   }
   box.replaceChildren(...inputs.flat());
+}
+
+const COMPUTED = new Set(["compares", "now", "near", "inside"]);
+const COMPARED = ["=", "!=", "<", "<=", ">", ">="];
+
+/** The fields of a row that compares with another attribute, with now, or with a region. */
+function drawComputed(row, known, takes) {
+  const field = (place, label, hint = "") => {
+    const input = make("input", { ariaLabel: `${label} of ${row.attribute}`, placeholder: hint || label, autocomplete: "off", value: row.values[place] });
+    input.addEventListener("input", () => { row.values[place] = input.value; rowsChanged(); });
+    return input;
+  };
+  const choice = (place, label, options, first) => {
+    if (!row.values[place] && first) row.values[place] = options[0]?.value ?? "";
+    const given = row.values[place];
+    if (given && !options.some((one) => one.value === given)) options.push(new Option(given, given)); // younger than this page
+    const select = make("select", { ariaLabel: `${label} of ${row.attribute}` }, ...(first ? [] : [new Option("Choose…", "")]), ...options);
+    select.value = given;
+    select.addEventListener("change", () => { row.values[place] = select.value; rowsChanged(); });
+    return select;
+  };
+  const signs = () => known.choices.filter((one) => COMPARED.includes(one.operator)).map((one) => new Option(one.label, one.operator));
+  if (takes === "near") {
+    const units = ["km", "m", "mi"].map((one) => new Option(one, one));
+    return [field(0, "Latitude"), field(1, "Longitude"), field(2, "Distance"), choice(3, "Unit", units, true)];
+  }
+  if (takes === "inside") return ["South", "West", "North", "East"].map((label, place) => field(place, label));
+  if (takes === "now") return [choice(0, "Relation", signs(), true), make("span", { textContent: "now" }), field(1, "Span", "+ 2 h")];
+  const peers = [...offered.values()].filter((one) => one.peers === known.peers && one.name !== row.attribute);
+  const parts = [choice(0, "Relation", signs(), true), choice(1, "Other attribute", peers.map((one) => new Option(one.name, one.name)), false)];
+  if (known.kind === "numeric") parts.push(field(2, "Times", "times 1"), field(3, "Plus", "plus 0"));
+  else if (known.kind === "time") parts.push(field(3, "Plus", "+ 2 h"));
+  return parts;
 }
 
 let lists = 0;
