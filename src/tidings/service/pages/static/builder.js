@@ -165,7 +165,7 @@ const COMPARED = ["=", "!=", "<", "<=", ">", ">="];
 /** The fields of a row that compares with another attribute, with now, or with a region. */
 function drawComputed(row, known, takes) {
   const field = (place, label, hint = "") => {
-    const input = make("input", { ariaLabel: `${label} of ${row.attribute}`, placeholder: hint || label, autocomplete: "off", value: row.values[place] });
+    const input = make("input", { ariaLabel: `${label} of ${row.attribute}`, title: label, placeholder: hint || label, autocomplete: "off", value: row.values[place] });
     input.addEventListener("input", () => { row.values[place] = input.value; rowsChanged(); });
     return input;
   };
@@ -178,17 +178,18 @@ function drawComputed(row, known, takes) {
     select.addEventListener("change", () => { row.values[place] = select.value; rowsChanged(); });
     return select;
   };
+  const word = (textContent) => make("span", { textContent });
   const signs = () => known.choices.filter((one) => COMPARED.includes(one.operator)).map((one) => new Option(one.label, one.operator));
   if (takes === "near") {
     const units = ["km", "m", "mi"].map((one) => new Option(one, one));
-    return [field(0, "Latitude"), field(1, "Longitude"), field(2, "Distance"), choice(3, "Unit", units, true)];
+    return [field(0, "Latitude"), field(1, "Longitude"), word("within"), field(2, "Distance"), choice(3, "Unit", units, true)];
   }
   if (takes === "inside") return ["South", "West", "North", "East"].map((label, place) => field(place, label));
-  if (takes === "now") return [choice(0, "Relation", signs(), true), make("span", { textContent: "now" }), field(1, "Span", "+ 2 h")];
+  if (takes === "now") return [choice(0, "Relation", signs(), true), word("now"), field(1, "Span", "+ 2 h")];
   const peers = [...offered.values()].filter((one) => one.peers === known.peers && one.name !== row.attribute);
   const parts = [choice(0, "Relation", signs(), true), choice(1, "Other attribute", peers.map((one) => new Option(one.name, one.name)), false)];
-  if (known.kind === "numeric") parts.push(field(2, "Times", "times 1"), field(3, "Plus", "plus 0"));
-  else if (known.kind === "time") parts.push(field(3, "Plus", "+ 2 h"));
+  if (known.kind === "numeric") parts.push(word("times"), field(2, "Times", "1"), word("plus"), field(3, "Plus", "0"));
+  else if (known.kind === "time") parts.push(word("plus"), field(3, "Plus", "2 h"));
   return parts;
 }
 
