@@ -4,6 +4,8 @@ against real processes on loopback.
 - `sh`: a script; what it assigns is there in the next one. A block that is one command which goes on (a service, a
   receiver, a pipeline) is a terminal of its own: it runs until the story ends.
 - `py`: a program. Any block whose first line is a comment with a file's name is that file.
+- `diff`: lines of a file to change by hand. `-` and unmarked lines stand in it, in this order; `…` stands for the rest
+  of a line. `+` lines come after them.
 - `text`: what the block before it prints; lines in their order, `…` stands for anything.
 
 Ports are replaced by free ones, everywhere on the page.
@@ -30,7 +32,7 @@ from tests.docs.pages import ROOT, Block, first_missing, page_blocks
 
 PATIENCE = 600.0  # seconds; the machine may be busy
 PORTS = (8080, 8090, 8099)
-LANGUAGES = ("sh", "py", "toml", "text")
+LANGUAGES = ("sh", "py", "toml", "text", "diff")
 _GOES_ON = re.compile(
     r"(make run|tidings (serve|demo|outbox|pipeline(?!.*--once)|feed run(?!.*--once))|python receiver\.py)\b"
 )
@@ -108,7 +110,31 @@ class Story:
             (self.folder / named[1]).write_text(self.here(block.text), encoding="utf-8")
         return named is not None
 
+    def change(self, block: Block) -> None:
+        """Changes the file that a `diff` names as its reader would."""
+        first, *changes = block.text.splitlines()
+        file = self.folder / first.removeprefix("--- ")
+        lines = file.read_text(encoding="utf-8").splitlines()
+        at = 0
+        for change in changes:
+            sign, text = change[0], change[1:]
+            if sign == "+":
+                lines.insert(at, text)
+                at += 1
+                continue
+            whole = [line == text or (text.endswith("…") and line.startswith(text[:-1])) for line in lines]
+            assert True in whole[at:], f"{block.name}: no line {text!r} in {file.name}:\n" + "\n".join(lines)
+            at = whole.index(True, at)
+            if sign == "-":
+                del lines[at]
+            else:
+                at += 1
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
     def _do(self, block: Block, fails: bool) -> str | Terminal:
+        if block.language == "diff":
+            self.change(block)
+            return ""
         text = self.here(block.text)
         if self.save(block) or block.language == "toml":  # a piece of a file is read by test_parsed
             return ""

@@ -33,6 +33,7 @@ OTHERS = {
     "docs/how-to/kafka-and-folders.md", "docs/reference/api.md", "docs/reference/scopes.md",
     "docs/reference/xml.md",
     "docs/how-to/spark-cluster.md",  # test_spark_cluster.py
+    "docs/how-to/real-files.md",  # test_real_files.py
     "docs/client.md",  # tests/client/test_guide.py
     "docs/how-to/use-from-typescript.md",  # tests/service/contract/test_clients.py
     "docs/feeds.md",  # tests/feeds/test_guide.py
