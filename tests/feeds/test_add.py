@@ -134,3 +134,9 @@ def test_paths_of_categories_grow_node_by_node(ann: Client) -> None:
     domain = ann.schema().domain("shelf")
     assert domain is not None
     assert domain.hierarchy.nodes == ("Shoes", "Clothing", "Clothing > Shoes", "Clothing > Hats")
+
+    Path("d.json").write_text(json.dumps([{"id": "4", "c": ["Hats"]}]))  # not the one below Clothing
+    assert Feed(mapping, ann).once().appended == 1
+    domain = ann.schema().domain("shelf")
+    assert domain is not None
+    assert domain.hierarchy.nodes[-1] == "Hats"

@@ -241,3 +241,8 @@ def test_paths_of_logs_and_calendars_are_checked(tmp_path: Path) -> None:
     for format, path in (("log", "hosst"), ("icalendar", "sum mary")):
         with pytest.raises(WrongMapping, match="the path"):
             mapping_of({"file": "d", "format": format, "event_type": "t", "fields": {"a": path}}, "m.toml", tmp_path)
+
+
+def test_a_file_named_csv_may_begin_with_a_bracket() -> None:
+    table = Content("x.csv", b"[a],b\n1,2\n")
+    assert recognized(table, "x.csv").format == "csv"
