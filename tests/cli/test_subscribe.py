@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 from tests.cli.conftest import CAR, Tidings, lines
 from tests.client.matched import match_all
@@ -88,3 +89,37 @@ def test_following_until_interrupted(server: Service, tidings: Tidings) -> None:
         _, errors = follower.communicate(timeout=120)
     assert follower.returncode == 0
     assert "Traceback" not in errors
+
+
+def test_names_are_given_listed_and_changed(server: Service, tidings: Tidings) -> None:
+    id = tidings("subscribe", "brand = mini", "--name", "Minis", "--note", "one\ntwo").stdout.strip()
+    tidings("subscribe", "brand = opel", "--name", "an Opel")
+    told = tidings("subscriptions").stdout
+    assert told.index("an Opel") < told.index("Minis"), "sorted without regard to case"
+    assert tidings("edit", id, "--name", "Mini cars").stderr == f"{id} is changed\n"
+    listed = {one["name"]: one["note"] for one in lines(tidings("subscriptions", "--json").stdout)}
+    assert listed == {"an Opel": None, "Mini cars": "one\ntwo"}
+    assert json.loads(tidings("edit", id, "--name", "", "--json").stdout)["name"] is None
+
+
+def test_export_and_import(server: Service, tidings: Tidings, tmp_path: Path) -> None:
+    id = tidings("subscribe", "brand = mini", "--name", "Minis").stdout.strip()
+    file = tmp_path / "mine.jsonl"
+    assert tidings("subscriptions", "export", str(file)).stderr == "1 subscription\n"
+    assert lines(file.read_text()) == [{"id": id, "filter": "brand = 'mini'", "name": "Minis"}]
+    again = tidings("subscriptions", "import", str(file))
+    assert (again.exit_code, again.stderr) == (0, "0 subscriptions imported, 1 existed already\n")
+    with file.open("a") as more:
+        more.write('\n{"filter": "brand = opel"}\n{"filter": "brandy = opel"}\nnonsense\n')
+    tail = server.store.tail()
+    wrong = tidings("subscriptions", "import", str(file))
+    assert (wrong.exit_code, server.store.tail()) == (1, tail), "all or nothing"
+    assert "line 4: line 1, column 1: no attribute 'brandy'; did you mean 'brand'?" in wrong.stderr
+    assert "line 5: " in wrong.stderr
+    assert "2 lines cannot be imported, so nothing was" in wrong.stderr
+    some = tidings("subscriptions", "import", str(file), "--partial", "--json")
+    assert some.exit_code == 1
+    assert [(one["line"], one["status"]) for one in lines(some.stdout)] == [
+        (1, "duplicate"), (3, "accepted"), (4, "refused"), (5, "refused"),
+    ]  # fmt: skip
+    assert "1 subscription imported, 1 existed already, 2 refused" in some.stderr
