@@ -19,7 +19,7 @@ from tidings.matching.boxes.second_look import second_look
 from tidings.matching.compiled import inlined, kernel
 from tidings.matching.index.access import ALL, BOTH, BOUND, LOWER, MIXED, PREFIX, SUFFIX, UPPER, mix, spread
 from tidings.matching.index.bitmap_rows import intersect_rows, next_candidate
-from tidings.matching.index.slices import copy, copy_inside, copy_inside_both, first_above, within
+from tidings.matching.index.slices import copy, copy_inside, copy_inside_both, first_above, places_inside, within
 
 CANDIDATES, TESTED, OPEN_MATCHES = 0, 1, 2  # indices in `counts`
 
@@ -119,8 +119,17 @@ def find_matches(
                             n = copy_inside_both(number, low, high, first_sides, start, stop, second, third, out, n)
                         counts[CANDIDATES] += stop - start
                         continue
+                # With residuals, boxes whose sides hold are listed first, without a branch, where matches will be.
+                listed, at, listed_to = False, n, n
+                if (width == 1 or width == 2) and (how == LOWER or how == UPPER) and stop > start:
+                    second = least[e, side_dimension[base + width - 1]]
+                    if width == 1 or (second >= 0 and second == greatest[e, side_dimension[base + 1]]):
+                        listed = True
+                        listed_to = places_inside(low, high, base - origin * width, width, start, stop, second, out, n)
+                        counts[CANDIDATES] += stop - start
+                known_set, known_verdict = np.int64(-1), NO  # boxes side by side often share their residuals
                 words = 0
-                if stop - start > 1 and len(bit_cluster):
+                if not listed and stop - start > 1 and len(bit_cluster):
                     place = np.searchsorted(bit_cluster, cluster)
                     if place < len(bit_cluster) and bit_cluster[place] == cluster:
                         start, stop = np.int64(cluster_start[cluster]), np.int64(cluster_start[cluster + 1])
@@ -134,17 +143,24 @@ def find_matches(
                         counts[CANDIDATES] += n - before
                 box = start - 1
                 while True:
-                    box = next_candidate(box + 1, start, stop, words, accumulator)
-                    if box >= stop:
-                        break
-                    counts[CANDIDATES] += 1
-                    if answer == MIXED:
-                        side = mixed_offsets[first_mixed[group] + box - origin]
-                        end = mixed_offsets[first_mixed[group] + box - origin + 1]
+                    side, end = np.int64(0), np.int64(0)
+                    if listed:
+                        if at == listed_to:
+                            break
+                        box = np.int64(out[at])
+                        at += 1
                     else:
-                        side = base + (box - origin) * width
-                        end = side + width
-                    counts[TESTED] += end - side
+                        box = next_candidate(box + 1, start, stop, words, accumulator)
+                        if box >= stop:
+                            break
+                        counts[CANDIDATES] += 1
+                        if answer == MIXED:
+                            side = mixed_offsets[first_mixed[group] + box - origin]
+                            end = mixed_offsets[first_mixed[group] + box - origin + 1]
+                        else:
+                            side = base + (box - origin) * width
+                            end = side + width
+                        counts[TESTED] += end - side
                     # Inlined by hand: a function that takes these arrays would halve the rate (measured on flights).
                     while side < end:
                         d = side_dimension[side]
@@ -161,7 +177,9 @@ def find_matches(
                     if side < end:
                         continue
                     verdict = YES
-                    if has_residuals:
+                    if has_residuals and residual_set[box] == known_set:
+                        verdict = known_verdict
+                    elif has_residuals:
                         # The frequent kinds are tested inline: a call with this many arrays costs 200 ns.
                         r, last_r = set_offsets[residual_set[box]], set_offsets[residual_set[box] + 1]
                         while r < last_r and verdict == YES:
@@ -196,6 +214,8 @@ def find_matches(
                                 e, r, last_r, residuals, pool, least, greatest, starts, stops, sets, relations,
                                 constants, numbers, instants,
                             )  # fmt: skip
+                        if verdict & ASK == 0:
+                            known_set, known_verdict = np.int64(residual_set[box]), verdict
                         if verdict & ASK and not look_again(e, group, cluster, box, index, choices):
                             verdict = NO
                     if verdict != NO:
