@@ -37,6 +37,7 @@ ONLY_READ = {
     "": "commands.md: sessions with a server, or that go on: their commands are parsed by the real command line",
     "sh": "commands.md, performance.md: they measure for minutes: parsed likewise",
     "ini": "a unit of systemd, which tests cannot start: its form is read, and its command parsed likewise",
+    "diff": "it is applied by the test of the page's story",
     "nginx": "there may be no nginx: its braces are counted and the address must be the service's own",
 }
 
