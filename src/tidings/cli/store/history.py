@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -64,9 +65,15 @@ def _spare_pandas() -> None:
     if Path(sys.argv[0]).name == "tidings" and "pandas" not in sys.modules:
         import pyarrow as pa
 
-        sys.modules["pandas"] = None  # type: ignore[assignment]
+        sys.meta_path.insert(0, _NoPandas())
         pa.array([0]).to_numpy()  # Arrow looks for pandas once
-        del sys.modules["pandas"]
+        del sys.meta_path[0]
+
+
+class _NoPandas(MetaPathFinder):
+    def find_spec(self, fullname: str, path: object, target: object = None) -> None:
+        if fullname == "pandas":
+            raise ModuleNotFoundError(fullname)
 
 
 class Problems:

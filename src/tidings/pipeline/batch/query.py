@@ -37,7 +37,7 @@ STORED = pa.schema(
     [("position", pa.int64()), ("accepted", pa.int64()), ("payload", pa.string()), ("problem", pa.string())]
 )
 _LOOKED_AT = ["position", "accepted"]
-_NO_EVENTS = pa.RecordBatch.from_pylist([], schema=STORED)
+_NO_EVENTS = pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in STORED], schema=STORED)
 _MOST_STRETCHES = 16  # read together; the first few events come sooner
 _MANY_BYTES = 8 << 20  # of columns read together
 _MOST_BYTES = 32 << 20  # of payloads that are copied: a stretch of larger events is always read from the journal
