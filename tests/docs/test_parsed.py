@@ -30,6 +30,7 @@ RUN = {
     "py": "test_stories, tests/client/test_guide.py and tests/feeds/test_guide.py",
     "text": "test_stories: compared with what is printed",
     "toml": "test_stories, where it is a file; all of them are read below",
+    "diff": "test_stories: changes a file as its reader would",
     "sql": "test_stories: on a PostgreSQL of its own",
     "ts": "tests/service/contract/test_clients.py: compiled in strict mode and run",
 }
@@ -37,7 +38,6 @@ ONLY_READ = {
     "": "commands.md: sessions with a server, or that go on: their commands are parsed by the real command line",
     "sh": "commands.md, performance.md: they measure for minutes: parsed likewise",
     "ini": "a unit of systemd, which tests cannot start: its form is read, and its command parsed likewise",
-    "diff": "it is applied by the test of the page's story",
     "nginx": "there may be no nginx: its braces are counted and the address must be the service's own",
 }
 
