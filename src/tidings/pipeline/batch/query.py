@@ -41,6 +41,7 @@ _NO_EVENTS = pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in ST
 _MOST_STRETCHES = 16  # read together; the first few events come sooner
 _MANY_BYTES = 8 << 20  # of columns read together
 _MOST_BYTES = 32 << 20  # of payloads that are copied: a stretch of larger events is always read from the journal
+_ROWS = 10_000  # of the journal, read together
 _PAYLOADS = 2_000  # fetched together
 _SPARK_FROM = 1_000_000  # positions that nobody has copied: only then two cores gain what a session takes to start
 _log = logging.getLogger(__name__)
@@ -58,10 +59,12 @@ def matching(
     return selected(spark, store, filter, after, upto)
 
 
-def scan(store: Store, filter: Filter, after: int, upto: int, payloads: bool = True) -> Iterator[tuple[Any, Any]]:
+def scan(
+    store: Store, filter: Filter, after: int, upto: int, payloads: bool = True, size: int = _ROWS
+) -> Iterator[tuple[Any, Any]]:
     """Goes through the events at the positions (after, upto], piece by piece: the position and time of acceptance of
-    each, and as a batch of `STORED` those that match or cannot be read."""
-    for piece in look(store, filter, after, upto):
+    each, and as a batch of `STORED` those that match or cannot be read. Without copies, a piece has at most `size`."""
+    for piece in look(store, filter, after, upto, size):
         yield from _with_payloads(store, piece) if payloads else [(piece.looked_at, piece.found())]
 
 
@@ -92,9 +95,9 @@ class Piece(NamedTuple):
         return with_problems(made, list(self.problems), STORED)
 
 
-def look(store: Store, filter: Filter | None, after: int, upto: int) -> Iterator[Piece]:
+def look(store: Store, filter: Filter | None, after: int, upto: int, size: int = _ROWS) -> Iterator[Piece]:
     """Goes through the events at the positions (after, upto]; without a filter all of them match."""
-    pieces = _Scan(store, filter).pieces(after, upto)
+    pieces = _Scan(store, filter, size).pieces(after, upto)
     return (piece for piece in pieces if len(piece.batch) or piece.problems)
 
 
@@ -108,8 +111,8 @@ def is_for_spark(store: Store, after: int, upto: int, least: int | None = None) 
 
 
 class _Scan:
-    def __init__(self, store: Store, filter: Filter | None) -> None:
-        self._store = store
+    def __init__(self, store: Store, filter: Filter | None, size: int) -> None:
+        self._store, self._size = store, size
         self._whole = store.tail() // STRETCH  # the stretches below have their last entry
         self._catalog = store.catalog()  # after the tail: it reads everything up to there
         self._filter = None if filter is None else OneFilter(filter, self._catalog)
@@ -146,7 +149,7 @@ class _Scan:
                 yield self._piece(_between(batch, after, upto), _between(page, after, upto), told)
                 return
         first, last = STRETCH * stretch, STRETCH * (stretch + 1)
-        for page in self._store.event_rows(max(first, after), min(last, upto)):
+        for page in self._store.event_rows(max(first, after), min(last, upto), self._size):
             batch, problems = _decoded(page, self._catalog)
             yield self._piece(batch, page, problems)
 

@@ -225,7 +225,7 @@ def _scanned(store: Store, filter: Filter | None, after: int, upto: int, size: i
     if filter is not None:
         from tidings.pipeline.batch.query import scan
 
-        yield from scan(store, filter, after, upto)
+        yield from scan(store, filter, after, upto, size=size)
         return
     import pyarrow as pa
 
