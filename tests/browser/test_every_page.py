@@ -43,6 +43,7 @@ def _furnished(service: Service, page: Page) -> list[str]:
         f"/pages/events/{position}",
         "/pages/subscriptions",
         "/pages/subscriptions/new",
+        "/pages/subscriptions/import",
         f"/pages/subscriptions/{id}",
         f"/pages/subscriptions/{id}/edit",
         f"/pages/subscriptions/{id}/why/{position}",
