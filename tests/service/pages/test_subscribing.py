@@ -125,7 +125,7 @@ def test_without_a_script_a_filter_can_be_checked(service: Service, ann: Visitor
         service.client.post("/v1/events", json=car(f"e{number}", year=1990 + number))
     ann.get(f"{MINE}/new")
     ann.submit(f"{MINE}/new", text="year > 1990", check="1")
-    assert "Matches 2 of the last 3 events." in ann.text
+    assert "Matches 2 of the last 3 events of type car." in ann.text
     assert service.store.subscriptions("ann") == []
 
 
@@ -134,7 +134,7 @@ def test_an_edited_subscription_is_not_found_by_itself(ann: Visitor) -> None:
     id = ann.subscribe("year > 1990")
     ann.get(f"{MINE}/{id}/edit")
     ann.submit(f"{MINE}/{id}/edit", check="1")
-    assert "There are no events yet to try it on" in ann.text
+    assert "There are no events yet of a type that it can match." in ann.text
     assert "already covers it" not in ann.text
     ann.get(f"{MINE}/new")
     ann.submit(f"{MINE}/new", text="year > 1990", check="1")
