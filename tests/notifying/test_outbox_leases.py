@@ -223,12 +223,14 @@ def test_what_failed_for_good_and_notices_are_forgotten_too(store: Store, clock:
         send_all(store, dead, clock)
     assert (states(store), states(store, "t")) == ([("dead", 10)], [("due", 1)])
     given_up, held = deliveries(store)[0].number, deliveries(store, "t")[0].number
-    clock.tick(27 * DAY)  # the notice is 30 days old, what was given up is not
+    assert [notice.subscription for notice in store.notices_of(OWNER)] == ["t", "s"]
+    clock.tick(27 * DAY)  # the notice on t's channel is 30 days old, what was given up and the notice on it are not
     send_all(store, dead, clock)
-    assert (store.notices_of(OWNER), len(states(store))) == ([], 1)
+    assert ([notice.subscription for notice in store.notices_of(OWNER)], len(states(store))) == (["s"], 1)
     clock.tick(4 * DAY)
     send_all(store, dead, clock)
     assert (states(store), store.attempts_of(given_up)) == ([], [])
+    assert [notice.subscription for notice in store.notices_of(OWNER)] == []
     assert states(store, "t") == [("dead", 1)]  # nobody resumed its channel in all that time
     assert len(store.attempts_of(held)) == 2
 

@@ -45,7 +45,7 @@ def test_from_a_file_to_a_mapping_and_a_schema(service: Service, ann: Visitor) -
     assert "Effect on the first records" in ann.text
 
     def press(act: str) -> None:
-        ann.page = ann.client.post(FEEDS, data={**corrected, "act": act}, follow_redirects=True)
+        ann.page = ann.client.post(FEEDS, data={**corrected, "result": act}, follow_redirects=True)
 
     press("mapping")
     assert ann.page.headers["content-disposition"] == 'attachment; filename="boats.toml"'

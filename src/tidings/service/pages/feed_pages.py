@@ -55,7 +55,7 @@ async def guess(request: Request) -> Response:
         return _page(request, form, problem=str(error), status=422)
     except TookTooLong:
         return _page(request, form, problem="it took too long to read; try a smaller part of the file", status=503)
-    act = form.one("act")
+    act = form.one("result")
     if made.mapping and act == "mapping":
         return _download(made.mapping.encode(), "application/toml", f"{_stem(place)}.toml")
     if made.mapping and act == "changes":

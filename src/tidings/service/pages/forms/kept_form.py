@@ -26,8 +26,10 @@ ACTION = "kept_action"  # the field of the log-in that says where the form went
 OWNER = "kept_owner"  # whose it was, '' for a guest
 FIELD = "kept:"  # before the name of each of its fields
 SECRET_FIELDS = frozenset({PROOF, "password", "again", "old", "new", "token"})  # never written into a page again
-PRESSED = frozenset({"more", "check", "piece"})  # which button it was, or that a script asked: not the form's own
-HIDDEN = frozenset({"key", "type", "back", "upto", "number", "before", "act", "fresh", "go"})  # nobody types into them
+# Which button it was, or that a script asked: not the form's own.
+PRESSED = frozenset({"more", "check", "piece", "confirm", "afresh", "result"})
+# Nobody types into them.
+HIDDEN = frozenset({"key", "type", "back", "upto", "number", "before", "act", "fresh", "go", "guessed", "domain"})
 _MOST_FIELDS = 500
 _LARGEST = 64 << 10  # characters
 _PAGES = "/pages/"
