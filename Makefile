@@ -35,11 +35,11 @@ tour: setup  ## without a service: a schema, filters, events, matches, an explan
 # Four at once on two cores: for part of the time a test waits for a disk, a process or a clock. Work is stolen
 # rather than dealt out, so that neighbours stay together and share what they set up (Spark, PostgreSQL).
 test: setup  ## all that is quick
-	@$(BIN)/python -m pytest -n 4 --dist worksteal -m 'not slow'
+	@$(BIN)/python -m pytest -n 4 --dist worksteal -m 'not slow' --durations 20
 
 # Three at once: these wait less, and some start a whole cluster.
 test-slow: setup  ## what takes long
-	@$(BIN)/python -m pytest -n 3 --dist worksteal -m slow
+	@$(BIN)/python -m pytest -n 3 --dist worksteal -m slow --durations 20
 
 test-again: setup  ## what failed last time, one test at a time
 	@$(BIN)/python -m pytest --last-failed --last-failed-no-failures none
