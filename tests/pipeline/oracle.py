@@ -21,7 +21,7 @@ Pairs = set[tuple[int, str]]
 
 @dataclass
 class _Standing:
-    filter: Filter
+    filter: Filter | None  # None: a composite
     expiry: Instant | None
     paused: bool = False
 
@@ -38,11 +38,11 @@ def notifications_of(store: Store) -> Pairs:
                 catalog = grow(catalog, json_form.read_change(body))
             case "subscribe":
                 expiry = validated_instant(body.get("expiry"))
-                standing[body["id"]] = _Standing(Filter.parse(body["filter"], catalog), expiry)
+                standing[body["id"]] = _Standing(_filter(body, catalog), expiry)
             case "edit":
                 one = standing[body["id"]]
-                if "filter" in body:
-                    one.filter = Filter.parse(body["filter"], catalog)
+                if "filter" in body or "composite" in body:
+                    one.filter = _filter(body, catalog)
                 if "expiry" in body:
                     one.expiry = validated_instant(body["expiry"])
             case "withdraw":
@@ -55,9 +55,14 @@ def notifications_of(store: Store) -> Pairs:
                 bindings = validate(body, catalog).bindings()
                 for id, one in standing.items():
                     expired = one.expiry is not None and entry.accepted >= one.expiry
-                    if not one.paused and not expired and matches(one.filter.tree, bindings, catalog):
+                    counts = one.filter is not None and not one.paused and not expired
+                    if counts and matches(one.filter.tree, bindings, catalog):  # type: ignore[union-attr]
                         found.add((entry.position, id))
     return found
+
+
+def _filter(body: dict[str, str], catalog: Catalog) -> Filter | None:
+    return None if "composite" in body else Filter.parse(body["filter"], catalog)
 
 
 def validated_instant(text: str | None) -> Instant | None:

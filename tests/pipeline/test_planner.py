@@ -28,7 +28,7 @@ from tidings.pipeline.stream.payloads import read_payloads
 from tidings.pipeline.stream.stage import MatchStage
 from tidings.pipeline.stream.staging import StagedFiles
 from tidings.pipeline.stream.stretch import Stretch
-from tidings.store import Store
+from tidings.store import Edit, Store, Subscribe
 
 
 @pytest.fixture
@@ -68,6 +68,23 @@ def test_published_step_by_step(store: Store, plans: Plans, seed: int) -> None:
         store.append(list(market.drafts(30, changes=0.3)))
         published = planner.catch_up()
     assert answers(store, plans, published) == notifications_of(store)
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_composites_are_not_matched_as_filters(store: Store, plans: Plans, anew: bool) -> None:
+    """Not when they are posted, nor when a filter becomes a composite; and again when it becomes a filter."""
+    planner, market, pair = Planner(store, plans), Market(7), "[price < 50] before [price > 50] within 1 h"
+    store.append([Subscribe("a", "price >= 0"), Subscribe("b", "price >= 0"), Subscribe("c", composite=pair)])
+    for edit in (Edit("a", composite=pair), Edit("c", "price < 50"), Edit("b", composite=pair), Edit("b", "price < 9")):
+        store.append([market.event() for _ in range(5)])
+        planner = Planner(store, Plans(plans.folder.with_name(edit.id))) if anew else planner
+        planner.catch_up()
+        store.append([edit])
+    store.append([market.event() for _ in range(5)])
+    published = planner.catch_up()
+    found = answers(store, Plans(plans.folder.with_name("b")) if anew else plans, published)
+    assert found == notifications_of(store)
+    assert {id for _, id in found} == {"a", "b", "c"}
 
 
 def test_nothing_new_is_not_published_again(store: Store, plans: Plans) -> None:

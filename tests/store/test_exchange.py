@@ -108,6 +108,9 @@ EDITS = {
     "number": ({"id": "b", "expiry": 7}, "its expiry must be an Instant"),
     "delivery": ({"id": "b", "delivery": None}, "its delivery must be"),
     "filter": ({"id": "b", "filter": None, "expiry": None}, "its filter must be text"),
+    "both": ({"id": "b", "filter": "price < 3", "composite": "[price < 3]"}, "its filter must be left out"),
+    "composite": ({"id": "b", "composite": 5}, "its composite must be text"),
+    "frame": ({"id": "b", "composite": "[price < 3] before [price > 3]"}, "needs a frame of time"),
     "words": ({"id": "b", "filter": "prise < 3"}, "no attribute 'prise'"),
 }
 

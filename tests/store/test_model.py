@@ -35,6 +35,7 @@ from tidings.store import (
 
 IDS = st.sampled_from(["a", "b", "c"])
 FILTERS = st.sampled_from(["price < 3", "price < 4", "brand = 'red'", "nonsense"])
+COMPOSITES = st.sampled_from(["[price < 3] before [brand = 'red'] within 1 min", "[price < 3] before [price > 4]"])
 WORDS = st.sampled_from(["red", "green"])
 
 
@@ -42,7 +43,10 @@ WORDS = st.sampled_from(["red", "green"])
 def subscribes(draw: st.DrawFn) -> Subscribe:
     expiry = draw(st.none() | st.integers(0, 30))
     owner = draw(st.sampled_from(["", "ann", "bob"]))
-    return Subscribe(draw(IDS), draw(FILTERS), owner, None if expiry is None else Instant(START + expiry * 1_000_000))
+    until = None if expiry is None else Instant(START + expiry * 1_000_000)
+    if draw(st.booleans()):
+        return Subscribe(draw(IDS), owner=owner, expiry=until, composite=draw(COMPOSITES))
+    return Subscribe(draw(IDS), draw(FILTERS), owner, until)
 
 
 @st.composite
@@ -50,7 +54,8 @@ def edits(draw: st.DrawFn) -> Edit:
     expiry = draw(
         st.just(KEEP) | st.none() | st.integers(0, 30).map(lambda seconds: Instant(START + seconds * 1_000_000))
     )
-    return Edit(draw(IDS), draw(st.none() | FILTERS), expiry, draw(st.sampled_from([KEEP, "", "post"])))
+    filter, composite = draw(st.none() | FILTERS), draw(st.none() | COMPOSITES)
+    return Edit(draw(IDS), filter, expiry, draw(st.sampled_from([KEEP, "", "post"])), composite=composite)
 
 
 DRAFTS: st.SearchStrategy[Draft] = st.one_of(
@@ -73,7 +78,7 @@ class Model:
     tail: int = 5
     words: set[str] = field(default_factory=lambda: {"mini", "opel"})
     events: dict[str, int] = field(default_factory=dict)
-    filters: dict[str, str] = field(default_factory=dict)
+    filters: dict[str, tuple[str, bool]] = field(default_factory=dict)  # with whether it is a composite
     owners: dict[str, str] = field(default_factory=dict)
     expiries: dict[str, int] = field(default_factory=dict)
     spans: list[list[object]] = field(default_factory=list)
@@ -97,7 +102,12 @@ class Model:
             self.forget(id)
 
     def legal(self, text: str) -> bool:
-        return text != "nonsense" and ("red" not in text or "red" in self.words)
+        framed = "before" not in text or "within" in text
+        return text != "nonsense" and framed and ("red" not in text or "red" in self.words)
+
+    def open(self, id: str) -> None:
+        text, composite = self.filters[id]
+        self.spans.append([id, self.tail, None, text, self.owners[id], composite])
 
     def decide(self, draft: Draft, now: int) -> str:
         match draft:
@@ -114,15 +124,16 @@ class Model:
                     return "refused"
                 self.tail += 1
                 self.words.add(word)
-            case Subscribe(id, text, owner, expiry):
+            case Subscribe(id, filter, owner, expiry):
+                text = filter or draft.composite
                 if id in self.filters or not self.legal(text) or (expiry is not None and expiry <= now):
                     return "refused"
                 self.tail += 1
-                self.filters[id] = text
+                self.filters[id] = text, not filter
                 if expiry is not None:
                     self.expiries[id] = expiry
                 self.owners[id] = owner
-                self.spans.append([id, self.tail, None, text, owner])
+                self.open(id)
             case Withdraw(id):
                 if id not in self.filters:
                     return "refused"
@@ -136,8 +147,11 @@ class Model:
                 if id not in self.filters or self.open_span(id):
                     return "refused"
                 self.tail += 1
-                self.spans.append([id, self.tail, None, self.filters[id], self.owners[id]])
-            case Edit(id, text, expiry, delivery):
+                self.open(id)
+            case Edit(id, changed, expiry, delivery):
+                if changed is not None and draft.composite is not None:
+                    return "refused"
+                text = draft.composite if changed is None else changed
                 nothing = text is None and expiry is KEEP and delivery is KEEP
                 passed = isinstance(expiry, Instant) and expiry <= now
                 if id not in self.filters or nothing or passed or not (text is None or self.legal(text)):
@@ -148,10 +162,10 @@ class Model:
                 elif isinstance(expiry, Instant):
                     self.expiries[id] = expiry
                 if text is not None:
-                    self.filters[id] = text
+                    self.filters[id] = text, changed is None
                     if self.open_span(id):
                         self.close(id)
-                        self.spans.append([id, self.tail, None, text, self.owners[id]])
+                        self.open(id)
             case _:
                 raise AssertionError(draft)
         return "accepted"
@@ -170,7 +184,9 @@ def check(store: Store, clock: Clock, groups: list[tuple[int, list[Draft]]]) -> 
         assert [NAMES[type(outcome)] for outcome in store.append(drafts)] == expected
     assert store.tail() == model.tail
     assert list(store.spans()) == [Span(*span) for span in model.spans]  # type: ignore[arg-type]
-    assert {one.id: one.filter for one in store.subscriptions()} == model.filters
+    for composite in (False, True):
+        assert list(store.spans(composite=composite)) == [one for one in store.spans() if one.composite is composite]
+    assert {one.id: (one.filter, one.composite) for one in store.subscriptions()} == model.filters
     owned = Counter(owner for id in model.filters if (owner := model.owners[id]))
     assert {owner: store.count_subscriptions(owner) for owner in owned} == owned
     active = sum(span[2] is None for span in model.spans)
@@ -210,7 +226,9 @@ def test_the_store_agrees_with_the_model_and_with_itself_rebuilt(
 
 def test_one_long_history_on_either_database(store: Store, clock: Clock) -> None:
     words = [Grow(AppendValue("brand", "red")), Subscribe("a", "brand = 'red'", expiry=Instant(START + 3_000_000))]
+    pair = "[price < 3] before [brand = 'red'] within 1 min"
     changes: list[Draft] = [Subscribe("b", "price < 3"), Pause("a"), Edit("a", "price < 4"), Resume("a"), Resume("a")]
+    changes += [Subscribe("c", composite=pair), Edit("b", composite=pair), Edit("c", "price < 3")]
     again: list[Draft] = [
         publish("x", brand="red"),
         publish("x", brand="red"),

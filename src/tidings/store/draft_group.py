@@ -17,6 +17,7 @@ from tidings.errors import TidingsError
 from tidings.events import Event, validate, write_event
 from tidings.events.validation import FARTHEST_AHEAD
 from tidings.language import Filter
+from tidings.language.composites import BoundComposite
 from tidings.schema import Instant, json_form
 from tidings.schema.growth import grow
 from tidings.store import tables
@@ -51,7 +52,7 @@ from tidings.store.journal.entries import (
     Subscribe,
     Withdraw,
 )
-from tidings.store.journal.fitness import check_edit, check_filter, check_members, check_quota
+from tidings.store.journal.fitness import check_edit, check_members, check_quota, check_text
 from tidings.store.journal.projections import Projections, event_key
 
 _log = logging.getLogger(__name__)
@@ -173,7 +174,7 @@ class DraftGroup:
         if draft.most is not None and self._state.owned[draft.owner] >= draft.most:
             raise QuotaReached(draft.most)
         self._not_passed(draft.id, draft.expiry)
-        body = {"id": draft.id, "filter": self._canonical(draft.id, draft.filter)}
+        body = {"id": draft.id, **self._canonical(draft.id, draft.filter, draft.composite or None)}
         if draft.owner:
             body["owner"] = draft.owner
         if draft.expiry is not None:
@@ -192,8 +193,8 @@ class DraftGroup:
         standing = self._known(draft.id)
         check_edit(draft)
         body: dict[str, Any] = {"id": draft.id}
-        if draft.filter is not None:
-            body["filter"] = self._canonical(draft.id, draft.filter)
+        if draft.filter is not None or draft.composite is not None:
+            body |= self._canonical(draft.id, draft.filter or "", draft.composite)
         if not isinstance(draft.expiry, Keep):
             self._not_passed(draft.id, draft.expiry)
             body["expiry"] = None if draft.expiry is None else str(draft.expiry)
@@ -227,9 +228,13 @@ class DraftGroup:
             raise NoSuchSubscription(id)
         return found
 
-    def _canonical(self, id: str, text: str) -> str:
-        check_filter(id, text)
-        return Filter.parse(text, self._state.catalog).text
+    def _canonical(self, id: str, filter: str, composite: str | None) -> dict[str, str]:
+        """The member of the journal's body that says what is wanted."""
+        if composite is not None:
+            check_text(id, "composite", composite)
+            return {"composite": BoundComposite.read(composite, self._state.catalog, self._accepted).text}
+        check_text(id, "filter", filter)
+        return {"filter": Filter.parse(filter, self._state.catalog).text}
 
     def _enter(self, kind: str, body: dict[str, Any]) -> Accepted:
         """Whatever is no event: the next position, and what follows from it."""

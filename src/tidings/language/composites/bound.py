@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from tidings.errors import expect
@@ -16,6 +17,8 @@ from tidings.language.filter import Filter
 from tidings.language.tokens import LONGEST_FILTER
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Instant
+
+_PROFILE = re.compile(r"\s*PROFILE\s*\(", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,13 @@ class BoundComposite:
     ) -> BoundComposite:
         """Reads an A-MEDIAS profile, defined at this time, and binds it; raises LanguageError."""
         return cls.of(parse_profile(text, defined, limits), text, catalog)
+
+    @classmethod
+    def read(cls, text: str, catalog: Catalog, defined: Instant, limits: CompositeLimits = LIMITS) -> BoundComposite:
+        """Either syntax: a text that begins with `PROFILE(` is an A-MEDIAS profile. Raises LanguageError."""
+        if isinstance(text, str) and _PROFILE.match(text):
+            return cls.parse_profile(text, catalog, defined, limits)
+        return cls.parse(text, catalog, limits)
 
     @classmethod
     def of(cls, parsed: Composite, text: str, catalog: Catalog) -> BoundComposite:

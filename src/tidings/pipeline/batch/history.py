@@ -75,10 +75,10 @@ def single(filter: Filter, store: Store) -> BoxMatcher:
 
 
 def spans_matcher(store: Store, after: int, upto: int) -> BoxMatcher:
-    """All subscriptions that count somewhere in (after, upto], each from its start to its stop."""
+    """All subscriptions with a filter that count somewhere in (after, upto], each from its start to its stop."""
     catalog = store.catalog()
     matcher = BoxMatcher(catalog)
-    for span in store.spans(after):
+    for span in store.spans(after, composite=False):
         if span.start > upto:
             break
         filter = Filter.parse(span.filter, catalog, NO_LIMIT)

@@ -122,7 +122,7 @@ class Planner:
         catalog = self._store.catalog()
         clear_up(self._plans.folder)
         spans = []
-        for span in self._store.spans(self._store.committed()):
+        for span in self._store.spans(self._store.committed(), composite=False):
             if span.start > upto:
                 break
             spans.append(replace(span, stop=None) if span.stop is not None and span.stop > upto else span)
@@ -161,7 +161,7 @@ class Planner:
         # One that was paused is closed already, and an edit that opens no span closes none.
         if entry.kind in _CLOSING and (opened is not None or entry.kind != "edit") and matcher.spans.is_active(id):
             matcher.withdraw(id, entry.position)
-        if opened is not None:
+        if opened is not None and not opened.composite:
             filter = Filter.parse(opened.filter, matcher.catalog, NO_LIMIT)
             matcher.add(Subscription(id, filter), entry.position, opened.owner)
 

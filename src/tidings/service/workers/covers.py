@@ -25,6 +25,7 @@ def covering(store: Store, owner: str, filter: str, besides: str = "", most: int
         standing.id
         for standing in store.subscriptions(owner, limit=_MOST_COMPARED)
         if standing.state == "active"
+        and not standing.composite
         and standing.id != besides
         and any(name in standing.filter for name in written)  # else it tests what events of this one need not have
         and covers(Filter.parse(standing.filter, catalog), bound, catalog)

@@ -10,13 +10,14 @@ from sqlalchemy import Connection, update
 
 from tidings.events import validate
 from tidings.language import Filter
+from tidings.language.composites import BoundComposite
 from tidings.schema import Catalog, Instant
 from tidings.store import tables
 from tidings.store.databases.database import Dialect
 from tidings.store.errors import BrokenJournal
 from tidings.store.exchange.rebuilder import ENTRIES_AT_ONCE, replay
 from tidings.store.journal.entries import KEEP, Edit, Entry, Subscribe
-from tidings.store.journal.fitness import check_edit, check_filter, check_members, check_names, check_quota
+from tidings.store.journal.fitness import check_edit, check_members, check_names, check_quota, check_text
 from tidings.store.journal.projections import Projections
 from tidings.store.journal.watermark import raised
 
@@ -135,13 +136,14 @@ def check(catalog: Catalog, entry: Entry, body: dict[str, Any]) -> None:
             expiry = None if "expiry" not in body else Instant.parse(body["expiry"])
             members = body.get("owner", ""), expiry, body.get("delivery", "")
             named = {"name": body.get("name", ""), "note": body.get("note", "")}
-            check_members(Subscribe(body["id"], body["filter"], *members, **named))
+            check_members(Subscribe(body["id"], body.get("filter", ""), *members, **named, **_composite(body)))
             _bind(body, catalog)
         case "edit":
             until = body.get("expiry", KEEP)
             expiry = Instant.parse(until) if isinstance(until, str) else until
-            check_edit(Edit(body["id"], body.get("filter"), expiry, body.get("delivery", KEEP)))
-            if "filter" in body:
+            delivery = body.get("delivery", KEEP)
+            check_edit(Edit(body["id"], body.get("filter"), expiry, delivery, **_composite(body)))
+            if "filter" in body or "composite" in body:
                 _bind(body, catalog)
         case "name":
             check_names(body["id"], body.get("name", KEEP), body.get("note", KEEP))
@@ -149,6 +151,14 @@ def check(catalog: Catalog, entry: Entry, body: dict[str, Any]) -> None:
             check_quota(body.get("account", ""), body["matches_per_minute"])
 
 
+def _composite(body: dict[str, Any]) -> dict[str, Any]:
+    return {"composite": body["composite"]} if "composite" in body else {}
+
+
 def _bind(body: dict[str, Any], catalog: Catalog) -> None:
-    check_filter(body["id"], body["filter"])
-    Filter.parse(body["filter"], catalog)
+    member = "composite" if "composite" in body else "filter"
+    check_text(body["id"], member, body[member])
+    if member == "composite":
+        BoundComposite.parse(body[member], catalog)
+    else:
+        Filter.parse(body[member], catalog)

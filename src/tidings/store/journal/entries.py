@@ -48,11 +48,12 @@ class Grow:
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """The filter's text is bound at its place in the journal, and its canonical text is kept. The channel is stored in
-    the same transaction. `most` is how many subscriptions the owner may have. `name` and `note` are for people."""
+    """A filter or a composite, not both. The text is bound at its place in the journal, and its canonical text is kept.
+    The channel is stored in the same transaction. `most` is how many subscriptions the owner may have. `name` and
+    `note` are for people."""
 
     id: str
-    filter: str
+    filter: str = ""
     owner: str = ""
     expiry: Instant | None = None
     delivery: str = ""
@@ -60,6 +61,7 @@ class Subscribe:
     most: int | None = None
     name: str = ""
     note: str = ""
+    composite: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,10 @@ KEEP = Keep.KEEP
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Another filter, expiry, delivery, state, channel, name or note under the same id; at least one of them. All of
-    it happens in one transaction, or nothing. A state that it has already is no error. Without a channel (None) it is
-    only read. A name or note has an entry of its own, which the planner does not see."""
+    """Another filter or composite, expiry, delivery, state, channel, name or note under the same id; at least one of
+    them. All of it happens in one transaction, or nothing. A filter may become a composite, and the reverse. A state
+    that it has already is no error. Without a channel (None) it is only read. A name or note has an entry of its own,
+    which the planner does not see."""
 
     id: str
     filter: str | None = None
@@ -100,6 +103,7 @@ class Edit:
     channel: StoredChannel | Keep | None = KEEP
     name: str | Keep = KEEP
     note: str | Keep = KEEP
+    composite: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,19 +159,22 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The positions [start, stop) at which a subscription counts with this filter; no stop: until further notice."""
+    """The positions [start, stop) at which a subscription counts with this filter, or composite; no stop: until further
+    notice."""
 
     subscription: str
     start: int
     stop: int | None
     filter: str
     owner: str = ""
+    composite: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """A subscription as it stands now. `since` is where it was posted, `span` where its open span starts. `name` and
-    `note` are what its owner calls it, '' where nothing was given; several may have the same name."""
+    `note` are what its owner calls it, '' where nothing was given; several may have the same name. The text of a
+    composite is in `filter`."""
 
     id: str
     owner: str
@@ -179,6 +186,7 @@ class Standing:
     span: int | None
     name: str = ""
     note: str = ""
+    composite: bool = False
 
 
 @dataclass(frozen=True, slots=True)

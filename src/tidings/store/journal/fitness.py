@@ -11,6 +11,7 @@ LONGEST_DELIVERY = 10_000
 LONGEST_NAME = 100
 LONGEST_NOTE = 2_000
 LARGEST_QUOTA = 10**12
+NOT_BOTH = "left out where it has a composite"
 _JOINERS = str.maketrans("", "", "\u200c\u200d")  # parts of some words and emoji, which Python calls not printable
 
 
@@ -19,11 +20,13 @@ def is_id(value: object) -> bool:
 
 
 def check_members(draft: Subscribe) -> None:
-    """All but the filter; raises UnfitSubscription."""
+    """All but the filter or composite, of which there must be one; raises UnfitSubscription."""
     if not is_id(draft.id):
         raise UnfitSubscription(str(draft.id), "id", f"text of 1 to {LONGEST_ID} printable characters")
     if not _fits(draft.owner, LONGEST_ID):
         raise UnfitSubscription(draft.id, "owner", f"text of at most {LONGEST_ID} characters, none of them zero")
+    if draft.filter and draft.composite:
+        raise UnfitSubscription(draft.id, "filter", NOT_BOTH)
     _check_delivery(draft.id, draft.delivery)
     _check_expiry(draft.id, draft.expiry)
     check_names(draft.id, draft.name, draft.note)
@@ -38,10 +41,13 @@ def check_names(id: str, name: object, note: object) -> None:
 
 
 def check_edit(draft: Edit) -> None:
-    """All but the filter, and that there is something to change; raises UnfitSubscription."""
+    """All but the filter or composite, and that there is something to change; raises UnfitSubscription."""
     kept = draft.expiry, draft.delivery, draft.state, draft.channel, draft.name, draft.note
-    if draft.filter is None and all(one is KEEP for one in kept):
-        raise UnfitSubscription(draft.id, "edit", "of its filter, expiry, delivery, state, channel, name or note")
+    if draft.filter is None and draft.composite is None and all(one is KEEP for one in kept):
+        of = "of its filter, composite, expiry, delivery, state, channel, name or note"
+        raise UnfitSubscription(draft.id, "edit", of)
+    if draft.filter is not None and draft.composite is not None:
+        raise UnfitSubscription(draft.id, "filter", NOT_BOTH)
     check_names(draft.id, draft.name, draft.note)
     if draft.state not in (KEEP, "active", "paused"):
         raise UnfitSubscription(draft.id, "state", "'active' or 'paused'")
@@ -51,10 +57,10 @@ def check_edit(draft: Edit) -> None:
         _check_delivery(draft.id, draft.delivery)
 
 
-def check_filter(id: str, filter: object) -> None:
-    """Its length is the parser's business; raises UnfitSubscription."""
-    if not isinstance(filter, str) or not is_text(filter) or "\0" in filter:
-        raise UnfitSubscription(id, "filter", "text without zero characters or halves of surrogate pairs")
+def check_text(id: str, member: str, text: object) -> None:
+    """Of a filter or composite; its length is the parser's business. Raises UnfitSubscription."""
+    if not isinstance(text, str) or not is_text(text) or "\0" in text:
+        raise UnfitSubscription(id, member, "text without zero characters or halves of surrogate pairs")
 
 
 def check_quota(account: object, matches: object) -> None:

@@ -106,9 +106,9 @@ class JournalStore:
 
     # Subscriptions
 
-    def spans(self, living_after: int = 0) -> Iterator[Span]:
-        """The spans that are open or stop after this position, by start."""
-        return subscriptions.living_spans(self.database, living_after)
+    def spans(self, living_after: int = 0, composite: bool | None = None) -> Iterator[Span]:
+        """The spans that are open or stop after this position, by start; of composites or of filters alone."""
+        return subscriptions.living_spans(self.database, living_after, composite)
 
     def spans_opened(self, after: int, upto: int) -> Iterator[Span]:
         """The spans that start after the one position and at most at the other, by start."""

@@ -100,8 +100,8 @@ class Projections:
             expiry = None if "expiry" not in body else Instant.parse(body["expiry"])
             owner, delivery = body.get("owner", ""), body.get("delivery", "")
             self.owned[owner] += 1
-            named = body.get("name", ""), body.get("note", "")
-            self._open(Standing(id, owner, body["filter"], "active", expiry, delivery, position, position, *named))
+            named = body.get("name", ""), body.get("note", ""), "composite" in body
+            self._open(Standing(id, owner, _text(body), "active", expiry, delivery, position, position, *named))
             return
         before = self.standing[id]
         match kind, before.state:
@@ -115,7 +115,7 @@ class Projections:
                 self._stand(replace(before, state="paused", span=None))
             case "resume", "paused":
                 self._open(replace(before, state="active", span=position))
-            case "edit", "active" if "filter" in body:
+            case "edit", "active" if "filter" in body or "composite" in body:
                 self._close(before, position)
                 self._open(replace(_edited(before, body), span=position))
             case "edit", _:
@@ -132,7 +132,8 @@ class Projections:
     def _open(self, standing: Standing) -> None:
         assert standing.span is not None
         self._stand(standing)
-        self._opened[standing.span] = Span(standing.id, standing.span, None, standing.filter, standing.owner)
+        members = standing.filter, standing.owner, standing.composite
+        self._opened[standing.span] = Span(standing.id, standing.span, None, *members)
 
     def _close(self, standing: Standing, stop: int) -> None:
         start = standing.span
@@ -154,7 +155,10 @@ class Projections:
         if self._touched:
             self._write_subscriptions(connection, dialect)
         if self._opened:
-            opened = ((one.start, one.stop, one.subscription, one.filter, one.owner) for one in self._opened.values())
+            opened = (
+                (one.start, one.stop, one.subscription, one.filter, one.owner, one.composite)
+                for one in self._opened.values()
+            )
             dialect.insert(connection, tables.spans, opened)
         if self._closed:
             statement = update(tables.spans).where(tables.spans.c.start == bindparam("at")).values(stop=bindparam("to"))
@@ -179,6 +183,7 @@ class Projections:
                 one.name,
                 one.note,
                 one.name.casefold(),
+                one.composite,
             )
             for one in map(self.standing.get, sorted(self._touched))
             if one is not None
@@ -205,8 +210,16 @@ class Projections:
                     connection.execute(counts.insert().values(owner=owner, subscriptions=count))
 
 
+def _text(body: dict[str, Any]) -> str:
+    """Raises KeyError."""
+    text: str = body["composite"] if "composite" in body else body["filter"]
+    return text
+
+
 def _edited(before: Standing, body: dict[str, Any]) -> Standing:
-    after = _changed(before, body, ("filter", "expiry", "delivery"))
+    if "filter" in body or "composite" in body:
+        body = body | {"filter": _text(body), "composite": "composite" in body}
+    after = _changed(before, body, ("filter", "composite", "expiry", "delivery"))
     return after if body.get("expiry") is None else replace(after, expiry=Instant.parse(body["expiry"]))
 
 
@@ -219,6 +232,5 @@ def _changed(before: Standing, body: dict[str, Any], members: tuple[str, ...]) -
 
 def read_standing(row: NamedRow) -> Standing:
     expiry = None if row.expiry is None else Instant(row.expiry)
-    return Standing(
-        row.id, row.owner, row.filter, row.state, expiry, row.delivery, row.since, row.span, row.name, row.note
-    )
+    named = row.name, row.note, bool(row.composite)
+    return Standing(row.id, row.owner, row.filter, row.state, expiry, row.delivery, row.since, row.span, *named)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from heapq import merge
 from operator import attrgetter
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, func, select
 
-from tidings.store.databases.database import Database, Dialect
+from tidings.store.databases.database import Database, Dialect, NamedRow
 from tidings.store.journal import journal
 from tidings.store.journal.entries import Span, Standing
 from tidings.store.journal.projections import read_standing
 from tidings.store.tables import CLOSED, OPEN, spans, subscription_counts, subscriptions
 
 _SPANS_AT_ONCE = 10_000
-_SPAN = select(spans.c.subscription, spans.c.start, spans.c.stop, spans.c.filter, spans.c.owner)
+_SPAN = select(spans)
 
 
 def one(connection: Connection, id: str) -> Standing | None:
@@ -50,8 +52,9 @@ def count(connection: Connection, owner: str) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def living_spans(database: Database, after: int) -> Iterator[Span]:
+def living_spans(database: Database, after: int, composite: bool | None) -> Iterator[Span]:
     """Those that are open or stop after this position, by start, as they are at the moment of the first look.
+    `composite`: only these, or only the others.
 
     Read in pages, so that no transaction stays open while somebody works with them. What changes meanwhile is set
     right: a span that closes is given as open, since its stop lies beyond the tail of that moment, and one that opens
@@ -60,7 +63,17 @@ def living_spans(database: Database, after: int) -> Iterator[Span]:
     with database.reading() as connection:
         tail = journal.tail(connection)
         closed = _starts(connection, after, tail)
-    return merge(_closed_spans(database, closed), _open_spans(database, tail), key=attrgetter("start"))
+    return merge(
+        _closed_spans(database, closed, composite), _open_spans(database, tail, composite), key=attrgetter("start")
+    )
+
+
+def _read_span(row: NamedRow) -> Span:
+    return Span(row.subscription, row.start, row.stop, row.filter, row.owner, bool(row.composite))
+
+
+def _of_kind(composite: bool | None) -> Select[Any]:
+    return _SPAN if composite is None else _SPAN.where(spans.c.composite == composite)
 
 
 def _starts(connection: Connection, after: int, upto: int) -> list[int]:
@@ -69,28 +82,28 @@ def _starts(connection: Connection, after: int, upto: int) -> list[int]:
     return sorted(connection.execute(query.with_hint(spans, "INDEXED BY spans_by_stop", "sqlite")).scalars())
 
 
-def _closed_spans(database: Database, starts: list[int]) -> Iterator[Span]:
+def _closed_spans(database: Database, starts: list[int], composite: bool | None) -> Iterator[Span]:
     for begin in range(0, len(starts), _SPANS_AT_ONCE):
         some = starts[begin : begin + _SPANS_AT_ONCE]
         with database.reading() as connection:
             rows = sorted(database.dialect.find(connection, spans.c.start, some), key=attrgetter("start"))
-        yield from (Span(row.subscription, row.start, row.stop, row.filter, row.owner) for row in rows)
+        yield from (span for span in map(_read_span, rows) if composite in (None, span.composite))
 
 
-def _open_spans(database: Database, tail: int) -> Iterator[Span]:
+def _open_spans(database: Database, tail: int, composite: bool | None) -> Iterator[Span]:
     """Those that were open when the journal ended at this position. A page has the spans that are open now, and those
     that have closed since."""
-    after = 0
+    after, chosen = 0, _of_kind(composite)
     while True:
-        still = _SPAN.where(OPEN, spans.c.start > after, spans.c.start <= tail).order_by(spans.c.start)
+        still = chosen.where(OPEN, spans.c.start > after, spans.c.start <= tail).order_by(spans.c.start)
         still = still.limit(_SPANS_AT_ONCE).with_hint(spans, "INDEXED BY spans_open", "sqlite")
         with database.reading() as connection:
             rows = list(connection.execute(still).all())
             last = rows[-1].start if len(rows) == _SPANS_AT_ONCE else tail
-            since = _SPAN.where(CLOSED, spans.c.stop > tail).with_hint(spans, "INDEXED BY spans_by_stop", "sqlite")
+            since = chosen.where(CLOSED, spans.c.stop > tail).with_hint(spans, "INDEXED BY spans_by_stop", "sqlite")
             rows += [row for row in connection.execute(since) if after < row.start <= last]
         for row in sorted(rows, key=attrgetter("start")):
-            yield Span(row.subscription, row.start, None, row.filter, row.owner)
+            yield replace(_read_span(row), stop=None)
         if last == tail:
             return
         after = last
@@ -102,7 +115,7 @@ def opened_spans(database: Database, after: int, upto: int) -> Iterator[Span]:
         with database.reading() as connection:
             rows = connection.execute(query.limit(_SPANS_AT_ONCE)).all()
         for row in rows:
-            yield Span(row.subscription, row.start, row.stop, row.filter, row.owner)
+            yield _read_span(row)
         if len(rows) < _SPANS_AT_ONCE:
             return
         after = rows[-1].start

@@ -47,7 +47,7 @@ from tidings.store.tables.notification_tables import (
     staged,
 )
 
-NEWEST_REVISION = "0018"
+NEWEST_REVISION = "0019"
 
 __all__ = [
     "A_CHANGE",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Index, Integer, LargeBinary, SmallInteger, Table, Text, text
+from sqlalchemy import Boolean, Column, Index, Integer, LargeBinary, SmallInteger, Table, Text, false, text
 
 from tidings.store.tables.base import Id, Number, metadata
 
@@ -59,7 +59,8 @@ catalog = Table(
     Column("body", Text, nullable=False),
 )
 
-# `name_key` is the name without regard to case, to sort and search by: SQLite knows only the cases of ASCII.
+# `filter` of a composite is its text, here and in spans. `name_key` is the name without regard to case, to sort and
+# search by: SQLite knows only the cases of ASCII.
 subscriptions = Table(
     "subscriptions",
     metadata,
@@ -74,6 +75,7 @@ subscriptions = Table(
     Column("name", Text, nullable=False, server_default=""),
     Column("note", Text, nullable=False, server_default=""),
     Column("name_key", Id, nullable=False, server_default=""),
+    Column("composite", Boolean, nullable=False, server_default=false()),
 )
 Index("subscriptions_of_owner", subscriptions.c.owner, subscriptions.c.id)
 Index("subscriptions_by_age", subscriptions.c.owner, subscriptions.c.since)
@@ -105,6 +107,7 @@ spans = Table(
     Column("subscription", Id, nullable=False),
     Column("filter", Text, nullable=False),
     Column("owner", Id, nullable=False, server_default=""),
+    Column("composite", Boolean, nullable=False, server_default=false()),
 )
 # What belongs to somebody. Where nobody owns anything, as with a journal alone, indices of this cost nothing.
 OWNED = text("owner <> ''")
