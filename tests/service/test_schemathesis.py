@@ -12,7 +12,8 @@ from tests.service.conftest import Service, on_sqlite
 # schema can say so, which this check expects.
 _BEYOND_SCHEMAS = "positive_data_acceptance"
 # Nobody should wait half a minute for notifications here, and no example should start a job on Spark. Of an array of
-# events, those that are valid are accepted, whatever the others are.
+# events or subscriptions, those that are valid are accepted, whatever the others are; an import that is only checked
+# answers 200.
 _SETTINGS = """
 hooks = "lines"
 
@@ -23,6 +24,10 @@ hooks = "lines"
 [[operations]]
 include-name = "POST /v1/events"
 checks.negative_data_rejection.expected-statuses = ["202", "207", "4xx"]
+
+[[operations]]
+include-name = "POST /v1/subscriptions/import"
+checks.negative_data_rejection.expected-statuses = ["200", "202", "207", "4xx"]
 """
 # Lines of JSON are sent as they are.
 _HOOKS = """
