@@ -35,16 +35,20 @@ def conjuncts(test: Test) -> Iterator[Test]:
         yield test
 
 
-def _implied(wanted: Test, facts: Sequence[Test]) -> bool:
-    if wanted in facts or any(isinstance(fact, Or) and _all_cases(wanted, fact, facts) for fact in facts):
+def _implied(wanted: Test, facts: Sequence[Test], by_cases: bool = True) -> bool:
+    """`by_cases`: one `or` among the facts may be split; splitting several would take exponential time."""
+    if wanted in facts:
+        return True
+    if by_cases and any(isinstance(fact, Or) and _in_all_cases(wanted, fact, facts) for fact in facts):
         return True
     match wanted:
         case And(terms):
-            return all(_implied(term, facts) for term in terms)
+            return all(_implied(term, facts, by_cases) for term in terms)
         case Or(terms):
-            return any(_implied(term, facts) for term in terms)
+            return any(_implied(term, facts, by_cases) for term in terms)
         case Not(term):
-            return any(isinstance(fact, Not) and _implied(fact.term, list(conjuncts(term))) for fact in facts)
+            known = list(conjuncts(term))
+            return any(isinstance(fact, Not) and _implied(fact.term, known, by_cases) for fact in facts)
         case Exists(steps):
             return not steps or any(_selects(fact, steps) for fact in facts)
         case Comparison():
@@ -55,9 +59,9 @@ def _implied(wanted: Test, facts: Sequence[Test]) -> bool:
             assert_never(wanted)
 
 
-def _all_cases(wanted: Test, either: Or, facts: Sequence[Test]) -> bool:
+def _in_all_cases(wanted: Test, either: Or, facts: Sequence[Test]) -> bool:
     others = [fact for fact in facts if fact is not either]
-    return all(_implied(wanted, [*conjuncts(term), *others]) for term in either.terms)
+    return all(_implied(wanted, [*conjuncts(term), *others], by_cases=False) for term in either.terms)
 
 
 def _selects(fact: Test, steps: Sequence[Step]) -> bool:
