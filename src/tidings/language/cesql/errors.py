@@ -1,0 +1,55 @@
+"""What can be wrong with a CESQL expression or a filters array, beside the errors that all filters share."""
+
+from __future__ import annotations
+
+from tidings.errors import LanguageError
+
+
+class IntegerTooLarge(LanguageError):
+    written: str
+    template = "{written} is outside the integers of CESQL, -2147483648 to 2147483647"
+
+
+class UnknownFunction(LanguageError):
+    name: str
+    known: tuple[str, ...]
+    template = "CESQL has no function {name!r}{hint}"
+
+
+class WrongArgumentCount(LanguageError):
+    name: str
+    count: int
+    wanted: str
+    template = "{name} takes {wanted} arguments, got {count}"
+
+
+class NeverCast(LanguageError):
+    """A literal where only another type will do: the expression could only end in an error."""
+
+    literal: object
+    type: str
+    template = "{literal!v} cannot be cast to {type}, so this could never be true"
+
+
+class NotBoolean(LanguageError):
+    """An expression whose value is a number or a text: as a filter it never passes."""
+
+    type: str
+    template = "as a filter the expression must be a Boolean, and this one is {type}; compare it, e.g. … > 3"
+
+
+class ExpressionTooLong(LanguageError):
+    what: str
+    length: int
+    limit: int
+    pictured = False
+    template = "the {what} has {length:,} characters; at most {limit:,} are allowed"
+
+
+class WrongFilters(LanguageError):
+    """A filters array breaks a rule: at which of its members, and which rule."""
+
+    path: str
+    reason: str
+    pictured = False
+    template = "{path}: {reason}"
