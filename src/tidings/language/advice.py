@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidings.errors import nearest
+from tidings.language.cesql.cloud_event import CONTEXT_ATTRIBUTES
+from tidings.language.cesql.filters import attribute_names
 from tidings.language.normal_form import Conjunction, Literal
 from tidings.language.predicates import attributes_of, kind_of
 from tidings.language.printer import print_filter
 from tidings.language.satisfiability import ALWAYS_SATISFIABLE, contradiction, never_matches
-from tidings.language.tree import And, Comparison, Contains, Exists, In, Node, Not, Or, Predicate
+from tidings.language.tree import And, Comparison, Contains, Exists, In, InDialect, Node, Not, Or, Predicate
 from tidings.schema.catalog import EVENT_TYPE, Catalog
 
 _MOST_SHOWN = 3
@@ -18,7 +20,11 @@ _LONGEST_SHOWN = 200
 
 def advice(tree: Node, conjunctions: tuple[Conjunction, ...], catalog: Catalog) -> tuple[str, ...]:
     """Warnings in plain words; none for most filters."""
-    found = dict.fromkeys((*_traps(tree, catalog), *_equalities(conjunctions, catalog)))
+    expression = _whole_expression(tree)
+    if expression is not None:  # the other warnings speak of what its author did not write
+        found = dict.fromkeys(_unknown_names(expression, catalog))
+    else:
+        found = dict.fromkeys((*_traps(tree, catalog), *_equalities(conjunctions, catalog)))
     impossible = [conjunction for conjunction in conjunctions if never_matches(conjunction, catalog)]
     if impossible:
         whole = len(impossible) == len(conjunctions)
@@ -28,6 +34,21 @@ def advice(tree: Node, conjunctions: tuple[Conjunction, ...], catalog: Catalog) 
             assert clash is not None
             found[f"{subject}: {_clash(clash)}"] = None
     return tuple(found)
+
+
+def _whole_expression(tree: Node) -> InDialect | None:
+    """The expression in another language that the filter is a translation of."""
+    last = tree.terms[-1] if isinstance(tree, And) else tree
+    return last if isinstance(last, InDialect) and last.stage != "written" else None
+
+
+def _unknown_names(expression: InDialect, catalog: Catalog) -> Iterator[str]:
+    known = (*CONTEXT_ATTRIBUTES, *(name for name in catalog.attribute_names if "." not in name))
+    for name in sorted(attribute_names(expression.meaning)):
+        if name not in known:
+            word = nearest(name, known)
+            hint = f"; did you mean {word!r}?" if word else ""
+            yield f"the schema has no attribute {name!r} yet, so every event lacks it{hint}"
 
 
 def may_warn(attribute: str, operator: str, catalog: Catalog) -> bool:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from tidings.language.dialects import translation
 from tidings.language.predicates import KINDS
 from tidings.language.scope import Scope
-from tidings.language.tree import And, Node, Not, Or
+from tidings.language.tree import And, InDialect, Node, Not, Or
 from tidings.schema.catalog import Catalog
 
 
 def bind(tree: Node, text: str, catalog: Catalog) -> Node:
     """The tree with every name looked up; `text` is only for the errors' pictures."""
-    return _bound(tree, Scope(text, catalog))
+    bound = _bound(tree, Scope(text, catalog))
+    # Only a whole filter is translated: what else is said beside an expression finds it already.
+    return translation(bound, catalog) if isinstance(bound, InDialect) and bound.stage == "written" else bound
 
 
 def _bound(node: Node, scope: Scope) -> Node:

@@ -190,6 +190,13 @@ class NotForThisKind(LanguageError):
         return " or ".join(self.needed)
 
 
+class OnlyOfEventType(LanguageError):
+    """An expression in another language speaks of the whole event."""
+
+    dialect: str
+    template = "what is written in {dialect} speaks of the whole event: write event_type {dialect} '…'"
+
+
 class NotYetSupported(LanguageError):
     construct: str
     template = "{construct} is not supported yet"

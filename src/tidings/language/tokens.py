@@ -11,8 +11,8 @@ from tidings.language.predicates import FORMS
 LONGEST_FILTER = 262_144
 
 _RESERVED = ("and", "or", "not", "any", "all", "xpath", "above")
-# These open a predicate, but are names everywhere else: attributes may have been called so before there were places.
-_SOFT = frozenset(("near", "inside"))
+# These open a predicate, but are names everywhere else: attributes may have been called so before.
+_SOFT = frozenset(("near", "inside", "cesql", "cloudevents", "checked", "translated"))
 KEYWORDS = frozenset((*_RESERVED, *filter(str.isalpha, FORMS))) - _SOFT
 NAME = re.compile(r"[^\W\d][\w.\-]*")
 

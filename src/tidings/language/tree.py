@@ -9,9 +9,13 @@ equality ignores it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from tidings.schema.values import Number, Place, Span, Value
+
+if TYPE_CHECKING:
+    from tidings.language.cesql.expression import Expression
+    from tidings.language.cesql.filters import FiltersArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +140,20 @@ class Exists:
 
 
 @dataclass(frozen=True, slots=True)
+class InDialect:
+    """`event_type cesql '…'`: the event as a CloudEvent, with the chosen event type, passes what was written in another
+    language. `checked`: what can be said in this one stands beside it. `translated`: that is all of it, and this only
+    remembers what was written."""
+
+    attribute: str
+    dialect: Literal["cesql", "cloudevents"]
+    text: str
+    stage: Literal["written", "checked", "translated"]
+    meaning: Expression | FiltersArray = field(compare=False, repr=False)
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Not:
     term: Node
 
@@ -166,6 +184,7 @@ Predicate = (
     | Contains
     | ContainsWords
     | Exists
+    | InDialect
 )
 Node = Predicate | Not | And | Or
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tidings.events.event import Bindings
+from tidings.language.dialects import trouble_of
 from tidings.language.normal_form import Literal
-from tidings.language.tree import Comparison, Contains, ContainsWords, In, Inside, Near, Not, Predicate
+from tidings.language.tree import Comparison, Contains, ContainsWords, In, InDialect, Inside, Near, Not, Predicate
 from tidings.language.words import words_of
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Kind
@@ -46,8 +47,10 @@ def marks_of(literal: Literal, event: Bindings, catalog: Catalog) -> tuple[Mark,
 
 
 def note_of(literal: Literal, event: Bindings) -> str:
-    """How far away the places of the event are, or ''."""
+    """How far away the places of the event are, why an expression ended in an error, or ''."""
     predicate = literal.term if isinstance(literal, Not) else literal
+    if isinstance(predicate, InDialect):
+        return trouble_of(predicate, event)
     if not isinstance(predicate, Near | Inside):
         return ""
     places = [one for one in event.get(predicate.attribute, ()) if isinstance(one, Place)]

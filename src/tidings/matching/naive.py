@@ -17,6 +17,7 @@ import numpy as np
 from tidings.events import EventBatch
 from tidings.events.event import NOW, Bindings
 from tidings.language import Filter
+from tidings.language.dialects import passes_dialect
 from tidings.language.normal_form import push_negation
 from tidings.language.predicates import attributes_of, chosen_attributes
 from tidings.language.tree import (
@@ -28,6 +29,7 @@ from tidings.language.tree import (
     ContainsWords,
     Exists,
     In,
+    InDialect,
     Inside,
     LinearComparison,
     Near,
@@ -113,6 +115,8 @@ def satisfies(predicate: Predicate, event: Bindings, chosen: Choice, catalog: Ca
             return any(wanted(word in present for word in words) for present in found)
         case Exists():
             return True
+        case InDialect(attribute, stage=stage):
+            return stage == "translated" or passes_dialect(predicate, event, str(chosen[attribute]))
         case _:
             assert_never(predicate)
 

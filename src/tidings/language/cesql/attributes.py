@@ -75,6 +75,13 @@ class Attributes:
         core, domain = self._known(name)
         return None if core is None or domain is None else self._member(core, domain, [self._value(domain, text)])
 
+    def affixed(self, name: str, relation: str, text: str) -> Verdict | None:
+        """Whether the attribute's text begins or ends with this one (`prefix`, `suffix`)."""
+        return None
+
+    def like(self, name: str, parts: Sequence[tuple[str, str]]) -> Verdict | None:
+        return None
+
     def related(self, left: str, operator: str, right: str) -> Verdict | None:
         """Two attributes, both of them strings or both numeric."""
         (one, domain), (other, second) = self._known(left), self._known(right)
@@ -94,12 +101,10 @@ class Attributes:
 
     def _equal(self, core: str, domain: Domain, literal: CesqlValue, flipped: bool) -> Verdict | None:
         if domain.kind is Kind.NUMERIC:
-            if isinstance(literal, str) is flipped or isinstance(literal, bool):
-                # A text on the left, or a Boolean, is cast to the type of the event's value, or the value to it.
-                if flipped or isinstance(literal, bool):
-                    return None
+            if isinstance(literal, bool) or (flipped and isinstance(literal, str)):
+                return None
             verdict = self._member(core, domain, [self._value(domain, text_of(literal))])
-            if isinstance(literal, str) or flipped or verdict is None:
+            if verdict is None or isinstance(literal, str) or flipped:
                 return verdict
             return Verdict(verdict.true, verdict.false.weakened())  # a fraction cannot be cast to an integer
         if isinstance(literal, str) or flipped:

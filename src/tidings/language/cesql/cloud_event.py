@@ -18,7 +18,7 @@ from tidings.schema.values import Instant, Value
 SPECVERSION = "1.0"
 ENVELOPE = {"id": "event.id", "source": "event.source", "time": "event.time"}  # as Tidings names it
 NAME = re.compile(r"[a-z0-9_]+")
-_OWN = ("specversion", "type", *ENVELOPE)
+CONTEXT_ATTRIBUTES = ("specversion", "type", *ENVELOPE)
 
 
 class CloudEvent(Mapping[str, CesqlValue]):
@@ -41,7 +41,7 @@ class CloudEvent(Mapping[str, CesqlValue]):
         return cesql_value(values[0])
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name in dict.fromkeys((*_OWN, *self._bindings)) if name in self)
+        return (name for name in dict.fromkeys((*CONTEXT_ATTRIBUTES, *self._bindings)) if name in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

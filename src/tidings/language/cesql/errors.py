@@ -23,19 +23,18 @@ class WrongArgumentCount(LanguageError):
     template = "{name} takes {wanted} arguments, got {count}"
 
 
-class NeverCast(LanguageError):
-    """A literal where only another type will do: the expression could only end in an error."""
+class AlwaysFails(LanguageError):
+    """Whatever the event, this ends in an error: a text where only an integer will do, a division by zero."""
 
-    literal: object
-    type: str
-    template = "{literal!v} cannot be cast to {type}, so this could never be true"
+    reason: str
+    template = "{reason}, so this always ends in an error"
 
 
 class NotBoolean(LanguageError):
     """An expression whose value is a number or a text: as a filter it never passes."""
 
-    type: str
-    template = "as a filter the expression must be a Boolean, and this one is {type}; compare it, e.g. … > 3"
+    returns: str
+    template = "a filter must be true or false, and this expression is {returns}; compare it, e.g. … = 'x'"
 
 
 class ExpressionTooLong(LanguageError):

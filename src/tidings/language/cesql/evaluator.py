@@ -49,12 +49,12 @@ def passes(expression: Expression, event: CloudEventAttributes) -> bool:
 def evaluate(expression: Expression, event: CloudEventAttributes) -> Outcome:
     stack: list[Outcome] = []
     for step in expression.steps:
-        stack.append(_outcome(step, stack, event))
+        stack.append(outcome_of(step, stack, event))
     (outcome,) = stack
     return outcome
 
 
-def _outcome(step: Step, stack: list[Outcome], event: CloudEventAttributes) -> Outcome:
+def outcome_of(step: Step, stack: list[Outcome], event: CloudEventAttributes) -> Outcome:
     """Takes its operands from the stack."""
     match step:
         case Literal(value):

@@ -14,7 +14,7 @@ from tidings.errors import LanguageError, shown, suggestion
 from tidings.language.cesql.cloud_event import NAME
 from tidings.language.cesql.errors import ExpressionTooLong, WrongFilters
 from tidings.language.cesql.evaluator import CloudEventAttributes, passes
-from tidings.language.cesql.expression import Expression
+from tidings.language.cesql.expression import ContextAttribute, Expression, HasAttribute
 from tidings.language.cesql.parser import parse_cesql
 from tidings.language.cesql.tokens import LONGEST
 from tidings.language.cesql.values import text_of
@@ -97,6 +97,25 @@ def filters_pass(filter: CloudEventsFilter, event: CloudEventAttributes) -> bool
             return passes(expression, event)
         case _:
             assert_never(filter)
+
+
+def attribute_names(meaning: Expression | FiltersArray | CloudEventsFilter) -> set[str]:
+    """The attributes of a CloudEvent that are asked about."""
+    match meaning:
+        case Expression():
+            return {step.name for step in meaning.steps if isinstance(step, ContextAttribute | HasAttribute)}
+        case FiltersArray():
+            return attribute_names(meaning.filter)
+        case TextTest():
+            return {meaning.attribute}
+        case AllOf(terms) | AnyOf(terms):
+            return {name for term in terms for name in attribute_names(term)}
+        case NotOf(term):
+            return attribute_names(term)
+        case Sql(expression):
+            return attribute_names(expression)
+        case _:
+            assert_never(meaning)
 
 
 def _stands(found: str, relation: str, text: str) -> bool:

@@ -40,30 +40,20 @@ class Verdict(NamedTuple):
 
 def all_of(sides: Iterable[Side]) -> Side:
     found = list(sides)
-    if any(side == NEVER for side in found):
+    if any(side.node is False for side in found):
         return NEVER
-    nodes: list[Node] = []
-    for side in found:
-        if side.node is False:
-            return Side(False, exact=False)
-        if side.node is not True:
-            nodes.append(side.node)
+    nodes = [side.node for side in found if not isinstance(side.node, bool)]
     exact = all(side.exact for side in found)
     return _bounded(Side(both(list(dict.fromkeys(nodes))) if nodes else True, exact))
 
 
 def any_of(sides: Iterable[Side]) -> Side:
-    found = [side for side in sides if side != NEVER]
-    if any(side == ALWAYS for side in found):
-        return ALWAYS
-    nodes: list[Node] = []
-    for side in found:
-        if side.node is True:
-            return ANYTHING
-        if side.node is not False:
-            nodes.append(side.node)
+    found = [side for side in sides if side.node is not False]
+    if any(side.node is True for side in found):
+        return ALWAYS if ALWAYS in found else ANYTHING
+    nodes = [side.node for side in found if not isinstance(side.node, bool)]
     exact = all(side.exact for side in found)
-    return _bounded(Side(either(list(dict.fromkeys(nodes))) if nodes else False, exact))
+    return _bounded(Side(either(list(dict.fromkeys(nodes))), exact)) if nodes else NEVER
 
 
 def _bounded(side: Side) -> Side:

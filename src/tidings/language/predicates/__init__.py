@@ -19,6 +19,7 @@ from tidings.language.predicates.comparison import (
 )
 from tidings.language.predicates.contains import CONTAINS, CONTAINS_WORDS
 from tidings.language.predicates.exists import EXISTS
+from tidings.language.predicates.in_dialect import IN_DIALECT
 from tidings.language.predicates.kind import Form, PredicateKind
 from tidings.language.predicates.membership import IN
 from tidings.language.predicates.place import INSIDE, NEAR
@@ -36,6 +37,7 @@ _ALL: tuple[PredicateKind[Any], ...] = (
     CONTAINS,
     CONTAINS_WORDS,
     EXISTS,
+    IN_DIALECT,
 )
 KINDS: dict[type[Any], PredicateKind[Any]] = {kind.node: kind for kind in _ALL}
 FORMS: dict[str, Form] = {form.opening: form for kind in _ALL for form in kind.forms}
