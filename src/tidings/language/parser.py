@@ -9,6 +9,7 @@ operand    = value | [ number "*" ] name [ ( "+" | "-" ) number [ unit ] ]   (af
 relation   = "in" "(" operand { "," operand } ")" | "between" operand "and" operand | "under" operand
            | "near" "(" number "," number ")" "within" number unit | "inside" "(" four numbers ")"
            | "contains" ( operand | ( "any" | "all" ) text )
+           | [ "checked" | "translated" ] ( "cesql" | "cloudevents" ) text   (of event_type)
 """
 
 from __future__ import annotations

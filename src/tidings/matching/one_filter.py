@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tidings.events import EventBatch
 from tidings.language import Filter, Subscription
-from tidings.language.predicates import attributes_of
+from tidings.language.predicates import attributes_read
 from tidings.language.relations import GREATER, LESS, SAME
 from tidings.matching.boxes.box import boxes_of
 from tidings.matching.boxes.box_table import (
@@ -47,7 +47,7 @@ class OneFilter:
         self._table = BoxTable.of([(0, box) for box in boxes_of(filter, catalog)], catalog)
         self._matcher: Any = None
         literals = (literal for conjunction in filter.conjunctions for literal in conjunction)
-        self.names = tuple(dict.fromkeys(name for literal in literals for name in attributes_of(literal)))
+        self.names = tuple(dict.fromkeys(name for literal in literals for name in attributes_read(literal, catalog)))
 
     def select(self, batch: EventBatch) -> npt.NDArray[np.int64]:
         """The rows that match."""

@@ -9,7 +9,7 @@ from tidings.events.event import Bindings
 from tidings.language import Filter
 from tidings.language.normal_form import Conjunction, Literal
 from tidings.language.predicates import attributes_of
-from tidings.language.tree import Exists, Not
+from tidings.language.tree import Exists, InDialect, Not
 from tidings.matching.choice import satisfied
 from tidings.schema.catalog import ENVELOPE, EVENT_TYPE, Catalog, UnknownName
 
@@ -54,7 +54,12 @@ def _needed(conjunction: Conjunction) -> frozenset[str]:
 
 
 def _of_types(conjunction: Conjunction) -> Conjunction:
-    return tuple(literal for literal in conjunction if set(attributes_of(literal)) == {EVENT_TYPE})
+    """Not what reads other attributes too: an expression in another language."""
+    return tuple(one for one in conjunction if set(attributes_of(one)) == {EVENT_TYPE} and not _is_expression(one))
+
+
+def _is_expression(literal: Literal) -> bool:
+    return isinstance(literal.term if isinstance(literal, Not) else literal, InDialect)
 
 
 def _is_absence(literal: Literal) -> bool:

@@ -44,7 +44,7 @@ def all_of(sides: Iterable[Side]) -> Side:
         return NEVER
     nodes = [side.node for side in found if not isinstance(side.node, bool)]
     exact = all(side.exact for side in found)
-    return _bounded(Side(both(list(dict.fromkeys(nodes))) if nodes else True, exact))
+    return _bounded(Side(both(_different(nodes, And)) if nodes else True, exact))
 
 
 def any_of(sides: Iterable[Side]) -> Side:
@@ -53,7 +53,13 @@ def any_of(sides: Iterable[Side]) -> Side:
         return ALWAYS if ALWAYS in found else ANYTHING
     nodes = [side.node for side in found if not isinstance(side.node, bool)]
     exact = all(side.exact for side in found)
-    return _bounded(Side(either(list(dict.fromkeys(nodes))), exact)) if nodes else NEVER
+    return _bounded(Side(either(_different(nodes, Or)), exact)) if nodes else NEVER
+
+
+def _different(nodes: Iterable[Node], kind: type[And] | type[Or]) -> list[Node]:
+    """Each term once, with those of the same kind opened up."""
+    flat = (term for node in nodes for term in (node.terms if isinstance(node, kind) else (node,)))
+    return list(dict.fromkeys(flat))
 
 
 def _bounded(side: Side) -> Side:

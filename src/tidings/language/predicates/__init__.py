@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
+from tidings.language.cesql.attributes import Attributes
+from tidings.language.cesql.filters import attribute_names
 from tidings.language.predicates.between import BETWEEN
 from tidings.language.predicates.comparison import (
     ATTRIBUTE_COMPARISON,
@@ -23,7 +25,8 @@ from tidings.language.predicates.in_dialect import IN_DIALECT
 from tidings.language.predicates.kind import Form, PredicateKind
 from tidings.language.predicates.membership import IN
 from tidings.language.predicates.place import INSIDE, NEAR
-from tidings.language.tree import Not, Predicate
+from tidings.language.tree import InDialect, Not, Predicate
+from tidings.schema.catalog import Catalog
 
 _ALL: tuple[PredicateKind[Any], ...] = (
     COMPARISON,
@@ -58,6 +61,16 @@ def attributes_of(literal: Predicate | Not) -> tuple[str, ...]:
     if not others:
         return (predicate.attribute,)
     return (predicate.attribute, *(getattr(predicate, name) for name in others))
+
+
+def attributes_read(literal: Predicate | Not, catalog: Catalog) -> tuple[str, ...]:
+    """The attributes whose values decide it: an expression in another language also reads what may be missing."""
+    predicate: Any = literal.term if type(literal) is Not else literal
+    if not isinstance(predicate, InDialect):
+        return attributes_of(predicate)
+    context = Attributes(catalog)
+    names = map(context.core_name, sorted(attribute_names(predicate.meaning)))
+    return tuple(dict.fromkeys((predicate.attribute, *(name for name in names if name is not None))))
 
 
 def chosen_attributes(literal: Predicate | Not) -> tuple[str, ...]:
