@@ -28,8 +28,8 @@ NAMES = (
 )  # fmt: skip
 LITERALS = (
     "0", "1", "5", "-3", "25", "TRUE", "'5'", "'0.5'", "'05'", "''", "'a'", "'b'", "'red'", "'it\\'s'", "'mini'",
-    "'tesla'", "'car'", "'antique'", "'nothing'", "'S'", "'toy'", "'furniture > table'", "'table'", "'1.0'", "'a red mini'",
-    "'2026-05-01T00:00:00Z'", "'2026-05-01'", "'red mini'",
+    "'tesla'", "'car'", "'antique'", "'nothing'", "'S'", "'toy'", "'furniture > table'", "'table'", "'1.0'",
+    "'a red mini'", "'2026-05-01T00:00:00Z'", "'2026-05-01'", "'red mini'",
 )  # fmt: skip
 PATTERNS = (
     "'a%'",
