@@ -28,6 +28,7 @@ WRONG = {
     "made < sold + 1e-9 s": "WrongSpan",
     "made < sold + 5": "WrongSummand",
     "spot near (91, 0) within 5 km": "WrongPlace",
+    "price cesql 'TRUE'": "OnlyOfEventType",
     "body ~ 'a' above 0.5": "NotYetSupported",
 }
 
