@@ -11,6 +11,7 @@ from tidings.errors import LanguageError
 from tidings.events import Event, validate
 from tidings.events.refusal import Rule
 from tidings.language import Filter
+from tidings.language.dialects import core_text
 from tidings.matching.algorithms import ALGORITHMS
 from tidings.matching.explain import explain
 from tidings.schema import Catalog, json_form
@@ -64,7 +65,10 @@ def test_words_of_text(text: str, verdict: str) -> None:
 ERRORS = [(code(row[0]), code(row[1]), row[2]) for row in rows(LANGUAGE, "error")]
 
 
-@pytest.mark.parametrize(("name", "text", "says"), [row for row in ERRORS if row[1]])
+DIALECTS = [(code(row[0]), code(row[1]), row[2]) for row in rows("docs/dialects.md", "error")]
+
+
+@pytest.mark.parametrize(("name", "text", "says"), [row for row in (*ERRORS, *DIALECTS) if row[1]])
 def test_errors_of_the_language(name: str, text: str, says: str) -> None:
     with pytest.raises(LanguageError) as caught:
         Filter.parse(text, CATALOG)
@@ -75,7 +79,18 @@ def test_errors_of_the_language(name: str, text: str, says: str) -> None:
 def test_every_error_of_the_language_is_in_the_table() -> None:
     known = {kind.__name__ for kind in LanguageError.__subclasses__() if kind.__module__.startswith("tidings.")}
     composites = {code(row[0]) for row in rows("docs/composites.md", "error")}
-    assert {name for name, _, _ in ERRORS} | composites >= known
+    assert {name for name, _, _ in (*ERRORS, *DIALECTS)} | composites >= known
+
+
+TRANSLATIONS = [(code(row[0]) or "", row[1], code(row[2])) for row in rows("docs/dialects.md", "expression")]
+
+
+@pytest.mark.parametrize(("expression", "stage", "indexed"), TRANSLATIONS)
+def test_what_the_page_says_of_translations(expression: str, stage: str, indexed: str | None) -> None:
+    text = Filter.parse(core_text("cesql", expression), CATALOG).text
+    said, _, kept = text.rpartition(f"event_type {stage} cesql ")
+    assert kept
+    assert said.removesuffix(" and ").removeprefix("(").removesuffix(")") == (indexed or "")
 
 
 def test_changes_of_the_schema_page_can_be_made() -> None:

@@ -25,6 +25,7 @@ from tidings.language.tree import Node, Not, both, either
 
 DEEPEST = 100
 
+_OFFERED = {opening: form for opening, form in FORMS.items() if form.offered}
 _MEANT = {"==": "'='", "<>": "'!='"}
 _NOT_YET = {"xpath": "'xpath'", "~": "similarity ('~')"}
 
@@ -99,10 +100,10 @@ class FilterParser(Cursor):
             self.next += 1
             return form.parse(self, attribute, at)
         if not self.keyword("not"):
-            self.no_form(_MEANT.get(self.written[self.next]) or f"an operator ({' '.join(FORMS)})")
+            self.no_form(_MEANT.get(self.written[self.next]) or f"an operator ({' '.join(_OFFERED)})")
         form = self.form()
         if form is None or not form.after_not:
-            self.no_form(one_of(opening for opening, form in FORMS.items() if form.after_not))
+            self.no_form(one_of(opening for opening, form in _OFFERED.items() if form.after_not))
         self.next += 1
         return Not(form.parse(self, attribute, at))
 

@@ -51,7 +51,9 @@ def _text(node: InDialect) -> str:
 IN_DIALECT = PredicateKind(
     node=InDialect,
     other_attributes=(),
-    forms=tuple(Form(opening, _parse, after_not=True) for opening in (*_DIALECTS, "checked", "translated")),
+    forms=tuple(
+        Form(opening, _parse, after_not=True, offered=False) for opening in (*_DIALECTS, "checked", "translated")
+    ),
     text=_text,
     not_inside=True,
     bind=_bind,

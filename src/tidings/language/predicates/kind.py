@@ -98,6 +98,7 @@ class Form(NamedTuple):
     opening: str
     parse: Callable[[Cursor, str, int], Predicate]
     after_not: bool  # whether `A not <opening> …` is allowed
+    offered: bool = True  # whether an error lists it among what could stand there
 
 
 @dataclass(frozen=True, slots=True)
