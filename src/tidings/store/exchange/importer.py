@@ -135,24 +135,20 @@ def check(catalog: Catalog, entry: Entry, body: dict[str, Any]) -> None:
         case "subscribe":
             expiry = None if "expiry" not in body else Instant.parse(body["expiry"])
             members = body.get("owner", ""), expiry, body.get("delivery", "")
-            named = {"name": body.get("name", ""), "note": body.get("note", "")}
-            check_members(Subscribe(body["id"], body.get("filter", ""), *members, **named, **_composite(body)))
+            named = {name: body.get(name, "") for name in ("name", "note", "composite")}
+            check_members(Subscribe(body["id"], body.get("filter", ""), *members, **named))
             _bind(body, catalog)
         case "edit":
             until = body.get("expiry", KEEP)
             expiry = Instant.parse(until) if isinstance(until, str) else until
             delivery = body.get("delivery", KEEP)
-            check_edit(Edit(body["id"], body.get("filter"), expiry, delivery, **_composite(body)))
+            check_edit(Edit(body["id"], body.get("filter"), expiry, delivery, composite=body.get("composite")))
             if "filter" in body or "composite" in body:
                 _bind(body, catalog)
         case "name":
             check_names(body["id"], body.get("name", KEEP), body.get("note", KEEP))
         case "quota":
             check_quota(body.get("account", ""), body["matches_per_minute"])
-
-
-def _composite(body: dict[str, Any]) -> dict[str, Any]:
-    return {"composite": body["composite"]} if "composite" in body else {}
 
 
 def _bind(body: dict[str, Any], catalog: Catalog) -> None:
