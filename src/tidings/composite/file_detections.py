@@ -1,13 +1,15 @@
-"""Composites over a file of events: time runs to the last event, or as far as is asked."""
+"""Composites over events that are all there, in a file or in a journal: time runs to the last event, or as far as is
+asked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tidings.composite.detector import Detector, Found, Match, Shard
 from tidings.composite.leaf_plan import LeafPlan
 from tidings.composite.trace import MOST_WAITING
+from tidings.composite.waiting import Wait, waits
 from tidings.events import Event, EventBatch
 from tidings.language.composites.bound import BoundComposite
 from tidings.matching.algorithms import DEFAULT, make_matcher
@@ -16,6 +18,7 @@ from tidings.schema.catalog import Catalog
 
 
 class _Taken(NamedTuple):
+    time: int
     event: Event
     numbers: list[int]
 
@@ -42,8 +45,10 @@ class FileDetections:
             plan.add(id, bound, start)
         return plan
 
-    def take(self, batch: EventBatch) -> None:
-        times = [None if time is None else int(time) for time in batch.times.cast("int64").to_pylist()]
+    def take(self, batch: EventBatch, times: Sequence[int | None] | None = None) -> None:
+        """`times`: when the events happened, where another time than their own counts."""
+        if times is None:
+            times = [None if time is None else int(time) for time in batch.times.cast("int64").to_pylist()]
         known = [time for time in times if time is not None]
         self.untimed += len(times) - len(known)
         if known:
@@ -52,23 +57,38 @@ class FileDetections:
         matches = self._matcher.match(batch)
         rows = [row for row, time in enumerate(times) if time is not None and len(matches.of(row))]
         for row, event in zip(rows, batch.take(rows), strict=True):
-            self._taken.append(_Taken(event, matches.of(row).tolist()))
+            time = times[row]
+            assert time is not None
+            self._taken.append(_Taken(time, event, matches.of(row).tolist()))
+
+    @property
+    def last(self) -> int | None:
+        """The time of the last event; None where there was none."""
+        return self._last
 
     def detections(self, until: int | None = None, most_waiting: int = MOST_WAITING) -> list[Found]:
         """In the order of their times, then of the composites' ids, then of their events."""
         if self._first is None or self._last is None:
             return []
-        until = self._last if until is None else until
-        plan = self._planned(self._first, self._plan.catalog)
+        _, _, all_found = self._run(self._first, self._last if until is None else until, most_waiting)
+        return sorted(all_found, key=lambda one: (one.detection.time, one.composite, one.detection.events))
+
+    def waits(self, id: str, start: int, until: int) -> list[Wait]:
+        """What one of the composites, which began at `start`, waits for at the time `until`."""
+        plan, shard, _ = self._run(start, until, MOST_WAITING)
+        states = (entry.states for key, entry in shard.entries.items() if key.composite == id)
+        return waits(self._composites[id].composite, plan.programs[id], states)
+
+    def _run(self, start: int, until: int, most_waiting: int) -> tuple[LeafPlan, Shard, list[Found]]:
+        plan = self._planned(start, self._plan.catalog)
         detector, shard = Detector(plan.programs, most_waiting), Shard()
         for id in plan.programs:
             detector.open(shard, id)
-        shard, all_found = detector.finish(shard, self._matches(plan, until), until)
+        shard, found = detector.finish(shard, self._matches(plan, until), until)
         self.dropped = shard.dropped
-        return sorted(all_found, key=lambda one: (one.detection.time, one.composite, one.detection.events))
+        return plan, shard, found
 
     def _matches(self, plan: LeafPlan, until: int) -> Iterator[Match]:
-        for event, numbers in self._taken:
-            assert event.time is not None
-            if event.time <= until:
-                yield from plan.matches(int(event.time), event.source, event.id, event.bindings(), numbers)
+        for time, event, numbers in self._taken:
+            if time <= until:
+                yield from plan.matches(time, event.source, event.id, event.bindings(), numbers)
