@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = on_sqlite
 _LONG = "unbroken" * 40
+_PATTERN = f"[brand = mini]{{8}} before [paint = '{_LONG}'] without [year < 1980] as old within 10 min by paint"
 
 
 def _furnished(service: Service, page: Page) -> list[str]:
@@ -30,6 +32,11 @@ def _furnished(service: Service, page: Page) -> list[str]:
     id = page.url.rpartition("/")[2].partition("?")[0]
     position = service.client.post("/v1/events", json=car(paint=[_LONG, "<b>red</b>"])).json()["position"]
     service.commit(1, position, [(position, [id])])
+    page.goto("/pages/composites/new")
+    page.fill("#text", _PATTERN)
+    page.click("#save")
+    page.wait_for_selector("text=Subscribed. Every event")
+    pattern = page.url.rpartition("/")[2].partition("?")[0]
     ways = ("domain", "attribute", "event-type", "extension", "value")
     return [
         "/",
@@ -43,6 +50,9 @@ def _furnished(service: Service, page: Page) -> list[str]:
         f"/pages/events/{position}",
         "/pages/subscriptions",
         "/pages/subscriptions/new",
+        f"/pages/composites/new?composite={quote(_PATTERN)}",
+        f"/pages/subscriptions/{pattern}?",
+        f"/pages/subscriptions/{pattern}/edit?",
         "/pages/subscriptions/import",
         f"/pages/subscriptions/{id}",
         f"/pages/subscriptions/{id}/edit",

@@ -73,7 +73,7 @@ class FilterGiven(Shape, frozen=True):
 @router.post("/pages/filter")
 async def check(request: Request) -> Response:
     """The canonical text and the rows, or what is wrong and where."""
-    _asked_by_us(request)
+    asked_by_us(request)
     gateway = gateway_of(request)
     given = await read_body(request, FilterGiven)
     return answered(await gateway.read(_checked, given, gateway))
@@ -82,13 +82,13 @@ async def check(request: Request) -> Response:
 @router.post("/pages/filter/count")
 async def count(request: Request) -> Response:
     """How many of the last events of its types it matches, when these happened, and the newest of them."""
-    owner = _asked_by_us(request)
+    owner = asked_by_us(request)
     given = await read_body(request, FilterGiven)
     questions = await questions_of(request)
     try:
         tried = await questions.try_on_newest(owner, given.text or "", LAST)
     except LanguageError as error:
-        return answered({"error": _place(error)})
+        return answered({"error": place_of(error)})
     except TidingsError as error:
         return problems.answer(error)
     shown = str(would_match(request, tried))
@@ -109,13 +109,13 @@ def would_match(request: Request, tried: Trial | None) -> Markup:
 async def covered(request: Request) -> Response:
     """Which of its author's other subscriptions finds all of it. Apart from the count, since it takes up to 0.7 s where
     somebody has 5,000: the page asks when nobody types."""
-    owner = _asked_by_us(request)
+    owner = asked_by_us(request)
     given = await read_body(request, FilterGiven)
     questions = await questions_of(request)
     try:
         found = await questions.covered_by(owner, given.text or "", given.besides)
     except LanguageError as error:
-        return answered({"error": _place(error)})
+        return answered({"error": place_of(error)})
     except TidingsError as error:
         return problems.answer(error)
     return answered({"covered_by": found})
@@ -138,7 +138,7 @@ async def values(request: Request, attribute: str = "", domain: str = "", q: str
     return answered({"values": [] if found is None else await gateway.read(values_like, found, q)})
 
 
-def _asked_by_us(request: Request) -> str:
+def asked_by_us(request: Request) -> str:
     owner = member(request).owner
     try:
         check_proof(request, request.headers.get(PROOF_HEADER, ""))
@@ -169,7 +169,7 @@ def _read(
         filter, warnings = read_filter(text, gateway.store)
     except LanguageError as error:
         at = next(((group, row) for start, stop, group, row in places if start <= error.offset < stop), None)
-        told = _place(error)
+        told = place_of(error)
         if at is not None and isinstance(error, ValueOutsideDomain):
             told |= _of_a_field(error, catalog)
         return {"text": text, "error": told | {"row": at}}
@@ -187,7 +187,7 @@ def _of_a_field(error: ValueOutsideDomain, catalog: Catalog) -> dict[str, Any]:
     return {"told": problems.legible(no_number(value))}
 
 
-def _place(error: LanguageError) -> dict[str, Any]:
+def place_of(error: LanguageError) -> dict[str, Any]:
     """What is wrong, where, and the picture of the line with its caret."""
     _, _, picture = str(error).partition("\n")
     return {

@@ -9,16 +9,17 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from tidings.errors import LanguageError
-from tidings.service.actions.filters import read_filter
+from tidings.service.actions.filters import read_wanted
 from tidings.service.actions.questions import EventAsked
 from tidings.service.api.inquiry_routes import questions_of
 from tidings.service.api.notification_routes import check_owned
 from tidings.service.api.requests import After, check_id, read_cursor
 from tidings.service.gateway import Gateway
+from tidings.service.pages.forms.composite_form import stored_pattern
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.parts.charts import spark
 from tidings.service.pages.parts.render import render
-from tidings.service.pages.subscription_pages import DONE, MINE
+from tidings.service.pages.subscription_pages import DONE, MINE, own
 from tidings.service.pages.visitors import gateway_of, member
 from tidings.service.workers.questions import NoSuchEvent
 from tidings.store import NoSuchSubscription, Standing, StoredChannel
@@ -46,6 +47,9 @@ async def one(id: str, request: Request, before: After = "", made: str = "", don
     gateway = gateway_of(request)
     start = read_cursor(before) or None
     looked = await gateway.read(_look, gateway, id, owner, start)
+    pattern = ""
+    if looked.standing is not None and looked.standing.composite:
+        pattern = await gateway.read(stored_pattern, looked.standing.filter, gateway)
     shown, more = looked.matches[:_PAGE], len(looked.matches) > _PAGE
     return render(
         request,
@@ -55,6 +59,7 @@ async def one(id: str, request: Request, before: After = "", made: str = "", don
         channel=looked.channel,
         warnings=looked.warnings,
         chart=spark(looked.spark, "hour"),
+        pattern=pattern,
         matches=shown,
         catalog=gateway.store.known_catalog,
         last=looked.last,
@@ -92,6 +97,15 @@ async def lately(id: str, request: Request) -> Response:
     await gateway.read(check_owned, gateway, id, owner)
     found = await gateway.read(recent.sparks, gateway.store, owner, [id], gateway.store.clock.now())
     return render(request, "lately.html", chart=spark(found[id], "hour"))
+
+
+@router.get(f"{MINE}/{{id}}/waiting")
+async def waiting(id: str, request: Request) -> Response:
+    """What a composite waits for, as a piece of the page."""
+    owner = member(request).owner
+    questions = await questions_of(request)
+    found = await questions.waiting(owner, await own(request, id))
+    return render(request, "waiting.html", id=id, waits=found)
 
 
 @router.get(f"{MINE}/{{id}}/why/{{position}}")
@@ -137,7 +151,7 @@ def _look(gateway: Gateway, id: str, owner: str, before: int | None) -> Looked:
     warnings: tuple[str, ...] = ()
     if standing is not None:
         try:
-            _, warnings = read_filter(standing.filter, gateway.store)
+            _, warnings = read_wanted(standing.filter, standing.filter if standing.composite else None, gateway.store)
         except LanguageError as problem:  # the journal holds it, so it was once right
             warnings = (problem.problem(),)
     last = store.last_cursor()  # before reading: what comes in between is shown twice rather than not at all

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from tidings.service.pages import (
     account_pages,
     channel_pages,
+    composite_pages,
     delivery_pages,
     event_pages,
     feed_pages,
@@ -46,6 +47,7 @@ _PAGES = (
     feed_pages,
     event_pages,
     filter_pages,
+    composite_pages,
     subscription_file_pages,  # before the page of one
     subscription_pages,
     subscribe_pages,
@@ -74,6 +76,7 @@ async def _beating(app: FastAPI) -> AsyncIterator[None]:
 router = APIRouter(lifespan=_beating, include_in_schema=False, route_class=PageRoute)
 for _module in _PAGES:
     router.routes.extend(_module.router.routes)  # one flat list, as every other module of routes has
+router.routes.extend(composite_pages.asked.routes)
 
 
 @router.get("/pages/{rest:path}")

@@ -16,6 +16,7 @@ from tidings.service.actions.subscriptions import SubscriptionAsked, Subscriptio
 from tidings.service.actions.times import read_future_time
 from tidings.service.pages.delivery_pages import deliveries_page
 from tidings.service.pages.forms.channel_form import asked_channel
+from tidings.service.pages.forms.composite_form import checked_composite, composite_form, wrong_composite
 from tidings.service.pages.forms.filter_form import checked_form, filter_form, wrong_form
 from tidings.service.pages.forms.form import Form, read_form
 from tidings.service.pages.forms.waiting_form import typed
@@ -27,14 +28,14 @@ from tidings.store.journal.entries import KEEP
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 SUBSCRIBED = "Subscribed. Every event accepted from now on is matched against it."
-_SENT_BEFORE = "You have already subscribed with this form. Send it again to create another subscription."
+SENT_BEFORE = "You have already subscribed with this form. Send it again to create another subscription."
 
 
 @router.get(f"{MINE}/new")
 async def new(request: Request, filter: str = "") -> Response:
     member(request)
     form = typed(request, f"{MINE}/new") or Form([("text", filter)])
-    return await filter_form(request, None, form.replaced("key", _new_key()))
+    return await filter_form(request, None, form.replaced("key", new_key()))
 
 
 @router.post(f"{MINE}/new")
@@ -43,16 +44,16 @@ async def subscribe(request: Request) -> Response:
     caller = member(request)
     form = await read_form(request)
     if not form.one("key"):
-        form = form.replaced("key", _new_key())
+        form = form.replaced("key", new_key())
     if form.has("check"):
         return await checked_form(request, caller, None, form)
     try:
         named = form.one("name"), form.one("note")
-        asked = SubscriptionAsked(form.one("text"), _expiry(form), asked_channel(form), form.one("key"), *named)
+        asked = SubscriptionAsked(form.one("text"), expiry_of(form), asked_channel(form), form.one("key"), *named)
         made = await subscriptions.subscribe(gateway_of(request), caller.owner, asked)
     except IdempotencyKeyReused:
-        form = form.replaced("key", _new_key())
-        return await filter_form(request, None, form, {"": _SENT_BEFORE}, status=409)
+        form = form.replaced("key", new_key())
+        return await filter_form(request, None, form, {"": SENT_BEFORE}, status=409)
     except TidingsError as error:
         return await wrong_form(request, None, form, error)
     if made.secret or made.confirm:  # a page of its own: the secret is shown once
@@ -66,33 +67,38 @@ async def editing(id: str, request: Request) -> Response:
     expiry = "" if standing.expiry is None else str(standing.expiry)[:19]
     text = readable(standing.filter, gateway_of(request).store.known_catalog)
     saved = Form([("text", text), ("expiry", expiry), ("name", standing.name), ("note", standing.note)])
-    return await filter_form(request, standing, typed(request, request.url.path) or saved)
+    shown = composite_form if standing.composite else filter_form
+    return await shown(request, standing, typed(request, request.url.path) or saved)
 
 
 @router.post(f"{MINE}/{{id}}/edit")
 async def edit(id: str, request: Request) -> Response:
     standing = await own(request, id)
     form = await read_form(request)
-    if form.has("check"):
+    if form.has("check") or form.has("build"):
+        if standing.composite:
+            return await checked_composite(request, standing.owner, standing, form)
         return await checked_form(request, member(request), standing, form)
+    text = form.one("text")
     try:
         asked = SubscriptionChange(
-            form.one("text"),
-            KEEP if _is_same_expiry(form, standing) else _expiry(form),
+            None if standing.composite else text,
+            KEEP if _is_same_expiry(form, standing) else expiry_of(form),
             name=form.one("name") if form.has("name") else KEEP,
             note=form.one("note") if form.has("note") else KEEP,
+            composite=text if standing.composite else None,
         )
         await subscriptions.change(gateway_of(request), standing.owner, id, asked)
     except TidingsError as error:
-        return await wrong_form(request, standing, form, error)
+        return await (wrong_composite if standing.composite else wrong_form)(request, standing, form, error)
     return RedirectResponse(f"{MINE}/{id}?done=edited", 303)
 
 
-def _new_key() -> str:
+def new_key() -> str:
     return secrets.token_urlsafe(16)
 
 
-def _expiry(form: Form) -> Instant | None:
+def expiry_of(form: Form) -> Instant | None:
     return read_future_time("expiry", form.one("expiry")) if form.one("expiry") else None
 
 

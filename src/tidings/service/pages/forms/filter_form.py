@@ -42,6 +42,12 @@ async def checked_form(request: Request, caller: Caller, standing: Standing | No
 
 async def wrong_form(request: Request, standing: Standing | None, form: Form, error: TidingsError) -> Response:
     """Raises NoSuchSubscription, which no field can put right."""
+    errors, picture = problem_fields(error, form)
+    return await filter_form(request, standing, form, errors, picture, status=status_of(error))
+
+
+def problem_fields(error: TidingsError, form: Form) -> tuple[dict[str, str], str]:
+    """What is said at which field, and the picture of the place in the text. Raises NoSuchSubscription."""
     errors, picture = {"": str(error)}, ""
     match error:
         case NoSuchSubscription():
@@ -55,7 +61,7 @@ async def wrong_form(request: Request, standing: Standing | None, form: Form, er
             errors = {"expiry": f"this {error.what}"}  # the field's label is not the member's name
         case ChannelError() | WrongNumber():
             errors = wrong_field(error, form)
-    return await filter_form(request, standing, form, errors, picture, status=status_of(error))
+    return errors, picture
 
 
 async def filter_form(

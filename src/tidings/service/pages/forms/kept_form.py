@@ -27,7 +27,7 @@ OWNER = "kept_owner"  # whose it was, '' for a guest
 FIELD = "kept:"  # before the name of each of its fields
 SECRET_FIELDS = frozenset({PROOF, "password", "again", "old", "new", "token"})  # never written into a page again
 # Which button it was, or that a script asked: not the form's own.
-PRESSED = frozenset({"more", "check", "piece", "confirm", "afresh", "result"})
+PRESSED = frozenset({"more", "check", "build", "piece", "confirm", "afresh", "result"})
 # Nobody types into them.
 HIDDEN = frozenset({"key", "type", "back", "upto", "number", "before", "act", "fresh", "go", "guessed", "domain"})
 _MOST_FIELDS = 500

@@ -82,7 +82,7 @@ function refreshing(place) {
   let waiting = false;
   let failed = 0;
   let last = new Date();
-  const timer = setInterval(async () => {
+  const look = async () => {
     if (document.hidden || waiting) return;
     waiting = true;
     const text = await piece(place.dataset.refresh, AbortSignal.timeout(PATIENCE));
@@ -96,7 +96,9 @@ function refreshing(place) {
     document.getElementById("silent")?.remove();
     if (text === ENDED) { clearInterval(timer); tellEnded(); }
     if (typeof text === "string") replace(place, new DOMParser().parseFromString(text, "text/html").body);
-  }, Number(place.dataset.every));
+  };
+  const timer = setInterval(look, Number(place.dataset.every));
+  if (place.dataset.at === "once") look();
 }
 
 async function reason(link) {
