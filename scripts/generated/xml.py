@@ -13,7 +13,7 @@ _TOLD = {
     "EXTENT_SCHEMA": "further attributes for an event type; they are optional",
     "ADD_EVENT": "a new event type",
     "PUBLISH_EVENT": "publish an event",
-    "PUBLISH_SUB": "leave a filter standing: the thesis's elements, or a `FILTER` element with our language",
+    "PUBLISH_SUB": "subscribe: the thesis's elements, a `FILTER` element with our language, or a `COMPOSITE` element",
     "DELETE_SUB": "withdraw a subscription, by `id`",
     "LIST_SUBS": "your subscriptions, with `after` and `limit`",
     "LIST_EVENTS": "what matched one of your subscriptions (`id`), or all of them; with `after` and `limit`",

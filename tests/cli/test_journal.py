@@ -121,6 +121,21 @@ def test_a_file_with_a_wrong_subscription_is_not_loaded(loaded: Tidings) -> None
     assert show(loaded)["subscriptions"] == 6
 
 
+def test_composites_are_loaded(loaded: Tidings) -> None:
+    pair = {"id": "c", "composite": "[price > 3] before [price < 3] within 60 s"}
+    Path("own.jsonl").write_text(json.dumps(pair) + '\n{"id": "p", "filter": "price > 3"}\n')
+    load = ("journal", "load", *DATA, "--subscriptions", "own.jsonl")
+    assert loaded(*load).stdout == "2 subscriptions\n"
+    assert loaded(*load).stdout == "2 subscriptions there already\n"
+    Path("own.jsonl").write_text(
+        json.dumps(pair | {"filter": "price > 3"}) + '\n{"id": "d", "composite": "[price > 3"}\n'
+    )
+    done = loaded(*load)
+    assert done.exit_code == 1
+    assert "line 1: it has both 'filter' and 'composite'" in done.stderr
+    assert "line 2: composite, line 1, column 11" in done.stderr
+
+
 def test_the_id_of_another_subscription_is_told(loaded: Tidings) -> None:
     Path("own.jsonl").write_text('{"id": "bargain", "filter": "price > 3"}\n{"id": "new", "filter": "price > 3"}\n')
     done = loaded("journal", "load", *DATA, "--subscriptions", "own.jsonl")

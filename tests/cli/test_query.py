@@ -160,3 +160,23 @@ def test_removed_events_are_told(tidings: Tidings, folder: Path) -> None:
         assert f"older events were removed: the journal is complete from position {complete} on" in done.stderr
         later = tidings(command, "price >= 0", "--data", "trimmed", "--since", "2026-05-02")
         assert "removed" not in later.stderr
+
+
+def test_backtest_of_a_composite(tidings: Tidings) -> None:
+    """Event n is accepted at hour n and has the price n; without a time of its own that counts."""
+    options = (*DATA, "--since", "2026-05-01", "--newest", "1")
+    pair = "[price = 2] before [price in (4, 5, 40)] within 4 h"
+    done = tidings("backtest", "--composite", pair, *options)
+    assert done.exit_code == 0, done.stderr
+    assert "2 detections in 72 events" in done.stdout
+    assert "2026-05-01T05:00:00Z  e2, e5" in done.stdout
+    found = json.loads(tidings("backtest", "--composite", pair, *options, "--json").stdout)
+    assert (found["composite"], found["detected"]) == ("[price = 2] before [price in (4, 5, 40)] within 4 h", 2)
+    assert found["per_day"] == [{"day": "2026-05-01", "count": 2}]
+    assert [event["id"] for event in found["newest"][0]["events"]] == ["e2", "e5"]
+    silence = json.loads(
+        tidings("backtest", "--composite", "absent([price < 70]) within 1 h", *options, "--json").stdout
+    )
+    assert silence["detected"] > 0, "time runs on after the last event"
+    assert tidings("backtest", *DATA).exit_code == 2
+    assert tidings("backtest", "price < 5", "--composite", pair, *DATA).exit_code == 2

@@ -46,6 +46,26 @@ def test_pause_resume_and_edit(server: Service, tidings: Tidings) -> None:
     assert tidings("pause", "s-unknown").exit_code == 1
 
 
+def test_composites(server: Service, tidings: Tidings) -> None:
+    pair = "[brand = mini] before [price < 900] within {}"
+    id = tidings("subscribe", "--composite", pair.format("600 s"), "--name", "Both").stdout.strip()
+    (listed,) = lines(tidings("subscriptions", "--json").stdout)
+    canonical = "[brand = 'mini'] before [price < 900] within {}"
+    assert (listed["id"], listed["filter"], listed["composite"]) == (id, None, canonical.format("10 min"))
+    assert "before" in tidings("subscriptions").stdout
+    assert tidings("waiting", id).stdout == "waiting for [brand = 'mini']\n"
+    done = tidings("edit", id, "--composite", pair.format("1 h"), "--json")
+    assert json.loads(done.stdout)["composite"] == canonical.format("1 h")
+    assert json.loads(tidings("edit", id, "--filter", "price < 5", "--json").stdout)["filter"] == "price < 5"
+    assert "has a filter" in tidings("waiting", id).stderr
+    wrong = tidings("subscribe", "--composite", "[brand = mini] before [price < 900]")
+    assert wrong.exit_code == 1
+    assert "needs a frame of time; write e.g. 'within 10 min'" in wrong.stderr
+    for both in (("subscribe", "price < 5", "--composite", pair.format("1 h")), ("subscribe",)):
+        assert tidings(*both).exit_code == 2
+    assert tidings("edit", id, "--filter", "price < 5", "--composite", pair.format("1 h")).exit_code == 2
+
+
 def test_a_wrong_filter_shows_the_place(server: Service, tidings: Tidings) -> None:
     done = tidings("subscribe", "brand = mini and yaer > 1")
     assert done.exit_code == 1

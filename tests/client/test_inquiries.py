@@ -48,6 +48,25 @@ def test_trying_a_filter(stored: Client) -> None:
     assert found["never_matches"] is False
 
 
+def test_trying_a_composite_and_what_one_waits_for(stored: Client) -> None:
+    """Events without a time happen when they are accepted: one after another."""
+    found = stored.test_composite("nth([year >= 1950], 3)", since="1d")
+    assert (found["detected"], [one["id"] for one in found["newest"][0]["events"]]) == (1, ["e1952"])
+    made = stored.subscribe(composite="times([year < 1950], 3) within 1 h", name="Three")
+    assert (made.filter, made.composite) == (None, "times([year < 1950], 3) within 1 h")
+    stored.publish([car("new", year=1940)])
+
+    async def main() -> tuple[dict[str, object], int]:
+        async with AsyncClient(stored.url, stored.token, patience=QUICK) as client:
+            tried = await client.test_composite("nth([year >= 1950], 3)", since="1d")
+            return await client.waiting(made.id), tried["detected"]
+
+    waiting, detected = asyncio.run(main())
+    assert waiting == stored.waiting(made.id) | {"as_of": waiting["as_of"], "waiting": waiting["waiting"]}
+    (wait,) = stored.waiting(made.id)["waiting"]
+    assert (wait["missing"], wait["partial"], detected) == (2, 1, 1)
+
+
 def test_explaining_an_event_sent_along_stored_or_named(stored: Client) -> None:
     assert stored.explain("year < 1950", car(year=1940))["matches"] is True
     first = next(stored.query())

@@ -25,6 +25,7 @@ HOMES = {
     "edit": "server.subscribe:edit",
     "pause": "server.subscribe:pause",
     "resume": "server.subscribe:resume",
+    "waiting": "server.subscribe:waiting",
     "unsubscribe": "server.subscribe:unsubscribe",
     "subscriptions": "server.subscriptions:app",
     "notifications": "server.notifications:notifications",

@@ -145,15 +145,15 @@ class StoredToken:
 
 @dataclass(frozen=True, slots=True)
 class StoredSubscription:
-    """A subscription as the server has it. `since` is the journal position from which on it counts, and `position`, in
-    the answer to a change, that of the change. `name` and `note` are what you called it.
+    """A subscription as the server has it, with a filter or a composite. `since` is the journal position from which on
+    it counts, and `position`, in the answer to a change, that of the change. `name` and `note` are what you called it.
 
     Of a channel that sends, `channel_state` says how it is; once, when it is made, `secret` is what it signs with, and
     `confirm` says what must be done before it sends.
     """
 
     id: str
-    filter: str
+    filter: str | None
     state: str
     expiry: str | None
     channel: dict[str, Any]
@@ -165,6 +165,7 @@ class StoredSubscription:
     position: int | None = None
     name: str | None = None
     note: str | None = None
+    composite: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,14 +159,15 @@ class AsyncClient(AsyncSender):
 
     async def subscribe(
         self,
-        filter: str,
+        filter: str | None = None,
         *,
+        composite: str | None = None,
         expiry: str | None = None,
         channel: Mapping[str, Any] | None = None,
         name: str | None = None,
         note: str | None = None,
     ) -> StoredSubscription:
-        return await self._call(requests.subscribe(filter, expiry, channel, name, note))
+        return await self._call(requests.subscribe(filter, composite, expiry, channel, name, note))
 
     def subscriptions(self, state: str | None = None) -> AsyncIterator[StoredSubscription]:
         return self._each(flows.pages(lambda after: requests.subscriptions(after, state), self.patience))
@@ -194,6 +195,14 @@ class AsyncClient(AsyncSender):
 
     async def test(self, filter: str, *, since: str | None = None, limit: int | None = None) -> dict[str, Any]:
         return await self._call(requests.test(filter, since, limit))
+
+    async def test_composite(
+        self, composite: str, *, since: str | None = None, limit: int | None = None
+    ) -> dict[str, Any]:
+        return await self._call(requests.test_composite(composite, since, limit))
+
+    async def waiting(self, id: str) -> dict[str, Any]:
+        return await self._call(requests.waiting(id))
 
     async def explain(
         self,

@@ -200,20 +200,22 @@ class Client(Sender):
 
     def subscribe(
         self,
-        filter: str,
+        filter: str | None = None,
         *,
+        composite: str | None = None,
         expiry: str | None = None,
         channel: Mapping[str, Any] | None = None,
         name: str | None = None,
         note: str | None = None,
     ) -> StoredSubscription:
-        """`client.subscribe("price < 1300", expiry="2026-12-31T00:00:00Z").id`; `warnings` say what looks odd.
+        """`client.subscribe("price < 1300", expiry="2026-12-31T00:00:00Z").id`; `warnings` say what looks odd. Instead
+        of a filter, a composite: `client.subscribe(composite="[price > 9] before [price < 5] within 1 h")`.
 
         A channel is `{"kind": "webhook", "url": …}`, `{"kind": "email", "address": …}` or
         `{"kind": "apprise", "url": …}`, each with `digest`, `rate` and `quiet` if you like; without one, what matches
         is stored to be read. `name` and `note` are for you; names need not be unique.
         """
-        return self._call(requests.subscribe(filter, expiry, channel, name, note))
+        return self._call(requests.subscribe(filter, composite, expiry, channel, name, note))
 
     def subscriptions(self, state: str | None = None) -> Iterator[StoredSubscription]:
         """All of yours, or only those that are `active` or `paused`."""
@@ -223,8 +225,8 @@ class Client(Sender):
         return self._call(requests.subscription(id))
 
     def edit(self, id: str, **members: Any) -> StoredSubscription:
-        """`client.edit(id, filter="price < 1000")`; also `expiry`, `name`, `note` (None takes them away), `channel`,
-        `state`."""
+        """`client.edit(id, filter="price < 1000")`; also `composite`, `expiry`, `name`, `note` (None takes them away),
+        `channel`, `state`."""
         return self._call(requests.edit(id, **members))
 
     def pause(self, id: str) -> StoredSubscription:
@@ -250,6 +252,14 @@ class Client(Sender):
     def test(self, filter: str, *, since: str | None = None, limit: int | None = None) -> dict[str, Any]:
         """What a filter means before it is left standing: warnings, and what it would have matched."""
         return self._call(requests.test(filter, since, limit))
+
+    def test_composite(self, composite: str, *, since: str | None = None, limit: int | None = None) -> dict[str, Any]:
+        """What a composite means before you subscribe: warnings, and what it would have detected."""
+        return self._call(requests.test_composite(composite, since, limit))
+
+    def waiting(self, id: str) -> dict[str, Any]:
+        """What a composite of yours waits for: its partial matches, and when the oldest expires."""
+        return self._call(requests.waiting(id))
 
     def explain(
         self,

@@ -98,9 +98,14 @@ def grow(change: growth.Change) -> Request[int]:
 
 
 def subscribe(
-    filter: str, expiry: str | None, channel: Mapping[str, Any] | None, name: str | None, note: str | None
+    filter: str | None,
+    composite: str | None,
+    expiry: str | None,
+    channel: Mapping[str, Any] | None,
+    name: str | None,
+    note: str | None,
 ) -> Request[StoredSubscription]:
-    body = {"filter": filter, "expiry": expiry, "channel": channel, "name": name, "note": note}
+    body = {"filter": filter, "composite": composite, "expiry": expiry, "channel": channel, "name": name, "note": note}
     given = {name: value for name, value in body.items() if value is not None}
     return change_request("POST", "/v1/subscriptions", _subscription, given)
 
@@ -153,6 +158,15 @@ def test(filter: str, since: str | None, limit: int | None) -> Request[dict[str,
     return _question("/v1/filters/test", {name: value for name, value in body.items() if value is not None})
 
 
+def test_composite(composite: str, since: str | None, limit: int | None) -> Request[dict[str, Any]]:
+    body = {"composite": composite, "since": since, "limit": limit}
+    return _question("/v1/composites/test", {name: value for name, value in body.items() if value is not None})
+
+
+def waiting(id: str) -> Request[dict[str, Any]]:
+    return read_request(f"/v1/subscriptions/{segment(id)}/waiting", ServerResponse.json, waits=ANSWERED)
+
+
 def explain(
     filter: str, event: Mapping[str, Any] | None, position: int | None, id: str | None, source: str | None
 ) -> Request[dict[str, Any]]:
@@ -174,7 +188,7 @@ def _stored(one: Mapping[str, Any]) -> StoredSubscription:
     warnings = tuple(str(warning) for warning in one.get("warnings") or ())
     return StoredSubscription(
         one["id"],
-        one["filter"],
+        one.get("filter"),
         one["state"],
         one.get("expiry"),
         one["channel"],
@@ -186,6 +200,7 @@ def _stored(one: Mapping[str, Any]) -> StoredSubscription:
         one.get("position"),
         one.get("name"),
         one.get("note"),
+        one.get("composite"),
     )
 
 

@@ -201,7 +201,7 @@ def _publish_sub(names: _Names) -> str:
     return (
         _request(
             "PUBLISH_SUB",
-            "( ( EVENT_TYPE , ATTRIBUTES? ) | ATTRIBUTES | FILTER )",
+            "( ( EVENT_TYPE , ATTRIBUTES? ) | ATTRIBUTES | FILTER | COMPOSITE )",
             "expiry",
             "name",
             "note",
@@ -213,7 +213,7 @@ def _publish_sub(names: _Names) -> str:
         + "<!ELEMENT ATTRIBUTES ( ATTR* )>\n<!ELEMENT ATTR (#PCDATA)>\n"
         + _attribute("ATTR", "type", names.attributes(*RESERVED), "#REQUIRED")
         + _attribute("ATTR", "oper", _choice(operators), "#REQUIRED")
-        + "<!ELEMENT FILTER (#PCDATA)>\n"
+        + "<!ELEMENT FILTER (#PCDATA)>\n<!ELEMENT COMPOSITE (#PCDATA)>\n"
     )
 
 

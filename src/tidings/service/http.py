@@ -26,6 +26,7 @@ from tidings.service.actions.questions import Questions
 from tidings.service.api import (
     account_routes,
     channel_routes,
+    composite_routes,
     confirmation_routes,
     delivery_routes,
     document_routes,
@@ -55,6 +56,7 @@ _ROUTES = (
     notification_routes,
     stream_routes,
     inquiry_routes,
+    composite_routes,
     subscription_file_routes,
     subscription_routes,
     schema_routes,

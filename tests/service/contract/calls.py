@@ -44,6 +44,7 @@ CLOUD_EVENT = {
     "data": {"brand": "opel", "year": 1998},
 }
 FILTER = "brand = mini and price < 1300"
+COMPOSITE = "[brand = mini] unless [price < 300] within 10 min"
 
 
 def make_all_calls(service: Service, hook: Receiver, sink: Sink) -> Recording:
@@ -127,6 +128,8 @@ def _ask(ann: Recording, position: int) -> None:
     ann.call("POST /v1/filters/explain", "stored", "A stored event, by its position", 200, asked)
     tested = {"filter": "price < 1000", "since": "1d", "limit": 1}
     ann.call("POST /v1/filters/test", "day", "The last day", 200, tested)
+    tested = {"composite": COMPOSITE, "since": "1d", "limit": 1}
+    ann.call("POST /v1/composites/test", "day", "The last day", 200, tested)
     told = "In the background"
     started = ann.call(
         "GET /v1/events", "job", told, 202, filter="price < 1300", headers={"Prefer": "respond-async"}
@@ -249,8 +252,16 @@ def _first_line(text: str) -> str:
     return text.splitlines()[0]
 
 
+def _wait_for_pattern(ann: Recording) -> None:
+    told, key = "A pattern over time", {"Idempotency-Key": "a-pattern"}
+    made = ann.call("POST /v1/subscriptions", "composite", told, 201, {"composite": COMPOSITE}, headers=key).json()
+    id = ann.stands_for(made["id"], "sub-4")
+    ann.call("GET /v1/subscriptions/{id}/waiting", "nothing", "Nothing has happened yet", 200, id=id)
+
+
 def _leave(ann: Recording, id: str) -> None:
     _import(ann)
+    _wait_for_pattern(ann)
     ann.call("DELETE /v1/subscriptions/{id}", "withdraw", "Withdraw it", 200, id=id)
     listed = ann.call("GET /v1/tokens", "all", "All of them", 200).json()["items"]
     for number, token in enumerate(listed, 1):

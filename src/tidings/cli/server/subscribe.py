@@ -1,4 +1,4 @@
-"""`tidings subscribe`, `edit`, `pause`, `resume`, `unsubscribe` and `subscriptions`: your subscriptions at a server."""
+"""`tidings subscribe`, `edit`, `pause`, `resume`, `waiting` and `unsubscribe`: your subscriptions at a server."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from tidings.cli.server.channels import (
     channel_of,
 )
 from tidings.cli.server.server import DEFAULT_SERVER, AsJson, Server, Token, connected
-from tidings.cli.store.history import FilterText
-from tidings.cli.terminal import messages, note, plain, warn
+from tidings.cli.terminal import messages, note, output, plain, warn
 
 if TYPE_CHECKING:
     from tidings.client import StoredSubscription
@@ -31,7 +30,10 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="The subscription's id.", 
 
 
 def subscribe(
-    filter: FilterText,
+    filter: Annotated[str, typer.Argument(metavar="FILTER", help="A filter.", show_default=False)] = "",
+    composite: Annotated[
+        str, typer.Option(metavar="TEXT", help="A composite instead of a filter: a pattern over time.")
+    ] = "",
     server: Server = DEFAULT_SERVER,
     token: Token = "",
     name: Name = "",
@@ -46,15 +48,25 @@ def subscribe(
     quiet: Quiet = "",
     as_json: AsJson = False,
 ) -> None:
-    """Subscribe with a filter and print the subscription's id. It matches every event published from now on.
+    """Subscribe with a filter or a composite and print the subscription's id. It matches every event published from now
+    on.
 
     Matches are stored, and sent by the channel that you choose. A webhook's secret is shown only once.
 
     Example: tidings subscribe "price < 1300 and brand = 'mini'" --name "Cheap minis"
     """
+    if bool(filter) == bool(composite):
+        raise typer.BadParameter("give either a FILTER or --composite.")
     channel = channel_of(webhook, email, apprise, digest_count, digest_seconds, rate, quiet)
     with connected(server, token) as client:
-        made = client.subscribe(filter, expiry=expiry or None, channel=channel, name=name or None, note=note or None)
+        made = client.subscribe(
+            filter or None,
+            composite=composite or None,
+            expiry=expiry or None,
+            channel=channel,
+            name=name or None,
+            note=note or None,
+        )
     _remark(made, as_json)
     typer.echo(json.dumps(asdict(made)) if as_json else made.id)
 
@@ -64,6 +76,7 @@ def edit(
     server: Server = DEFAULT_SERVER,
     token: Token = "",
     filter: Annotated[str, typer.Option(metavar="FILTER", help="The new filter.")] = "",
+    composite: Annotated[str, typer.Option(metavar="TEXT", help="The new composite.")] = "",
     name: Annotated[str | None, typer.Option(metavar="NAME", help="The new name; '' removes it.")] = None,
     note: Annotated[str | None, typer.Option(metavar="TEXT", help="The new note; '' removes it.")] = None,
     expiry: Annotated[
@@ -79,23 +92,27 @@ def edit(
     quiet: Quiet = "",
     as_json: AsJson = False,
 ) -> None:
-    """Change a subscription's filter, name, note, expiry or channel, all at once or not at all. It keeps its id.
+    """Change a subscription's filter or composite, name, note, expiry or channel, all at once or not at all. It keeps
+    its id.
 
-    A channel option replaces the whole channel.
+    A filter may become a composite, and the reverse. A channel option replaces the whole channel.
 
     Example: tidings edit s-0123456789abcdefghij --filter "price < 900" --expiry never
     """
     channel = channel_of(webhook, email, apprise, digest_count, digest_seconds, rate, quiet)
     if stored and channel is not None:
         raise typer.BadParameter("choose one of --stored, --webhook, --email and --apprise.")
+    if filter and composite:
+        raise typer.BadParameter("choose one of --filter and --composite.")
     members: dict[str, Any] = {"filter": filter} if filter else {}
+    members |= {"composite": composite} if composite else {}
     members |= {member: value for member, value in (("name", name), ("note", note)) if value is not None}
     if expiry:
         members["expiry"] = None if expiry == "never" else expiry
     if stored or channel is not None:
         members["channel"] = channel or {"kind": "stored"}
     if not members:
-        raise typer.BadParameter("say what to change: --filter, --name, --note, --expiry or a channel.")
+        raise typer.BadParameter("say what to change: --filter, --composite, --name, --note, --expiry or a channel.")
     with connected(server, token) as client:
         made = client.edit(id, **members)
     _remark(made, as_json)
@@ -120,6 +137,22 @@ def resume(id: Id, server: Server = DEFAULT_SERVER, token: Token = "", as_json: 
     with connected(server, token) as client:
         made = client.resume(id)
     _tell(made, "active", as_json)
+
+
+def waiting(id: Id, server: Server = DEFAULT_SERVER, token: Token = "", as_json: AsJson = False) -> None:
+    """Explain what a composite waits for: its partial matches, what is missing, and when the oldest expires.
+
+    Example: tidings waiting s-0123456789abcdefghij
+    """
+    with connected(server, token) as client:
+        found = client.waiting(id)
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    for one in found["waiting"]:
+        output.print(plain(one["told"]), soft_wrap=True)
+    if not found["waiting"]:
+        messages.print(plain(f"{id} is paused and waits for nothing"))
 
 
 def unsubscribe(id: Id, server: Server = DEFAULT_SERVER, token: Token = "", as_json: AsJson = False) -> None:

@@ -47,13 +47,14 @@ def subscriptions(
                 typer.echo(json.dumps(asdict(one)))
             return
         found = list(client.subscriptions(state))
-        table = Table("id", "name", "state", "channel", "since", "expiry", "filter", box=None, pad_edge=False)
+        names = "id", "name", "state", "channel", "since", "expiry", "filter or composite"
+        table = Table(*names, box=None, pad_edge=False)
         found.sort(key=lambda one: (not one.name, (one.name or "").casefold()))
         for one in found:
             told = one.channel["kind"] + (
                 f" ({one.channel_state})" if one.channel_state not in (None, "active") else ""
             )
-            name, filter = plain(one.name or ""), plain(one.filter)
+            name, filter = plain(one.name or ""), plain(one.filter or one.composite or "")
             table.add_row(plain(one.id), name, one.state, told, f"{one.since:,}", one.expiry or "", filter)
         if found:
             output.print(table)
@@ -62,7 +63,7 @@ def subscriptions(
 
 @app.command("export")
 def export(file: File, server: Server = DEFAULT_SERVER, token: Token = "") -> None:
-    """Write your subscriptions to a file, one a line: id, filter, name, note, state, expiry, channel.
+    """Write your subscriptions to a file, one a line: id, filter or composite, name, note, state, expiry, channel.
 
     Webhook secrets are not in it, and an Apprise URL only by scheme and host.
 

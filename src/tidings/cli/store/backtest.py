@@ -1,4 +1,4 @@
-"""`tidings backtest`: what a filter would have matched."""
+"""`tidings backtest`: what a filter would have matched, or a composite detected."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import msgspec
 import typer
 
 from tidings.cli.server.server import InsteadServer, Token, connected, instead
+from tidings.cli.store import composite_backtest
 from tidings.cli.store.history import (
     Engine,
-    FilterText,
     Master,
     Problems,
     Since,
@@ -34,7 +34,10 @@ _WIDTH = 40
 
 
 def backtest(
-    filter: FilterText,
+    filter: Annotated[str, typer.Argument(metavar="FILTER", help="The filter's text.", show_default=False)] = "",
+    composite: Annotated[
+        str, typer.Option(metavar="TEXT", help="A composite instead of a filter: a pattern over time.")
+    ] = "",
     data: Data = None,
     store: StoreUrl = "",
     server: InsteadServer = "",
@@ -47,14 +50,19 @@ def backtest(
     master: Master = "local[2]",
 ) -> None:
     """Show what a filter would have matched: how many stored events, on which days they happened (UTC), and the newest.
+    Or what a composite would have detected; then events count in the order in which they happened.
 
     Example: tidings backtest "price < 1300 and brand = 'mini'" --data data --since 2026-05-01
     """
+    if bool(filter) == bool(composite):
+        raise typer.BadParameter("give either a FILTER or --composite.")
     if address := instead(server, data, store):
         if until:
             raise typer.BadParameter("a server tests up to now.", param_hint="'--until'")
+        if composite:
+            return composite_backtest.show(composite_backtest.at_server(address, token, composite, since, newest), json)
         _at_server(address, token, filter, since, newest, json)
-        return
+        return None
     with opened_store(data, store) as journal:
         from tidings.events.occurrence import occurred
         from tidings.pipeline.batch.query import is_for_spark, matching
@@ -63,6 +71,10 @@ def backtest(
         started = now()
         begin = moment(since, "--since", started)
         end = moment(until, "--until", started) if until else started
+        if composite:
+            after, upto = positions(journal, begin, end if until else None)
+            asked = journal, composite, after, upto, begin, end, newest
+            return composite_backtest.show(composite_backtest.in_store(*asked), json)
         bound = Filter.parse(filter, journal.catalog())
         for warning in bound.warnings:
             warn(warning)
@@ -91,6 +103,7 @@ def backtest(
         typer.echo(msgspec.json.encode(found).decode())
     else:
         _show(found, [shown_event(row) for row in reversed(last)])
+    return None
 
 
 def _at_server(address: str, token: str, filter: str, since: str, newest: int, as_json: bool) -> None:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tidings.cli.terminal import counted, fail
-from tidings.errors import shown
+from tidings.errors import LanguageError, shown
 from tidings.events import RefusedEvent, write_event
 from tidings.events.files import raw_chunks
-from tidings.language import Subscription, read_subscriptions
-from tidings.language.subscription_file import WrongSubscriptions
+from tidings.language import Filter
+from tidings.language.composites import BoundComposite
+from tidings.language.subscription_file import SubscriptionTexts, WrongSubscriptions, read_texts
 from tidings.pipeline.ingest.arrivals import Arrived, arrived, written
-from tidings.schema import Catalog
+from tidings.schema import Catalog, Instant
 from tidings.schema.growth import changes_to_make
 from tidings.store import (
     Accepted,
@@ -91,17 +92,16 @@ class Loading:
     def subscriptions(self, path: Path) -> None:
         """All lines are bound first: a file with a wrong one is not loaded at all."""
         with path.open("rb") as file:
-            try:
-                read = read_subscriptions(file, self._store.catalog())
-            except WrongSubscriptions as problem:
-                fail(str(problem).replace("nothing was matched", "none was loaded"))
-        for start in range(0, len(read), _SUBSCRIPTIONS_AT_ONCE):
-            self._subscribe(read[start : start + _SUBSCRIPTIONS_AT_ONCE])
+            texts = read_texts(file, composites=True)
+        try:
+            drafts = _drafts(texts, self._store.catalog(), self._store.clock.now())
+        except WrongSubscriptions as problem:
+            fail(str(problem).replace("nothing was matched", "none was loaded"))
+        for start in range(0, len(drafts), _SUBSCRIPTIONS_AT_ONCE):
+            self._subscribe(drafts[start : start + _SUBSCRIPTIONS_AT_ONCE])
             self._tell(self.loaded)
 
-    def _subscribe(self, some: list[Subscription]) -> None:
-        texts = [subscription.filter.text for subscription in some]
-        drafts = [Subscribe(one.id, text) for one, text in zip(some, texts, strict=True)]
+    def _subscribe(self, drafts: list[Subscribe]) -> None:
         for draft, outcome in zip(drafts, self._store.append(drafts), strict=True):
             if isinstance(outcome, Accepted):
                 self.loaded.subscriptions += 1
@@ -109,11 +109,15 @@ class Loading:
                 self._not_subscribed(draft, outcome)
 
     def _not_subscribed(self, draft: Subscribe, outcome: Refused) -> None:
-        if isinstance(outcome.error, SubscriptionExists) and self._store.subscription(draft.id).filter == draft.filter:
+        if isinstance(outcome.error, SubscriptionExists) and self._is_there(draft):
             self.loaded.subscriptions_there_already += 1
         else:
             self.loaded.subscriptions_refused += 1
             self.loaded.explain(str(outcome.error))
+
+    def _is_there(self, draft: Subscribe) -> bool:
+        standing = self._store.subscription(draft.id)
+        return standing.filter == (draft.composite if standing.composite else draft.filter)
 
     def events(self, path: Path, form: str | None, most_values: int) -> None:
         """Wrong events never stop the others; `most_values` as in `validate`."""
@@ -140,3 +144,22 @@ class Loading:
             problems = "; ".join(f"{error.rule}: {error.message}" for error in letter.errors)
             name = "" if letter.id is None else f"event {shown(letter.id)} "
             self.loaded.explain(f"line {letter.place}: {name}refused: {problems}")
+
+
+def _drafts(texts: SubscriptionTexts, catalog: Catalog, now: Instant) -> list[Subscribe]:
+    """With canonical texts; raises WrongSubscriptions with all that is wrong."""
+    drafts: list[Subscribe] = []
+    filters: dict[int, LanguageError] = {}
+    composites: dict[int, LanguageError] = {}
+    for place, (id, text) in enumerate(zip(texts.ids, texts.texts, strict=True)):
+        try:
+            drafts.append(Subscribe(id, Filter.parse(text, catalog).text))
+        except LanguageError as problem:
+            filters[place] = problem
+    for place, (_, id, text) in enumerate(texts.composites):
+        try:
+            drafts.append(Subscribe(id, composite=BoundComposite.read(text, catalog, now).text))
+        except LanguageError as problem:
+            composites[place] = problem
+    texts.refuse_wrong(filters, composites)
+    return drafts

@@ -1,9 +1,10 @@
-"""A filter's text, bound to the newest catalog, and what its author should be warned of. It takes its time: call it in
-a thread."""
+"""A filter's or composite's text, bound to the newest catalog, and what its author should be warned of. It takes its
+time: call it in a thread."""
 
 from __future__ import annotations
 
 from tidings.language import Filter, covers
+from tidings.language.composites import BoundComposite
 from tidings.schema import Catalog
 from tidings.store import Store
 
@@ -17,6 +18,21 @@ def read_filter(text: str, store: Store) -> tuple[Filter, tuple[str, ...]]:
     if matches_everything(filter, catalog):
         return filter, (*filter.warnings, "this filter matches every event")
     return filter, filter.warnings
+
+
+def read_composite(text: str, store: Store) -> BoundComposite:
+    """In either syntax. Raises LanguageError."""
+    return BoundComposite.read(text, store.catalog(), store.clock.now())
+
+
+def read_wanted(filter: str, composite: str | None, store: Store) -> tuple[str, tuple[str, ...]]:
+    """The canonical text of the composite, if there is one, else of the filter; and its warnings. Raises
+    LanguageError."""
+    if composite is None:
+        found, warnings = read_filter(filter, store)
+        return found.text, warnings
+    bound = read_composite(composite, store)
+    return bound.text, bound.warnings
 
 
 def matches_everything(filter: Filter, catalog: Catalog) -> bool:

@@ -12,14 +12,16 @@ from typing import Any
 from tidings.schema import Instant
 from tidings.service.actions.filters import EVERYTHING
 from tidings.service.gateway import Gateway
-from tidings.service.workers import event_search, filter_trial, questions
+from tidings.service.workers import composite_trial, event_search, filter_trial, questions
+from tidings.service.workers.composite_trial import CompositeTried, WaitNow
 from tidings.service.workers.event_search import Sought, Wanted
 from tidings.service.workers.feed_guess import Answers, FeedGuess, Sample, guess_feed
 from tidings.service.workers.filter_trial import Trial
 from tidings.service.workers.inquiries import Inquiries
 from tidings.service.workers.jobs import Jobs
 from tidings.service.workers.query_files import Query
-from tidings.service.workers.questions import Found, StoredEvent, Tried
+from tidings.service.workers.questions import SCANNED, Found, StoredEvent, Tried
+from tidings.store import Standing
 
 LARGE = 1_000_000  # positions; a search over more of them without paging becomes a job
 PAGE = 100
@@ -97,6 +99,16 @@ class Questions:
         """How many of the `last` events of the types that it can match it matches, and the newest of these. Raises
         LanguageError."""
         return await self.inquiries.ask(owner, filter_trial.tried, filter, last)
+
+    async def try_composite(
+        self, owner: str, composite: str, begin: Instant | None, end: Instant, newest: int, last: int = SCANNED
+    ) -> CompositeTried:
+        """What a composite would have detected in stored events. Raises LanguageError."""
+        return await self.inquiries.ask(owner, composite_trial.tried, composite, begin, end, newest, last)
+
+    async def waiting(self, owner: str, standing: Standing) -> tuple[WaitNow, ...]:
+        """What a composite waits for. Raises NotComposite."""
+        return await self.inquiries.ask(owner, composite_trial.waiting, standing)
 
     async def covered_by(self, owner: str, filter: str, besides: str = "") -> str:
         """Another subscription of the owner that finds all of it already, or ''. Raises LanguageError."""

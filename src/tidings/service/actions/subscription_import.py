@@ -16,11 +16,11 @@ from typing import Any, Literal
 import msgspec
 
 from tidings.errors import Explained, ServiceError, TidingsError
-from tidings.language import Filter
 from tidings.notifying.apprise_place import apprise_place
 from tidings.notifying.errors import UnknownChannel
 from tidings.notifying.outbox.rhythm import read_rhythm, rhythm_json
 from tidings.service.actions.channel_values import KINDS, STORED, destination
+from tidings.service.actions.filters import read_wanted
 from tidings.service.actions.keys import digest, subscription_id
 from tidings.service.actions.subscriptions import tidy
 from tidings.service.actions.times import read_future_time
@@ -44,10 +44,17 @@ class PlaceNotAgreed(Explained, ServiceError):
     )
 
 
+class NeitherOrBoth(Explained, ServiceError):
+    """A line without a filter and a composite, or with both."""
+
+    template = "a subscription has either a 'filter' or a 'composite'; give exactly one of them"
+
+
 class OtherContent(Explained, ServiceError):
     id: str
     template = (
-        "you have a subscription {id!v} with another filter, name, note, expiry or channel; edit that one instead"
+        "you have a subscription {id!v} with another filter or composite, name, note, expiry or channel; "
+        "edit that one instead"
     )
 
 
@@ -58,10 +65,11 @@ class RepeatedId(Explained, ServiceError):
 
 
 class SubscriptionLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """A subscription as a file has it. `channel` is as the API shows it."""
+    """A subscription as a file has it, with a `filter` or a `composite`. `channel` is as the API shows it."""
 
     id: str | None = None
-    filter: str
+    filter: str | None = None
+    composite: str | None = None
     name: str | None = None
     note: str | None = None
     expiry: str | None = None
@@ -94,7 +102,8 @@ def exported(standing: Standing, channel: Mapping[str, Any]) -> SubscriptionLine
     """`channel` is as the API shows it."""
     return SubscriptionLine(
         id=standing.id,
-        filter=standing.filter,
+        filter=None if standing.composite else standing.filter,
+        composite=standing.filter if standing.composite else None,
         name=standing.name or None,
         note=standing.note or None,
         expiry=None if standing.expiry is None else str(standing.expiry),
@@ -134,12 +143,10 @@ class _Reader:
         self._seen: dict[str, int] = {}
         self._places: dict[tuple[str, object], StoredChannel] | None = None
         self._room = most - store.count_subscriptions(owner)
-        self._catalog = store.catalog()
 
     def read(
         self, lines: Sequence[tuple[int, SubscriptionLine | TidingsError]], check: bool
     ) -> tuple[list[LineResult], list[_Wanted]]:
-        self._catalog = self._store.catalog()
         given = {one.id for _, one in lines if isinstance(one, SubscriptionLine) and one.id and is_id(one.id)}
         ids = given | {self._derived(id) for id in given}
         standing = {one.id: one for one in self._store.subscriptions_with(ids) if one.owner == self._owner}
@@ -150,6 +157,8 @@ class _Reader:
             try:
                 if not isinstance(one, SubscriptionLine):
                     raise one
+                if (one.filter is None) == (one.composite is None):
+                    raise NeitherOrBoth
                 id = self._id(line, one, standing)
                 if (before := self._seen.setdefault(id, line)) != line:
                     raise RepeatedId(one.id or id, before)
@@ -173,21 +182,23 @@ class _Reader:
     def _id(self, line: int, one: SubscriptionLine, standing: Mapping[str, Standing]) -> str:
         if one.id:
             return one.id if one.id in standing else self._derived(one.id)
-        return subscription_id(self._owner, None if self._key is None else f"{self._key} line {line} {one.filter}")
+        text = one.composite if one.filter is None else one.filter
+        return subscription_id(self._owner, None if self._key is None else f"{self._key} line {line} {text}")
 
     def _wanted(self, line: int, id: str, one: SubscriptionLine, check: bool) -> _Wanted:
-        """Filters are bound by the journal, in their turn; here only where nothing is stored."""
+        """Filters and composites are bound by the journal, in their turn; here only where nothing is stored."""
         name, note = tidy(one.name or ""), tidy(one.note or "")
         check_names(id, name, note)
         expiry = None if one.expiry is None else read_future_time("expiry", one.expiry)
         if check:
-            Filter.parse(one.filter, self._catalog)
+            read_wanted(one.filter or "", one.composite, self._store)
             now = self._store.clock.now()
             if expiry is not None and expiry <= now:
                 raise ExpiryPassed(id, str(expiry), str(now))
         channel = self._channel(id, one.channel)
         kind = "" if channel is None else channel.kind
-        draft = Subscribe(id, one.filter, self._owner, expiry, kind, channel, self._most, name, note)
+        text, composite = one.filter or "", one.composite or ""
+        draft = Subscribe(id, text, self._owner, expiry, kind, channel, self._most, name, note, composite)
         return _Wanted(line, draft, one.state == "paused")
 
     def _channel(self, id: str, asked: Mapping[str, Any] | None) -> StoredChannel | None:
@@ -209,9 +220,10 @@ class _Reader:
 
     def _is_same(self, made: _Wanted, now: Standing) -> bool:
         draft = made.draft
-        filter = Filter.parse(draft.filter, self._catalog).text
-        stands = now.filter, now.expiry, now.delivery, now.name, now.note, now.state == "paused"
-        return stands == (filter, draft.expiry, draft.delivery, draft.name, draft.note, made.paused)
+        composite = bool(draft.composite)
+        text, _ = read_wanted(draft.filter, draft.composite or None, self._store)
+        stands = now.filter, now.composite, now.expiry, now.delivery, now.name, now.note, now.state == "paused"
+        return stands == (text, composite, draft.expiry, draft.delivery, draft.name, draft.note, made.paused)
 
 
 def _place(channel: StoredChannel) -> tuple[str, object]:

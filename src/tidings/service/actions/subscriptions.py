@@ -1,6 +1,6 @@
 """Subscribe, change, withdraw: subscription, channel and journal change in one transaction, or not at all.
 
-SubscriptionAsked ──> filter bound ──> channel checked, receiver asked ──> one draft ──> journal + channel ──> mail
+SubscriptionAsked ──> text bound ──> channel checked, receiver asked ──> one draft ──> journal + channel ──> mail
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tidings.schema import Instant
 from tidings.service.actions.channel_values import ChannelAsked, Kept, how_to_confirm
-from tidings.service.actions.filters import read_filter
+from tidings.service.actions.filters import read_wanted
 from tidings.service.actions.keys import IdempotencyKeyReused, subscription_id
 from tidings.service.gateway import Gateway
 from tidings.store import Edit, NoSuchSubscription, Standing, StoredChannel, Subscribe, SubscriptionExists, Withdraw
@@ -20,20 +20,21 @@ from tidings.store.journal.fitness import check_names, is_id
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionAsked:
-    """Without a channel it is only read. `key` is that of the request: the repeat of one that was carried out returns
-    what the first one made."""
+    """A filter or a composite. Without a channel it is only read. `key` is that of the request: the repeat of one that
+    was carried out returns what the first one made."""
 
-    filter: str
+    filter: str = ""
     expiry: Instant | None = None
     channel: ChannelAsked | None = None
     key: str | None = None
     name: str = ""
     note: str = ""
+    composite: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionChange:
-    """Only what is given changes."""
+    """Only what is given changes; a filter may become a composite, and the reverse."""
 
     filter: str | None = None
     expiry: Instant | Keep | None = KEEP
@@ -41,6 +42,7 @@ class SubscriptionChange:
     channel: ChannelAsked | Keep = KEEP
     name: str | Keep = KEEP
     note: str | Keep = KEEP
+    composite: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ async def subscribe(gateway: Gateway, owner: str, asked: SubscriptionAsked) -> S
     TooManyRequests."""
     store, channels = gateway.store, gateway.channels
     wanted = None if asked.channel is None else await channels.check(asked.channel)
-    filter, warnings = await gateway.read(read_filter, asked.filter, store)
+    text, warnings = await gateway.read(read_wanted, asked.filter, asked.composite, store)
+    filter, composite = (text, "") if asked.composite is None else ("", text)
     id = subscription_id(owner, asked.key)
     name, note = tidy(asked.name), tidy(asked.note)
     check_names(id, name, note)
@@ -73,14 +76,15 @@ async def subscribe(gateway: Gateway, owner: str, asked: SubscriptionAsked) -> S
         new = None if wanted is None else (await channels.prepared(id, owner, wanted)).channel
         kind = "" if new is None else new.kind
         try:
-            await gateway.append_one(Subscribe(id, filter.text, owner, asked.expiry, kind, new, most, name, note))
+            draft = Subscribe(id, filter, owner, asked.expiry, kind, new, most, name, note, composite)
+            await gateway.append_one(draft)
         except SubscriptionExists:  # the same request, sent twice at once
             if asked.key is None:
                 raise
         found = await gateway.read(store.subscription, id, owner)
     kind = "" if wanted is None else wanted.kind
-    stands = found.filter, found.expiry, found.delivery, found.name, found.note
-    if stands != (filter.text, asked.expiry, kind, name, note):
+    stands = found.filter, found.composite, found.expiry, found.delivery, found.name, found.note
+    if stands != (text, bool(composite), asked.expiry, kind, name, note):
         raise IdempotencyKeyReused
     if wanted is None:
         return SubscriptionNow(found, None, warnings)
@@ -97,11 +101,7 @@ async def change(gateway: Gateway, owner: str, id: str, asked: SubscriptionChang
     ChannelError, ExpiryPassed, UnfitSubscription or TooManyRequests."""
     store, channels = gateway.store, gateway.channels
     before = await own(gateway, owner, id)
-    text: str | None = None
-    warnings: tuple[str, ...] = ()
-    if asked.filter is not None:
-        filter, warnings = await gateway.read(read_filter, asked.filter, store)
-        text = filter.text if filter.text != before.filter else None
+    filter, composite, warnings = await _changed_text(gateway, before, asked)
     secret = ""
     new: StoredChannel | Keep | None = KEEP
     delivery: str | Keep = KEEP
@@ -122,9 +122,9 @@ async def change(gateway: Gateway, owner: str, id: str, asked: SubscriptionChang
     expiry = KEEP if asked.expiry == before.expiry else asked.expiry
     state = KEEP if asked.state == before.state else asked.state
     position: int | None = None
-    in_journal = text is not None or not (expiry is delivery is state is name is note is KEEP)
+    in_journal = (filter, composite) != (None, None) or not (expiry is delivery is state is name is note is KEEP)
     if in_journal or new is not KEEP:
-        done = await gateway.append_one(Edit(id, text, expiry, delivery, state, new, name, note))
+        done = await gateway.append_one(Edit(id, filter, expiry, delivery, state, new, name, note, composite))
         position = done.position if in_journal else None
     after = await gateway.read(store.subscription, id, owner)
     channel = await gateway.read(store.channel, id, owner)
@@ -132,6 +132,19 @@ async def change(gateway: Gateway, owner: str, id: str, asked: SubscriptionChang
         return SubscriptionNow(after, channel, warnings, position)
     kept = await channels.invite(Kept(channel, secret, how_to_confirm(channel)))
     return SubscriptionNow(after, kept.channel, warnings, position, kept.secret, kept.confirm)
+
+
+async def _changed_text(
+    gateway: Gateway, before: Standing, asked: SubscriptionChange
+) -> tuple[str | None, str | None, tuple[str, ...]]:
+    """The new filter, the new composite, None where it does not change, and warnings. Raises LanguageError."""
+    if asked.filter is None and asked.composite is None:
+        return None, None, ()
+    text, warnings = await gateway.read(read_wanted, asked.filter or "", asked.composite, gateway.store)
+    composite = asked.composite is not None
+    if (text, composite) == (before.filter, before.composite):
+        return None, None, warnings
+    return (None, text, warnings) if composite else (text, None, warnings)
 
 
 def tidy(text: str) -> str:

@@ -145,6 +145,9 @@ _TABLE = """
 409 subscription-exists: SubscriptionExists, OtherContent
     There is a subscription of this id already.
     Edit or withdraw it, or choose another id.
+409 not-composite: NotComposite
+    The subscription has a filter: it looks at each event alone and waits for nothing.
+    Ask this of a composite; `GET /v1/subscriptions` shows which are.
 409 subscription-unchanged: SubscriptionPaused, SubscriptionActive
     The subscription is paused already, or active already.
     There is nothing to do.
@@ -209,8 +212,8 @@ _TABLE = """
     Of several events or subscriptions, each was refused; `results` has an entry for each.
     Fix them. What was refused can be sent again under the same ids.
 422 invalid-filter: LanguageError, UnclearWords, NotYetSupported
-    The filter is wrong at one place: `line`, `column` and, where one phrase can say it, `expected`.
-    Fix it there. `POST /v1/filters/test` tries a filter out.
+    The filter or composite is wrong at one place: `line`, `column` and, where one phrase can say it, `expected`.
+    Fix it there; `detail` says how. `POST /v1/filters/test` and `POST /v1/composites/test` try one out.
 422 unexpected-token: UnexpectedToken, UnterminatedText
     The filter cannot be parsed at `line` and `column`.
     `expected` says what would be legal there.
@@ -235,6 +238,9 @@ _TABLE = """
 422 not-comparable: NotComparable
     The two attributes cannot be compared with each other.
     Compare attributes whose domains are of one kind.
+422 composite-too-large: CompositeTooDeep, TooManyParts
+    The composite is nested too deeply, or has too many parts.
+    For many of one kind write `times([…], n) within T`, or split it into several subscriptions.
 422 filter-too-large: FilterTooLong, NestedTooDeeply, NormalFormTooLarge, TooManyPredicates, ComparisonCycle
     The filter is too long, too deeply nested, or has too many alternatives or comparisons.
     Simplify it, or split it into several subscriptions.
@@ -259,8 +265,8 @@ _TABLE = """
 422 mandatory-extension: MandatoryExtension
     An event type can only be extended by optional attributes: events that are valid today must stay valid.
     Make the attribute optional, or create a new event type.
-422 invalid-subscription: UnfitSubscription, RepeatedId
-    The filter or another member of the subscription cannot be stored.
+422 invalid-subscription: UnfitSubscription, RepeatedId, NeitherOrBoth
+    The filter, the composite or another member of the subscription cannot be stored.
     `detail` says what is allowed.
 422 invalid-channel: ChannelError, PlaceNotAgreed
     The channel cannot be used as described.

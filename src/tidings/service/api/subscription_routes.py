@@ -1,4 +1,4 @@
-"""/v1/subscriptions: post, list, read, edit, pause, resume and withdraw standing filters of one's own."""
+"""/v1/subscriptions: post, list, read, edit, pause, resume and withdraw filters and composites of one's own."""
 
 from __future__ import annotations
 
@@ -26,11 +26,15 @@ T = TypeVar("T")
 _LONGEST_TIME = 100
 Name = Annotated[str, msgspec.Meta(description=f"One line of at most {LONGEST_NAME} characters; need not be unique")]
 Note = Annotated[str, msgspec.Meta(description=f"A few lines, at most {LONGEST_NOTE:,} characters")]
+CompositeText = Annotated[str, msgspec.Meta(description="A pattern over time: `[price > 100] before …`")]
 Time = Annotated[str, msgspec.Meta(max_length=_LONGEST_TIME, description="A future time, ISO 8601")]
 
 
 class NewSubscription(Shape, frozen=True):
-    filter: str
+    """Give exactly one of `filter` and `composite`."""
+
+    filter: str | None = None
+    composite: CompositeText | None = None
     channel: Channel | None = None
     expiry: Time | None = None
     name: Name | None = None
@@ -38,10 +42,11 @@ class NewSubscription(Shape, frozen=True):
 
 
 class ChangedSubscription(Shape, frozen=True):
-    """At least one member; `null` removes the expiry, the name or the note."""
+    """At least one member, and not both `filter` and `composite`; `null` removes the expiry, the name or the note."""
 
     state: Literal["active", "paused"] | msgspec.UnsetType = msgspec.UNSET
     filter: str | msgspec.UnsetType = msgspec.UNSET
+    composite: CompositeText | msgspec.UnsetType = msgspec.UNSET
     expiry: Time | msgspec.UnsetType | None = msgspec.UNSET
     channel: Channel | msgspec.UnsetType = msgspec.UNSET
     name: Name | msgspec.UnsetType | None = msgspec.UNSET
@@ -49,17 +54,18 @@ class ChangedSubscription(Shape, frozen=True):
 
 
 class SubscriptionSeen(Shape, frozen=True):
-    """Events after the journal position `since` are matched. The answer to a change has the change's `position`, unless
-    nothing changed."""
+    """It has a `filter` or a `composite`. Events after the journal position `since` are matched. The answer to a change
+    has the change's `position`, unless nothing changed."""
 
     id: str
-    filter: str
     state: Literal["active", "paused"]
     expiry: str | None
     channel: Channel
     since: int
     name: str | None
     note: str | None
+    filter: str | msgspec.UnsetType = msgspec.UNSET
+    composite: CompositeText | msgspec.UnsetType = msgspec.UNSET
     position: int | msgspec.UnsetType = msgspec.UNSET
     channel_state: str | msgspec.UnsetType = msgspec.UNSET
     secret: str | msgspec.UnsetType = msgspec.UNSET
@@ -89,12 +95,15 @@ State = Annotated[Literal["active", "paused"] | None, Query(description="Only su
     responses=says(SubscriptionSeen, "Subscribed: every event accepted from now on is matched", 201),
 )
 async def subscribe(request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
-    """Subscribe with a filter, and optionally a channel, an expiry, a name and a note. Every event accepted from now on
-    is matched with it. The `secret` of a webhook is shown only in this answer."""
+    """Subscribe with a filter or a composite, and optionally a channel, an expiry, a name and a note. Every event
+    accepted from now on is matched with it. The `secret` of a webhook is shown only in this answer."""
     body = await read_body(request, NewSubscription)
+    if (body.filter is None) == (body.composite is None):
+        raise WrongBody("give exactly one of 'filter' and 'composite'")
     expiry = None if body.expiry is None else read_future_time("expiry", body.expiry)
     channel = None if body.channel is None else body.channel.asked()
-    asked = SubscriptionAsked(body.filter, expiry, channel, key, body.name or "", body.note or "")
+    named = body.name or "", body.note or ""
+    asked = SubscriptionAsked(body.filter or "", expiry, channel, key, *named, body.composite)
     made = await subscriptions.subscribe(gateway, caller.owner, asked)
     return answered(_changed(made), 201, {"Location": f"/v1/subscriptions/{made.standing.id}"})
 
@@ -130,7 +139,9 @@ async def change(
     """Edit, rename, pause or resume a subscription. Either all changes are made or none."""
     body = await read_body(request, ChangedSubscription)
     if body == ChangedSubscription():
-        raise WrongBody("give at least one of 'state', 'filter', 'expiry', 'channel', 'name' and 'note'")
+        raise WrongBody("give at least one of 'state', 'filter', 'composite', 'expiry', 'channel', 'name' and 'note'")
+    if isinstance(body.filter, str) and isinstance(body.composite, str):
+        raise WrongBody("give only one of 'filter' and 'composite'")
     asked = SubscriptionChange(
         body.filter if isinstance(body.filter, str) else None,
         read_future_time("expiry", body.expiry) if isinstance(body.expiry, str) else _or_keep(body.expiry),
@@ -138,6 +149,7 @@ async def change(
         body.channel.asked() if isinstance(body.channel, Channel) else KEEP,
         "" if body.name is None else _or_keep(body.name),
         "" if body.note is None else _or_keep(body.note),
+        body.composite if isinstance(body.composite, str) else None,
     )
     return answered(_changed(await subscriptions.change(gateway, caller.owner, id, asked)))
 
@@ -152,7 +164,7 @@ def seen(standing: Standing, channel: StoredChannel | None = None) -> dict[str, 
     """A subscription in JSON."""
     made: dict[str, Any] = {
         "id": standing.id,
-        "filter": standing.filter,
+        "composite" if standing.composite else "filter": standing.filter,
         "state": standing.state,
         "expiry": None if standing.expiry is None else str(standing.expiry),
         "channel": settings_seen(channel),

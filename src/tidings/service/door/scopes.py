@@ -46,6 +46,7 @@ _HTTP = {
         GET /v1/subscriptions/{id}
         PATCH /v1/subscriptions/{id}
         DELETE /v1/subscriptions/{id}
+        GET /v1/subscriptions/{id}/waiting
         GET /v1/subscriptions/{id}/notifications
         GET /v1/notifications
         GET /v1/notifications/stream
@@ -66,6 +67,7 @@ _HTTP = {
         GET /v1/events/{position}
         POST /v1/filters/explain
         POST /v1/filters/test
+        POST /v1/composites/test
         GET /v1/queries
         GET /v1/queries/{id}
         GET /v1/queries/{id}/events
@@ -130,6 +132,9 @@ _PAGES = {
     "subscribe": """
         POST /pages/filter
         POST /pages/filter/covered
+        POST /pages/composite
+        GET /pages/composites/new
+        POST /pages/composites/new
         GET /pages/notices
         POST /pages/notices
         GET /pages/subscriptions
@@ -141,6 +146,7 @@ _PAGES = {
         GET /pages/subscriptions/{id}
         GET /pages/subscriptions/{id}/newer
         GET /pages/subscriptions/{id}/lately
+        GET /pages/subscriptions/{id}/waiting
         GET /pages/subscriptions/{id}/edit
         POST /pages/subscriptions/{id}/edit
         POST /pages/subscriptions/{id}/pause
@@ -154,6 +160,7 @@ _PAGES = {
     """,
     "read": """
         POST /pages/filter/count
+        POST /pages/composite/count
         GET /pages/events
         GET /pages/events/{position}
         GET /pages/subscriptions/{id}/why/{position}

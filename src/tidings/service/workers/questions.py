@@ -146,7 +146,7 @@ def test(store: Store, owner: str, filter: str, begin: Instant, end: Instant, ne
         days.total(),
         scanned,
         upto - after if after > first else None,
-        tuple((str(Instant(day * _DAY))[:10], days[day]) for day in _days(days, begin, end)),
+        days_of(days, begin, end),
         tuple(_fitting(reversed(last))),
         unreadable,
     )
@@ -242,7 +242,10 @@ def _fitting(events: Iterable[StoredEvent]) -> Iterator[StoredEvent]:
         yield event
 
 
-def _days(days: Counter[int], begin: Instant, end: Instant) -> list[int]:
-    """Those of the period, and those before it on which something happened that was accepted in it."""
-    every = range(min([begin // _DAY, *days]), max([(end - 1) // _DAY, *days]) + 1)
-    return list(every) if 0 < len(every) <= _MOST_DAYS else sorted(days)
+def days_of(days: Counter[int], begin: Instant, end: Instant) -> tuple[tuple[str, int], ...]:
+    """How many on each day of the period, and on those before it on which something happened that was accepted in
+    it."""
+    every: Iterable[int] = range(min([begin // _DAY, *days]), max([(end - 1) // _DAY, *days]) + 1)
+    every = list(every)
+    shown = every if 0 < len(every) <= _MOST_DAYS else sorted(days)
+    return tuple((str(Instant(day * _DAY))[:10], days[day]) for day in shown)

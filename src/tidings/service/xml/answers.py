@@ -112,7 +112,7 @@ def user_log(request: str, username: str, subscriptions: Iterable[str], next: ob
 
 
 def subscription(standing: Standing, events: Iterable[str] | None = None) -> str:
-    """As it was posted, where the thesis's elements can say it, else with a FILTER."""
+    """As it was posted, where the thesis's elements can say it, else with a FILTER or COMPOSITE."""
     members = {
         "id": standing.id,
         "username": standing.owner,
@@ -122,7 +122,9 @@ def subscription(standing: Standing, events: Iterable[str] | None = None) -> str
         "name": standing.name or None,
         "note": standing.note or None,
     }
-    return element("PUBLISH_SUB", members, _filter(standing.filter) + _events(events))
+    text = standing.filter
+    wanted = element("COMPOSITE", {}, escaped(text)) if standing.composite else _filter(text)
+    return element("PUBLISH_SUB", members, wanted + _events(events))
 
 
 def former_subscription(id: str, username: str, events: Iterable[str]) -> str:

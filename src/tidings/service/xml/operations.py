@@ -190,7 +190,9 @@ class Operations:
             return answers.done(asked.name, position=grown.position, version=grown.version, name=name)
 
     async def _subscribe(self, posting: Posting, owner: str) -> bytes:
-        asked = SubscriptionAsked(posting.filter, posting.expiry, name=posting.name, note=posting.note)
+        asked = SubscriptionAsked(
+            posting.filter, posting.expiry, name=posting.name, note=posting.note, composite=posting.composite
+        )
         made = await subscriptions.subscribe(self._gateway, owner, asked)
         return answers.done("PUBLISH_SUB", made.warnings, position=made.standing.since, id=made.standing.id)
 

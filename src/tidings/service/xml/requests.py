@@ -19,6 +19,7 @@ from tidings.events import Event, validate
 from tidings.events.numerals import numeral
 from tidings.events.validation import MOST_VALUES
 from tidings.language import Filter
+from tidings.language.composites import BoundComposite
 from tidings.schema import Catalog, Instant, Kind
 from tidings.schema.catalog import EVENT_TYPE
 from tidings.schema.dtd import OPERATORS
@@ -29,6 +30,7 @@ from tidings.service.xml.validity import InvalidRequest, attribute_of
 
 LARGEST_PAGE = 1_000
 _PAGE = 100
+_NO_TIME = Instant(0)  # when a profile is defined matters only to the composite that is kept
 _NUMBER = re.compile("[0-9]{1,18}")
 
 
@@ -39,12 +41,13 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """A new subscription; its filter as it was written."""
+    """A new subscription; its filter or composite as it was written."""
 
     filter: str
     expiry: Instant | None
     name: str = ""
     note: str = ""
+    composite: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,12 @@ def _raw_event(root: etree._Element, catalog: Catalog) -> dict[str, Any]:
 def _posting(root: etree._Element, catalog: Catalog) -> Posting:
     written = root.get("expiry")
     expiry = None if written is None else read_future_time("expiry", written)
+    named = root.get("name", ""), root.get("note", "")
+    pattern = root.find("COMPOSITE")
+    if pattern is not None:
+        text = pattern.text or ""
+        BoundComposite.read(text, catalog, _NO_TIME)
+        return Posting("", expiry, *named, text)
     own = root.find("FILTER")
     if own is not None:
         text = own.text or ""
@@ -123,10 +132,11 @@ def _posting(root: etree._Element, catalog: Catalog) -> Posting:
             for element in root.iterfind("ATTRIBUTES/ATTR")
         ]
         if not event_types and not tests:
-            raise InvalidRequest("PUBLISH_SUB", "it asks for nothing: give an event type, an attribute or a <FILTER>")
+            what = "an event type, an attribute, a <FILTER> or a <COMPOSITE>"
+            raise InvalidRequest("PUBLISH_SUB", f"it asks for nothing: give {what}")
         text = filter_text(event_types, tests, catalog)
     Filter.parse(text, catalog)  # an attribute may be newer than this catalog: then it is read once more
-    return Posting(text, expiry, root.get("name", ""), root.get("note", ""))
+    return Posting(text, expiry, *named)
 
 
 def _texts(root: etree._Element) -> Iterator[tuple[str, str]]:

@@ -108,13 +108,13 @@ def matched_at(store: Store, owner: str, position: int, limit: int) -> list[Call
 
 
 def filter_at(store: Store, subscription: str, owner: str, position: int) -> str | None:
-    """The filter that counted when the event at this position was matched."""
-    query = select(spans.c.filter).where(
+    """The filter that counted when the event at this position was matched; None where it was a composite."""
+    query = select(spans.c.filter, spans.c.composite).where(
         spans.c.subscription == subscription, spans.c.owner == owner, OWNED, spans.c.start <= position
     )
     with store.database.reading() as connection:
-        found: str | None = connection.execute(query.order_by(spans.c.start.desc()).limit(1)).scalar()
-    return found
+        found = connection.execute(query.order_by(spans.c.start.desc()).limit(1)).first()
+    return None if found is None or found.composite else str(found.filter)
 
 
 def sparks(store: Store, owner: str, ids: Sequence[str], now: Instant) -> dict[str, list[int]]:

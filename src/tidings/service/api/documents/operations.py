@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 TAGS = {
     "events": "Publish events, and read those that are stored.",
-    "filters": "Try a filter before you subscribe with it.",
+    "filters": "Try a filter or composite before you subscribe with it.",
     "queries": "Searches over many events, which run in the background.",
-    "subscriptions": "Filters that are matched with every event.",
+    "subscriptions": "Filters and composites that are matched with every event.",
     "notifications": "What matched: in pages, or live.",
     "channels": "How notifications are sent, and notices about that.",
     "deliveries": "What was sent, attempt by attempt.",
@@ -39,6 +39,7 @@ _TABLE = {
     "filters": """
         POST /v1/filters/explain | explainFilter | Explain why an event matches a filter
         POST /v1/filters/test | testFilter | Test a filter on stored events
+        POST /v1/composites/test | testComposite | Test a composite on stored events
     """,
     "queries": """
         GET /v1/queries | listQueries | List your queries
@@ -54,6 +55,7 @@ _TABLE = {
         GET /v1/subscriptions/{id} | getSubscription | Get a subscription
         PATCH /v1/subscriptions/{id} | updateSubscription | Edit, pause or resume a subscription
         DELETE /v1/subscriptions/{id} | deleteSubscription | Unsubscribe
+        GET /v1/subscriptions/{id}/waiting | getWaiting | Explain what a composite waits for
     """,
     "notifications": """
         GET /v1/subscriptions/{id}/notifications | listSubscriptionNotifications | List a subscription's notifications

@@ -1,0 +1,123 @@
+"""Questions for the processes of `inquiries`: a composite tried on stored events, and what one waits for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from tidings.composite.trace import Detection, EventKey
+from tidings.errors import Explained, ServiceError
+from tidings.language.composites import BoundComposite
+from tidings.schema import Instant
+from tidings.service.actions.filters import read_composite
+from tidings.service.workers.questions import SCANNED, StoredEvent, days_of, scope
+from tidings.store import Standing, Store
+
+_DAY = 86_400_000_000
+
+
+class NotComposite(Explained, ServiceError):
+    """A subscription with a filter, which waits for nothing but the next event."""
+
+    id: str
+    template = "subscription {id!v} has a filter, and a filter looks at each event alone; only composites wait"
+
+
+@dataclass(frozen=True, slots=True)
+class TriedEvent:
+    """An event of a detection; `stored` is None for a time event, and where it was removed."""
+
+    key: EventKey
+    stored: StoredEvent | None
+
+
+@dataclass(frozen=True, slots=True)
+class TriedDetection:
+    """`key`: the values of `by`."""
+
+    time: Instant
+    key: dict[str, Any]
+    events: tuple[TriedEvent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CompositeTried:
+    """What a composite is, and what it would have detected. `until`: how far time ran; `of_newest`: how many positions
+    were looked at, where the period has more; `dropped`: partial matches for which there was no room."""
+
+    composite: str
+    warnings: tuple[str, ...]
+    detected: int
+    scanned: int
+    of_newest: int | None
+    unreadable: int
+    dropped: int
+    until: Instant | None
+    per_day: tuple[tuple[str, int], ...]
+    newest: tuple[TriedDetection, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WaitNow:
+    """As `composite.waiting.Wait`, with its sentence."""
+
+    awaited: str
+    must_not: bool
+    partial: int
+    missing: int
+    expires: Instant | None
+    told: str
+
+
+def tried(
+    store: Store, composite: str, begin: Instant | None, end: Instant, newest: int, last: int = SCANNED
+) -> CompositeTried:
+    """On the events accepted since `begin`, the `last` positions of them. Raises LanguageError."""
+    from tidings.pipeline.batch.composite_history import detected
+
+    bound = read_composite(composite, store)
+    first, upto = scope(store, begin, None)
+    after = max(first, upto - last)
+    found = detected(store, bound, after, upto, end)
+    days = Counter(one.time // _DAY for one in found.detections)
+    shown = found.detections[::-1][:newest]
+    period = end if begin is None else begin
+    return CompositeTried(
+        bound.text,
+        bound.warnings,
+        len(found.detections),
+        found.events,
+        upto - after if after > first else None,
+        found.unreadable,
+        found.dropped,
+        found.until,
+        days_of(days, period, end),
+        tuple(_seen(store, bound, one) for one in shown),
+    )
+
+
+def waiting(store: Store, standing: Standing) -> tuple[WaitNow, ...]:
+    """What a subscription waits for, computed from the stored events of its last frames. Nothing while it is paused.
+    Raises NotComposite."""
+    from tidings.pipeline.batch.composite_history import waits
+
+    if not standing.composite:
+        raise NotComposite(standing.id)
+    if standing.span is None:
+        return ()
+    (entry,) = store.entries(standing.span - 1, standing.span)
+    bound, now = read_composite(standing.filter, store), store.clock.now()
+    return tuple(WaitNow(*one, one.sentence(now)) for one in waits(store, bound, entry.accepted, now))
+
+
+def _seen(store: Store, bound: BoundComposite, detection: Detection) -> TriedDetection:
+    key = dict(zip(bound.composite.by, detection.key, strict=True))
+    return TriedDetection(Instant(detection.time), key, tuple(_constituent(store, one) for one in detection.events))
+
+
+def _constituent(store: Store, key: EventKey) -> TriedEvent:
+    position = store.position_of(key.source, key.id)
+    found = () if position is None else store.entries(position - 1, position)
+    stored = next((StoredEvent(one.position, one.accepted, one.body) for one in found if one.kind == "event"), None)
+    return TriedEvent(key, stored)
