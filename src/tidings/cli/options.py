@@ -19,6 +19,10 @@ SchemaFile = Annotated[
     Path, typer.Option(metavar="FILE", help="The schema, JSON or XML.", show_default=False, **ExistingFile)
 ]
 
+Dialect = Annotated[
+    str, typer.Option(metavar="NAME", help="The language of the filter: tidings, cesql or cloudevents.")
+]
+
 ValuesPerAttribute = Annotated[
     int,
     typer.Option(

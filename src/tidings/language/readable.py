@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tidings.errors import LanguageError
 from tidings.language.binder import bind
+from tidings.language.dialects import CORE, core_text, written
 from tidings.language.operand_text import operand_text
 from tidings.language.parser import parse
 from tidings.language.tokens import KEYWORDS, NAME, tokenize
@@ -19,7 +20,10 @@ _BEFORE_ATTRIBUTE = frozenset(("(", "and", "or", "not"))
 
 
 def readable(text: str, catalog: Catalog) -> str:
-    """Of a canonical text; the same text where it is long or the schema does not know it any more."""
+    """Of a canonical text; the same text where it is long or the schema does not know it any more. What was written in
+    another language is shown without its translation."""
+    if (was := written(text)).dialect != CORE:
+        return core_text(*was)
     if len(text) > _LONGEST:
         return text
     try:

@@ -1,5 +1,5 @@
-"""Subscriptions as JSON Lines: `{"id": "s1", "filter": "event_type contains car and price < 1300"}`, or with a
-`composite` instead of the filter.
+"""Subscriptions as JSON Lines: `{"id": "s1", "filter": "event_type contains car and price < 1300"}`; in another
+language with its `dialect`, or with the array `filters` of CloudEvents; or with a `composite` instead of the filter.
 
 All wrong lines are found before anything is used: a subscriber must never wonder which part of a file counts.
 """
@@ -13,10 +13,12 @@ from heapq import merge
 from typing import Any, NamedTuple
 
 from tidings.errors import LanguageError, TidingsError, shown, suggestion
+from tidings.language.cesql.filters import filters_text
+from tidings.language.dialects import CORE, DIALECTS, core_text
 from tidings.language.filter import Filter, Subscription
 from tidings.schema.catalog import Catalog
 
-_MEMBERS = ("id", "filter", "composite")
+_MEMBERS = ("id", "filter", "dialect", "filters", "composite")
 
 
 class WrongSubscriptions(TidingsError):
@@ -131,10 +133,11 @@ def _members(raw: Any) -> tuple[str, str, str]:
     for name in raw:
         if name not in _MEMBERS:
             raise ValueError(f"no member {name!r}{suggestion(name, _MEMBERS)}")
-    kind = "composite" if "composite" in raw else "filter"
-    if kind == "composite" and "filter" in raw:
-        raise ValueError("it has both 'filter' and 'composite'; write two subscriptions")
-    for name in ("id", kind):
+    given = [name for name in ("filter", "filters", "composite") if name in raw]
+    if len(given) > 1:
+        raise ValueError(f"it has both {given[0]!r} and {given[1]!r}; write two subscriptions")
+    kind = "composite" if given == ["composite"] else "filter"
+    for name in ("id", kind) if given != ["filters"] else ("id",):
         if not isinstance(raw.get(name), str) or not raw[name]:
             problem = "is missing" if raw.get(name) is None else f"must be text, got {shown(raw[name])}"
             if raw.get(name) == "":
@@ -142,7 +145,17 @@ def _members(raw: Any) -> tuple[str, str, str]:
             raise ValueError(f"{name!r} {problem}")
     if not raw["id"].isascii() and any("\ud800" <= character <= "\udfff" for character in raw["id"]):
         raise ValueError(f"the id {shown(raw['id'])} contains an unpaired surrogate")
-    return raw["id"], kind, raw[kind]
+    return raw["id"], kind, _text(raw, kind)
+
+
+def _text(raw: dict[str, Any], kind: str) -> str:
+    """Of a composite or a filter, the latter as text of the filter language."""
+    dialect = raw.get("dialect", "cloudevents" if "filters" in raw else CORE)
+    if not isinstance(dialect, str) or dialect not in DIALECTS:
+        raise ValueError(f"no dialect {shown(dialect)}{suggestion(str(dialect), DIALECTS)}")
+    if (kind == "composite" and dialect != CORE) or ("filters" in raw and dialect != "cloudevents"):
+        raise ValueError(f"{'a composite' if kind == 'composite' else repr('filters')} cannot be in {dialect!r}")
+    return core_text(dialect, filters_text(raw["filters"]) if "filters" in raw else raw[kind])
 
 
 def _parsed(line: bytes) -> Any:

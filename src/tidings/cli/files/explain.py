@@ -8,12 +8,13 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from tidings.cli.options import ExistingFile, existing_file, load_catalog
+from tidings.cli.options import Dialect, ExistingFile, existing_file, load_catalog
 from tidings.cli.server.server import InsteadServer, Token, connected, instead
 from tidings.cli.terminal import fail, output, plain, plain_errors, warn
 from tidings.errors import shown, suggestion
 from tidings.events import Event, Refused, RefusedEvent, read_events, validate
 from tidings.language import Filter, read_subscriptions
+from tidings.language.dialects import CORE, core_text
 from tidings.matching.explain import Alternative, Explanation, Finding
 from tidings.matching.explain import explain as explain_match
 from tidings.schema.catalog import Catalog
@@ -30,7 +31,7 @@ def explain(
     event: Annotated[
         str,
         typer.Argument(metavar="EVENT", help="The event as JSON, or a file of events.", show_default=False),
-    ],
+    ] = "",
     schema: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The schema, JSON or XML.", show_default=False, **ExistingFile)
     ] = None,
@@ -38,6 +39,10 @@ def explain(
     token: Token = "",
     subscription: Annotated[str, typer.Option(metavar="ID", help="Which one in the file.")] = "",
     event_id: Annotated[str, typer.Option("--event", metavar="ID", help="Which one in the file.")] = "",
+    dialect: Dialect = CORE,
+    translated: Annotated[
+        bool, typer.Option("--translated", help="Print the filter as it is stored and indexed; EVENT may be left out.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
     """Explain one event against one filter: each predicate, true or false, with the event's values.
@@ -45,16 +50,22 @@ def explain(
     Example: tidings explain "price < 1300 and brand = 'mini'"
     '{"id": "e1", "event_type": "car", "attributes": {"price": 900, "brand": "mini"}}' --schema schema.json
     """
+    if not event and not translated:
+        raise typer.BadParameter("Missing argument 'EVENT'.")
     if address := instead(server, schema):
-        _at_server(address, token, filter, event, subscription, event_id, json)
+        _at_server(address, token, filter, event, subscription, event_id, json, dialect, translated)
         return
     if schema is None:
         raise typer.BadParameter("Missing option '--schema' or '--server'.")
     with plain_errors():
         catalog = load_catalog(schema)
-        chosen = _filter(filter, subscription, catalog)
+        chosen = _filter(filter, subscription, catalog, dialect)
         for warning in chosen.warnings:
             warn(warning)
+        if translated:
+            output.print(plain(chosen.text))
+        if not event:
+            return
         explanation = explain_match(chosen, _event(event, event_id, catalog), catalog)
         if json:
             output.print_json(data=explanation.as_json())
@@ -63,12 +74,24 @@ def explain(
 
 
 def _at_server(
-    address: str, token: str, filter: str, event: str, subscription: str, event_id: str, as_json: bool
+    address: str,
+    token: str,
+    filter: str,
+    event: str,
+    subscription: str,
+    event_id: str,
+    as_json: bool,
+    dialect: str,
+    translated: bool,
 ) -> None:
     """Whatever is in files is read here; an event may also be the position of a stored one."""
     with connected(address, token) as client:
         catalog = client.schema()
-        chosen = _filter(filter, subscription, catalog)
+        chosen = _filter(filter, subscription, catalog, dialect)
+        if translated:
+            output.print(plain(chosen.text))
+        if not event:
+            return
         if event.isdecimal() and existing_file(event) is None:
             found = client.explain(chosen.text, position=int(event))
         else:
@@ -102,12 +125,12 @@ def _explanation(found: dict[str, Any]) -> Explanation:
     return Explanation(found["filter"], found["event"], found["matches"], tuple(alternatives))
 
 
-def _filter(text: str, id: str, catalog: Catalog) -> Filter:
+def _filter(text: str, id: str, catalog: Catalog, dialect: str) -> Filter:
     path = existing_file(text)
     if path is None:
         if text.endswith(".jsonl") and " " not in text:
             raise typer.BadParameter(f"there is no file {text!r}.", param_hint="'FILTER'")
-        return Filter.parse(text, catalog)
+        return Filter.parse(core_text(dialect, text), catalog)
     with path.open("rb") as file:
         subscriptions = {one.id: one.filter for one in read_subscriptions(file, catalog)}
     return subscriptions[_chosen(id, tuple(subscriptions), "subscription", path)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tidings.cli.options import Dialect
 from tidings.cli.server.channels import (
     Apprise,
     DigestCount,
@@ -20,6 +21,7 @@ from tidings.cli.server.channels import (
 )
 from tidings.cli.server.server import DEFAULT_SERVER, AsJson, Server, Token, connected
 from tidings.cli.terminal import messages, note, output, plain, warn
+from tidings.language.dialects import CORE, core_text
 
 if TYPE_CHECKING:
     from tidings.client import StoredSubscription
@@ -36,6 +38,7 @@ def subscribe(
     ] = "",
     server: Server = DEFAULT_SERVER,
     token: Token = "",
+    dialect: Dialect = CORE,
     name: Name = "",
     note: Note = "",
     expiry: Annotated[str, typer.Option(metavar="WHEN", help="When it ends, e.g. 2026-12-31T00:00:00Z.")] = "",
@@ -60,7 +63,7 @@ def subscribe(
     channel = channel_of(webhook, email, apprise, digest_count, digest_seconds, rate, quiet)
     with connected(server, token) as client:
         made = client.subscribe(
-            filter or None,
+            core_text(dialect, filter) if filter else None,
             composite=composite or None,
             expiry=expiry or None,
             channel=channel,

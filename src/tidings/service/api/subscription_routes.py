@@ -8,6 +8,8 @@ import msgspec
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from tidings.language.cesql.filters import filters_text
+from tidings.language.dialects import CORE, core_text, written
 from tidings.service.actions import subscriptions
 from tidings.service.actions.subscriptions import SubscriptionAsked, SubscriptionChange, SubscriptionNow
 from tidings.service.actions.times import read_future_time
@@ -23,6 +25,7 @@ from tidings.store.journal.fitness import LONGEST_NAME, LONGEST_NOTE, is_id
 router = APIRouter(prefix=V1, tags=["subscriptions"], route_class=IdempotentRoute)
 
 T = TypeVar("T")
+Dialect = Literal["tidings", "cesql", "cloudevents"]
 _LONGEST_TIME = 100
 Name = Annotated[str, msgspec.Meta(description=f"One line of at most {LONGEST_NAME} characters; need not be unique")]
 Note = Annotated[str, msgspec.Meta(description=f"A few lines, at most {LONGEST_NOTE:,} characters")]
@@ -31,10 +34,13 @@ Time = Annotated[str, msgspec.Meta(max_length=_LONGEST_TIME, description="A futu
 
 
 class NewSubscription(Shape, frozen=True):
-    """Give exactly one of `filter` and `composite`."""
+    """Give exactly one of `filter`, `filters` and `composite`. A filter is in the language that `dialect` names;
+    `filters` is the array of CloudEvents subscriptions."""
 
     filter: str | None = None
     composite: CompositeText | None = None
+    dialect: Dialect = "tidings"
+    filters: list[dict[str, Any]] | None = None
     channel: Channel | None = None
     expiry: Time | None = None
     name: Name | None = None
@@ -55,7 +61,8 @@ class ChangedSubscription(Shape, frozen=True):
 
 class SubscriptionSeen(Shape, frozen=True):
     """It has a `filter` or a `composite`. Events after the journal position `since` are matched. The answer to a change
-    has the change's `position`, unless nothing changed."""
+    has the change's `position`, unless nothing changed. A filter in another language has its `dialect` and what was
+    `written`; `filter` is what it was translated into."""
 
     id: str
     state: Literal["active", "paused"]
@@ -66,6 +73,8 @@ class SubscriptionSeen(Shape, frozen=True):
     note: str | None
     filter: str | msgspec.UnsetType = msgspec.UNSET
     composite: CompositeText | msgspec.UnsetType = msgspec.UNSET
+    dialect: Dialect | msgspec.UnsetType = msgspec.UNSET
+    written: str | msgspec.UnsetType = msgspec.UNSET
     position: int | msgspec.UnsetType = msgspec.UNSET
     channel_state: str | msgspec.UnsetType = msgspec.UNSET
     secret: str | msgspec.UnsetType = msgspec.UNSET
@@ -98,12 +107,10 @@ async def subscribe(request: Request, gateway: GatewayOf, caller: Calling, key: 
     """Subscribe with a filter or a composite, and optionally a channel, an expiry, a name and a note. Every event
     accepted from now on is matched with it. The `secret` of a webhook is shown only in this answer."""
     body = await read_body(request, NewSubscription)
-    if (body.filter is None) == (body.composite is None):
-        raise WrongBody("give exactly one of 'filter' and 'composite'")
     expiry = None if body.expiry is None else read_future_time("expiry", body.expiry)
     channel = None if body.channel is None else body.channel.asked()
     named = body.name or "", body.note or ""
-    asked = SubscriptionAsked(body.filter or "", expiry, channel, key, *named, body.composite)
+    asked = SubscriptionAsked(_filter(body), expiry, channel, key, *named, body.composite)
     made = await subscriptions.subscribe(gateway, caller.owner, asked)
     return answered(_changed(made), 201, {"Location": f"/v1/subscriptions/{made.standing.id}"})
 
@@ -160,6 +167,19 @@ async def withdraw(id: str, gateway: GatewayOf, caller: Calling, key: Idempotenc
     return answered({"id": id, "position": await subscriptions.withdraw(gateway, caller.owner, id)})
 
 
+def _filter(body: NewSubscription) -> str:
+    """As text of the filter language; empty for a composite."""
+    if [body.filter, body.filters, body.composite].count(None) != 2:
+        raise WrongBody("give exactly one of 'filter', 'filters' and 'composite'")
+    if body.dialect != CORE and body.composite is not None:
+        raise WrongBody("a composite has no dialect")
+    if body.filters is not None:
+        if body.dialect == "cesql":
+            raise WrongBody("'filters' is in the dialect 'cloudevents'; an expression in CESQL is a 'filter'")
+        return core_text("cloudevents", filters_text(body.filters))
+    return core_text(body.dialect, body.filter or "")
+
+
 def seen(standing: Standing, channel: StoredChannel | None = None) -> dict[str, Any]:
     """A subscription in JSON."""
     made: dict[str, Any] = {
@@ -172,6 +192,9 @@ def seen(standing: Standing, channel: StoredChannel | None = None) -> dict[str, 
         "name": standing.name or None,
         "note": standing.note or None,
     }
+    was = written(standing.filter)
+    if was.dialect != CORE:
+        made |= {"dialect": was.dialect, "written": was.text}
     return made if channel is None else made | {"channel_state": channel.state}
 
 
