@@ -29,9 +29,9 @@ def explain(
         typer.Argument(metavar="FILTER", help="The filter's text, or a file of subscriptions.", show_default=False),
     ],
     event: Annotated[
-        str,
+        str | None,
         typer.Argument(metavar="EVENT", help="The event as JSON, or a file of events.", show_default=False),
-    ] = "",
+    ] = None,
     schema: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The schema, JSON or XML.", show_default=False, **ExistingFile)
     ] = None,
@@ -50,7 +50,7 @@ def explain(
     Example: tidings explain "price < 1300 and brand = 'mini'"
     '{"id": "e1", "event_type": "car", "attributes": {"price": 900, "brand": "mini"}}' --schema schema.json
     """
-    if not event and not translated:
+    if event is None and not translated:
         raise typer.BadParameter("Missing argument 'EVENT'.")
     if address := instead(server, schema):
         _at_server(address, token, filter, event, subscription, event_id, json, dialect, translated)
@@ -64,7 +64,7 @@ def explain(
             warn(warning)
         if translated:
             output.print(plain(chosen.text))
-        if not event:
+        if event is None:
             return
         explanation = explain_match(chosen, _event(event, event_id, catalog), catalog)
         if json:
@@ -77,7 +77,7 @@ def _at_server(
     address: str,
     token: str,
     filter: str,
-    event: str,
+    event: str | None,
     subscription: str,
     event_id: str,
     as_json: bool,
@@ -90,7 +90,7 @@ def _at_server(
         chosen = _filter(filter, subscription, catalog, dialect)
         if translated:
             output.print(plain(chosen.text))
-        if not event:
+        if event is None:
             return
         if event.isdecimal() and existing_file(event) is None:
             found = client.explain(chosen.text, position=int(event))
