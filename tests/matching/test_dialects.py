@@ -152,6 +152,8 @@ def test_every_algorithm_equals_naive(name: str, texts: list[str], made: list[Ev
         ("type = 'car'", "event_type = 'car' and event_type translated cesql 'type = ''car'''"),
         ("price < 5", "price < 5 and event_type checked cesql 'price < 5'"),  # a fraction is an error
         ("price = 5", "price = 5 and event_type translated cesql 'price = 5'"),
+        ("NOT (price = 5)", "not (price = 5) and event_type checked cesql 'NOT (price = 5)'"),  # 0.5 is an error
+        ("5 != price", "not (price = 5) and event_type translated cesql '5 != price'"),  # and here it is not
         ("title = 5", "title exists and event_type checked cesql 'title = 5'"),
         (
             "type = 'car' AND LENGTH(title) > 3",
@@ -201,12 +203,20 @@ def test_a_long_expression_is_refused_nowhere() -> None:
         ("LENGTH(title)", "a filter must be true or false, and this expression is of type Integer"),
         ("title", "this expression is an attribute, which is a text or a number"),
         ("type = 'car' AND 'yes'", "'yes' is neither 'true' nor 'false'"),
+        ("1 / 0 = 1 OR type = 'car'", "division by zero"),
     ],
 )
 def test_what_no_event_can_pass_is_refused(text: str, words: str) -> None:
     with pytest.raises(LanguageError) as raised:
         Filter.parse(core_text("cesql", text), RICH)
     assert words in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["TRUE OR 1 / 0 = 1", "type = 'car' OR 'a' < 1", "NOT (type = 'car' AND price = 'a' + 1)"]
+)
+def test_an_error_that_may_be_skipped_is_not_refused(text: str) -> None:
+    Filter.parse(core_text("cesql", text), RICH)
 
 
 def test_other_mistakes() -> None:

@@ -32,10 +32,13 @@ from tidings.language.cesql.values import Type, cast
 from tidings.language.cesql.verdict import ALWAYS, ANYTHING, NEVER, Side, Verdict, all_of, any_of
 from tidings.schema.catalog import Catalog
 
+FAILS = Verdict(NEVER, NEVER)
+
 
 class _Part(NamedTuple):
     """What is known of an operand. It can only be without an error where the event has all attributes that it `needs`;
-    `safe`: there it always is. An attribute has its `name`, a constant its `outcome`."""
+    `safe`: there it always is. An attribute has its `name`, a constant its `outcome`. One that is neither true nor
+    false on any event always ends in an error."""
 
     returns: Type | None  # None: what the event's attribute is
     needs: frozenset[str] = frozenset()
@@ -48,7 +51,9 @@ class _Part(NamedTuple):
     @property
     def is_safe(self) -> bool:
         """As a Boolean: an attribute or a text may not be one."""
-        return self.safe and (self.returns == "Boolean" or self.outcome is not None)
+        if self.outcome is not None:
+            return cast(self.outcome.value, "Boolean")[1] is None
+        return self.safe and self.returns == "Boolean"
 
 
 def expression_verdict(expression: Expression, catalog: Catalog) -> Verdict:
@@ -100,16 +105,20 @@ def _root(expression: Expression, catalog: Catalog) -> _Part:
     for step in expression.steps:
         stack.append(walk.part(step, stack))
     (part,) = stack
+    verdict = walk.boolean(part)
+    if walk.failure is not None and verdict.true == NEVER:
+        raise walk.failure
     if part.returns != "Boolean":
         kind = "an attribute, which is a text or a number" if part.returns is None else f"of type {part.returns}"
         raise NotBoolean(expression.text, part.at, kind)
-    return part._replace(verdict=walk.boolean(part))
+    return part._replace(verdict=verdict)
 
 
 class _Walk:
     def __init__(self, text: str, catalog: Catalog) -> None:
         self._text = text
         self._attributes = Attributes(catalog)
+        self.failure: LanguageError | None = None  # the first that some operand always ends in
 
     def part(self, step: Step, stack: list[_Part]) -> _Part:
         """Takes its operands from the stack."""
@@ -133,14 +142,20 @@ class _Walk:
                 self._check_call(name, operands, at)
             case _:
                 assert_never(step)
+        if not (isinstance(step, Binary) and step.operator in ("AND", "OR", "XOR")):  # which may skip an operand
+            for operand, wanted in zip(operands, _wanted(step, operands), strict=True):
+                if operand.verdict == FAILS or self._never_casts(operand, wanted):
+                    return _Part(_returned(step), verdict=FAILS, at=step.at)
         constants = [one.outcome for one in operands if one.outcome is not None]
         if len(constants) == len(operands):
-            return self._constant(outcome_of(step, constants, {}), step.at)
+            outcome = outcome_of(step, constants, {})
+            if outcome.errors:
+                self._fail(step.at, outcome.errors[0].detail)
+                return _Part(_returned(step), verdict=FAILS, at=step.at)
+            return self._constant(outcome, step.at)
         return self._computed(step, operands)
 
     def _constant(self, outcome: Outcome, at: int) -> _Part:
-        if outcome.errors:
-            raise AlwaysFails(self._text, at, outcome.errors[0].detail)
         value = outcome.value
         returns: Type = "Boolean" if isinstance(value, bool) else "Integer" if isinstance(value, int) else "String"
         verdict = Verdict(ALWAYS, NEVER) if value is True else Verdict(NEVER, ALWAYS)
@@ -149,17 +164,19 @@ class _Walk:
     def _check_call(self, name: str, operands: list[_Part], at: int) -> None:
         if name not in FUNCTION_NAMES:
             raise UnknownFunction(self._text, at, name, FUNCTION_NAMES)
-        found = function(name, len(operands))
-        if found is None:
+        if function(name, len(operands)) is None:
             raise WrongArgumentCount(self._text, at, name, len(operands), argument_counts(name))
-        for operand, wanted in zip(operands, argument_types(found, len(operands)), strict=True):
-            self._check_cast(operand, wanted)
 
-    def _check_cast(self, operand: _Part, wanted: Type) -> None:
-        if operand.outcome is not None:
-            _, trouble = cast(operand.outcome.value, wanted)
-            if trouble is not None:
-                raise AlwaysFails(self._text, operand.at, trouble.detail)
+    def _never_casts(self, operand: _Part, wanted: Type | None) -> bool:
+        if operand.outcome is None or wanted is None:
+            return False
+        _, trouble = cast(operand.outcome.value, wanted)
+        if trouble is not None:
+            self._fail(operand.at, trouble.detail)
+        return trouble is not None
+
+    def _fail(self, at: int, reason: str) -> None:
+        self.failure = self.failure or AlwaysFails(self._text, at, reason)
 
     def _computed(self, step: Step, operands: list[_Part]) -> _Part:
         needs = frozenset().union(*(one.needs for one in operands))
@@ -175,14 +192,8 @@ class _Walk:
                 found = self._like(operands[0], pattern, negated)
             case IsAmong(negated=negated):
                 found = self._among(operands[0], operands[1:], negated)
-            case Call(name):
-                one = function(name, len(operands))
-                assert one is not None
-                return _Part(one.returns, needs, at=step.at)
-            case _:  # arithmetic
-                for operand in operands:
-                    self._check_cast(operand, "Integer")
-                return _Part("Integer", needs, at=step.at)
+            case _:  # a function, or arithmetic
+                return _Part(_returned(step), needs, at=step.at)
         if found is None:
             return _Part("Boolean", needs, at=step.at)
         return _Part("Boolean", needs, found.true.exact and found.false.exact, found, at=step.at)
@@ -191,7 +202,8 @@ class _Walk:
         """The part as an operand of AND, OR, XOR and NOT, or as the whole."""
         if part.verdict is not None:
             return part.verdict
-        self._check_cast(part, "Boolean")
+        if self._never_casts(part, "Boolean"):
+            return FAILS
         if part.outcome is not None:
             truth, _ = cast(part.outcome.value, "Boolean")
             return Verdict(ALWAYS, NEVER) if truth else Verdict(NEVER, ALWAYS)
@@ -226,11 +238,6 @@ class _Walk:
         return any_of((decided, all_of((undecided, then))))
 
     def _comparison(self, operator: str, left: _Part, right: _Part) -> Verdict | None:
-        if operator not in ("=", "!="):
-            self._check_cast(left, "Integer")
-            self._check_cast(right, "Integer")
-        elif right.returns is not None:
-            self._check_cast(left, right.returns)
         if left.name and right.name:
             return self._attributes.related(left.name, operator, right.name)
         if left.name and right.outcome is not None:
@@ -255,6 +262,33 @@ class _Walk:
             return None
         found = self._attributes.among(operand.name, literals)
         return found.reversed() if found is not None and negated else found
+
+
+def _wanted(step: Step, operands: list[_Part]) -> list[Type | None]:
+    """What each operand is cast to; None where that depends on the event, or is never needed."""
+    match step:
+        case Call(name, count):
+            found = function(name, count)
+            assert found is not None
+            return list(argument_types(found, count))
+        case Unary("-") | Binary("<" | "<=" | ">" | ">=" | "+" | "-" | "*" | "/" | "%"):
+            return ["Integer"] * len(operands)
+        case Binary("=" | "!="):
+            return [operands[1].returns, None]
+        case _:
+            return [None] * len(operands)
+
+
+def _returned(step: Step) -> Type:
+    match step:
+        case Call(name, count):
+            found = function(name, count)
+            assert found is not None
+            return found.returns
+        case Unary("-") | Binary("+" | "-" | "*" | "/" | "%"):
+            return "Integer"
+        case _:
+            return "Boolean"
 
 
 def _last(stack: list[_Part], count: int) -> list[_Part]:
