@@ -51,3 +51,14 @@ def test_mistakes(client: httpx.Client, body: dict[str, Any], words: str) -> Non
     answer = client.post("/v1/subscriptions", json=body)
     assert answer.status_code in (400, 422)
     assert words in answer.json()["detail"]
+
+
+@on_sqlite
+def test_lines_of_an_import_say_their_dialect(client: httpx.Client) -> None:
+    lines = [{"id": "a", "filter": "brand = 'mini'", "dialect": "cesql"}, {"filter": "brand =", "dialect": "cesql"}]
+    answer = client.post("/v1/subscriptions/import", json=lines)
+    assert [one["status"] for one in answer.json()["results"]] == ["accepted", "refused"]
+    again = client.post("/v1/subscriptions/import", json=lines[:1])
+    assert [one["status"] for one in again.json()["results"]] == ["duplicate"]
+    (made,) = client.get("/v1/subscriptions").json()["items"]
+    assert (made["dialect"], made["written"]) == ("cesql", "brand = 'mini'")

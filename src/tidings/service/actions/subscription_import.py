@@ -16,6 +16,7 @@ from typing import Any, Literal
 import msgspec
 
 from tidings.errors import Explained, ServiceError, TidingsError
+from tidings.language.dialects import CORE, core_text
 from tidings.notifying.apprise_place import apprise_place
 from tidings.notifying.errors import UnknownChannel
 from tidings.notifying.outbox.rhythm import read_rhythm, rhythm_json
@@ -75,7 +76,12 @@ class SubscriptionLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
     expiry: str | None = None
     state: Literal["active", "paused"] | None = None
     channel: dict[str, Any] | None = None
-    dialect: Literal["tidings"] | None = None
+    dialect: Literal["tidings", "cesql", "cloudevents"] | None = None
+
+    @property
+    def core_filter(self) -> str:
+        """As text of the filter language; empty for a composite."""
+        return "" if self.filter is None else core_text(self.dialect or CORE, self.filter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,13 +197,13 @@ class _Reader:
         check_names(id, name, note)
         expiry = None if one.expiry is None else read_future_time("expiry", one.expiry)
         if check:
-            read_wanted(one.filter or "", one.composite, self._store)
+            read_wanted(one.core_filter, one.composite, self._store)
             now = self._store.clock.now()
             if expiry is not None and expiry <= now:
                 raise ExpiryPassed(id, str(expiry), str(now))
         channel = self._channel(id, one.channel)
         kind = "" if channel is None else channel.kind
-        text, composite = one.filter or "", one.composite or ""
+        text, composite = one.core_filter, one.composite or ""
         draft = Subscribe(id, text, self._owner, expiry, kind, channel, self._most, name, note, composite)
         return _Wanted(line, draft, one.state == "paused")
 
