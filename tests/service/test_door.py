@@ -77,14 +77,14 @@ class TestBytes:
         with socket.create_connection(("127.0.0.1", service.port), timeout=60) as first:
             first.sendall(head.encode() + b" " * 70_000)
             until = monotonic() + 20
-            while not service.app.entrance._in_flight._all_bytes:  # type: ignore[attr-defined]
+            while not service.app.door._in_flight._all_bytes:  # type: ignore[attr-defined]
                 assert monotonic() < until
             answer = service.client.post("/v1/subscriptions", json={"filter": " " * 300_000})
             assert (answer.status_code, answer.json()["type"]) == (429, "/problems/too-many-requests")
             assert answer.headers["retry-after"] == "1"
             assert service.client.post("/v1/subscriptions", json={"filter": "price > 1"}).status_code == 201
         until = monotonic() + 20
-        while service.app.entrance._in_flight._all_bytes:  # type: ignore[attr-defined]
+        while service.app.door._in_flight._all_bytes:  # type: ignore[attr-defined]
             assert monotonic() < until
         assert service.client.post("/v1/subscriptions", json={"filter": " " * 300_000}).status_code == 422
 

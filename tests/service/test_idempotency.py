@@ -17,6 +17,8 @@ def test_a_repeated_request_gets_the_first_answer(client: httpx.Client, service:
     assert [answer.status_code for answer in answers] == [201, 201]
     assert answers[0].json() == answers[1].json()
     assert answers[1].headers["idempotency-replayed"] == "true"
+    assert answers[0].headers["location"] == f"/v1/subscriptions/{answers[0].json()['id']}"
+    assert answers[1].headers["location"] == answers[0].headers["location"]
     assert service.store.count_subscriptions("tester") == 1
 
 

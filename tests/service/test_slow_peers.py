@@ -139,7 +139,7 @@ def test_half_open_sockets_do_not_keep_others_out(service: Service) -> None:
 def test_when_all_are_busy_a_connection_is_told_to_come_again(service: Service) -> None:
     wait = b"GET /v1/notifications?wait=20 HTTP/1.1\r\nHost: x\r\n%b\r\n\r\n"
     tokens = [service.joined(f"user{number}").headers["Authorization"] for number in range(5)]  # each has a quarter
-    under_way = service.app.entrance._in_flight._requests  # type: ignore[attr-defined]
+    under_way = service.app.door._in_flight._requests  # type: ignore[attr-defined]
     peers = []
     try:
         for number in range(50):

@@ -1,6 +1,6 @@
 """The web application: the routers, what every request passes on its way in and every answer on its way out.
 
-`make_app` is called by whoever serves it, with a gateway of the same event loop. The entrance finds out who calls,
+`make_app` is called by whoever serves it, with a gateway of the same event loop. The middleware finds out who calls,
 counts, limits and, when something goes wrong that nobody foresaw, notes it and answers without telling how it looks
 inside.
 """
@@ -30,19 +30,19 @@ from tidings.service.api import (
     confirmation_routes,
     delivery_routes,
     document_routes,
+    event_routes,
     inquiry_routes,
     notification_routes,
+    operator_routes,
     problems,
     schema_routes,
     stream_routes,
     subscription_file_routes,
     subscription_routes,
 )
-from tidings.service.api import event_routes as publishing
-from tidings.service.api import operator_routes as operations
-from tidings.service.api.documents import openapi as describing
+from tidings.service.api.documents import openapi
 from tidings.service.api.requests import V1
-from tidings.service.door.entrance import GONE, TOLD, Entrance
+from tidings.service.door.middleware import GONE, TOLD, DoorMiddleware
 from tidings.service.door.request_id import logged_path
 from tidings.service.garbage_collector import collecting_less
 from tidings.service.gateway import Gateway
@@ -52,7 +52,7 @@ from tidings.service.metrics import Metrics
 
 log = logging.getLogger("tidings.service")
 _ROUTES = (
-    publishing,  # first, since it is asked for most
+    event_routes,  # first, since it is asked for most
     notification_routes,
     stream_routes,
     inquiry_routes,
@@ -65,20 +65,20 @@ _ROUTES = (
     confirmation_routes,
     account_routes,
     document_routes,
-    operations,
+    operator_routes,
     readiness,
     pages,
 )
 
 
 class Application(FastAPI):
-    """With the entrance in front of all that the web framework does."""
+    """With the middleware in front of all that the web framework does."""
 
-    entrance: Entrance
+    door: DoorMiddleware
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["app"] = self
-        await self.entrance(scope, receive, send)
+        await self.door(scope, receive, send)
 
 
 def make_app(gateway: Gateway) -> FastAPI:
@@ -93,7 +93,7 @@ def make_app(gateway: Gateway) -> FastAPI:
     )
     app.state.gateway = gateway
     app.state.metrics = Metrics(gateway.published)
-    app.state.figuring = operations.Figuring(gateway)
+    app.state.figuring = operator_routes.Figuring(gateway)
     app.state.closing = AsyncExitStack()  # who opens something for the life of the app pushes its closing here
     app.state.accounts = Accounts(gateway)
     app.state.questions = Questions(gateway)
@@ -111,10 +111,10 @@ def make_app(gateway: Gateway) -> FastAPI:
     app.add_exception_handler(HTTPException, _not_taken)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(ClientDisconnect, _gone)
-    app.openapi = lambda: describing.document(app)  # type: ignore[method-assign]
+    app.openapi = lambda: openapi.document(app)  # type: ignore[method-assign]
     app.add_exception_handler(Exception, _failed)
-    direct = {("POST", "/v1/events"): publishing.publish}
-    app.entrance = Entrance(super(Application, app).__call__, gateway, app.state.metrics, direct, _refusing)
+    direct = {("POST", "/v1/events"): event_routes.publish}
+    app.door = DoorMiddleware(super(Application, app).__call__, gateway, app.state.metrics, direct, _refusing)
     return app
 
 
@@ -134,7 +134,7 @@ def _refusing(scope: Scope, error: TidingsError | HTTPException) -> Response:
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    """The web framework raises it once more after this; the entrance is told that it is done with."""
+    """The web framework raises it once more after this; the middleware is told that it is done with."""
     log.error("%s %s failed", request.method, logged_path(request.scope), exc_info=error)
     request.scope[TOLD] = True
     return _refusing(request.scope, problems.Failed())

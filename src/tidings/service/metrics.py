@@ -1,4 +1,4 @@
-"""The figures of /metrics: what the entrance counts, and what the store, the plan and the children say of themselves.
+"""The figures of /metrics: what the middleware counts, and what the store, the plan and the children say of themselves.
 
 prometheus_client writes the text. Requests are counted in plain dictionaries, which takes 1.7 µs a request; the
 library's labelled counter and histogram take 13, and 4.4 with their children cached
@@ -25,7 +25,7 @@ Row = tuple[tuple[str, ...], float]
 
 
 class Metrics:
-    """Counted by the entrance and by whoever publishes; in one event loop, so nothing is locked."""
+    """Counted by the middleware and by whoever publishes; in one event loop, so nothing is locked."""
 
     def __init__(self, events: Counter[str]) -> None:
         self.requests: Counter[tuple[str, str, int]] = Counter()

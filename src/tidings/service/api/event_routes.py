@@ -35,10 +35,10 @@ from tidings.service.api.shapes import (
     takes,
 )
 from tidings.service.batch_results import MOST_OF_A_STREAM, BatchResults, Result, Sifted
-from tidings.service.door.entrance import STREAMED
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.door.head import head_of
 from tidings.service.door.idempotency import IdempotencyKey, key_of, once
+from tidings.service.door.middleware import STREAMED
 from tidings.service.door.scopes import caller_of, check_need, need_of
 from tidings.service.event_lines import Pieces, publish_stream, sift
 from tidings.service.gateway import QUICK, Gateway
@@ -140,7 +140,7 @@ async def publish(request: Request, key: IdempotencyKey = None) -> Response:
 
     The header `Tidings-Duplicate-Window` says for how many seconds duplicates are recognized; without it, forever.
     """
-    check_need(request, _NEED)  # the entrance calls this without the route, and without the key
+    check_need(request, _NEED)  # the middleware calls this without the route, and without the key
     gateway: Gateway = request.app.state.gateway
     key = key_of(request)
     answer = await (_published(request, gateway, None) if key is None else _published_once(request, gateway, key))

@@ -23,7 +23,7 @@ from tidings.schema.catalog import InvalidSchema
 from tidings.service.api.problem_types import TYPES, ProblemType, problem_type
 
 PROBLEM = "application/problem+json"
-INSTANCE: ContextVar[str] = ContextVar("instance", default="")  # the path of the request, set by the entrance
+INSTANCE: ContextVar[str] = ContextVar("instance", default="")  # the path of the request, set by the middleware
 _LONGEST_TEXT = 10_000  # of a wrong filter that is sent back
 _LONGEST_INSTANCE = 1_000
 _STORE = TYPES["store-unavailable"]

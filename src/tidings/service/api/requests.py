@@ -1,6 +1,6 @@
 """What every handler asks of a request: the gateway, who calls, a cursor, an answer's body.
 
-The entrance (`http`) has looked up the caller before any handler runs; here it is only handed on, or its error raised.
+The middleware has looked up the caller before any handler runs; here it is only handed on, or its error raised.
 """
 
 from __future__ import annotations

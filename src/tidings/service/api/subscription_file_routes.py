@@ -32,8 +32,8 @@ from tidings.service.api.shapes import (
     says,
     schema_of,
 )
-from tidings.service.door.entrance import STREAMED
 from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
+from tidings.service.door.middleware import STREAMED
 from tidings.service.gateway import Gateway
 
 router = APIRouter(prefix=V1, tags=["subscriptions"], route_class=IdempotentRoute)

@@ -16,7 +16,7 @@ from tidings.service.actions.times import read_future_time
 from tidings.service.api.channel_shapes import Channel, settings_seen
 from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, WrongCursor, answered, page
 from tidings.service.api.shapes import Shape, WrongBody, read_body, says, takes
-from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
+from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute, subscription_address
 from tidings.service.gateway import Gateway
 from tidings.store import Standing, StoredChannel
 from tidings.store.journal.entries import KEEP, Keep
@@ -112,7 +112,7 @@ async def subscribe(request: Request, gateway: GatewayOf, caller: Calling, key: 
     named = body.name or "", body.note or ""
     asked = SubscriptionAsked(_filter(body), expiry, channel, key, *named, body.composite)
     made = await subscriptions.subscribe(gateway, caller.owner, asked)
-    return answered(_changed(made), 201, {"Location": f"/v1/subscriptions/{made.standing.id}"})
+    return answered(_changed(made), 201, {"Location": subscription_address(made.standing.id)})
 
 
 @router.get("/subscriptions", responses=says(Subscriptions, "A page of subscriptions"))

@@ -12,6 +12,7 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
+import msgspec
 from fastapi import Header, Request
 from starlette.responses import Response
 
@@ -25,6 +26,7 @@ from tidings.service.gateway import Gateway
 from tidings.store.accounts.kept_responses import KeptResponse
 
 HEADER = "idempotency-key"
+SUBSCRIPTIONS = "/v1/subscriptions"  # of what may be repeated, only what is made here has an address
 LONGEST = 255
 _RAW_HEADER = HEADER.encode()
 _WELL_FORMED = re.compile(rb"[!-~]{1,%d}" % LONGEST)
@@ -78,7 +80,7 @@ async def once(request: Request, key: str, body: bytes, act: Callable[[], Awaita
     try:
         before = await gateway.read(gateway.store.kept_response, kept_under)
         if before is not None:
-            return _again(before, asked)
+            return _again(before, asked, request.url.path)
         answer = await act()
         if 200 <= answer.status_code < 300 and len(answer.body) <= _LARGEST_KEPT:
             text = bytes(answer.body).decode()
@@ -87,6 +89,11 @@ async def once(request: Request, key: str, body: bytes, act: Callable[[], Awaita
         return answer
     finally:
         under_way.discard(kept_under)
+
+
+def subscription_address(id: str) -> str:
+    """As the header Location has it."""
+    return f"{SUBSCRIPTIONS}/{id}"
 
 
 def key_of(request: Request) -> str | None:
@@ -99,10 +106,12 @@ def key_of(request: Request) -> str | None:
     return str(value, "ascii")
 
 
-def _again(before: KeptResponse, asked: bytes) -> Response:
+def _again(before: KeptResponse, asked: bytes, path: str) -> Response:
     if before.request != asked:
         raise IdempotencyKeyReused
     headers = {"Idempotency-Replayed": "true"}
+    if before.status == 201 and path == SUBSCRIPTIONS:
+        headers["Location"] = subscription_address(msgspec.json.decode(before.body)["id"])
     if not before.body:
         return Response(status_code=before.status, headers=headers)
     return Response(before.body, before.status, headers, "application/json")

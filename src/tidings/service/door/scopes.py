@@ -13,7 +13,7 @@ from tidings.service.door.callers import Caller, NoToken
 
 NOTHING = "none"  # open to all
 TOKEN = "any token"
-CALLER = "tidings.caller"  # where the entrance leaves the caller, or the error, in an ASGI scope
+CALLER = "tidings.caller"  # where the middleware leaves the caller, or the error, in an ASGI scope
 
 _HTTP = {
     NOTHING: """

@@ -1,7 +1,7 @@
 """Cookies behind TLS: `__Host-` before their names, so that browsers send them back to this host alone and never in
 clear, and take none that another host of the same domain has set.
 
-Inside, cookies have their plain names; the entrance translates.
+Inside, cookies have their plain names; the middleware translates.
 """
 
 from __future__ import annotations

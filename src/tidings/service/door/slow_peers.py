@@ -17,8 +17,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tidings.service.api.problem_types import TYPES
 from tidings.service.door.addresses import Proxies
+from tidings.service.door.connection_limits import ConnectionLimits, TooManyConnections
 from tidings.service.door.joined_writes import JoinedWrites
-from tidings.service.door.places import Places, TooManyConnections
 from tidings.settings import Settings
 
 _LEAST_RATE = 500  # bytes a second of a body, on average over idle_seconds
@@ -29,14 +29,14 @@ _TYPE = b"content-type: application/problem+json\r\nconnection: close\r\n"
 
 def patient_protocol(settings: Settings) -> type[HttpToolsProtocol]:
     """The class for uvicorn's `http` setting."""
-    places = Places(settings.connections, Proxies(settings.trusted_proxies))
+    places = ConnectionLimits(settings.connections, Proxies(settings.trusted_proxies))
     shared = {"settings": settings, "places": places, "idle": OrderedDict()}
     return type("PatientProtocol", (_PatientProtocol,), shared)
 
 
 class _PatientProtocol(HttpToolsProtocol):
     settings: Settings
-    places: Places
+    places: ConnectionLimits
     idle: OrderedDict[_PatientProtocol, None]  # those that ask for nothing, the one that waits longest first
 
     def __init__(self, *args: Any, **named: Any) -> None:

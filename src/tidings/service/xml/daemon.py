@@ -15,7 +15,7 @@ from ssl import SSLContext
 from typing import cast
 
 from tidings.service.door.addresses import Proxies
-from tidings.service.door.places import Places, TooManyConnections
+from tidings.service.door.connection_limits import ConnectionLimits, TooManyConnections
 from tidings.service.gateway import Gateway
 from tidings.service.xml import answers as answers
 from tidings.service.xml.connection import Connection, address_of
@@ -32,7 +32,7 @@ class XmlDaemon:
         self._settings = gateway.settings
         self._operations = Operations(gateway)
         self._connections: set[Connection] = set()
-        self._places = Places(gateway.settings.connections, Proxies(gateway.settings.trusted_proxies))
+        self._places = ConnectionLimits(gateway.settings.connections, Proxies(gateway.settings.trusted_proxies))
         self._server: asyncio.Server | None = None
         self._watching: asyncio.Task[None] | None = None
 

@@ -53,7 +53,7 @@ async def read_form(request: Request) -> Form:
 async def read_unproved(request: Request) -> Form:
     """Whoever sent it. Raises WrongContentType or WrongBody."""
     check_media_type(request, _FORM)
-    body = await request.body()  # the entrance bounds it
+    body = await request.body()  # the middleware bounds it
     try:
         pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
     except ValueError:  # UnicodeDecodeError is one

@@ -1,10 +1,10 @@
-"""The entrance: what every HTTP request passes before its handler, and every answer after it.
+"""The middleware: what every HTTP request passes before its handler, and every answer after it.
 
     connection limits ──> rate limit by address ──> authentication ──> scope ──> body ──> idempotency ──> action
-    slow_peers, places    admission                 admission          scopes    in_flight  idempotency
 
-Each guard protects the dearer ones behind it. Here is their order up to the body, with metrics and timing, the headers
-that keep browsers careful, and an answer to what nobody foresaw that tells nothing of the inside.
+`connection_limits` and `slow_peers` do the first, `admission` the next two, then `scopes`, `in_flight` and
+`idempotency`. Each guard protects the more expensive ones behind it. This module runs them up to the body, with metrics
+and timing, adds security headers for browsers, and answers unexpected errors without revealing internals.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ForeignOrigin(Explained, ServiceError):
     template = "a page of another site may not change anything here in your name; send the token as a bearer token"
 
 
-class Entrance:
+class DoorMiddleware:
     """An ASGI application around another one.
 
     What is asked for most (`direct`, by method and path) is handed straight to its handler: the web framework's own

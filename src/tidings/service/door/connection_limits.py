@@ -25,7 +25,7 @@ class TooManyConnections(Explained, ServiceError):
         return f" from {self.address}" if self.address else ""
 
 
-class Places:
+class ConnectionLimits:
     """Of one event loop. Trusted proxies and those who sit at this machine may have all: they speak for everybody."""
 
     def __init__(self, most: int, proxies: Proxies | None = None) -> None:
