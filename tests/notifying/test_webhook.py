@@ -60,7 +60,7 @@ def test_one_notification() -> None:
         "content-length": str(len(request.body)),
         "ce-specversion": "1.0",
         "ce-type": "tidings.notification",
-        "ce-source": "/subscriptions/s1",
+        "ce-source": "/v1/subscriptions/s1",
         "ce-id": "n1",
         "ce-time": "2026-05-01T09:59:58Z",
         "ce-sequence": "1",
@@ -107,7 +107,7 @@ def test_no_id_can_make_a_header() -> None:
     (request,) = receiver.requests
     assert "x-injected" not in request.headers
     assert request.headers["webhook-id"] == "n1%0D%0Ax-injected:%20yes"
-    assert request.headers["ce-source"] == "/subscriptions/s%201%0A%00%C3%A9%25%22"
+    assert request.headers["ce-source"] == "/v1/subscriptions/s%201%0A%00%C3%A9%25%22"
     assert verify(request.headers, request.body, SECRETS, int(NOW) / 1e6) == request.headers["webhook-id"]
 
 

@@ -22,7 +22,7 @@ async def deliver(http: httpx.AsyncClient, url: str, number: int, secret: str, i
     body = json.dumps(told).encode()
     timestamp = int(time.time())
     headers = (
-        {"ce-type": "tidings.digest"} if is_digest else {"ce-source": "/subscriptions/s", "ce-sequence": str(number)}
+        {"ce-type": "tidings.digest"} if is_digest else {"ce-source": "/v1/subscriptions/s", "ce-sequence": str(number)}
     )
     headers |= {
         "webhook-id": str(told["id"]),

@@ -79,7 +79,7 @@ def key_of(secret: str) -> bytes:
     try:
         key = base64.b64decode(secret.removeprefix(PREFIX), validate=True)
     except (binascii.Error, ValueError):
-        raise InvalidSecret("is no base64") from None
+        raise InvalidSecret("is not base64") from None
     if not _LEAST <= len(key) <= _MOST:
         raise InvalidSecret(f"has {len(key)} bytes")
     return key

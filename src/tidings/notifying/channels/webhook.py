@@ -143,7 +143,7 @@ def headers_of(delivery: OutgoingDelivery) -> Fields:
         ("user-agent", AGENT),
         ("content-type", "application/json"),
         ("ce-specversion", "1.0"),
-        ("ce-source", f"/subscriptions/{header_text(delivery.subscription)}"),
+        ("ce-source", f"/v1/subscriptions/{header_text(delivery.subscription)}"),
     ]
     if len(delivery.owed) == 1:
         (owed,) = delivery.owed
