@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tidings.errors import TidingsError, shown, suggestion
+from tidings.errors import Explained, TidingsError, shown, suggestion
 
 PREFIX = "TIDINGS_"
 # Read where they are needed.
@@ -29,14 +29,13 @@ _LAST_PORT = 65_535
 _KEY_BYTES = 32
 
 
-class InvalidSetting(TidingsError):
-    """Where it was said, its name, and what is wrong with it."""
+class InvalidSetting(Explained, TidingsError):
+    """Where it was set, its name, and what is wrong with it."""
 
-    def __init__(self, place: str, name: str, problem: str) -> None:
-        super().__init__(place, name, problem)
-
-    def __str__(self) -> str:
-        return "{}: {!r} {}".format(*self.args)
+    place: str
+    name: str
+    reason: str
+    template = "{place}: {name!r} {reason}"
 
 
 @dataclass(frozen=True, slots=True)

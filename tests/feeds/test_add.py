@@ -94,7 +94,7 @@ def test_who_may_not_change_the_schema_is_told_how_to_go_on(
     [
         (b"", "it is empty"),
         (b"<html><body><p>Log in first.</p></body></html>", "--records"),
-        (b"{]", "no JSON"),
+        (b"{]", "not valid JSON"),
         (b"caf\xe9,b\n1,2\n", "--encoding"),
     ],
 )

@@ -71,7 +71,7 @@ def test_a_preview_before_the_schema_has_it_says_so_once(tidings: Tidings) -> No
     assert [one.keys() for one in lines(done.stdout)] == [{"event"}] * 3
     assert done.stderr.count("the schema has no event type 'boat'") == 1
     told = " ".join(done.stderr.split())
-    assert "nothing stands at 'gone' in any of 3 records" in told
+    assert "nothing found at 'gone' in any of 3 records" in told
     assert "'s'" not in told
 
 
@@ -128,7 +128,7 @@ def test_infer_is_told_the_encoding_and_says_what_it_leaves_out(tidings: Tidings
     Path("d.csv").write_bytes("Stück;Stück;Preis\n1;2;1,50\n".encode("cp1252"))
     without = tidings("feed", "infer", "d.csv", "--mapping", "m.toml")
     assert without.exit_code == 1
-    assert "no UTF-8 text" in without.stderr
+    assert "not valid UTF-8" in without.stderr
     assert tidings("feed", "infer", "d.csv", "--encoding", "nothing").exit_code == 2
     done = tidings("feed", "infer", "d.csv", "--encoding", "cp1252", "--mapping", "m.toml")
     assert done.exit_code == 0, done.stderr
@@ -164,7 +164,7 @@ def test_a_preview_goes_on_beside_a_file_without_records(tidings: Tidings) -> No
     )
     alone = tidings("feed", "preview", "m.toml")
     assert alone.exit_code == 1
-    assert "a.xml: nothing stands at 'item'; has the page changed?" in alone.stderr
+    assert "a.xml: nothing found at 'item'; has the page changed?" in alone.stderr
     shutil.copy("notices.xml", "in")
     both = tidings("feed", "preview", "m.toml")
     assert both.exit_code == 0

@@ -62,6 +62,19 @@ def test_what_is_refused_is_kept_and_published_by_a_corrected_mapping(mapping: P
     assert refused().stderr == "0 refused records\n"
 
 
+def test_a_page_has_the_counts_and_every_record_as_text(mapping: Path, ann: Client) -> None:
+    (mapping.parent / "d.csv").write_text("n,b,y\n1,mini,<b>old</b>\n2,mini,1991\n" + "3,mini,old\n4,mini,old\n")
+    Feed(read_mapping(mapping), ann, state=state_path(mapping)).once()
+    told = refused("--page", "refused.html")
+    assert told.exit_code == 0, told.output
+    page = (mapping.parent / "refused.html").read_text()
+    assert "<h1>m: 3 refused records</h1>" in page
+    assert "<td>3<td>year: not a number" in page
+    assert "d.csv: line 2<td>1<td>domain: &#x27;year&#x27;: &#x27;&lt;b&gt;old&lt;/b&gt;&#x27;" in page
+    assert "<td>n: 1; b: mini; y: &lt;b&gt;old&lt;/b&gt;\n" in page
+    assert "<b>" not in page
+
+
 def test_a_run_by_a_corrected_mapping_settles_them(mapping: Path, ann: Client) -> None:
     Feed(read_mapping(mapping), ann, state=state_path(mapping)).once()
     assert len(letters(mapping)) == 4

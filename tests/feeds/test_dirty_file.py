@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.feeds.conftest import Map
-from tests.feeds.dirty_cars import FAULTS, FIELDS, REFUSED, ROWS, SHARE, DirtyCars, dirty_cars
-from tests.service.conftest import on_sqlite
+from tests.feeds.dirty_cars import FAULTS, FIELDS, MODELS, REFUSED, ROWS, SHARE, DirtyCars, dirty_cars
+from tests.service.conftest import Service, on_sqlite
 from tidings.client import Client
 from tidings.feeds import Feed, propose
 from tidings.feeds.inference.schema_changes import changes
@@ -20,6 +20,9 @@ from tidings.feeds.mapping.mapping import Mapping
 from tidings.feeds.memory.rejects import Rejects
 from tidings.feeds.records.records import read_records
 from tidings.feeds.sources.content import Content
+from tidings.language import Filter
+from tidings.pipeline.batch.query import matching
+from tidings.store import Store
 
 MENDED = {
     **FIELDS,
@@ -35,6 +38,11 @@ def prepared(client: Client, mapping: Mapping, clean: bytes) -> None:
         client.grow(change)
 
 
+def found(store: Store, text: str) -> int:
+    filter = Filter.parse(text, store.catalog())
+    return sum(len(some) for some in matching(store, filter, 0, store.tail()))
+
+
 def written(cars: DirtyCars, form: str) -> bytes:
     return cars.csv() if form == "csv" else cars.json_lines()
 
@@ -45,7 +53,7 @@ def written(cars: DirtyCars, form: str) -> bytes:
     [("csv", 2_000), ("json", 2_000), pytest.param("csv", ROWS, marks=pytest.mark.slow)],
 )
 def test_every_fault_is_counted_under_its_name_and_nothing_else_refused(
-    form: str, rows: int, ann: Client, mapped: Map, tmp_path: Path
+    form: str, rows: int, service: Service, ann: Client, mapped: Map, tmp_path: Path
 ) -> None:
     cars = dirty_cars(rows, as_json=form == "json")
     each = int(rows * SHARE)
@@ -80,3 +88,7 @@ def test_every_fault_is_counted_under_its_name_and_nothing_else_refused(
     again = Feed(mended, ann, state=tmp_path / "state").once()
     assert (again.published, again.refused, again.failures) == (counters.refused, 0, 0)
     assert again.published + counters.published == rows
+    for brand in (*MODELS, "tesla"):  # each has a model 'andere', but for tesla, which nobody had seen before
+        expected = sum(count for path, count in cars.models.items() if path.startswith(f"{brand} > "))
+        assert found(service.store, f"model under '{brand}'") == found(service.store, f"make = '{brand}'") == expected
+    assert found(service.store, "not (damaged exists)") == each

@@ -18,9 +18,9 @@ def made(mapped: Map, record: Record, **keys: Any) -> Made:
 @pytest.mark.parametrize("nothing", [(), ("",), ("  ",), (None,), ([],)])
 def test_a_record_without_the_id_that_the_mapping_names_is_refused(mapped: Map, nothing: tuple[Any, ...]) -> None:
     (error,) = made(mapped, {"n": nothing, "y": (1990,)}, id="n").errors
-    assert (error.attribute, error.message) == ("id", "id: nothing stands at 'n'")
+    assert (error.attribute, error.message) == ("id", "id: nothing found at 'n'")
     parts = made(mapped, {"n": nothing, "y": (1990,)}, id=["y", "n"])
-    assert [one.message for one in parts.errors] == ["id: nothing stands at 'n'"]
+    assert [one.message for one in parts.errors] == ["id: nothing found at 'n'"]
 
 
 def test_a_digest_is_the_id_where_none_is_named_or_it_is_too_long(mapped: Map) -> None:

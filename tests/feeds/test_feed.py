@@ -105,7 +105,7 @@ def test_a_record_without_the_id_that_is_named_is_refused(ann: Client, mapped: M
     heard: list[str] = []
     told = Feed(mapped(file="cars.csv", event_type="car", id="id", fields=CARS), ann, heard.append).once()
     assert (told.published, told.refused) == (1, 1)
-    assert "form: id: nothing stands at 'id'" in heard[0]
+    assert "form: id: nothing found at 'id'" in heard[0]
 
 
 def test_the_same_again_is_a_duplicate_also_for_another_run(ann: Client, mapped: Map, tmp_path: Path) -> None:

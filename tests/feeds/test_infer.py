@@ -141,6 +141,15 @@ def test_an_id_is_a_column_that_is_called_so_and_tells_records_apart() -> None:
     assert inferred(csv(("car_id", [1] * 12), ("b", MANY)), "csv").mapping.id == ()
 
 
+def test_a_column_that_only_looks_like_an_id_is_offered() -> None:
+    codes, prices = [f"k{n}" for n in range(20)], [n + 0.5 for n in range(20)]
+    offered = inferred(csv(("price", prices), ("code", codes)), "csv")
+    assert offered.mapping.id == ()
+    assert offered.remarks == ("every record has its own 'code'; add id = \"code\" if it identifies the event",)
+    for other in (csv(("code", codes[1:])), csv(("code", [*codes, "k0"])), csv(("code", codes), ("id", codes))):
+        assert inferred(other, "csv").remarks == ()  # too few; one twice; another is the id
+
+
 def test_what_a_column_says_of_missing_values_and_dates_is_kept() -> None:
     found = inferred(csv(("a", ["NA", "?", "1.5", "2"] * 3), ("d", ["05/30/2026", "2026-05-30"] * 6)), "csv")
     a, d = found.mapping.fields

@@ -139,7 +139,7 @@ def test_paths_of_categories_in_texts_and_lists_become_a_tree_with_all_of_them()
         domain = one.catalog.domain("category")
         assert domain is not None
         assert len(domain.hierarchy) == 2 + 2 + 60
-        assert one.remarks == ()
+        assert one.remarks == ("every record has its own 'no'; add id = \"no\" if it identifies the event",)
 
 
 def test_tags_are_no_path() -> None:

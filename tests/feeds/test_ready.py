@@ -146,7 +146,7 @@ def test_a_log_counts_equal_lines_and_refuses_what_is_no_line() -> None:
     assert first["event"]["attributes"]["path"] == "/cars?make=mini"
     assert third["event"]["attributes"] == {"client": "192.0.2.7", "status": 408}
     assert third["event"]["time"] == "2026-05-01T09:30:01Z"
-    assert wrong["errors"][0]["message"] == "id: nothing stands at 'time'"
+    assert wrong["errors"][0]["message"] == "id: nothing found at 'time'"
 
 
 def test_a_combined_log() -> None:

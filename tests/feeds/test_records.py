@@ -70,7 +70,7 @@ def test_csv_that_is_none() -> None:
         read("a,b\n1,2", CSV, "c")
     with pytest.raises(UnreadableFeed, match="byte 2"):
         read(b"a\n\xff", CSV, "a")
-    with pytest.raises(UnreadableFeed, match="no CSV"):
+    with pytest.raises(UnreadableFeed, match="not valid CSV"):
         read("a\n" + "x" * 200_000, CSV, "a")
     with pytest.raises(UnreadableFeed, match="columns"):
         read("a" + ",a" * 2_000, CSV, "a")
@@ -167,7 +167,7 @@ def test_the_encoding_of_xml() -> None:
     assert values(read(declared.encode("iso-8859-7"), items, ".", encoding="iso-8859-7")) == [["αβγ"]]
     assert values(read(f' \n<?xml version="1.0"?>{greek}', items, ".")) == [["αβγ"]]
     assert values(read(f'<?xml version="1.0" encoding="UTF-16"?>{greek}', items, ".")) == [["αβγ"]]
-    with pytest.raises(UnreadableFeed, match="no UTF-8 text; the mapping's `encoding`"):
+    with pytest.raises(UnreadableFeed, match="not valid UTF-8; the mapping's `encoding`"):
         read(greek.encode("iso-8859-7"), items, ".")
     with pytest.raises(UnreadableFeed, match="'nothing' is not known; the mapping's `encoding`"):
         read('<?xml version="1.0" encoding="nothing"?><r/>', items, ".")

@@ -1,108 +1,95 @@
-"""What can be wrong with a feed: its mapping, its source, what it holds, or the schema that it wants."""
+"""What can be wrong with a feed: its mapping, its source, its content, or the schema that it needs."""
 
 from __future__ import annotations
 
-from tidings.errors import TidingsError, suggestion
+from tidings.errors import Explained, TidingsError
 
 
-class FeedError(TidingsError):
+class FeedError(Explained, TidingsError):
     """A feed cannot be read, or not be turned into events."""
 
 
 class WrongMapping(FeedError):
-    """A mapping file says something that cannot be: the file, the key, and what was expected."""
+    """A mapping file is not valid: the file, the key, and what was expected."""
 
-    def __init__(self, file: str, key: str, problem: str) -> None:
-        super().__init__(file, key, problem)
+    file: str
+    key: str
+    reason: str
+    template = "{file}: {at_key}{reason}"
 
-    def __str__(self) -> str:
-        file, key, problem = self.args
-        return f"{file}: {key}: {problem}" if key else f"{file}: {problem}"
+    @property
+    def at_key(self) -> str:
+        return f"{self.key}: " if self.key else ""
 
 
 class WrongPath(FeedError):
-    """A path into records is of another form: the path and what is wrong with it."""
+    """A path into records is not valid: the path and what is wrong with it."""
 
-    def __init__(self, path: str, problem: str) -> None:
-        super().__init__(path, problem)
-
-    def __str__(self) -> str:
-        return "the path {!r} {}".format(*self.args)
+    path: str
+    reason: str
+    template = "the path {path!r} {reason}"
 
 
 class UnreadableFeed(FeedError):
-    """What a source holds is not of the format that the mapping says: where, and what is wrong there."""
+    """A source's content is not in the format that the mapping names: where, and what is wrong there."""
 
-    def __init__(self, place: str, problem: str) -> None:
-        super().__init__(place, problem)
-
-    def __str__(self) -> str:
-        return "{}: {}".format(*self.args)
+    place: str
+    reason: str
+    template = "{place}: {reason}"
 
 
 class NoRecords(UnreadableFeed):
-    """Nothing stands where the mapping says that records are: where, and what is missing there."""
+    """No records are where the mapping says they are: where, and what is missing there."""
 
 
 class SourceUnreachable(FeedError):
-    """A feed's page or file could not be got: where it should be, and why."""
+    """A feed's page or file could not be fetched: its place, and why."""
 
-    def __init__(self, place: str, problem: str) -> None:
-        super().__init__(place, problem)
-
-    def __str__(self) -> str:
-        return "{}: {}".format(*self.args)
+    place: str
+    reason: str
+    template = "{place}: {reason}"
 
 
 class SchemaLacks(FeedError):
-    """The server's schema does not have what a feed publishes: what is missing, and how to add it."""
+    """The server's schema lacks something that a feed publishes: what is missing, and how to add it."""
 
-    def __init__(self, missing: tuple[str, ...], advice: str) -> None:
-        super().__init__(missing, advice)
+    missing: tuple[str, ...]
+    advice: str
+    template = "the schema has no {listed}; {advice}"
 
-    def __str__(self) -> str:
-        missing, advice = self.args
-        return f"the schema has no {', no '.join(missing)}; {advice}"
+    @property
+    def listed(self) -> str:
+        return ", no ".join(self.missing)
 
 
 class SchemaClash(FeedError):
-    """A feed and the schema mean different things by one name: what it names, there, and in the feed."""
+    """A feed and the schema use one name for different things: what it names in the schema, and in the feed."""
 
-    def __init__(self, name: str, there: str, here: str) -> None:
-        super().__init__(name, there, here)
-
-    def __str__(self) -> str:
-        name, there, here = self.args
-        return f"{name} is {there} in the schema and {here} in the feed; give it another name in the mapping"
+    name: str
+    there: str
+    here: str
+    template = "{name} is {there} in the schema and {here} in the feed; give it another name in the mapping"
 
 
 class NothingToInfer(FeedError):
-    """There are no records of which a schema could be made: where, and what to do."""
+    """There are no records from which to infer a schema: where, and what to do."""
 
-    def __init__(self, place: str, advice: str) -> None:
-        super().__init__(place, advice)
-
-    def __str__(self) -> str:
-        return "{}: no records were found; {}".format(*self.args)
+    place: str
+    advice: str
+    template = "{place}: no records were found; {advice}"
 
 
 class UnknownColumn(FeedError):
-    """What is to be mandatory is neither an attribute that was inferred nor a column: its name, and those there are."""
+    """A mandatory attribute is neither inferred nor a column: its name, and the known ones."""
 
-    def __init__(self, name: str, known: tuple[str, ...]) -> None:
-        super().__init__(name, known)
-
-    def __str__(self) -> str:
-        name, known = self.args
-        return f"--mandatory: no attribute or column {name!r}{suggestion(name, known)}"
+    name: str
+    known: tuple[str, ...]
+    template = "--mandatory: no attribute or column {name!r}{hint}"
 
 
 class DataMissing(FeedError):
-    """An example's data is in a package that is not installed: the package and the extra that has it."""
+    """An example's data is in a package that is not installed: the package and the extra that installs it."""
 
-    def __init__(self, package: str, extra: str) -> None:
-        super().__init__(package, extra)
-
-    def __str__(self) -> str:
-        package, extra = self.args
-        return f"the package {package} is not installed; `pip install 'tidings[{extra}]'` brings it"
+    package: str
+    extra: str
+    template = "the package {package} is not installed; `pip install 'tidings[{extra}]'` installs it"

@@ -102,7 +102,7 @@ class EventMaker:
         parts = [first_text(record, path) for path in self.mapping.id]
         for path, part in zip(self.mapping.id, parts, strict=True):
             if not part:
-                faults.see(BrokenRule("form", "id", None, f"id: nothing stands at {path!r}"), "missing", True)
+                faults.see(BrokenRule("form", "id", None, f"id: nothing found at {path!r}"), "missing", True)
         if parts and all(parts):
             id = parts[0] if len(parts) == 1 else written(*parts)
             if len(id) <= _LONGEST_ID:

@@ -65,7 +65,7 @@ def test_from_a_file_to_a_mapping_and_a_schema(service: Service, ann: Visitor) -
     assert "0 schema changes" in ann.text
     ann.submit(FEEDS, sample="{]", place="x")
     assert ann.page.status_code == 422
-    assert "no JSON" in ann.text
+    assert "not valid JSON" in ann.text
 
 
 def test_what_is_empty_or_too_large_is_told(ann: Visitor) -> None:

@@ -69,8 +69,8 @@ def run(
 ) -> None:
     """Publish records from the mappings' sources as they appear, until Ctrl-C.
 
-    Nothing is published twice, and what is done is kept for the next run. What is refused is told and stops nothing;
-    sources and servers that fail are tried again with growing pauses.
+    Nothing is published twice: progress is saved for the next run. Refused records are reported and stop nothing;
+    failing sources and servers are retried with growing pauses.
 
     Example: tidings feed run examples/feeds/auctions.toml
 

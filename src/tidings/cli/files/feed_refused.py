@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.options import ExistingFile
+from tidings.cli.options import ExistingFile, writable
 from tidings.cli.server.server import DEFAULT_SERVER, AsJson, Server, Token, connected
 from tidings.cli.terminal import INPUT_WAS_WRONG, counted, messages, plain, plain_errors
+from tidings.whole_file import whole_file
 
 if TYPE_CHECKING:
     from tidings.feeds.memory.dead_letters import DeadLetters
@@ -22,8 +23,14 @@ def refused(
     mapping: Annotated[
         Path, typer.Argument(metavar="MAPPING", help="A TOML file.", show_default=False, **ExistingFile)
     ],
-    retry: Annotated[bool, typer.Option("--retry", help="Publish them by the mapping as it is now.")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Publish them with the current mapping.")] = False,
     drop: Annotated[bool, typer.Option("--drop", help="Forget them.")] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", callback=writable, help="Write all of them to this file, as a page for a browser."
+        ),
+    ] = None,
     state: Annotated[
         Path | None,
         typer.Option(
@@ -34,12 +41,12 @@ def refused(
     token: Token = "",
     as_json: AsJson = False,
 ) -> None:
-    """List the records that a feed's runs refused, with the reasons; try them again after the mapping is corrected.
+    """List the records that a feed's runs refused, with the reasons; retry them after correcting the mapping.
 
-    They are kept beside the mapping, also when their page or file has changed since. Exits with 1 if any are left after
+    They are kept beside the mapping, even after their page or file has changed. Exits with 1 if any are left after
     --retry.
 
-    Example: tidings feed refused cars.toml
+    Example: tidings feed refused cars.toml --page refused.html
 
     Example: tidings feed refused cars.toml --retry
     """
@@ -67,20 +74,25 @@ def refused(
         if done.unread:
             why = "lack something that the mapping reads now; run the feed again to read the source"
             messages.print(f"{counted(done.unread, 'record')} {why}", markup=False)
+    if page is not None:
+        from tidings.feeds.memory.letters_page import letters_page
+
+        with plain_errors(), whole_file(page) as file:
+            file.write(letters_page(read.name, letters).encode())
     _list(letters, as_json)
     if retry and len(letters):
         raise typer.Exit(INPUT_WAS_WRONG)
 
 
 def _list(letters: DeadLetters, as_json: bool) -> None:
+    from tidings.feeds.memory.letters_page import place_of
     from tidings.feeds.memory.refusals import refusal
 
     for number, letter in enumerate(letters.letters.values()):
         if as_json:
             typer.echo(json.dumps(letter))
         elif number < _SHOWN:
-            place = f"line {letter['line']:,}" if "line" in letter else f"record {letter['number']:,}"
-            typer.echo(plain(f"{letter['file']}: {place}: {refusal(letter)}"))
+            typer.echo(plain(f"{place_of(letter)}: {refusal(letter)}"))
     messages.print(f"{counted(len(letters), 'refused record')}", markup=False)
     for fault, count in letters.faults().most_common():
         messages.print(plain(f"{count:,} × {fault}"), highlight=False)

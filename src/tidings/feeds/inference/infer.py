@@ -37,6 +37,8 @@ _MOST_NODES = 50_000  # of a proposed tree
 _LONGEST_VALUE = 200
 _WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # yearOfRegistration, XMLFile
 _IDS = re.compile(r"(?:.*[_ -])?(?:id|guid|uuid|key|number|nr)", re.IGNORECASE)
+_LIKE_AN_ID = re.compile(r"[\w-]{1,64}")  # neither a sentence nor a fraction nor a time of day
+_ENOUGH_FOR_AN_ID = 20  # records; in fewer, most columns are unique
 
 
 _WHY = {
@@ -99,7 +101,9 @@ def infer(
         remarks += (str(problem),)
     if not records:
         raise NothingToInfer(content.place, advice)
-    draft = replace(draft, id=_id(records, names), fields=with_places(fields, records, there))
+    id = _id(records, names)
+    remarks += () if id else tuple(_unique(records, names))
+    draft = replace(draft, id=id, fields=with_places(fields, records, there))
     proposal = propose(draft, chain(records, _readable(all_records)), there)
     return replace(proposal, remarks=remarks + proposal.remarks)
 
@@ -319,9 +323,27 @@ def _demanded(name: str, attributes: dict[str, str], columns: dict[str, str]) ->
 def _id(records: list[Record], names: dict[str, str]) -> tuple[str, ...]:
     """The first column that is called so and tells all records from each other."""
     for path, name in names.items():
-        if not _IDS.fullmatch(name) or any(len(record.get(path, ())) != 1 for record in records):
-            continue
-        seen = [first_text(record, path) for record in records]
-        if all(seen) and len(set(seen)) == len(seen):
+        if _IDS.fullmatch(name) and _tells_apart(records, path):
             return (path,)
     return ()
+
+
+def _unique(records: list[Record], names: dict[str, str]) -> Iterator[str]:
+    """The first column that could be the id by its values, though not by its name: only people know."""
+    if len(records) < _ENOUGH_FOR_AN_ID:
+        return
+    for path in names:
+        if _tells_apart(records, path, _LIKE_AN_ID):
+            yield f'every record has its own {path!r}; add id = "{path}" if it identifies the event'
+            return
+
+
+def _tells_apart(records: list[Record], path: str, form: re.Pattern[str] | None = None) -> bool:
+    """Whether each record has one value there that no other has."""
+    seen: set[str] = set()
+    for record in records:
+        text = first_text(record, path) if len(record.get(path, ())) == 1 else ""
+        if not text or text in seen or (form is not None and not form.fullmatch(text)):
+            return False
+        seen.add(text)
+    return True

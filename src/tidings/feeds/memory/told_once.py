@@ -50,6 +50,6 @@ class EmptyPaths:
         if self._records < self._fewest:
             return []
         return [
-            f"{place}: nothing stands at {path!r} in any of {self._records:,} records; has the page changed?"
+            f"{place}: nothing found at {path!r} in any of {self._records:,} records; has the page changed?"
             for path in sorted(self._left)
         ]

@@ -222,7 +222,7 @@ def _instant(raw: Any, form: str, zone: str) -> Instant:
             seconds = float(raw) / (1_000 if form == "epoch-ms" else 1)
             return Instant.of(datetime.fromtimestamp(seconds, UTC))
         if not isinstance(raw, str):
-            raise ValueError('it is no text; `time_format = "epoch"` reads seconds since 1970')
+            raise ValueError('it is not a text; `time_format = "epoch"` reads seconds since 1970')
         iso = not form or (_ISO.match(raw) and not form.startswith("%Y-"))  # which nothing else looks like
         if iso:
             moment = datetime.fromisoformat(_UTC_NAMED.sub("+00:00", raw))

@@ -48,7 +48,7 @@ def csv_rows(content: Content, layout: Layout) -> Iterator[tuple[int, list[str]]
                 yield line, row
             line = first + reader.line_num
     except csv.Error as broken:
-        raise UnreadableFeed(content.place, f"line {line}: no CSV: {broken}") from None
+        raise UnreadableFeed(content.place, f"line {line}: not valid CSV: {broken}") from None
     if longer:
         rows = f"line {longer[0]} has" if len(longer) == 1 else f"line {longer[0]} and {len(longer) - 1:,} more have"
         advice = f"such rows are left out; what has a {layout.delimiter!r} in it must stand in quotes"

@@ -160,7 +160,7 @@ def located_values(content: Content, layout: Layout) -> Iterator[tuple[int, Any]
         else:
             yield from ((0, one) for one in (found if isinstance(found, list) else [found]))
     if nowhere:
-        raise NoRecords(content.place, f"nothing stands at {layout.records!r}; has it changed?")
+        raise NoRecords(content.place, f"nothing found at {layout.records!r}; has the source changed?")
 
 
 def json_document(content: Content, layout: Layout) -> Any:
@@ -176,7 +176,7 @@ def _json(content: Content, text: str) -> Any:
         lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
         if not problem.msg.startswith("Extra data") or len(lines) < 2:
             where = f"line {problem.lineno}, column {problem.colno}"
-            raise UnreadableFeed(content.place, f"{where}: no JSON: {problem.msg}") from None
+            raise UnreadableFeed(content.place, f"{where}: not valid JSON: {problem.msg}") from None
     except ValueError:  # an integer of more than 4,300 digits
         raise UnreadableFeed(content.place, "a number in the JSON is too long") from None
     made = JsonLines()
@@ -185,7 +185,7 @@ def _json(content: Content, text: str) -> Any:
             made.append(json.loads(line))
             made.lines.append(number)
         except (ValueError, RecursionError) as problem:
-            raise UnreadableFeed(content.place, f"line {number}: no JSON: {problem}") from None
+            raise UnreadableFeed(content.place, f"line {number}: not valid JSON: {problem}") from None
     return made
 
 
@@ -217,8 +217,8 @@ def _elements(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iter
                 empty = False
                 yield _line(nested), {**around, **record}
     if empty:
-        nothing = "nothing of what the mapping names is in what" if number else "nothing"
-        raise NoRecords(content.place, f"{nothing} stands at {layout.records!r}; has the page changed?")
+        missing = "none of the mapping's fields found in the records" if number else "nothing found"
+        raise NoRecords(content.place, f"{missing} at {layout.records!r}; has the page changed?")
 
 
 def record_elements(root: etree._Element, layout: Layout) -> Iterator[etree._Element]:

@@ -48,7 +48,7 @@ def decoded(content: Content, layout: Layout) -> str:
         text = body.decode(name, "replace" if layout.format == "html" else "strict")
     except UnicodeDecodeError as problem:
         advice = "the mapping's `encoding`, or --encoding, names another one"
-        raise UnreadableFeed(content.place, f"byte {problem.start}: this is no {name.upper()} text; {advice}") from None
+        raise UnreadableFeed(content.place, f"byte {problem.start}: not valid {name.upper()}; {advice}") from None
     return text.removeprefix("\ufeff")
 
 
