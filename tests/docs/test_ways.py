@@ -1,0 +1,41 @@
+"""The drawing of the way of each operation in docs/service.md names routes, XML requests and actions that exist."""
+
+import importlib
+import re
+
+from tests.docs.pages import ROOT
+
+_ACTION = re.compile(r"─> ([a-z_]+)\.([A-Za-z_]+)((?:, [a-z_]+)*)$", re.MULTILINE)
+_ROUTE = re.compile(r"^ +(GET|POST|PATCH|DELETE) (/v1/[^ ,─]+)(?:, (/v1/[^ ,─]+))?", re.MULTILINE)
+
+
+def _drawing() -> str:
+    page = (ROOT / "docs/service.md").read_text(encoding="utf-8")
+    return page.partition("## The way of an operation")[2].partition("\n## ")[0]
+
+
+def test_every_action_that_is_drawn_exists() -> None:
+    drawn = _ACTION.findall(_drawing())
+    assert len(drawn) == 13
+    for module, first, more in drawn:
+        room = "tidings.service" if module == "event_lines" else "tidings.service.actions"
+        found = importlib.import_module(f"{room}.{module}")
+        owner = found.Channels if module == "channels" else found
+        for name in (first, *more.split(", ")[1:]):
+            assert hasattr(owner, name), f"{module}.{name}"
+
+
+def test_every_route_that_is_drawn_exists() -> None:
+    reference = (ROOT / "docs/reference/scopes.md").read_text(encoding="utf-8")
+    drawn = _ROUTE.findall(_drawing())
+    assert len(drawn) >= 10
+    for method, *paths in drawn:
+        for path in filter(None, paths):
+            assert f"`{method} {path}`" in reference, f"{method} {path}"
+
+
+def test_every_xml_request_that_is_drawn_exists() -> None:
+    reference = (ROOT / "docs/reference/xml.md").read_text(encoding="utf-8")
+    drawn = re.findall(r"^ +XML ([A-Z_]+)", _drawing(), re.MULTILINE)
+    assert len(drawn) == 4
+    assert all(f"`{name}`" in reference for name in drawn)
