@@ -50,11 +50,7 @@ def operators() -> str:
 
 def _may_allow() -> str:
     listed = (f"{kind} {' '.join(f'`{one}`' for one in kind.operators)}" for kind in Kind)
-    return (
-        "This is what a domain takes that restricts nothing. What `operators` of a domain may list: "
-        + "; ".join(listed)
-        + "."
-    )
+    return "This table is for domains without restrictions. A domain's `operators` may list: " + "; ".join(listed) + "."
 
 
 def grammar() -> str:

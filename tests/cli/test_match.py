@@ -146,7 +146,7 @@ def test_rows_of_csv_are_refused_by_line(tidings: Tidings) -> None:
     )
     done = tidings("match", "subscriptions.jsonl", "e.csv", *SCHEMA)
     assert lines(done.stdout) == [{"event": "4", "subscription": "ending-soon"}]
-    assert "line 2: refused: form: the line is no UTF-8 text" in done.stderr
+    assert "line 2: refused: form: the line is not valid UTF-8" in done.stderr
     assert "line 3: event '2' refused: domain: 'price': 'cheap'" in done.stderr
     assert "line 4: refused: form: 5 cells under 6 columns" in done.stderr
 

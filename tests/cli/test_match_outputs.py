@@ -25,7 +25,7 @@ def test_a_file_of_bad_lines_only(tidings: Tidings) -> None:
     Path("bad.jsonl").write_bytes(BAD_EVENTS)
     done = tidings("match", "subscriptions.jsonl", "bad.jsonl", *SCHEMA)
     assert (done.exit_code, done.stdout) == (0, "")
-    assert "line 1: refused: form: the line is no JSON" in done.stderr
+    assert "line 1: refused: form: the line is not valid JSON" in done.stderr
     assert "line 2: event 'z' refused: mandatory: the event has no event_type" in done.stderr
     assert "more events were refused; --rejects FILE lists them all" in done.stderr
     assert "0 events, 6 subscriptions, 6 events refused" in done.stderr

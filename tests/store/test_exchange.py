@@ -225,7 +225,7 @@ DAMAGE: dict[str, tuple[Callable[[list[bytes]], object], str]] = {
     "zero id": (line(8, lambda entry: entry["body"].update(id="\0")), "line 8: .*its id must be"),
     "unknown": (line(12, lambda entry: entry["body"].update(id="zz")), "line 12: this pause entry .*'zz'"),
     "change": (line(10, lambda entry: entry["body"].update(domain="colour")), "line 10: .*no domain 'colour'"),
-    "body": (line(10, lambda entry: entry.update(body=[1])), "line 10: its body is no JSON object"),
+    "body": (line(10, lambda entry: entry.update(body=[1])), "line 10: its body is not a JSON object"),
     "removed": (line(9, lambda entry: (entry.clear(), entry.update(position=8, removed="0:x"))), "line 9: an event is"),
     "event too early": (line(1, lambda header: header.update(complete_from=11)), "line 9: an event stands before 11"),
 }

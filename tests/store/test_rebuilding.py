@@ -42,8 +42,8 @@ def test_an_empty_journal(store: Store) -> None:
 
 
 BREAKS = [
-    ("UPDATE journal SET body = '{' WHERE position = 7", "at position 7: its body is no JSON"),
-    ("UPDATE journal SET body = '[]' WHERE position = 7", "at position 7: its body is no JSON object"),
+    ("UPDATE journal SET body = '{' WHERE position = 7", "at position 7: its body is not valid JSON"),
+    ("UPDATE journal SET body = '[]' WHERE position = 7", "at position 7: its body is not a JSON object"),
     ("UPDATE journal SET schema_version = 9 WHERE position = 7", "it says schema version 9, but here it is 6"),
     ("DELETE FROM journal WHERE position = 2", "at position 2: its entry is missing"),
     ("DELETE FROM journal WHERE position = 16", "at position 16: its entry is missing"),

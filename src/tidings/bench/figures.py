@@ -49,7 +49,7 @@ def thesis_8_1(few: int = 1, say: Say = quiet) -> Figure:
     lines = _lines(sizes, lambda _: Thesis(), ("counting", "default"), lambda size: size, "thesis 8.1", say)
     return Figure(
         "thesis-8-1", "Thesis, figure 8.1: processing an event", "subscriptions", "µs per event", lines,
-        note="The thesis has counting alone and finds it close to linear.",
+        note="The thesis measures only counting, and finds it close to linear.",
     )  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def thesis_8_2(few: int = 1, say: Say = quiet) -> Figure:
         lines["counting: building anew"].append((size, (perf_counter() - started) * 1e6))
     return Figure(
         "thesis-8-2", "Thesis, figure 8.2: adding a subscription", "subscriptions", "µs per add", lines,
-        note="The thesis's counting changes its table in place; ours is made for standing filters and builds anew.",
+        note="The thesis's counting updates its table in place; ours is for a static set of filters and rebuilds it.",
     )  # fmt: skip
 
 
@@ -85,7 +85,7 @@ def le_subscribe_9(few: int = 1, say: Say = quiet) -> Figure:
     lines = _lines(sizes, lambda _: LeSubscribe(0.5), names, lambda size: size, "Le Subscribe 9", say)
     return Figure(
         "le-subscribe-9", "Le Subscribe, figure 9: p = 0.5", "subscriptions", "µs per event", lines,
-        note="Twice the subscriptions are twice the matches. The paper has no default.",
+        note="Twice the subscriptions give twice the matches. The paper does not have `default`.",
     )  # fmt: skip
 
 
@@ -122,7 +122,7 @@ def growth(few: int = 1, say: Say = quiet) -> Figure:
     exponents = {name: (exponent(points), exponent(points[-3:])) for name, points in lines.items()}
     return Figure(
         "growth", "Growth at a fixed number of matches", "subscriptions", "µs per event", lines, exponents=exponents,
-        note="Domains grow, or ranges narrow, in proportion to the subscriptions, so matches an event stay the same.",
+        note="Domains grow, or ranges narrow, in proportion to the subscriptions, so matches per event stay constant.",
     )  # fmt: skip
 
 

@@ -73,7 +73,7 @@ def _rows(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[tuple[int, Cell
         try:
             text = line.decode().rstrip("\r\n")
         except UnicodeDecodeError as problem:
-            yield number, f"the line is no UTF-8 text: {problem.reason} at byte {problem.start}"
+            yield number, f"the line is not valid UTF-8: {problem.reason} at byte {problem.start}"
             continue
         if '"' not in text:
             cells: Cells = text.split(",")  # type: ignore[assignment]

@@ -71,5 +71,5 @@ def _no_json(problem: Exception) -> str:
     if isinstance(problem, RecursionError):
         return "the line is nested too deeply"
     if isinstance(problem, UnicodeDecodeError):
-        return f"the line is no UTF-8 text: {problem.reason} at byte {problem.start}"
-    return f"the line is no JSON: {problem}"
+        return f"the line is not valid UTF-8: {problem.reason} at byte {problem.start}"
+    return f"the line is not valid JSON: {problem}"

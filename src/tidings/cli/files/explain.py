@@ -146,7 +146,7 @@ def _event(text: str, id: str, catalog: Catalog) -> Event:
     try:
         raw = msgspec.json.decode(text)
     except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
-        fail(f"the event is no JSON: {problem}")
+        fail(f"the event is not valid JSON: {problem}")
     try:
         return validate(raw, catalog)
     except RefusedEvent as refused:

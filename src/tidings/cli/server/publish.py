@@ -58,7 +58,7 @@ def _one(text: str, server: str, token: str, as_json: bool) -> None:
     try:
         event = json.loads(text)
     except ValueError as problem:
-        fail(f"the event is no JSON: {problem}")
+        fail(f"the event is not valid JSON: {problem}")
     with connected(server, token) as client:
         published = client.publish(event)
     if as_json:

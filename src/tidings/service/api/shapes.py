@@ -96,7 +96,7 @@ def decoded(body: bytes | bytearray, shape: type[T]) -> T:
     except RecursionError:
         raise WrongBody("the JSON is nested too deeply") from None
     except UnicodeDecodeError as problem:
-        raise WrongBody(f"it is no UTF-8 text: {problem.reason} at byte {problem.start}") from None
+        raise WrongBody(f"it is not valid UTF-8: {problem.reason} at byte {problem.start}") from None
     except (msgspec.MsgspecError, ValueError) as problem:
         raise WrongBody(str(problem)) from None
 

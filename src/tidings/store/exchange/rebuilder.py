@@ -100,9 +100,9 @@ def decoded(entry: Entry) -> dict[str, Any]:
     try:
         body = msgspec.json.decode(entry.body)
     except (msgspec.MsgspecError, RecursionError) as problem:
-        raise BrokenJournal(entry.position, f"its body is no JSON: {problem}") from None
+        raise BrokenJournal(entry.position, f"its body is not valid JSON: {problem}") from None
     if not isinstance(body, dict):
-        raise BrokenJournal(entry.position, "its body is no JSON object")
+        raise BrokenJournal(entry.position, "its body is not a JSON object")
     return body
 
 

@@ -28,7 +28,7 @@ _DATE = "^[0-9]{4}(-?[0-9]{2}-?[0-9]{2}|-?W[0-9]{2}(-?[1-7])?)"
 _OPTIONAL_TEXT: Schema = {"type": ["string", "null"]}
 _BEYOND = (
     "An event that this schema accepts may still be refused: a text must be Unicode without halves of surrogate pairs; "
-    "integers beyond 2^53 and infinities are no numbers; a time must be a real one, and an occurrence time at most 5 "
+    "integers beyond 2^53 and infinities are not numbers; a time must be a real one, and an occurrence time at most 5 "
     "minutes after the time of acceptance; equal values count once, so that for an attribute that is unique here an "
     "array is accepted in which some values are equal, though all must be (of times not even that is checked)."
 )
