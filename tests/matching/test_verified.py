@@ -91,6 +91,14 @@ def test_the_box_says_that_the_filter_must_be_evaluated() -> None:
     assert box.residuals == ()
 
 
+def test_a_comparison_says_that_its_attributes_are_bound() -> None:
+    for text in ("size = 'S' and price < budget", "size = 'S' and price < 2 * budget + 1"):
+        (box,) = boxes_of(Filter.parse(text, RICH), RICH)
+        assert [side.axis.attribute for side in box.sides] == ["size"]
+    (box,) = boxes_of(Filter.parse("price < budget", RICH), RICH)  # else nothing would lead to it
+    assert {side.axis.attribute for side in box.sides} == {"price", "budget"}
+
+
 def test_it_survives_saving_opening_and_merging(tmp_path: Path) -> None:
     matcher = BoxMatcher(RICH, threads=1, thresholds=EACH_A_SEGMENT)
     for number, text in enumerate(TEXTS):

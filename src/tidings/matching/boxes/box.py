@@ -167,6 +167,9 @@ def _boxes(constraints: Constraints, catalog: Catalog) -> list[Box]:
     residuals += [Unbound(attribute) for attribute in constraints.unbound]
     residuals += [Verify()] if constraints.verified else []
     named = {side.axis.attribute for side in (*sides, *split[:1])}
+    if named:  # a comparison of two attributes does not hold where one is missing: no side has to say so
+        pairs = (*constraints.relations, *((left, right) for left, right, _, _ in constraints.linear))
+        named.update(name for pair in pairs for name in pair)
     for attribute in constraints.bound - named - set(ALWAYS_BOUND):
         sides.append(Side(Axis(attribute, "value"), None, None))
     if not split:
