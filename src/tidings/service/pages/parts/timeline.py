@@ -28,7 +28,7 @@ from tidings.schema.values import UNITS, Span
 
 STEP, MARGIN = 76, 34  # between two parts, and at both ends
 _FRAME, _AXIS = 22, 26  # the height of a frame's bracket, and of the line with its letters
-_WIDTH = 600  # of a detection
+_WIDTH = 360  # of a detection
 _MOST_DOTS = 4  # of `times`; the number says the rest
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

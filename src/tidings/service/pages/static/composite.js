@@ -51,6 +51,12 @@ async function count(mine) {
   if (told?.newest !== undefined && mine === turn) newest.replaceChildren(...nodes(told.newest));
 }
 
+/** Only the fields that the shape has; `data-when` is the channel's. */
+function fit() {
+  const shape = byId("shape").value;
+  for (const part of shapes.querySelectorAll("[data-shapes]")) part.hidden = !part.dataset.shapes.split(" ").includes(shape);
+}
+
 function fields() {
   return Object.fromEntries([...shapes.querySelectorAll("[name]:not(button)")].map((one) => [one.name, one.value]));
 }
@@ -60,8 +66,10 @@ text.addEventListener("input", () => {
   clearTimeout(typing);
   typing = setTimeout(() => check({ text: text.value }), 200);
 });
+byId("shape").addEventListener("change", fit);
 byId("build").addEventListener("click", (event) => {
   event.preventDefault();
   check({ fields: fields() });
 });
+fit();
 if (text.value.trim()) check({ text: text.value });
