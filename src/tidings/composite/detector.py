@@ -80,10 +80,19 @@ class Detector:
 
     def close(self, shard: Shard, composite: str) -> None:
         """Forgets a composite."""
-        for key in [key for key in shard.entries if key.composite == composite]:
-            del shard.entries[key]
-        for second, matches in list(shard.early.items()):
-            shard.early[second] = [match for match in matches if match.key.composite != composite]
+        _taken_out(shard, {composite})
+
+    def end(self, shard: Shard, matches: Iterable[Match], watermarks: Mapping[str, int]) -> list[Found]:
+        """Composites end, each at a watermark: what is known by then is detected with these matches, their last ones,
+        and they are forgotten. So the watermark at which a composite ends decides, and not how batches were cut."""
+        own = _taken_out(shard, watermarks.keys())
+        last: dict[str, list[Match]] = {}
+        for match in matches:
+            last.setdefault(match.key.composite, []).append(match)
+        found: list[Found] = []
+        for composite, watermark in watermarks.items():
+            found += self._advance(own[composite], last.get(composite, ()), watermark - 1)[1]
+        return found
 
     def advance(self, shard: Shard, matches: Iterable[Match], watermark: int) -> tuple[Shard, list[Found]]:
         """Takes matches in any order, none of them late, and the watermark after them. Gives the same shard, changed,
@@ -167,3 +176,21 @@ class Detector:
         elif passed:
             due = None
         shard.entries[key] = Entry(due, states)
+
+
+def _taken_out(shard: Shard, composites: Iterable[str]) -> dict[str, Shard]:
+    """What a shard has of some composites, each as a shard of its own."""
+    own = {composite: Shard(frontier=shard.frontier, dropped=shard.dropped) for composite in composites}
+    for key in [key for key in shard.entries if key.composite in own]:
+        own[key.composite].entries[key] = shard.entries[key]
+        del shard.entries[key]
+    for second, matches in list(shard.early.items()):
+        shard.early[second] = [match for match in matches if match.key.composite not in own]
+        for match in matches:
+            if match.key.composite in own:
+                own[match.key.composite].early.setdefault(second, []).append(match)
+    for second, keys in shard.due.items():
+        for key, time in keys.items():
+            if key.composite in own:
+                own[key.composite].due.setdefault(second, {})[key] = time
+    return own

@@ -3,7 +3,7 @@ that many leaves share is matched once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -29,11 +29,13 @@ class LeafPlan:
         self.programs: dict[str, Program] = {}
         self._shapes: Shapes = {}
         self._numbers: dict[Node, int] = {}
-        self._uses: list[list[tuple[str, int]]] = []  # of each filter: composites and places in their texts
+        self._uses: list[dict[str, tuple[int, ...]]] = []  # of each filter: composites, and places in their texts
+        self._used: dict[str, list[int]] = {}  # of each composite: the numbers of its filters
 
     def add(self, id: str, bound: BoundComposite, start: int) -> None:
         """`start` is the subscription's own."""
         program = Program.of(bound.composite, start, self.catalog, self._shapes)
+        self._used[id] = []
         by_tree = {filter.tree: filter for filter in bound.filters}
         for place, leaf in enumerate(leaves(bound.composite.tree)):
             if isinstance(leaf, Leaf):
@@ -43,20 +45,38 @@ class LeafPlan:
             self._use(Filter.of(opens, "", self.catalog), id, program.opener)
         self.programs[id] = program
 
+    def remove(self, id: str) -> None:
+        """Its filters stay, for others to use."""
+        del self.programs[id]
+        for number in self._used.pop(id):
+            self._uses[number].pop(id, None)
+
+    def grow(self, catalog: Catalog, bound: Callable[[str], tuple[BoundComposite, int]]) -> None:
+        """The schema has grown. Conditions compare by the newest one; `bound` gives their composites, bound to it, and
+        their starts."""
+        self.catalog = catalog
+        self._shapes = {}
+        for id, program in self.programs.items():
+            if program.wanted:
+                composite, start = bound(id)
+                self.programs[id] = Program.of(composite.composite, start, catalog, self._shapes)
+
     def _use(self, filter: Filter, id: str, place: int) -> None:
         number = self._numbers.setdefault(filter.tree, len(self.filters))
         if number == len(self.filters):
             self.filters.append(filter)
-            self._uses.append([])
-        self._uses[number].append((id, place))
+            self._uses.append({})
+        uses = self._uses[number]
+        uses[id] = (*uses.get(id, ()), place)
+        self._used[id].append(number)
 
     def matches(self, time: int, source: str, id: str, bound: Bound, numbers: Iterable[int]) -> list[Match]:
         """What the detector takes for an event that matches the filters of these numbers. `bound`: its values by
         name, the envelope's too."""
         places: dict[str, tuple[int, ...]] = {}
         for number in numbers:
-            for composite, place in self._uses[number]:
-                places[composite] = (*places.get(composite, ()), place)
+            for composite, at in self._uses[number].items():
+                places[composite] = (*places[composite], *at) if composite in places else at
         event = reference(time, source, id)
         found: list[Match] = []
         keys: dict[tuple[str, ...], list[tuple[Value, ...]]] = {(): [()]}

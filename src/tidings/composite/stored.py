@@ -3,14 +3,17 @@ them."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
+
+import msgspec
 
 from tidings.composite.detector import Entry, Key, Match
 from tidings.composite.steps import State
 from tidings.errors import Explained, TidingsError
 
 VERSION = 1
+_encode = msgspec.json.Encoder().encode
+_loaded = msgspec.json.Decoder().decode
 
 
 class ForeignState(Explained, TidingsError):
@@ -25,7 +28,7 @@ def dump_entry(entry: Entry) -> str:
 
 
 def load_entry(text: str) -> Entry:
-    stored: list[State] = json.loads(text)
+    stored: list[State] = _loaded(text)
     if stored[0] != VERSION:
         raise ForeignState(stored[0])
     return Entry(stored[1], stored[2:])
@@ -36,7 +39,7 @@ def dump_key(key: Key) -> str:
 
 
 def load_key(text: str) -> Key:
-    composite, *values = json.loads(text)
+    composite, *values = _loaded(text)
     return Key(composite, tuple(values))
 
 
@@ -49,7 +52,7 @@ def dump_matches(matches: list[Match]) -> str:
 def load_matches(text: str) -> list[Match]:
     return [
         Match(event, Key(composite, tuple(values)), tuple(leaves), parts)
-        for event, composite, values, leaves, parts in json.loads(text)
+        for event, composite, values, leaves, parts in _loaded(text)
     ]
 
 
@@ -58,8 +61,8 @@ def dump_due(due: dict[Key, int]) -> str:
 
 
 def load_due(text: str) -> dict[Key, int]:
-    return {Key(composite, tuple(values)): time for time, composite, *values in json.loads(text)}
+    return {Key(composite, tuple(values)): time for time, composite, *values in _loaded(text)}
 
 
 def _dumped(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _encode(value).decode()
