@@ -84,6 +84,7 @@ def test_show(loaded: Tidings) -> None:
         "notifications": 0,
         "dead_letters": 1,
         "matches_dropped": 0,
+        "late_events": 0,
     }
     shown = dict(line.rsplit(maxsplit=1) for line in loaded("journal", "show", *DATA).stdout.splitlines())
     assert shown["schema version"] == "19"

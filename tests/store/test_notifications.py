@@ -133,5 +133,7 @@ def test_figures(filled: Store) -> None:
         notifications=3,
         dead_letters=1,
         dropped=0,
+        composites_lag=0,
+        late=0,
     )
     assert filled.figures().lag == 16

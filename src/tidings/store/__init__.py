@@ -82,6 +82,7 @@ from tidings.store.journal.entries import (
     Standing,
     StoredLetter,
     Subscribe,
+    Tick,
     Withdraw,
 )
 from tidings.store.notifications.notification_id import notification_id
@@ -160,6 +161,7 @@ __all__ = [
     "SubscriptionActive",
     "SubscriptionExists",
     "SubscriptionPaused",
+    "Tick",
     "Token",
     "UnfitAccount",
     "UnfitQuota",

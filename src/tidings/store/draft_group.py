@@ -50,6 +50,7 @@ from tidings.store.journal.entries import (
     SetQuota,
     Standing,
     Subscribe,
+    Tick,
     Withdraw,
 )
 from tidings.store.journal.fitness import check_edit, check_members, check_quota, check_text
@@ -108,6 +109,8 @@ class DraftGroup:
                     check_quota(account, matches)
                     named = {"account": account} if account else {}
                     return self._enter("quota", named | {"matches_per_minute": matches})
+                case Tick():
+                    return self._tick()
         except TidingsError as problem:
             return Refused(problem)
         except Exception as problem:
@@ -155,6 +158,12 @@ class DraftGroup:
         self._watermark = occurred if self._watermark is None else max(self._watermark, occurred)
         version = self._state.catalog.version
         self._rows.append((self._tail, self._now, "event", version, text, self._watermark))
+        return Accepted(self._tail, self._accepted)
+
+    def _tick(self) -> Outcome:
+        self._tail += 1
+        self._watermark = self._now if self._watermark is None else max(self._watermark, self._now)
+        self._rows.append((self._tail, self._now, "tick", self._state.catalog.version, "{}", self._watermark))
         return Accepted(self._tail, self._accepted)
 
     def _grow(self, draft: Grow) -> Outcome:

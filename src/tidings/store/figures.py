@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 from tidings.store.databases.database import Database
 from tidings.store.notifications.progress import committed, last_cursor
 from tidings.store.notifications.quotas import all_dropped
+from tidings.store.notifications.waiting import composite_progress
 from tidings.store.tables import about, catalog
 
 
@@ -30,6 +31,8 @@ class Figures:
     notifications: int
     dead_letters: int
     dropped: int  # matches, for the quotas of accounts
+    composites_lag: int  # what the composites' query has yet to commit
+    late: int  # events that came too late for composites
 
     @property
     def lag(self) -> int:
@@ -39,6 +42,7 @@ class Figures:
 def figures(connection: Connection) -> Figures:
     """From counters, and an index of the accounts beyond their quotas: a look is short however much there is."""
     row: Any = connection.execute(select(about)).one()
+    composites = composite_progress(connection)
     return Figures(
         journal=row.journal_id,
         tail=row.tail,
@@ -52,6 +56,8 @@ def figures(connection: Connection) -> Figures:
         notifications=last_cursor(connection),
         dead_letters=row.letters,
         dropped=all_dropped(connection),
+        composites_lag=0 if composites is None else row.tail - composites.committed,
+        late=row.late,
     )
 
 

@@ -96,6 +96,7 @@ def show(data: Data = None, store: StoreUrl = "", as_json: Json = False) -> None
         "notifications": found.notifications,
         "dead_letters": found.dead_letters,
         "matches_dropped": found.dropped,
+        "late_events": found.late,
     }
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, value in figures.items():
@@ -129,6 +130,32 @@ def dead_letters(
         why = "; ".join(f"{error.rule}: {error.message}" for error in one.letter.errors)
         words = (one.letter.origin, one.letter.place, one.letter.id or "", why)
         table.add_row(str(one.number), str(one.stored), *(plain(word) for word in words))
+    with plain_errors():
+        output.print(table)
+
+
+@app.command("late-events")
+def late_events(
+    data: Data = None,
+    store: StoreUrl = "",
+    after: Annotated[int, typer.Option(min=0, help="Only those after this position.")] = 0,
+    limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 1_000,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON each.")] = False,
+) -> None:
+    """List events that came too late to take part in composites.
+
+    Example: tidings journal late-events --data data
+    """
+    with opened_store(data, store) as journal:
+        late = [(one.position, one.late_by / 1_000_000) for one in journal.late_events(after, limit)]
+    if as_json:
+        with plain_errors():
+            for position, seconds in late:
+                output.file.write(json.dumps({"position": position, "late_by_seconds": seconds}) + "\n")
+        return
+    table = Table("position", "late by", box=None, pad_edge=False)
+    for position, seconds in late:
+        table.add_row(str(position), f"{seconds:.3f} s")
     with plain_errors():
         output.print(table)
 

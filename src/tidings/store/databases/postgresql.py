@@ -110,7 +110,7 @@ class Postgresql:
     def bounded_page(self, connection: Connection, query: str, bounds: Row, most_bytes: int) -> list[Row]:
         """The server sums up the sizes, which it knows without reading large texts, and sends no more."""
         summed = (
-            f"SELECT position, accepted, schema_version, body FROM (SELECT *, sum(octet_length(body)) OVER "
+            f"SELECT position, accepted, watermark, schema_version, body FROM (SELECT *, sum(octet_length(body)) OVER "
             f"(ORDER BY position) - octet_length(body) AS before FROM ({query}) AS rows) AS summed "
             "WHERE before < ? ORDER BY position"
         )

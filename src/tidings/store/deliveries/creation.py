@@ -26,7 +26,7 @@ from tidings.store.tables import UNRELEASED, channels, deliveries, outbox
 
 # CROSS JOIN keeps SQLite from walking over the channels and, for each, over all notifications.
 _OWED = (
-    "SELECT n.position, n.subscription, n.owner, n.stored FROM notifications n CROSS JOIN channels c "
+    "SELECT n.position, n.subscription, n.owner, n.stored, n.detection FROM notifications n CROSS JOIN channels c "
     "WHERE n.cursor > ? AND n.cursor <= ? AND c.subscription = n.subscription AND c.owner = n.owner "
     "AND n.cursor > c.since AND (c.until IS NULL OR n.cursor <= c.until) ORDER BY n.cursor"
 )
@@ -150,11 +150,12 @@ class _Work:
         done, self._cursor = end - self._cursor, end
         rows = self._dialect.page(self._connection, _OWED, (begin, end))
         self._load({row.subscription for row in rows})
-        found = [(self._channels[row.subscription, row.owner], row.position, row.stored) for row in rows]
-        self._load_digests(channel.collecting for channel, _, _ in found)
-        for channel, position, stored in found:
+        found = [(self._channels[row.subscription, row.owner], row) for row in rows]
+        self._load_digests(channel.collecting for channel, _ in found)
+        for channel, row in found:
             channel.sequence += 1
-            self._add(channel, [channel.sequence, position, stored])
+            detection = [row.detection] if row.detection else []
+            self._add(channel, [channel.sequence, row.position, row.stored, *detection])
         return int(done)
 
     def write(self) -> None:

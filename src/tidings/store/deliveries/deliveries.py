@@ -26,6 +26,7 @@ class Item(NamedTuple):
     sequence: int
     position: int
     matched_at: Instant
+    detection: str = ""  # the id of what a composite found
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,7 @@ def read_delivery(row: NamedRow) -> StoredDelivery:
         row.number,
         row.subscription,
         row.owner,
-        tuple(Item(sequence, at, Instant(stored)) for sequence, at, stored in msgspec.json.decode(row.items)),
+        tuple(_item(*item) for item in msgspec.json.decode(row.items)),
         bool(row.open),
         bool(row.held),
         row.state,
@@ -178,9 +179,13 @@ def read_delivery(row: NamedRow) -> StoredDelivery:
     )
 
 
+def _item(sequence: int, position: int, stored: int, detection: str = "") -> Item:
+    return Item(sequence, position, Instant(stored), detection)
+
+
 def _mine(subscription: str, owner: str) -> Select[Any]:
     return select(deliveries).where(deliveries.c.subscription == subscription, deliveries.c.owner == owner)
 
 
 def _within(items: str, first: int, last: int) -> bool:
-    return any(first <= sequence <= last for sequence, _, _ in msgspec.json.decode(items))
+    return any(first <= item[0] <= last for item in msgspec.json.decode(items))

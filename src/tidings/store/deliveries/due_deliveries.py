@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sqlalchemy import Connection, select
@@ -12,7 +12,9 @@ from tidings.schema import Instant
 from tidings.store.databases.database import Dialect, NamedRow
 from tidings.store.deliveries.channels import StoredChannel, read_channel
 from tidings.store.deliveries.deliveries import StoredDelivery, read_delivery
+from tidings.store.journal.entries import Detection
 from tidings.store.journal.journal import events_at
+from tidings.store.notifications.notifications import detections_of
 from tidings.store.tables import OWNED, channels, deliveries, spans, subscriptions
 
 _TAKEN = (  # the members of DueDelivery, as below
@@ -46,6 +48,7 @@ class DeliveryContents:
     filter: str
     events: tuple[str | None, ...]
     name: str = ""  # of the subscription
+    detections: Mapping[str, Detection] = field(default_factory=dict)  # by id, of those items that have one
 
 
 def due(
@@ -74,6 +77,7 @@ def contents(connection: Connection, dialect: Dialect, numbers: Sequence[int]) -
         if row.state == "active"
     }
     events = events_at(connection, dialect, (item.position for one in found for item in one.items))
+    detected = detections_of(connection, dialect, (item.detection for one in found for item in one.items))
     standing = {(row.id, row.owner): row for row in dialect.find(connection, subscriptions.c.id, ids)}
     full = []
     for one in found:
@@ -82,7 +86,7 @@ def contents(connection: Connection, dialect: Dialect, numbers: Sequence[int]) -
             sent = tuple(events.get(item.position) for item in one.items)
             row = standing.get((one.subscription, one.owner))
             name = "" if row is None else row.name
-            full.append(DeliveryContents(one, channel, _filter(connection, one, row), sent, name))
+            full.append(DeliveryContents(one, channel, _filter(connection, one, row), sent, name, detected))
     return full
 
 

@@ -106,9 +106,8 @@ class Import:
 
     def _row(self, one: Entry) -> tuple[int, int, str, int, str, int | None]:
         """Of an entry that was found right."""
-        if one.kind == "event":
-            self._watermark = raised(self._watermark, one.body, int(one.accepted))
-        watermark = self._watermark if one.kind == "event" else None
+        self._watermark = raised(self._watermark, one.kind, one.body, int(one.accepted))
+        watermark = self._watermark if one.kind in ("event", "tick") else None
         return one.position, int(one.accepted), one.kind, one.schema_version, one.body, watermark
 
     def _keep_keys(self) -> None:

@@ -56,8 +56,8 @@ def rebuild(store: Store) -> None:
 def _write_watermarks(connection: Connection, page: Sequence[Entry], watermark: int | None) -> int | None:
     filled = []
     for entry in page:
-        if entry.kind == "event":
-            watermark = raised(watermark, entry.body, int(entry.accepted))
+        if entry.kind in ("event", "tick"):
+            watermark = raised(watermark, entry.kind, entry.body, int(entry.accepted))
             filled.append({"at": entry.position, "raised": watermark})
     if filled:
         journal = tables.journal

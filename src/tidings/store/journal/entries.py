@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tidings.errors import TidingsError
 from tidings.events import BrokenRule, Event
 from tidings.schema import Instant
 from tidings.schema.growth import Change
+from tidings.schema.values import Value
 
 if TYPE_CHECKING:
     from tidings.store.deliveries.channels import StoredChannel
@@ -115,7 +116,12 @@ class SetQuota:
     account: str = ""
 
 
-Draft = Publish | PublishValid | Grow | Subscribe | Withdraw | Pause | Resume | Edit | SetQuota
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time goes on though nothing happens: composites notice the silence."""
+
+
+Draft = Publish | PublishValid | Grow | Subscribe | Withdraw | Pause | Resume | Edit | SetQuota | Tick
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +197,37 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """A match that was found: the event at `position` and a subscription. Cursors are dense from 1."""
+    """A match that was found: the event at `position` and a subscription. Cursors are dense from 1. `detection` is the
+    id of what a composite found, '' of a plain match: its event is the last constituent; without one, no event stands
+    at the position."""
 
     cursor: int
     position: int
     subscription: str
     stored: Instant
+    detection: str = ""
+
+
+class Constituent(NamedTuple):
+    """An event of a detection; its position is None where the journal never had it, as of a time event."""
+
+    time: int  # microseconds
+    source: str
+    id: str
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """What a composite found: the values of its `by`, the constituents in the order of time, and its last time."""
+
+    key: tuple[Value, ...]
+    time: Instant
+    events: tuple[Constituent, ...]
+
+    def as_json(self) -> dict[str, object]:
+        events = [{"source": one.source, "id": one.id, "time": str(Instant(one.time))} for one in self.events]
+        return {"key": list(self.key), "time": str(self.time), "events": events}
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ _ENTRIES_AT_ONCE = 10_000
 _BEYOND = 2**62
 _ENTRY = (journal.c.position, journal.c.accepted, journal.c.kind, journal.c.schema_version, journal.c.body)
 _EVENT_ROWS = (
-    "SELECT position, accepted, schema_version, body FROM journal "
+    "SELECT position, accepted, watermark, schema_version, body FROM journal "
     "WHERE position > ? AND position <= ? AND kind = 'event' ORDER BY position LIMIT ?"
 )
 
@@ -32,6 +32,7 @@ class EventPage(NamedTuple):
 
     positions: list[int]
     accepted: list[int]
+    watermarks: list[int]
     payloads: list[str]
     upto: int
 
@@ -79,7 +80,9 @@ def event_rows(database: Database, after: int, upto: int, rows: int, most_bytes:
             page = database.dialect.bounded_page(connection, _EVENT_ROWS, (after, upto, rows), most_bytes)
         if not page:
             return
-        columns = [pa.array(column, field.type) for column, field in zip(zip(*page, strict=True), form, strict=True)]
+        positions, accepted, _, versions, payloads = zip(*page, strict=True)
+        given = positions, accepted, versions, payloads
+        columns = [pa.array(column, field.type) for column, field in zip(given, form, strict=True)]
         yield pa.RecordBatch.from_arrays(columns, schema=form)
         after = columns[0][-1].as_py()
 
@@ -88,10 +91,10 @@ def event_page(database: Database, after: int, upto: int, rows: int, most_bytes:
     """Some events from after a position on: at most so many, and bodies of about so many bytes, but at least one."""
     with database.reading() as connection:
         page = database.dialect.bounded_page(connection, _EVENT_ROWS, (after, upto, rows), most_bytes)
-    positions, accepted, _, payloads = map(list, zip(*page, strict=True)) if page else ([], [], [], [])
+    positions, accepted, watermarks, _, payloads = map(list, zip(*page, strict=True)) if page else ([],) * 5
     size = sum(len(one) if one.isascii() else len(one.encode()) for one in payloads)
     whole = len(page) < rows and size < most_bytes
-    return EventPage(positions, accepted, payloads, upto if whole else positions[-1])
+    return EventPage(positions, accepted, watermarks, payloads, upto if whole else positions[-1])
 
 
 def before_newest(connection: Connection, count: int) -> int:

@@ -1,7 +1,7 @@
 """The watermark: how far the events up to a position have come in their own time.
 
-It is the latest occurrence time among them; an event without one counts by its time of acceptance. Since every event's
-row carries it, it depends on the position alone and not on how anybody cuts batches.
+It is the latest occurrence time among them; an event without one, and a tick, counts by its time of acceptance. Since
+their rows carry it, it depends on the position alone and not on how anybody cuts batches.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ class _Envelope(msgspec.Struct):
 _envelope = msgspec.json.Decoder(_Envelope).decode
 
 
-def raised(watermark: int | None, body: str, accepted: int) -> int:
-    """After an event with this body; raises msgspec.MsgspecError or ValueError where it is no event."""
+def raised(watermark: int | None, kind: str, body: str, accepted: int) -> int | None:
+    """After an entry of this kind with this body; raises msgspec.MsgspecError or ValueError where it is no event."""
+    if kind not in ("event", "tick"):
+        return watermark
     time = _envelope(body).time
     occurred = accepted if time is None else int(Instant.parse(time))
     return occurred if watermark is None else max(watermark, occurred)

@@ -68,7 +68,7 @@ def commit(
             if last > place.committed:
                 _check(connection, place, first, last, rows)
                 left = _beyond(rows, place)
-                added += _insert(connection, database, left, now)
+                added += _insert(connection, database, query, left, now)
                 place = Place(last, "", batch_limit) if final else _reached(left, whole, place)
                 move(connection, query, place)
         pace.note(len(rows), time.monotonic() - begun)
@@ -105,9 +105,9 @@ def _reached(rows: Any, whole: bool, place: Place) -> Place:
     return Place(position, "", place.batch_limit) if whole else Place(position - 1, part, place.batch_limit)
 
 
-def _insert(connection: Connection, database: Database, rows: Any, now: Instant) -> int:
+def _insert(connection: Connection, database: Database, query: str, rows: Any, now: Instant) -> int:
     if "dropped" in rows.schema.names and len(rows):
-        rows = Counting(connection, rows, now).kept()
+        rows = Counting(connection, query, rows, now).kept()
     if not len(rows):
         return 0
     cursor = last_cursor(connection)

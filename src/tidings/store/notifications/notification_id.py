@@ -1,4 +1,5 @@
-"""The id of a notification: made of the subscription and the event's source and id.
+"""The id of a notification: made of the subscription and the event's source and id; of a detection, of its key, its
+constituents and its time.
 
 So it stays the same wherever and however often the notification is made again, and positions that are used again after
 a restore give no id to two different pieces of news.
@@ -30,6 +31,12 @@ def notification_id_of(subscription: str, event: str | bytes | msgspec.Raw) -> s
     """Of an event as the journal keeps it."""
     envelope = _envelope(event)
     return notification_id(subscription, envelope.source, envelope.id)
+
+
+def detection_id(subscription: str, key: Iterable[object], events: Iterable[tuple[str, str]], time: int) -> str:
+    parts = [event_key(source, id) for source, id in events]
+    named = subscription.encode("utf-8", "surrogatepass"), msgspec.json.encode(list(key)), b"%d" % time
+    return _digest(b"detection", *named, *parts)
 
 
 def id_without_event(subscription: str, position: int, stored: int) -> str:

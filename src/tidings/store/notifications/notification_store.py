@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from tidings.schema import Instant
 from tidings.store.clock.clock_guard import ClockGuard
 from tidings.store.databases.database import Database
-from tidings.store.journal.entries import Notification
+from tidings.store.journal.entries import Detection, Notification
 from tidings.store.lease import check_lease, take_lease
-from tidings.store.notifications import notifications, progress, staging
-from tidings.store.notifications.progress import MATCHES, Place
+from tidings.store.notifications import notifications, progress, staging, waiting
+from tidings.store.notifications.progress import COMPOSITES, MATCHES, Place
 from tidings.store.notifications.quotas import Dropped, Quotas, dropped_of, most_dropped
+from tidings.store.notifications.waiting import CompositeProgress, CompositeSpan, LateEvent, State
+
+if TYPE_CHECKING:
+    from tidings.store.notifications.detections import CompositeBatch
 
 
 class NotificationStore:
@@ -52,6 +57,79 @@ class NotificationStore:
 
         moment = self.clock.now() if now is None else now
         return commit(self.database, query, first, last, chunks, moment, pace or Pace(), batch_limit)
+
+    def commit_detections(self, batch: CompositeBatch) -> int:
+        """Stores what composites found and what they wait for. Answers how many notifications were added; 0 where the
+        batch was committed before. Raises Gap or OutsideBatch."""
+        from tidings.store.notifications.detections import commit_detections  # the gateway starts without pyarrow
+
+        return commit_detections(self.database, batch, self.clock.now())
+
+    def begin_composites(self) -> bool:
+        """Whether some composite is active, or was after what their query has committed: then it goes on from the start
+        of that one. Otherwise it is idle."""
+        with self.database.reading() as connection:
+            place, is_busy = progress.place_of(connection, COMPOSITES), progress.is_busy(connection, COMPOSITES)
+            first = progress.first_composite(connection, place.committed)
+        if is_busy == (first is not None):
+            return is_busy
+        with self.database.writing("pipeline") as connection:
+            if first is None:
+                progress.move(connection, COMPOSITES, replace(place, part=progress.IDLE))
+                waiting.clear(connection)
+            else:
+                begin = max(place.committed, first - 1)
+                progress.move(connection, COMPOSITES, replace(place, committed=begin, part=""))
+        return not is_busy
+
+    def composite_progress(self) -> CompositeProgress | None:
+        """How far the composites' query is; None while there are no composites."""
+        with self.database.reading() as connection:
+            return waiting.composite_progress(connection)
+
+    def restart_composites(self) -> None:
+        """Forgets what composites wait for: their query reads the journal again, from where the first active one was
+        posted. What it has stored is not stored again."""
+        with self.database.writing("pipeline") as connection:
+            progress.end(connection, COMPOSITES)
+            waiting.clear(connection)
+
+    def waits_for_time(self, lateness: int) -> bool:
+        """Whether a tick would tell composites something; `lateness` is in microseconds."""
+        with self.database.reading() as connection:
+            return waiting.waits_for_time(connection, self.database.dialect, int(self.clock.now()), lateness)
+
+    def due_states(self, shard: int, until: int) -> list[State]:
+        """What composites wait for that time alone changes up to there."""
+        with self.database.reading() as connection:
+            return waiting.due_states(connection, self.database.dialect, shard, until)
+
+    def states_of(self, keys: Iterable[str]) -> list[State]:
+        with self.database.reading() as connection:
+            return waiting.states_of(connection, self.database.dialect, keys)
+
+    def early_bodies(self, shard: int, second: int) -> list[str]:
+        """Matches of events that happened up to the end of a second."""
+        with self.database.reading() as connection:
+            return waiting.early_bodies(connection, self.database.dialect, shard, second)
+
+    def living_composites(self, after: int, upto: int) -> list[CompositeSpan]:
+        with self.database.reading() as connection:
+            return waiting.living_composites(connection, self.database.dialect, after, upto)
+
+    def opened_composites(self, after: int, upto: int) -> list[CompositeSpan]:
+        with self.database.reading() as connection:
+            return waiting.opened_composites(connection, self.database.dialect, after, upto)
+
+    def closed_composites(self, after: int, upto: int) -> dict[int, int]:
+        """The stops of spans, by their starts, in (after, upto]."""
+        with self.database.reading() as connection:
+            return waiting.closed_composites(connection, self.database.dialect, after, upto)
+
+    def late_events(self, after: int = 0, limit: int = 1000) -> list[LateEvent]:
+        """Events that came too late for composites, by position, from after this one on."""
+        with self.database.reading() as connection:
+            return waiting.late_after(connection, after, limit)
 
     def take_pipeline_lease(self, holder: str, seconds: float) -> str:
         """Who may match from now on, for so long: this pipeline, or the one that holds the lease. 0 gives it back."""
@@ -106,6 +184,11 @@ class NotificationStore:
         with self.database.reading() as connection:
             return notifications.newest(connection, subscription, owner)
 
+    def detections(self, ids: Iterable[str]) -> dict[str, Detection]:
+        """What composites found, by the ids that notifications have as `detection`."""
+        with self.database.reading() as connection:
+            return notifications.detections_of(connection, self.database.dialect, ids)
+
     def notification_table(self, after_position: int = 0) -> Any:
-        """All pairs of position and subscription, as an Arrow table."""
+        """All plain matches as pairs of position and subscription, in an Arrow table."""
         return notifications.as_table(self.database, after_position)

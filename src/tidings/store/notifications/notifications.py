@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sqlalchemy import Connection, func, select
 
 from tidings.schema import Instant
-from tidings.store.databases.database import Database, NamedRow
-from tidings.store.journal.entries import Notification
+from tidings.store.databases.database import Database, Dialect, NamedRow
+from tidings.store.journal.entries import Constituent, Detection, Notification
 from tidings.store.notifications.progress import last_cursor
-from tidings.store.tables import OWNED, notifications
+from tidings.store.tables import DETECTED, OWNED, detections, notifications
 
-COLUMNS = (notifications.c.cursor, notifications.c.position, notifications.c.subscription, notifications.c.stored)
+COLUMNS = tuple(notifications.c[name] for name in ("cursor", "position", "subscription", "stored", "detection"))
 _ROWS_AT_ONCE = 100_000
 _PAIR = ("position", "subscription")
-# This order is that of the cursors, and the unique index has it.
-_PAIRS = "SELECT position, subscription FROM notifications WHERE position > ? ORDER BY position, subscription"
+# Of plain matches this order is that of the cursors, and the unique index has it.
+_PAIRS = (
+    "SELECT position, subscription FROM notifications WHERE position > ? AND detection = '' "
+    "ORDER BY position, subscription"
+)
 
 
 def after_cursor(
@@ -63,8 +67,22 @@ def newest(connection: Connection, subscription: str, owner: str) -> Notificatio
     return None if row is None else read_notification(row)
 
 
+def detections_of(connection: Connection, dialect: Dialect, ids: Iterable[str]) -> dict[str, Detection]:
+    """By id, as notifications name them; those that were removed are left out."""
+    named = dialect.find(
+        connection, notifications.c.detection, sorted({*ids} - {""}), DETECTED, ("detection", "cursor")
+    )
+    id_of = {row.cursor: row.detection for row in named}
+    return {id_of[row.cursor]: _detection(row.body) for row in dialect.find(connection, detections.c.cursor, [*id_of])}
+
+
+def _detection(body: str) -> Detection:
+    read = json.loads(body)
+    return Detection(tuple(read["key"]), Instant(read["time"]), tuple(Constituent(*event) for event in read["events"]))
+
+
 def read_notification(row: NamedRow) -> Notification:
-    return Notification(row.cursor, row.position, row.subscription, Instant(row.stored))
+    return Notification(row.cursor, row.position, row.subscription, Instant(row.stored), row.detection)
 
 
 def as_table(database: Database, after_position: int) -> Any:

@@ -15,8 +15,9 @@ from tidings.store.tables import notices, outbox, quota_counts
 
 _AT_ONCE = 1_000  # accounts that one look-up takes
 _WRITE = text(
-    "INSERT INTO quota_counts (account, minute, matches, dropped) VALUES (:account, :minute, :matches, :dropped) "
-    "ON CONFLICT (account) DO UPDATE SET minute = excluded.minute, matches = excluded.matches, "
+    "INSERT INTO quota_counts (account, query, minute, matches, dropped) "
+    "VALUES (:account, :query, :minute, :matches, :dropped) "
+    "ON CONFLICT (account, query) DO UPDATE SET minute = excluded.minute, matches = excluded.matches, "
     "dropped = excluded.dropped"
 )
 Places = npt.NDArray[np.int64]
@@ -31,10 +32,11 @@ class Count(NamedTuple):
 
 
 class Counting:
-    """Of the rows of one transaction, which have the columns of `commits.CHUNK`."""
+    """Of the rows of one transaction of a query, which have the columns of `commits.CHUNK`."""
 
-    def __init__(self, connection: Connection, rows: Any, now: Instant) -> None:
+    def __init__(self, connection: Connection, query: str, rows: Any, now: Instant) -> None:
         self._connection = connection
+        self._query = query
         self._now = now
         self._quotas = Quotas.read(connection)
         self._rows = rows
@@ -59,8 +61,11 @@ class Counting:
                 beyond, counts[name] = self._counted(name, of_minute, counts.get(name, Count()))
                 keep[of_minute] &= ~beyond
         if counts:
-            self._connection.execute(_WRITE, [{"account": name, **one._asdict()} for name, one in counts.items()])
+            self._connection.execute(_WRITE, [self._written(*one) for one in counts.items()])
         return self._rows if keep.all() else self._rows.filter(pa.array(keep))
+
+    def _written(self, account: str, count: Count) -> dict[str, Any]:
+        return {"account": account, "query": self._query, **count._asdict()}
 
     def _counted(self, account: str, rows: Places, before: Count) -> tuple[npt.NDArray[np.bool_], Count]:
         """Which of an account's rows of one minute are beyond its quota, and its count after them."""
@@ -80,7 +85,8 @@ class Counting:
         found = {}
         for first in range(0, len(accounts), _AT_ONCE):
             some = quota_counts.c.account.in_(accounts[first : first + _AT_ONCE])
-            for row in self._connection.execute(select(quota_counts).where(some)):
+            own = quota_counts.c.query == self._query
+            for row in self._connection.execute(select(quota_counts).where(some, own)):
                 found[row.account] = Count(row.minute, row.matches, row.dropped)
         return found
 

@@ -31,15 +31,16 @@ class Dropped:
 
 def most_dropped(connection: Connection, limit: int) -> list[Dropped]:
     """Accounts of which some were dropped, the most first."""
-    query = select(quota_counts.c.account, quota_counts.c.dropped).where(DROPPED)
-    rows = connection.execute(query.order_by(quota_counts.c.dropped.desc()).limit(limit)).all()
+    sum_of = func.sum(quota_counts.c.dropped).label("dropped")
+    query = select(quota_counts.c.account, sum_of).where(DROPPED).group_by(quota_counts.c.account)
+    rows = connection.execute(query.order_by(sum_of.desc(), quota_counts.c.account).limit(limit)).all()
     known = Quotas.read(connection) if rows else Quotas()
-    return [Dropped(row.account, row.dropped, known.now(row.account)) for row in rows]
+    return [Dropped(row.account, int(row.dropped), known.now(row.account)) for row in rows]
 
 
 def dropped_of(connection: Connection, account: str) -> Dropped:
-    found = connection.execute(select(quota_counts.c.dropped).where(quota_counts.c.account == account)).scalar()
-    return Dropped(account, found or 0, Quotas.read(connection).now(account))
+    query = select(func.sum(quota_counts.c.dropped)).where(quota_counts.c.account == account)
+    return Dropped(account, int(connection.execute(query).scalar() or 0), Quotas.read(connection).now(account))
 
 
 def all_dropped(connection: Connection) -> int:

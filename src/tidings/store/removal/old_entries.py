@@ -28,8 +28,10 @@ from tidings.store.tables import (
     channels,
     dead_letters,
     deliveries,
+    detections,
     event_keys,
     journal,
+    late_events,
     notifications,
     outbox,
     removed_keys,
@@ -85,14 +87,18 @@ def trim(
 
 def forget(database: Database, limit: int) -> int:
     """Removes up to `limit` notifications whose events were removed. Positions grow with cursors, so these come first:
-    only the rows that go are read, and one more."""
+    only the rows that go are read, and one more. A detection is as old as the batch that found it."""
     with database.writing() as connection:
         first = complete_from(connection)
-        oldest = select(notifications.c.cursor, notifications.c.position).order_by(notifications.c.cursor)
+        age = func.coalesce(detections.c.known, notifications.c.position).label("position")
+        both = notifications.outerjoin(detections, detections.c.cursor == notifications.c.cursor)
+        oldest = select(notifications.c.cursor, age).select_from(both).order_by(notifications.c.cursor)
         rows: list[Any] = [*connection.execute(oldest.limit(1))]
         if rows and rows[0].position < first:
             rows = [*takewhile(lambda row: row.position < first, connection.execute(oldest.limit(limit)))]
             connection.execute(delete(notifications).where(notifications.c.cursor <= rows[-1].cursor))
+            connection.execute(delete(detections).where(detections.c.cursor <= rows[-1].cursor))
+            connection.execute(delete(late_events).where(late_events.c.position < first))
             return len(rows)
         return 0
 

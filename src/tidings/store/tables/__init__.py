@@ -19,6 +19,8 @@ from tidings.store.tables.delivery_tables import (
 )
 from tidings.store.tables.journal_tables import (
     A_CHANGE,
+    A_CLOSED_COMPOSITE,
+    A_COMPOSITE,
     A_GROWTH,
     CLOSED,
     NAMED,
@@ -37,7 +39,12 @@ from tidings.store.tables.journal_tables import (
     subscriptions,
 )
 from tidings.store.tables.notification_tables import (
+    DETECTED,
     DROPPED,
+    composite_states,
+    detections,
+    early_matches,
+    late_events,
     leases,
     notifications,
     notified,
@@ -47,12 +54,15 @@ from tidings.store.tables.notification_tables import (
     staged,
 )
 
-NEWEST_REVISION = "0019"
+NEWEST_REVISION = "0020"
 
 __all__ = [
     "A_CHANGE",
+    "A_CLOSED_COMPOSITE",
+    "A_COMPOSITE",
     "A_GROWTH",
     "CLOSED",
+    "DETECTED",
     "DROPPED",
     "IN_STATE",
     "MAILED",
@@ -70,13 +80,17 @@ __all__ = [
     "catalog",
     "channels",
     "clock_anchors",
+    "composite_states",
     "dead_letters",
     "deliveries",
     "delivery_totals",
+    "detections",
+    "early_matches",
     "event_columns",
     "event_keys",
     "journal",
     "kept_responses",
+    "late_events",
     "leases",
     "metadata",
     "notice_mails",

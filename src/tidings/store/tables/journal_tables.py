@@ -6,7 +6,8 @@ from sqlalchemy import Boolean, Column, Index, Integer, LargeBinary, SmallIntege
 
 from tidings.store.tables.base import Id, Number, metadata
 
-# `watermark`, of an event: the latest occurrence time up to it, where an event without one counts by its acceptance.
+# `watermark`, of an event or tick: the latest occurrence time up to it, where a tick or an event without one counts by
+# its acceptance.
 journal = Table(
     "journal",
     metadata,
@@ -116,6 +117,15 @@ OPEN = text("stop IS NULL")
 CLOSED = text("stop IS NOT NULL")
 Index("spans_open", spans.c.start, sqlite_where=OPEN, postgresql_where=OPEN)
 Index("spans_by_stop", spans.c.stop, spans.c.start, sqlite_where=CLOSED, postgresql_where=CLOSED)
+A_COMPOSITE = text("composite")
+A_CLOSED_COMPOSITE = text("composite AND stop IS NOT NULL")
+Index("spans_of_composites", spans.c.start, sqlite_where=A_COMPOSITE, postgresql_where=A_COMPOSITE)
+Index(
+    "spans_of_composites_by_stop",
+    spans.c.stop,
+    sqlite_where=A_CLOSED_COMPOSITE,
+    postgresql_where=A_CLOSED_COMPOSITE,
+)
 
 dead_letters = Table(
     "dead_letters",
@@ -129,7 +139,7 @@ dead_letters = Table(
 # One row. The tail is kept because the last events may have been removed. `events` and `event_bytes` count the events
 # still there, `active` and `paused` the subscriptions: counting ten million rows takes seconds. `letters` is the last
 # number given to a dead letter, `trimmed` the position up to which retention has left no event. The incarnation changes
-# when the journal goes on from an older copy.
+# when the journal goes on from an older copy. `late` counts the events that came too late for composites.
 about = Table(
     "about",
     metadata,
@@ -146,6 +156,7 @@ about = Table(
     Column("trimmed", Number, nullable=False, server_default="0"),
     Column("watermark", Number),
     Column("incarnation", Text, nullable=False, server_default=""),
+    Column("late", Number, nullable=False, server_default="0"),
 )
 
 # For each boot of each host, a time of day that was believed and the microseconds since boot that belong to it.

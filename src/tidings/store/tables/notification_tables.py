@@ -36,6 +36,63 @@ Index(
     postgresql_where=OWNED,
 )
 
+DETECTED = text("detection <> ''")
+Index(
+    "notifications_by_detection",
+    notifications.c.detection,
+    unique=True,
+    sqlite_where=DETECTED,
+    postgresql_where=DETECTED,
+)
+
+# What a composite has found, by the cursor of its notification: the key, the time and the constituents, as JSON.
+# `known` is the end of the batch that found it: only then does its age begin.
+detections = Table(
+    "detections",
+    metadata,
+    Column("cursor", Number, primary_key=True, autoincrement=False),
+    Column("known", Number, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+# What composites wait for: the state of one composite for one key (`composite.stored`), and when time alone changes it.
+composite_states = Table(
+    "composite_states",
+    metadata,
+    Column("key", Id, primary_key=True),
+    Column("shard", SmallInteger, nullable=False),
+    Column("due", Number),
+    Column("body", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+_DUE = text("due IS NOT NULL")
+Index(
+    "composite_states_due",
+    composite_states.c.shard,
+    composite_states.c.due,
+    sqlite_where=_DUE,
+    postgresql_where=_DUE,
+)
+
+# Matches of leaves that are not yet certain to be in order, by the second in which their events happened; `position` is
+# the end of the batch that found them.
+early_matches = Table(
+    "early_matches",
+    metadata,
+    Column("shard", SmallInteger, primary_key=True, autoincrement=False),
+    Column("second", Number, primary_key=True, autoincrement=False),
+    Column("position", Number, primary_key=True, autoincrement=False),
+    Column("body", Text, nullable=False),
+)
+
+# Events that came too late to take part in composites: by how many microseconds.
+late_events = Table(
+    "late_events",
+    metadata,
+    Column("position", Number, primary_key=True, autoincrement=False),
+    Column("late_by", Number, nullable=False),
+)
+
 # The last cursor of a notification, in one row: all queries share the cursors.
 notified = Table(
     "notified",
@@ -46,6 +103,7 @@ notified = Table(
 
 # How far each query is: everything up to `committed` is stored, and of the position after it what comes up to the
 # subscription `part`. `batch_limit` is how many positions the next batch may have, by what recent ones took.
+# `frontier` is the time up to which the composites' query knows everything.
 progress = Table(
     "progress",
     metadata,
@@ -53,6 +111,7 @@ progress = Table(
     Column("committed", Number, nullable=False),
     Column("part", Id, nullable=False),
     Column("batch_limit", Number),
+    Column("frontier", Number),
 )
 
 # Matches of a batch on their way from Spark's workers to the driver, where they share no folder: chunks of Arrow.
@@ -73,12 +132,13 @@ quotas = Table(
     Column("matches", Number, nullable=False),
 )
 
-# The matches of an account in the last minute (of acceptance time) in which it had some, and how many were ever
-# dropped for its quota.
+# The matches of an account that a query found in the last minute (of acceptance time) in which it had some, and how
+# many were ever dropped for its quota.
 quota_counts = Table(
     "quota_counts",
     metadata,
     Column("account", Id, primary_key=True),
+    Column("query", Id, primary_key=True),
     Column("minute", Number, nullable=False),
     Column("matches", Number, nullable=False),
     Column("dropped", Number, nullable=False),
