@@ -79,6 +79,7 @@ class Settings:
     # Then what was delivered or given up is forgotten, with its log, and notices; and what is owed to a channel that
     # was not resumed all that time is given up.
     keep_deliveries_days: int = 30
+    lateness: float = 10.0  # seconds by which an event may come after younger ones and still take part in composites
     smtp_host: str = ""  # the mail server that takes our mails; empty: no channel is an email
     smtp_port: int = 25
     smtp_user: str = ""

@@ -2,9 +2,8 @@
 
     python -m tests.pipeline.driver FOLDER WHERE BATCH
 
-WHERE: before-commit, amid-commit or after-commit of the sink (Spark's own commit is then missing), running (until it is
-stopped),
-never (it ends when all is done)."""
+WHERE: before-commit, amid-commit or after-commit of the sink (Spark's own commit is then missing), before-detections or
+after-detections of the composites' sink, running (until it is stopped), never (it ends when all is done)."""
 
 from __future__ import annotations
 
@@ -15,10 +14,13 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from tidings.pipeline.composites import sink as composite_sink
+from tidings.pipeline.composites.shard_stage import ShardDone
 from tidings.pipeline.pipeline import Pipeline, PipelineSettings
 from tidings.pipeline.stream.rounds import Round
 from tidings.pipeline.stream.sink import Sink
 from tidings.pipeline.stream.staging import StagedFiles
+from tidings.store import Store
 from tidings.store.notifications.commits import Pace
 
 
@@ -54,7 +56,25 @@ class DyingPace(Pace):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
+def die_around_detections(where: str, batch: int) -> None:
+    """The process ends before or after the commit of one batch of them."""
+    store_batch, count = composite_sink.store_batch, iter(range(1, 1_000))
+
+    def dying(store: Store, done: list[ShardDone], begun: float) -> int:
+        number = next(count)
+        if where == "before-detections" and number == batch:
+            os.kill(os.getpid(), signal.SIGKILL)
+        added = store_batch(store, done, begun)
+        if where == "after-detections" and number == batch:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return added
+
+    composite_sink.store_batch = dying
+
+
 def main(folder: str, where: str, batch: str) -> None:
+    if where.endswith("-detections"):
+        die_around_detections(where, int(batch))
     stopped = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     with Pipeline(PipelineSettings(Path(folder), most_rows=200)) as pipeline:

@@ -17,9 +17,15 @@ def write_metrics(path: Path, progress: Progress, total: Total) -> None:
         ("tidings_journal_tail", "Last position of the journal.", progress.tail),
         ("tidings_pipeline_committed", "Position up to which all notifications are stored.", progress.committed),
         ("tidings_pipeline_lag", "Positions of the journal that are still to be matched.", progress.lag),
+        (
+            "tidings_composites_lag",
+            "Positions of the journal that composites have yet to take.",
+            progress.composites_lag,
+        ),
     ):
         Gauge(name, meaning, registry=registry).set(value)
     for name, meaning, count in (
+        ("tidings_composites_late_events", "Events that came too late to take part in composites.", progress.late),
         ("tidings_pipeline_events", "Events matched since the pipeline started.", total.events),
         ("tidings_pipeline_notifications", "Notifications stored since the pipeline started.", total.notifications),
         ("tidings_pipeline_batches", "Batches since the pipeline started.", total.batches),

@@ -1,5 +1,5 @@
-"""The pipeline as one running thing: the planner beside it, ingest queries before it, the journal's query, its
-progress.
+"""The pipeline as one running thing: the planner beside it, ingest queries before it, the journal's query, that of
+composites, its progress.
 
     with Pipeline(settings) as pipeline:
         pipeline.run(stopped, once=False, watch=print)
@@ -14,11 +14,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 from tidings.errors import Explained, PipelineError, TidingsError
+from tidings.pipeline.composites.query import CompositeQuery
+from tidings.pipeline.composites.ticker import keep_ticking
 from tidings.pipeline.direct.direct import NewestPlan, start_direct
 from tidings.pipeline.direct.match_sinks import MatchSink, parse_sink
 from tidings.pipeline.folder import DataFolder
@@ -36,6 +39,7 @@ from tidings.pipeline.stream.queries import JOURNAL, failed, is_gap, reason, row
 from tidings.pipeline.stream.sink import Sink, Stopped
 from tidings.pipeline.stream.staging import StagedFiles, StagedRows
 from tidings.store import ClockJumped, Gap, Retention, Store
+from tidings.store.notifications.progress import COMPOSITES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,6 +69,7 @@ class Pipeline:
         self._planner_problem: Exception | None = None
         self._is_clock_wrong = False
         self._waits_for = ""
+        self._composites: CompositeQuery | None = None
 
     def __enter__(self) -> Pipeline:
         self.folder.lock()
@@ -125,6 +130,7 @@ class Pipeline:
     ) -> None:
         planner = threading.Thread(target=self._plan, name="planner", daemon=True)
         retention = threading.Thread(target=self._retain, name="retention", daemon=True)
+        ticker = threading.Thread(target=self._tick, name="ticker", daemon=True)
         if self._direct_to:
             self._expire()
         if not self.settings.plans:  # else Spark's settings say how to reach the plans' location
@@ -133,8 +139,9 @@ class Pipeline:
             with self._session(spark) as session:
                 self._prepare(session)
                 self.planner.catch_up()
-                for thread in (planner, retention):
-                    if thread.ident is None and not (once and thread is retention):
+                beside = [planner] if once else [planner, retention, *([] if self._direct_to else [ticker])]
+                for thread in beside:
+                    if thread.ident is None:
                         thread.start()
                 if self._direct_to:
                     self._watch(self._direct(session, self._direct_to, once), stopped, watch)
@@ -142,7 +149,7 @@ class Pipeline:
                     self._match(session, stopped, once, watch)
         finally:
             self._stopped.set()
-            for thread in (planner, retention):
+            for thread in (planner, retention, ticker):
                 if thread.is_alive():
                     thread.join()
 
@@ -208,6 +215,11 @@ class Pipeline:
                 others = []
             checkpoint, most, holder = self._checkpoint(JOURNAL), self.settings.most_rows, self.lease.holder
             query = start_matching(session, self.store.url, self.plans, self.sink, checkpoint, most, once, holder)
+            composites = self._composite_query(session)
+            if once:
+                others = [one for one in [composites.run_once()] if one is not None]
+            else:
+                self._composites = composites
             try:
                 return self._watch([query, *others], stopped, watch)
             except (Gap, QueryFailed) as problem:
@@ -219,8 +231,24 @@ class Pipeline:
                 self.sink.problem = None
                 self.sink.stopping.clear()
 
+    def _composite_query(self, session: SparkSession) -> CompositeQuery:
+        return CompositeQuery(
+            session,
+            self.store,
+            self.settings.lateness,
+            self.lease.holder,
+            lambda: self._checkpoint(COMPOSITES),
+            lambda: self.folder.set_aside(COMPOSITES, self.store.id),
+            self._tell,
+        )
+
+    def _tick(self) -> None:
+        keep_ticking(self.store, self.settings.lateness, self._stopped)
+
     def _set_aside(self, why: str) -> None:
-        names = [JOURNAL, *(_named("ingest", text) for text in self.settings.sources)]
+        names = [JOURNAL, COMPOSITES, *(_named("ingest", text) for text in self.settings.sources)]
+        for name in names:
+            self._checkpoint(name)
         aside = [self.folder.set_aside(name, self.store.id) for name in names]
         self._tell(f"{why}. Checkpoints are ahead of the store and were set aside: {', '.join(aside)}")
 
@@ -253,12 +281,15 @@ class Pipeline:
             ended = stopped.wait(_LOOK)
             if self._direct_to:
                 self._expire()
+            if self._composites is not None:
+                self._composites.look()
             now = time.monotonic()
-            rows = rows_per_second(queries)
-            watch(Progress(self.store.tail(), self.store.committed(), self.sink.taken(), now - looked, rows))
+            watch(self._progress(now - looked, rows_per_second(queries)))
             looked = now
             if ended or self._planner_problem is not None or self.lease.lost is not None:
                 break
+        if self._composites is not None:
+            self._composites.stop()
         for query in queries:
             self._stop(query)
         for problem in (self._planner_problem, self.lease.lost):
@@ -270,6 +301,12 @@ class Pipeline:
             raise self.sink.problem
         for query in failed(queries):
             raise QueryFailed(query.name, reason(query))
+
+    def _progress(self, seconds: float, rows: float) -> Progress:
+        store = self.store
+        done = Progress(store.tail(), store.committed(), self.sink.taken(), seconds, rows)
+        composites = store.composite_progress()
+        return done if composites is None else replace(done, composites=composites.committed, late=composites.late)
 
     def _stop(self, query: StreamingQuery) -> None:
         """Lets the batch under way finish, if it does not take too long; what is cut off is run again at the next

@@ -9,6 +9,8 @@ from tidings.events.validation import MOST_VALUES
 from tidings.pipeline.stream.sink import Batch
 from tidings.store import RetentionDays
 
+LATENESS = 10.0
+
 
 @dataclass(frozen=True, slots=True)
 class PipelineSettings:
@@ -24,6 +26,7 @@ class PipelineSettings:
     plans: str = ""  # a URI or shared path for workers on other machines; empty: they read the data folder
     checkpoints: str = ""  # a URI that Spark knows; empty: in the data folder
     keep: RetentionDays = field(default_factory=RetentionDays)  # for how long events and the like are kept
+    lateness: float = LATENESS  # seconds by which an event may come after younger ones, for composites
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,15 @@ class Progress:
     seconds: float
     rows_per_second: float = 0.0  # that come in from files and Kafka, as Spark counts them
     waits_for: str = ""  # the pipeline that works on this store; this one takes over when that ends
+    composites: int | None = None  # the position that the composites' query has committed; None: there are none
+    late: int = 0  # events that came too late for composites, ever
 
     @property
     def lag(self) -> int:
         """Positions of the journal that are still to be matched."""
         return self.tail - self.committed
+
+    @property
+    def composites_lag(self) -> int:
+        """The same of the composites' query."""
+        return 0 if self.composites is None else self.tail - self.composites

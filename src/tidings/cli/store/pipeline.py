@@ -96,6 +96,14 @@ def pipeline(
             min=0,
         ),
     ] = 90,
+    lateness: Annotated[
+        float,
+        typer.Option(
+            help="Seconds by which an event may come after younger ones and still take part in composites.",
+            envvar="TIDINGS_LATENESS",
+            min=0,
+        ),
+    ] = 10.0,
     while_stdin: Annotated[
         bool, typer.Option("--while-stdin", help="Stop when standard input closes; for supervisors.")
     ] = False,
@@ -130,6 +138,7 @@ def pipeline(
             plans,
             checkpoints,
             RetentionDays(keep_events_days, keep_keys_days, keep_dead_letters_days),
+            lateness,
         )
         with Pipeline(settings, note) as running, _Screen(as_json) as screen:
 
@@ -203,6 +212,7 @@ def _figures(recent: list[Progress]) -> dict[str, float]:
         "tail": recent[-1].tail,
         "committed": recent[-1].committed,
         "lag": recent[-1].lag,
+        "composites_lag": recent[-1].composites_lag,
         "events_per_s": round(sum(batch.events for batch in batches) / seconds, 1),
         "matches_per_s": round(sum(batch.notifications for batch in batches) / seconds, 1),
         "rows_in_per_s": round(recent[-1].rows_per_second, 1),

@@ -8,6 +8,7 @@ from tidings.pipeline.plans.plans import Plans
 from tidings.pipeline.spark.session import is_connect, parallelism
 from tidings.pipeline.stream.sink import RemoteSink, Sink, new_query
 from tidings.store import Gap
+from tidings.store.notifications.progress import COMPOSITES, MATCHES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,14 +23,14 @@ def start_matching(
 ) -> StreamingQuery:  # fmt: skip
     """From the journal to the notifications; on and on or, once, through all that is there now. `holder` has the
     pipeline's lease."""
-    from tidings.pipeline.stream.source import FORMAT, journal_source
+    from tidings.pipeline.stream.source import format_of, journal_source
 
     shared, tasks = plans.for_workers(), parallelism(session)
     session.dataSource.register(journal_source(store_url, shared, most_rows, tasks))
     sink.plans, sink.tasks = shared, tasks
     remote = RemoteSink(store_url, shared, tasks, new_query(), holder)
     writer = (
-        session.readStream.format(FORMAT)
+        session.readStream.format(format_of(MATCHES))
         .load()
         .writeStream.foreachBatch(remote if is_connect(session) else sink)
         .queryName(JOURNAL)
@@ -57,5 +58,5 @@ def is_gap(query: StreamingQuery) -> bool:
 
 def rows_per_second(queries: list[StreamingQuery]) -> float:
     """What comes in from files and Kafka."""
-    looks = [query.lastProgress for query in queries if query.name != JOURNAL]
+    looks = [query.lastProgress for query in queries if query.name not in (JOURNAL, COMPOSITES)]
     return sum(look["processedRowsPerSecond"] or 0.0 for look in looks if look)

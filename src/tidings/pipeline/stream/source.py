@@ -1,5 +1,5 @@
 """The journal as a streaming source of Spark: a row for each stretch of positions, never one that no published plan
-covers.
+covers (of a query that has plans).
 
 An offset is a position and the version of the plan to match with, so that a batch that is run again finds both in
 Spark's checkpoint. Each partition is a stretch of positions; its events are read where they are matched (`stage`).
@@ -20,12 +20,16 @@ from pyspark.sql.types import StructType
 from tidings.pipeline.plans.plans import WorkerPlans
 from tidings.pipeline.stream.stretch import Stretch
 from tidings.store import Store
-from tidings.store.notifications.progress import FIRST_BATCH
+from tidings.store.notifications.progress import FIRST_BATCH, MATCHES
 
-FORMAT = "tidings_journal"
 _FEWEST_A_STRETCH = 1_000  # fewer events are not worth a task of their own
 STRETCH_ROW = pa.schema([("first", pa.int64()), ("last", pa.int64()), ("plan", pa.int64()), ("shards", pa.int32())])
 Offset = dict[str, int]
+
+
+def format_of(query: str) -> str:
+    """The name under which Spark knows the journal as a query reads it."""
+    return f"tidings_journal_{query}"
 
 
 @dataclass
@@ -34,8 +38,11 @@ class Partition(InputPartition):
 
 
 class JournalReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    def __init__(self, store_url: str, plans: WorkerPlans, most: int, stretches: int) -> None:
+    def __init__(
+        self, store_url: str, plans: WorkerPlans | None, most: int, stretches: int, query: str = MATCHES
+    ) -> None:
         self._url = store_url
+        self._query = query
         self._plans = plans
         self._most = most
         self._stretches = stretches
@@ -49,7 +56,7 @@ class JournalReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def initialOffset(self) -> Offset:  # noqa: N802 (Spark's name)
         """Without a checkpoint: after what was committed, which the store knows."""
-        return {"position": self._store().committed(), "plan": 0, "shards": 1}
+        return {"position": self._store().committed(self._query), "plan": 0, "shards": 1}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         return ReadMaxRows(self._most)
@@ -59,7 +66,7 @@ class JournalReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
         newest = self._covered()
-        place = self._store().place()
+        place = self._store().place(self._query)
         if start["position"] > place.committed:
             # The checkpoint is ahead of the store, which was put back: a batch that the sink refuses tells so.
             return newest | {"position": start["position"] + 1}
@@ -75,7 +82,9 @@ class JournalReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _covered(self) -> Offset:
         """How far the newest plan reaches: to the next change that is not in it. The tail is read before the change is
-        looked for, so that none can come between."""
+        looked for, so that none can come between. Without plans, to the tail."""
+        if self._plans is None:
+            return {"position": self._store().tail(), "plan": 0, "shards": 1}
         published = self._plans.newest()
         if published is None:
             return {"position": 0, "plan": 0, "shards": 1}
@@ -106,19 +115,21 @@ class JournalReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._opened.close()
 
 
-def journal_source(store_url: str, plans: WorkerPlans, most: int, stretches: int) -> type[DataSource]:
-    """The journal as a data source for Spark to register: batches of at most `most` positions, each cut into
-    `stretches` at most."""
+def journal_source(
+    store_url: str, plans: WorkerPlans | None, most: int, stretches: int, query: str = MATCHES
+) -> type[DataSource]:
+    """The journal as a data source for Spark to register, for one query: batches of at most `most` positions, each cut
+    into `stretches` at most. Without plans, its workers know by themselves what there is to match."""
 
     class JournalSource(DataSource):
         @classmethod
         def name(cls) -> str:
-            return FORMAT
+            return format_of(query)
 
         def schema(self) -> str:
             return "first long, last long, plan long, shards int"
 
         def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
-            return JournalReader(store_url, plans, most, stretches)
+            return JournalReader(store_url, plans, most, stretches, query)
 
     return JournalSource

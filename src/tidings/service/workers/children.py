@@ -22,6 +22,7 @@ _FOR_PIPELINE = {  # settings that it reads from the environment; it needs no pa
     "TIDINGS_KEEP_EVENTS_DAYS",
     "TIDINGS_KEEP_KEYS_DAYS",
     "TIDINGS_KEEP_DEAD_LETTERS_DAYS",
+    "TIDINGS_LATENESS",
 }
 
 

@@ -1,0 +1,128 @@
+"""The composites as a worker knows them: which filters to match, and what to do with the matches.
+
+A worker reads them from the store when it first needs them, and from then on only what has changed. Each is known by
+the position where its span starts: an edited or resumed composite is another one. Spans are tested against positions,
+so knowing more than a batch needs changes nothing."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+
+from tidings.composite.detector import Match
+from tidings.composite.leaf_plan import LeafPlan
+from tidings.composite.program import Program
+from tidings.events import Event, EventBatch
+from tidings.language.composites.bound import BoundComposite
+from tidings.matching.boxes.filter_batch import FilterBatch
+from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.pipeline.spark.worker_cache import opened_store
+from tidings.schema import Catalog, Instant
+from tidings.schema.values import Span as Frame
+from tidings.store import Store
+from tidings.store.notifications.progress import COMPOSITES
+from tidings.store.notifications.waiting import CompositeSpan
+
+Rows = Mapping[int, list[int]]
+
+
+class KnownComposites:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._incarnation = ""
+        self._covers = -1
+        self.spans: dict[str, CompositeSpan] = {}  # by the id that they have here: where they start
+        self._starts: list[int] = []  # of these, and of some that were forgotten
+        self._stops: dict[str, int] = {}  # of those that have one
+        self.catalog = Catalog()
+
+    def learn(self, upto: int) -> None:
+        """All that the journal says up to a position, but for what ended before the committed one."""
+        store = self._store
+        incarnation, committed = store.incarnation(), store.committed(COMPOSITES)
+        if incarnation != self._incarnation:
+            self._incarnation, self._covers = incarnation, -1
+        if self._covers < 0:
+            self._begin()
+            self._add(store.living_composites(committed, upto))
+            self._covers = upto
+        elif upto > self._covers:
+            self._grow(store.catalog())
+            self._add(store.opened_composites(self._covers, upto))
+            for start, stop in store.closed_composites(self._covers, upto).items():
+                if str(start) in self.spans:
+                    self._stops[str(start)] = stop
+            self._covers = upto
+        for id in [id for id, stop in self._stops.items() if stop <= committed]:
+            del self.spans[id], self._stops[id]
+            self._plan.remove(id)
+
+    @property
+    def programs(self) -> Mapping[str, Program]:
+        return self._plan.programs
+
+    def opened(self, first: int, last: int) -> list[str]:
+        """Those that start within these positions."""
+        some = self._starts[bisect_left(self._starts, first) : bisect_right(self._starts, last)]
+        return [id for id in map(str, some) if id in self.spans]
+
+    def closed(self, first: int, last: int) -> dict[str, int]:
+        """Those that end within these positions, and where."""
+        return {id: stop for id, stop in self._stops.items() if first <= stop <= last}
+
+    def matching(self, batch: EventBatch) -> Rows:
+        """For each row with an event that some leaf matches, the numbers of the filters."""
+        found = self._matcher.match(batch)
+        return {row: numbers.tolist() for row in range(len(batch)) if len(numbers := found.of(row))}
+
+    def matches(self, position: int, time: int, event: Event, numbers: Iterable[int]) -> list[Match]:
+        bound = event.bindings()
+        bound["event.time"] = (Instant(time),)
+        found = self._plan.matches(time, event.source, event.id, bound, numbers)
+        return [match for match in found if self._counts(match.key.composite, position)]
+
+    def _counts(self, id: str, position: int) -> bool:
+        return self.spans[id].span.start <= position < self._stops.get(id, position + 1)
+
+    def _begin(self) -> None:
+        self.catalog = self._store.catalog()
+        self.spans, self._starts, self._stops = {}, [], {}
+        self._plan = LeafPlan(self.catalog)
+        self._matcher = BoxMatcher(self.catalog, threads=1)
+
+    def _grow(self, catalog: Catalog) -> None:
+        if catalog.version != self.catalog.version:
+            self.catalog = catalog
+            self._matcher.adopt(catalog)
+            self._plan.grow(catalog, lambda id: self._bound(self.spans[id]))
+
+    def _add(self, spans: Iterable[CompositeSpan]) -> None:
+        known = len(self._plan.filters)
+        for one in spans:
+            id = str(one.span.start)
+            self.spans[id] = one
+            self._starts.append(one.span.start)
+            if one.span.stop is not None:
+                self._stops[id] = one.span.stop
+            self._plan.add(id, *self._bound(one))
+        new = self._plan.filters[known:]
+        if new:
+            ids = [str(number) for number in range(known, known + len(new))]
+            self._matcher.add_batch(ids, FilterBatch.of(new, self.catalog))
+
+    def _bound(self, one: CompositeSpan) -> tuple[BoundComposite, int]:
+        """Events from before its span take no part, so an earlier start means the span's own."""
+        bound = BoundComposite.parse(one.span.filter, self.catalog)
+        composite = bound.composite
+        if composite.start is not None and composite.start < one.opened:
+            left = None if composite.span is None else Frame(composite.start + composite.span - one.opened)
+            bound = replace(bound, composite=replace(composite, start=Instant(one.opened), span=left))
+        return bound, one.opened
+
+
+@cache
+def known_composites(url: str) -> KnownComposites:
+    """Those of a store, in this worker."""
+    return KnownComposites(opened_store(url))
