@@ -23,6 +23,7 @@ def test_ready_tells_how_far_the_pipeline_is(client: httpx.Client, service: Serv
         "journal": tail,
         "committed": tail - 1,
         "lag": 1,
+        "composites_lag": 0,
     }
 
 

@@ -29,6 +29,7 @@ class Owed:
     event: Mapping[str, Any]  # in the file form
     matched_at: Instant
     headline: str = ""  # the attribute that the event's type declares, where the event has it
+    detection: Mapping[str, Any] | None = None  # what a composite found; the event is its last one
 
     def as_json(self, subscription: str, filter: str, name: str = "") -> dict[str, Any]:
         return {
@@ -38,6 +39,7 @@ class Owed:
             "filter": filter,
             "matched_at": str(self.matched_at),
             "event": self.event,
+            **({} if self.detection is None else {"detection": self.detection}),
         }
 
 

@@ -59,6 +59,7 @@ class Ready(Shape, frozen=True):
     journal: int
     committed: int
     lag: int
+    composites_lag: int
 
 
 @router.get("/readyz", responses=says(Ready, "The service is ready"))
@@ -79,6 +80,7 @@ async def readyz(request: Request, gateway: GatewayOf) -> Response:
             reasons.append(str(clock.problem))
         figures = await request.app.state.figuring.figures()
         seen |= {"journal": figures.tail, "committed": figures.committed, "lag": figures.lag}
+        seen |= {"composites_lag": figures.composites_lag}
     except (StoreError, TimeoutError):
         reasons.append("the store cannot be read")
     failed = await _still_failing(gateway)

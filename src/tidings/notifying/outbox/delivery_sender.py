@@ -19,6 +19,7 @@ from tidings.notifying.outbox.rhythm import Rhythm, read_rhythm
 from tidings.notifying.outbox.schedule import WAITS, next_due
 from tidings.schema import Catalog, Instant
 from tidings.store import AttemptResult, DeliveryContents, DueNotice, StoredChannel
+from tidings.store.journal.entries import Detection
 from tidings.store.notifications.notification_id import digest_id, notification_id_of
 
 MailNotice = Callable[[DueNotice, Instant], Awaitable[Attempt]]
@@ -97,17 +98,27 @@ class DeliverySender:
 
 
 def delivery_of(contents: DeliveryContents, catalog: Catalog | None = None) -> OutgoingDelivery | None:
-    """None when an event was removed."""
+    """None when the event of a plain match was removed."""
     stored = contents.delivery
     owed = []
     for item, event in zip(stored.items, contents.events, strict=True):
-        if event is None:
+        detection = contents.detections.get(item.detection)
+        if event is not None:
+            read = msgspec.json.decode(event)
+        elif detection is not None:
+            read = _without_event(item.detection, detection)
+        else:
             return None
-        id = notification_id_of(stored.subscription, event)
-        read = msgspec.json.decode(event)
-        owed.append(Owed(id, item.sequence, read, item.matched_at, declared_headline(read, catalog)))
+        id = notification_id_of(stored.subscription, event) if event and not item.detection else item.detection
+        found = None if detection is None else detection.as_json()
+        owed.append(Owed(id, item.sequence, read, item.matched_at, declared_headline(read, catalog), found))
     id = owed[0].id if len(owed) == 1 else digest_id(one.id for one in owed)
     return OutgoingDelivery(id, stored.subscription, stored.owner, contents.filter, tuple(owed), name=contents.name)
+
+
+def _without_event(id: str, detection: Detection) -> dict[str, Any]:
+    """What channels show of a detection that has no event, since nothing happened, or whose last one was removed."""
+    return {"id": id, "time": str(detection.time), "event_type": [], "attributes": {}}
 
 
 def settings_of(channel: StoredChannel, now: Instant) -> dict[str, Any]:

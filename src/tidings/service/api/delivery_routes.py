@@ -150,6 +150,8 @@ def _delivery_seen(one: StoredDelivery, events: Mapping[int, str]) -> dict[str, 
 
 
 def _id(subscription: str, item: Item, event: str | None) -> str:
+    if item.detection:
+        return item.detection
     if event is None:
         return id_without_event(subscription, item.position, item.matched_at)
     return notification_id_of(subscription, event)

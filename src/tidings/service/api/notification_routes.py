@@ -9,7 +9,7 @@ import msgspec
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from tidings.service.api.notification_shape import notification_json, raw_events
+from tidings.service.api.notification_shape import detections, notification_json, raw_events
 from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, check_id, page, read_cursor
 from tidings.service.api.shapes import Shape, says
 from tidings.service.door.guarded_route import GuardedRoute
@@ -27,12 +27,27 @@ Wait = Annotated[
 ]
 
 
+class ConstituentSeen(Shape, frozen=True):
+    source: str
+    id: str
+    time: str
+
+
+class DetectionSeen(Shape, frozen=True):
+    """What a composite found: the values of its `by`, its last time, and its events in the order of time."""
+
+    key: list[Any]
+    time: str
+    events: list[ConstituentSeen]
+
+
 class NotificationSeen(Shape, frozen=True):
     id: str
     subscription: str
     event: dict[str, Any] | None
     matched_at: str
     subscription_name: str | msgspec.UnsetType = msgspec.UNSET
+    detection: DetectionSeen | msgspec.UnsetType = msgspec.UNSET
 
 
 class Notifications(Shape, frozen=True):
@@ -48,7 +63,8 @@ async def notifications(
     request: Request, gateway: GatewayOf, caller: Calling, after: After = "", limit: Limit = 100, wait: Wait = 0
 ) -> Response:
     """List the notifications of all your subscriptions, oldest first. With `wait` the request waits for the first new
-    one. `event` is null if the event was removed in the meantime."""
+    one. `event` is null if the event was removed in the meantime. A composite's notifications have a `detection`, and
+    its last event as `event`; null if it has none."""
     return await _answer(request, gateway, caller.owner, None, read_cursor(after), limit, wait)
 
 
@@ -74,12 +90,12 @@ async def _answer(
     watching = request.app.state.watching
     end = monotonic() + wait
     while True:
-        committed = await watching.committed() if wait else 0
+        newest = await watching.newest() if wait else 0
         found = await gateway.read(_page, gateway, after, limit, subscription, owner)
         left = end - monotonic()
         if found or left <= 0 or watching.closed or await request.is_disconnected():
             break
-        await watching.wait(committed, left)
+        await watching.wait(newest, left)
     last = found[-1][0] if found else after
     return page(request, [seen for _, seen in found], str(last))
 
@@ -92,7 +108,7 @@ def _page(
     size = 0
     for start in range(0, len(found), _READ_AT_ONCE):
         some = found[start : start + _READ_AT_ONCE]
-        events = raw_events(gateway.store, some)
+        events, detected = raw_events(gateway.store, some), detections(gateway.store, some)
         names = gateway.store.subscription_names(one.subscription for one in some)
         for one in some:
             event = events.get(one.position)
@@ -100,7 +116,7 @@ def _page(
             if size > _LARGEST_PAGE and fitting:
                 return fitting
             name = names.get((one.subscription, owner), "")
-            fitting.append((one.cursor, notification_json(one, event, name)))
+            fitting.append((one.cursor, notification_json(one, event, name, detected.get(one.detection))))
     return fitting
 
 

@@ -19,6 +19,7 @@ class WebhookNotification(Shape, frozen=True):
     matched_at: str
     event: dict[str, Any]
     subscription_name: str | UnsetType = UNSET
+    detection: dict[str, Any] | UnsetType = UNSET
 
 
 class WebhookDigest(Shape, frozen=True):
@@ -28,3 +29,4 @@ class WebhookDigest(Shape, frozen=True):
     subscription: str
     notifications: Annotated[list[WebhookNotification], Meta(min_length=2)]
     subscription_name: str | UnsetType = UNSET
+    detection: dict[str, Any] | UnsetType = UNSET

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Iterable
 from time import monotonic
 
 from tidings.errors import Explained, ServiceError, StoreError
-from tidings.service.api.notification_shape import raw_events, server_sent
+from tidings.service.api.notification_shape import detections, raw_events, server_sent
 from tidings.service.door.callers import Caller, UnknownToken
 from tidings.service.door.scopes import need_of
 from tidings.service.gateway import Gateway
@@ -135,14 +135,14 @@ class Streams:
         """In a thread. No more than some bytes, however large the events are."""
         store = self._gateway.store
         found = store.notifications(stream.cursor, _PAGE, stream.subscription, stream.owner)
-        events = raw_events(store, found)
+        events, detected = raw_events(store, found), detections(store, found)
         names = store.subscription_names(one.subscription for one in found)
         text, cursor = bytearray(), stream.cursor
         for one in found:
             if len(text) > _PAGE_BYTES:
                 return bytes(text), cursor, False
             name = names.get((one.subscription, stream.owner), "")
-            text += server_sent(one, events.get(one.position), name)
+            text += server_sent(one, events.get(one.position), name, detected.get(one.detection))
             cursor = one.cursor
         return bytes(text), cursor, len(found) < _PAGE
 
@@ -151,7 +151,7 @@ class Streams:
         cursor: int | None = None
         while True:
             try:
-                committed = await self._watching.committed()
+                newest = await self._watching.newest()
                 if cursor is None:
                     cursor = await self._gateway.read(self._gateway.store.last_cursor)
                     for stream in self._streams():
@@ -169,7 +169,7 @@ class Streams:
                 log.warning("streams wait for the store: %s", problem)
                 await asyncio.sleep(_PATIENCE)
                 continue
-            await self._watching.wait(committed, HEARTBEAT)
+            await self._watching.wait(newest, HEARTBEAT)
 
     def _news(self, after: int, owners: frozenset[str]) -> tuple[int, list[tuple[str, Notification, bytes]]]:
         """In a thread: what was found for these owners, written once for all their streams."""
@@ -181,11 +181,14 @@ class Streams:
             if wanted or after == after_before:
                 break
         events = raw_events(store, (one for _, one in wanted))
+        detected = detections(store, (one for _, one in wanted))
         names = store.subscription_names(one.subscription for _, one in wanted)
-        return after, [
-            (owner, one, server_sent(one, events.get(one.position), names.get((one.subscription, owner), "")))
-            for owner, one in wanted
-        ]
+        texts = []
+        for owner, one in wanted:
+            name = names.get((one.subscription, owner), "")
+            text = server_sent(one, events.get(one.position), name, detected.get(one.detection))
+            texts.append((owner, one, text))
+        return after, texts
 
     async def _look_at_tokens(self) -> None:
         """A stream must not outlive its token."""

@@ -13,7 +13,7 @@ _EVERY = 0.05  # seconds
 
 
 class Watching:
-    """Of one event loop. `committed` moves whenever the pipeline has stored what it found, by whatever process."""
+    """Of one event loop. `newest` moves whenever a query has stored what it found, by whatever process."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
@@ -22,12 +22,13 @@ class Watching:
         self._last = 0
         self.closed = False  # the service stops: who waits should answer with what there is
 
-    async def committed(self) -> int:
-        """Ask before reading: what is stored between the reading and the waiting is not missed then."""
-        return await self._gateway.read(self._gateway.store.committed)
+    async def newest(self) -> int:
+        """The cursor of the newest notification. Ask before reading: what is stored between the reading and the waiting
+        is not missed then."""
+        return await self._gateway.read(self._gateway.store.last_cursor)
 
     async def wait(self, since: int, seconds: float) -> None:
-        """Returns when the committed position is not `since` any more, or the time is up."""
+        """Returns when the newest cursor is not `since` any more, or the time is up."""
         answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.add(answer)
         if self._task is None:
@@ -53,13 +54,13 @@ class Watching:
         try:
             while self._waiting:
                 try:
-                    committed = await self.committed()
+                    newest = await self.newest()
                 except StoreError as problem:
                     log.warning("cannot look for notifications: %s", problem)
                     await asyncio.sleep(1)
                     continue
-                if committed != self._last:
-                    self._last = committed
+                if newest != self._last:
+                    self._last = newest
                     for answer in self._waiting:
                         if not answer.done():
                             answer.set_result(None)

@@ -65,7 +65,7 @@ def asyncapi(catalog: Catalog, address: str) -> dict[str, Any]:
             "schemas": {
                 **event_definitions(catalog, _SCHEMAS),
                 **{f"event-{name}": _of_type(type_name) for name, type_name in types.items()},
-                "Notification": _notification(),
+                **_notification(),
                 "ServerSentFields": _SERVER_SENT,
                 **webhook_schemas(_SCHEMAS),
             },
@@ -188,14 +188,15 @@ _SERVER_SENT = {
 
 
 def _notification() -> dict[str, Any]:
-    """As the API has it, with the events of the catalog."""
-    made: dict[str, Any] = schemas_of(NotificationSeen)["NotificationSeen"]
+    """As the API has it, with the events of the catalog, and what it refers to."""
+    parts = schemas_of(NotificationSeen)
+    made: dict[str, Any] = parts.pop("NotificationSeen")
     made["title"] = "Notification"
     made["properties"]["event"] = {
-        "description": "Null if the event was removed in the meantime.",
+        "description": "Null if the event was removed in the meantime, or a composite found no event.",
         "anyOf": [{"$ref": f"{_SCHEMAS}event"}, {"type": "null"}],
     }
-    return made
+    return {"Notification": made, **parts}
 
 
 def _messages(catalog: Catalog, types: dict[str, str]) -> dict[str, Any]:
