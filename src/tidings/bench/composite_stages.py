@@ -1,0 +1,102 @@
+"""`python -m tidings.bench.composite_stages [COMPOSITES] [EVENTS]`: seconds of processor time that the stages of the
+composites' query take for each event, with the states in SQLite, in one process and without Spark: matching the leaves,
+detecting, storing. Rates by the clock depend on who else uses the machine; these hardly do.
+
+The composites are those of `tidings.bench.composites`, over 100,000 users; a batch has 10,000 events, and the first few
+batches, in which states and matches come to be, are not measured."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from random import Random
+from time import process_time
+
+from tidings.bench.machine import Machine, commit
+from tidings.pipeline.composites.known import KnownComposites
+from tidings.pipeline.composites.leaf_stage import StretchMatches
+from tidings.pipeline.composites.shard_stage import answer
+from tidings.pipeline.composites.sink import store_batch
+from tidings.schema import Attribute, AttributeUse, Domain, EventType, Instant, Kind
+from tidings.schema.growth import Change, CreateAttribute, CreateDomain, CreateEventType
+from tidings.schema.values import UNITS
+from tidings.store import Draft, Grow, Publish, Store, Subscribe
+from tidings.store.clock.clock import now
+from tidings.store.notifications.progress import COMPOSITES
+from tidings.store.notifications.waiting import SHARDS
+
+_NAMES = ("item", "side", "user")
+_USERS = 100_000
+_RATE = 20_000  # events in a second of their time
+_LATENESS = 2 * UNITS["s"]
+_BATCH = 10_000
+_UNMEASURED = 5  # batches
+
+
+def main() -> None:
+    composites, events = (int(one) for one in (*sys.argv[1:], "1000", "100000")[:2])
+    print(f"{Machine.here()}; commit {commit()}")
+    with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "tidings.db") as store:
+        _fill(store, composites, events)
+        begun = process_time()
+        known = KnownComposites(store)
+        store.begin_composites()
+        known.learn(store.committed(COMPOSITES) + composites)
+        print(f"{composites:,} composites learnt in {process_time() - begun:.1f} s")
+        _measure(store, known)
+
+
+def _fill(store: Store, composites: int, events: int) -> None:
+    draw = Random(7)
+    uses = tuple(AttributeUse(name) for name in _NAMES)
+    changes: list[Change] = [
+        CreateDomain(Domain("number", Kind.NUMERIC)),
+        *(CreateAttribute(Attribute(n, "number")) for n in _NAMES),
+    ]
+    store.append([Grow(change) for change in (*changes, CreateEventType(EventType("event", uses)))])
+    text = "[item = {} and side = 0] before [item = {} and side = 1] within 10 s select all, first by user"
+    for first in range(0, composites, _BATCH):
+        some = range(first, min(first + _BATCH, composites))
+        store.append([Subscribe(f"c{item}", composite=text.format(item, item)) for item in some])
+    begin = int(now())
+    for first in range(0, events, _BATCH):
+        drafts: list[Draft] = []
+        for number in range(first, min(first + _BATCH, events)):
+            happened = begin + number * UNITS["s"] // _RATE - draw.randrange(_LATENESS) + 2 * _LATENESS
+            bound = {"item": draw.randrange(composites), "side": number & 1, "user": draw.randrange(_USERS)}
+            raw = {"id": f"e{number}", "time": str(Instant(happened)), "event_type": "event", "attributes": bound}
+            drafts.append(Publish(raw))
+        store.append(drafts)
+
+
+def _measure(store: Store, known: KnownComposites) -> None:
+    seconds, events, batches = [0.0, 0.0, 0.0], 0, 0
+    while (first := store.committed(COMPOSITES) + 1) <= store.tail():
+        last = min(first + _BATCH - 1, store.tail())
+        known.learn(last)
+        times = [process_time()]
+        matched = StretchMatches(store, known, _LATENESS, first, last)
+        rows = matched.rows()
+        times.append(process_time())
+        done = [answer(store, known, _LATENESS, shard, [rows[shard]]) for shard in range(SHARDS)]
+        times.append(process_time())
+        store_batch(store, done, time.monotonic())
+        times.append(process_time())
+        batches += bool(matched.events)
+        if batches > _UNMEASURED:
+            events += matched.events
+            seconds = [one + times[stage + 1] - times[stage] for stage, one in enumerate(seconds)]
+    if not events:
+        return print("too few events to measure")
+    each = [
+        f"{name} {1e6 * one / events:.0f} µs" for name, one in zip(("leaves", "states", "store"), seconds, strict=True)
+    ]
+    print(f"{events:,} events: {', '.join(each)}; {store.last_cursor():,} detections")
+    tasks, sink = seconds[0] + seconds[1], seconds[2]
+    print(f"{events / sum(seconds):,.0f} events/s of one processor; {events / (tasks / 2 + sink):,.0f} with two tasks")
+
+
+if __name__ == "__main__":
+    main()
