@@ -185,7 +185,7 @@ _LANGUAGES = (
     ("between is open above", "predicates/between.py", "compared(\"<=\", node.high, space)", "compared(\"<\", node.high, space)", (*_COVERING, *_LANGUAGE)),
     ("a cycle of four", "cycles.py", "if len(component) > LONGEST_CYCLE:", "if len(component) > LONGEST_CYCLE + 1:", _CYCLES),
     ("cycles through one attribute joined", "cycles.py", "if lowest[node] >= depth[parent]:", "if lowest[node] > depth[parent]:", _CYCLES),
-    ("contains takes two words", "predicates/contains.py", "if len(words) != 1:", "if not words:", _LANGUAGE),
+    ("contains takes two words", "predicates/contains.py", "if len(words) != 1 or", "if not words or", _LANGUAGE),
     ("every condition on the pair", "composites/chains.py", "condition for condition in where if known >= set(condition.parts)", "condition for condition in where", _COMPOSITES),
     ("a condition at the first step", "composites/chains.py", "[known | named >= set(condition.parts) for condition in waiting]", "[True for condition in waiting]", _COMPOSITES),
     ("one side of an or lasts", "composites/chains.py", "takes_no_time(left) and takes_no_time(right)", "takes_no_time(left) or takes_no_time(right)", _COMPOSITES),
