@@ -10,6 +10,7 @@ from tidings.events.event import Bindings
 from tidings.language import Filter, covers
 from tidings.matching.naive import matches
 from tidings.schema import Catalog
+from tidings.schema.domain import COMPARISONS
 from tidings.schema.values import Value
 
 
@@ -126,7 +127,7 @@ def conjunctions(draw: st.DrawFn, attributes: list[str]) -> str:
         domain = RICH.domain_of(name)
         assert domain is not None
         one, other = (value_text(draw(st.sampled_from(CONSTANTS[name]))) for _ in range(2))
-        operators = [operator for operator in domain.operators or () if operator != "contains"]
+        operators = [operator for operator in domain.operators or () if operator in COMPARISONS]
         forms = [f"{name} {operator} {one}" for operator in operators] + [f"{name} in ({one}, {other})"]
         forms += [f"{name} between {one} and {other}"] if "<=" in operators else []
         form = draw(st.sampled_from(forms))

@@ -30,6 +30,15 @@ WRONG = {
     "spot near (91, 0) within 5 km": "WrongPlace",
     "price cesql 'TRUE'": "OnlyOfEventType",
     "body ~ 'a' above 0.5": "NotYetSupported",
+    r"title like 'a\'": "FinalBackslash",
+    "title contains (a": "UnbalancedPattern",
+    f"title contains ({' or '.join('a' * 300)})": "PatternTooLong",
+    "title contains (e-mail)": "WrongWord",
+    "title contains (a <[5,1] b)": "WrongGap",
+    "title contains (at least 3 of (a, b))": "WrongAtLeast",
+    "title contains (a <[0,1] not b)": "UnexpectedToken",
+    "title contains (a <[0,1] (b and c))": "WrongOperand",
+    "title contains (a~)": "StemWithoutLanguage",
 }
 
 

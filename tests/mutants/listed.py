@@ -39,6 +39,9 @@ _SEGMENTS = (
     f"{_M}test_every_algorithm.py::test_equals_naive[default]",
 )
 _BULK = (f"{_M}test_access_paths.py::test_every_comparison_of_nodes", f"{_M}test_bulk.py", f"{_M}test_gathering.py")
+_LIKE = ("tests/language/test_like.py",)
+_PATTERNS = ("tests/language/patterns/test_patterns.py",)
+_STRINGS = (f"{_M}test_strings.py", f"{_M}test_patterns.py")
 _TEXTS = (
     f"{_M}test_filter_texts.py::test_odd_texts_among_good_ones",
     f"{_M}test_filter_texts.py::test_all_are_added_or_none",
@@ -108,7 +111,7 @@ _ONE_EVENT = (
     ("several values compared as one", "one_event.py", "if self._relations and not self._relate(dict(bound)):", "if self._relate(dict(bound)) is None:"),
     ("points numbered from nought", "one_event.py", "_Known((key, 2 * number + 1)", "_Known((key, 2 * number)"),
     ("below and above exchanged", "one_event.py", "LESS if b < a < ends[b] else GREATER", "GREATER if b < a < ends[b] else LESS"),
-    ("a text without words unbound", "one_event.py", "for w in words_of(value)} or {0})", "for w in words_of(value)})"),
+    ("a text without words unbound", "one_event.py", "for w in words_of(value)) or {0})", "for w in words_of(value)))"),
 )  # fmt: skip
 
 _SEGMENT = (
@@ -129,6 +132,7 @@ _BOXES = (
     ("outsides in a second look", "second_look.py", "alive[i] &= ordinals[i] < high[s] or low[s] <= ordinals[i]", "alive[i] &= True", _POOL),
     ("struck values complete a triangle", "second_look.py", "fits[j] = alive[offset[c] + j] and relation & ca_bits", "fits[j] = relation & ca_bits != 0", _LOOK),
     ("only the last of several words", "second_look.py", "has_all &= at < len(words)", "has_all = at < len(words)", (*_LOOK, *_POOL)),
+    ("ends read forwards", "dimension.py", "words = [word[::-1] for word in words]", "words = [word for word in words]", _STRINGS),
     ("a hierarchy's subtrees end at once", "choices.py", "return True, ranks, [ends[rank] for rank in ranks]", "return True, ranks, [rank + 1 for rank in ranks]", _LOOK),
     ("ranks without their shift", "choices.py", "shift[p, s] = ranked - bases[k]", "shift[p, s] = ranked", _LOOK),
     ("the greatest of several is the least", "event_table.py", "_reduce(np.maximum,", "_reduce(np.minimum,", _POOL),
@@ -142,7 +146,7 @@ _BOXES = (
     ("plain filters lose their numbers", "filter_batch.py", "number=self.places[table.number].astype(np.int32)", "number=table.number", _BULK),
     ("texts in another order", "filter_batch.py", "np.concatenate([np.array([*self.others], np.int64), self.places])", "np.concatenate([self.places, np.array([*self.others], np.int64)])", _TEXTS),
     ("the last wrong text is named", "filter_batch.py", "raise self.problems[min(self.problems)]", "raise self.problems[max(self.problems)]", _TEXTS),
-    ("only the first of several words read", "filter_texts.py", "if len(words) != 1:", "if not words:", _TEXTS),
+    ("only the first of several words read", "filter_texts.py", "if len(words) != 1 or", "if not words or", _TEXTS),
     ("one readable piece suffices", "filter_texts.py", "plain = np.logical_and.reduceat(", "plain = np.logical_or.reduceat(", _TEXTS),
 )  # fmt: skip
 
@@ -181,13 +185,18 @@ _LANGUAGES = (
     ("between is open above", "predicates/between.py", "compared(\"<=\", node.high, space)", "compared(\"<\", node.high, space)", (*_COVERING, *_LANGUAGE)),
     ("a cycle of four", "cycles.py", "if len(component) > LONGEST_CYCLE:", "if len(component) > LONGEST_CYCLE + 1:", _CYCLES),
     ("cycles through one attribute joined", "cycles.py", "if lowest[node] >= depth[parent]:", "if lowest[node] > depth[parent]:", _CYCLES),
-    ("contains takes two words", "predicates/contains.py", "if len(words) != 1:", "if not words:", _LANGUAGE),
+    ("contains takes two words", "predicates/contains.py", "if len(words) != 1 or", "if not words or", _LANGUAGE),
     ("every condition on the pair", "composites/chains.py", "condition for condition in where if known >= set(condition.parts)", "condition for condition in where", _COMPOSITES),
     ("a condition at the first step", "composites/chains.py", "[known | named >= set(condition.parts) for condition in waiting]", "[True for condition in waiting]", _COMPOSITES),
     ("one side of an or lasts", "composites/chains.py", "takes_no_time(left) and takes_no_time(right)", "takes_no_time(left) or takes_no_time(right)", _COMPOSITES),
     ("steps with other options joined", "composites/printer.py", " or _options(left) != _options(node)", "", _COMPOSITES),
     ("a condition moves to an earlier step", "composites/printer.py", "not any(known >= set(condition.parts) for condition in node.where)", "True", _COMPOSITES),
     ("a day left out has an event", "composites/time_leaves.py", "before < moment < until", "since <= moment < until", _COMPOSITES),
+    ("segments overlap", "like.py", "begin = at + len(segment)", "begin = at", _LIKE),
+    ("a pattern may end anywhere", "like.py", "or not _stands(last, value, end):", "or False:", _LIKE),
+    ("one word more between", "patterns/text_words.py", "ascending[at] <= most", "ascending[at] <= most + 1", _PATTERNS),
+    ("near in one order only", "patterns/text_words.py", "link.kind == \"near\" and _has(starts", "False and _has(starts", _PATTERNS),
+    ("an alternative is required", "patterns/clauses.py", "chosen = [min(one.clauses, key=len) for one in found]", "chosen = [found[0].clauses[0]]", _PATTERNS),
     ("doubled quotes stay", "shapes.py", "written[1:-1].replace(\"''\", \"'\")", "written[1:-1]", _TEXTS),
 )  # fmt: skip
 

@@ -13,7 +13,7 @@ from tests.strategies.schemas import catalogs, small_catalogs
 from tidings.errors import SchemaError, TidingsError
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Kind
 from tidings.schema.catalog import IllegalName, InvalidSchema, NameTaken, UnknownName
-from tidings.schema.domain import OperatorOutsideKind, OutsideDomain, PartOutsideKind, RepeatedValue
+from tidings.schema.domain import OperatorOutsideKind, OutsideDomain, PartOutsideKind, RepeatedValue, UnknownLanguage
 from tidings.schema.files import SchemaFile, UnknownForm
 from tidings.schema.growth import MandatoryExtension, WrongKind
 from tidings.schema.hierarchy import AmbiguousNode, IllegalNode, NotPreOrder, RepeatedNode, TooDeep, UnknownNode
@@ -141,6 +141,7 @@ SAMPLES = [
     OperatorOutsideKind("d", "numeric", "~", ("=",)),
     PartOutsideKind("d", "numeric", "values", "enumerated"),
     RepeatedValue("d", "a"),
+    UnknownLanguage("d", "klingon", ("english",)),
     OutsideDomain("d", 7, "expected text"),
     NotText("domain 'd'", "\ud800"),
     RepeatedNode("a > b"),

@@ -18,7 +18,7 @@ MOMENT = Domain("moment", Kind.TIME)
     ("domain", "operators"),
     [
         (MONEY, "= != < <= > >="),
-        (WORDS, "= != < <= > >= contains"),
+        (WORDS, "= != < <= > >= contains starts ends like"),
         (BRAND, "= !="),
         (SIZE, "= != < <= > >="),
         (CATEGORY, "= != < <= > >="),

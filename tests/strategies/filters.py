@@ -9,18 +9,22 @@ from __future__ import annotations
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from tests.strategies.patterns import patterns
 from tests.strategies.schemas import small_catalogs
 from tidings.events import Event
 from tidings.language import Filter
 from tidings.language.errors import ComparisonCycle
+from tidings.language.patterns.printer import print_pattern
 from tidings.language.tokens import KEYWORDS, NAME
 from tidings.language.tree import (
     Between,
     Comparison,
     Contains,
+    ContainsPattern,
     ContainsWords,
     Exists,
     In,
+    Like,
     Name,
     Node,
     Not,
@@ -56,7 +60,7 @@ _DOMAINS = (
     Domain("brands", Kind.ENUMERATED, values=("opel", "mini"), open=True),
     Domain("sizes", Kind.ENUMERATED, values=("S", "M", "L", "XL"), ordered=True),
     Domain("categories", Kind.HIERARCHICAL, hierarchy=CATEGORIES),
-    Domain("prose", Kind.TEXT),
+    Domain("prose", Kind.TEXT, language="english"),
     Domain("moments", Kind.TIME),
     Domain("points", Kind.PLACE),
 )
@@ -127,6 +131,14 @@ _REGIONS = (
     "inside (-20, 178, 1, -179)", "inside (0, 170, 0, 180)", "inside (0, -180, 90, -170)", "inside (-90, 20, -89, 30)",
     "inside (-90, -180, 90, 180)", "inside (50, 0, 52, 0)",
 )  # fmt: skip
+_LIKES = (
+    "starts with ''", "starts with 'a'", "starts with 'red'", "starts with 'b'", "starts with '日'", "ends with ''",
+    "ends with 'i'",
+    "ends with ' a'", "ends with '\0'", "like '%'", "like '%a%'", "like '%i%i%'", "like 'a'",
+    "like '_'", "like 'M%d'", "like '_ed%'", "like '%_ni'", "like 'red%mini'", "like 'b%b'",
+    "like '%, %'", "like '%''%'",
+)  # fmt: skip
+_PATTERN_WORDS = ("a", "b", "red", "mini", "minis", "m", "the", "one", "日本")
 _WORDS = ("a", "b", "red", "mini", "red mini", "a b", "blue")
 
 
@@ -177,6 +189,8 @@ def predicate_texts(draw: st.DrawFn, catalog: Catalog) -> str:
         forms += ["in", "not in"] if domain.allows("=") else []
         forms += ["between", "not between"] if domain.allows(">=") and domain.allows("<=") else []
         forms += ["under", "not under"] if domain.kind is Kind.HIERARCHICAL and domain.allows("<=") else []
+        forms += ["like", "not like"] * 2 if domain.allows("like") else []
+        forms += ["pattern", "not pattern"] * 2 if wordy and domain.allows("contains") else []
         forms += ["contains", "not contains"] if not wordy or domain.allows("contains") else []
     forms += ["attribute"] if operators else []
     forms += ["linear"] * 2 if operators and domain.kind in (Kind.NUMERIC, Kind.TIME) else []
@@ -194,6 +208,12 @@ def predicate_texts(draw: st.DrawFn, catalog: Catalog) -> str:
             return f"{left} {form} {draw(word)} and {draw(word)}"
         case "under":
             return f"{left} {form} {draw(word)}"
+        case "like":
+            negation = form.removesuffix("like")
+            return f"{left} {negation}{draw(st.sampled_from(_LIKES))}"
+        case "pattern":
+            pattern = print_pattern(draw(patterns("*~" if domain.language else "*", 4, _PATTERN_WORDS)))
+            return f"{left} {form.removesuffix('pattern')}contains ({pattern})"
         case "contains" if wordy:
             quantifier = draw(st.sampled_from(("any", "all")))
             return f"{left} {form} {quantifier} '{draw(st.sampled_from(_WORDS))}'"
@@ -288,6 +308,9 @@ _predicates: st.SearchStrategy[Node] = st.one_of(
     st.builds(Contains, _any_names, _operands),
     _words("any") | _words("all"),
     st.builds(Exists, _any_names),
+    st.builds(ContainsPattern, _any_names, patterns(most=4)),
+    st.builds(Like, _any_names, st.sampled_from(("starts", "ends")), _texts),
+    st.builds(Like, _any_names, st.just("like"), st.sampled_from(("", "a%", r"\\%", r"it's \%", "_\n"))),
 )
 
 

@@ -8,13 +8,32 @@ from tidings.errors import nearest
 from tidings.language.cesql.cloud_event import CONTEXT_ATTRIBUTES
 from tidings.language.cesql.filters import attribute_names
 from tidings.language.normal_form import Conjunction, Literal
+from tidings.language.patterns.tree import AllOf, Lacks, PatternWord
 from tidings.language.predicates import attributes_of, kind_of
 from tidings.language.printer import print_filter
 from tidings.language.satisfiability import ALWAYS_SATISFIABLE, contradiction, never_matches
-from tidings.language.tree import And, Comparison, Contains, Exists, In, InDialect, Node, Not, Or, Predicate
+from tidings.language.tree import (
+    And,
+    Comparison,
+    Contains,
+    ContainsPattern,
+    Exists,
+    In,
+    InDialect,
+    Node,
+    Not,
+    Or,
+    Predicate,
+)
 from tidings.schema.catalog import EVENT_TYPE, Catalog
 
 _MOST_SHOWN = 3
+_STOP_WORDS = frozenset(
+    (
+        "a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "in", "is", "it", "not", "of", "on", "or",
+        "that", "the", "this", "to", "was", "with",
+    )
+)  # fmt: skip
 _LONGEST_SHOWN = 200
 
 
@@ -101,6 +120,20 @@ def _traps(tree: Node, catalog: Catalog) -> Iterator[str]:
             if excludes and kind_of(node).chooses and catalog.may_be_multiple(name):
                 yield _avoiding(literal, name)
         yield from _unknown_values(node, catalog)
+        if isinstance(node, ContainsPattern):
+            yield from _pattern_notes(node, negated, catalog)
+
+
+def _pattern_notes(node: ContainsPattern, negated: bool, catalog: Catalog) -> Iterator[str]:
+    """What a pattern may not mean, and what matches almost everything."""
+    terms = node.pattern.terms if isinstance(node.pattern, AllOf) else (node.pattern,)
+    if not negated and catalog.may_be_multiple(node.attribute) and any(isinstance(term, Lacks) for term in terms):
+        yield (
+            f"{node.attribute!r} may have several values: {_shown(node)} matches as soon as one of them fits; "
+            f"to exclude words from all of them write {node.attribute} not contains (…)"
+        )
+    if isinstance(node.pattern, PatternWord) and node.pattern.word in _STOP_WORDS:
+        yield f"most texts contain the word {node.pattern.word!r}, so {_shown(node)} says little"
 
 
 def _predicates(tree: Node, catalog: Catalog) -> Iterator[tuple[Predicate, bool, frozenset[str]]]:

@@ -6,14 +6,30 @@ an enumeration that grows may end a covering (`brand != 'opel'` and all the othe
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tidings.errors import expect
 from tidings.language.constraints import Constraints, constraints_of
 from tidings.language.filter import Filter
-from tidings.language.predicates.kind import HasWords
-from tidings.language.ranges import AHEAD, Ranges, Space, attribute_space, includes, intersect
+from tidings.language.like import LikePattern, fits, pattern_of
+from tidings.language.patterns.implication import implies
+from tidings.language.patterns.text_words import text_words
+from tidings.language.patterns.tree import Pattern, all_of
+from tidings.language.predicates.kind import Fits, HasPattern, HasWords
+from tidings.language.ranges import (
+    AHEAD,
+    BACKWARDS,
+    Ranges,
+    Space,
+    attribute_space,
+    beginning_with,
+    contains,
+    includes,
+    intersect,
+    is_one_string,
+)
 from tidings.language.relations import GREATER, LESS, SAME
-from tidings.language.satisfiability import implies_words, impossible
-from tidings.language.words import words_of
+from tidings.language.satisfiability import impossible, language_of, pattern_of_words
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Value
 
@@ -39,9 +55,12 @@ def _covers(outer: Constraints, inner: Constraints, catalog: Catalog) -> bool:
         and all(_has_member(attribute, value, inner, catalog) for attribute, value in outer.members)
         and outer.strangers <= inner.strangers
         and all(_has_words(wanted, inner, catalog) for wanted in outer.words)
-        and all(_lacks_words(absent, inner) for absent in outer.absent_words)
+        and all(_lacks_words(absent, inner, catalog) for absent in outer.absent_words)
+        and all(_satisfies(wanted, inner, catalog) for wanted in outer.patterns)
         and all(literal in inner.verified for literal in outer.verified)
         and outer.regions <= inner.regions
+        and all(_ends_cover(attribute, ranges, inner) for attribute, ranges in outer.ends.items())
+        and all(_fits(wanted, inner) for wanted in outer.fits)
         and all(includes(outer.ahead[name], inner.ahead.get(name, AHEAD.everything)) for name in outer.ahead)
         and all(key in inner.linear and not inner.linear[key] & ~bits for key, bits in outer.linear.items())
         and all(_relates(pair, bits, inner, catalog) for pair, bits in outer.relations.items())
@@ -65,18 +84,71 @@ def _has_member(attribute: str, value: Value, inner: Constraints, catalog: Catal
 
 
 def _has_words(wanted: HasWords, inner: Constraints, catalog: Catalog) -> bool:
-    same = [words for words in inner.words if words.attribute == wanted.attribute]
-    if any(implies_words(words, wanted) for words in same):
+    return _satisfies(HasPattern(wanted.attribute, pattern_of_words(wanted)), inner, catalog)
+
+
+def _satisfies(wanted: HasPattern, inner: Constraints, catalog: Catalog) -> bool:
+    attribute, pattern, negated = wanted
+    language = language_of(attribute, catalog)
+    if negated:
+        absent = [one.pattern for one in inner.patterns if one.attribute == attribute and one.negated]
+        absent += [pattern_of_words(one) for one in inner.absent_words if one.attribute == attribute]
+        return any(implies(pattern, one, language) for one in absent)
+    listed = _listed(attribute, inner)
+    if listed is not None and all(text_words(value, language).satisfies(pattern) for value in listed):
         return True
-    ranges = inner.ranges.get(wanted.attribute)
-    if ranges is None or not attribute_space(wanted.attribute, catalog).is_point(ranges):
-        return False
-    present = HasWords(wanted.attribute, "all", tuple(words_of(ranges[0][0])))
-    return implies_words(present, wanted)
+    return _implied(attribute, pattern, inner, catalog)
 
 
-def _lacks_words(absent: HasWords, inner: Constraints) -> bool:
-    return any(words.attribute == absent.attribute and implies_words(absent, words) for words in inner.absent_words)
+def _implied(attribute: str, pattern: Pattern, inner: Constraints, catalog: Catalog) -> bool:
+    """Whether a pattern that one of the values satisfies implies this one."""
+    known = [one.pattern for one in inner.patterns if one.attribute == attribute and not one.negated]
+    known += [pattern_of_words(one) for one in inner.words if one.attribute == attribute]
+    if len(known) > 1 and not catalog.may_be_multiple(attribute):
+        known.append(all_of(known))  # they speak of the same value
+    return any(implies(one, pattern, language_of(attribute, catalog)) for one in known)
+
+
+def _ends_cover(attribute: str, wide: Ranges, inner: Constraints) -> bool:
+    listed = _listed(attribute, inner)
+    if listed is not None:
+        return all(contains(wide, value[::-1]) for value in listed)
+    return includes(wide, inner.ends.get(attribute, BACKWARDS.everything))
+
+
+def _fits(wanted: Fits, inner: Constraints) -> bool:
+    attribute, pattern, negated = wanted
+    listed = _listed(attribute, inner)
+    if listed is not None:
+        return all(fits(pattern, value) is not negated for value in listed)
+    if not negated:
+        return any(pattern.covers(known) for known in _patterns(attribute, inner))
+    if any(known.pattern.covers(pattern) for known in inner.fits if known.attribute == attribute and known.negated):
+        return True
+    begins, ends = inner.ranges.get(attribute), inner.ends.get(attribute)
+    return (begins is not None and not intersect(begins, beginning_with(pattern.prefix))) or (
+        ends is not None and not intersect(ends, beginning_with(pattern.suffix[::-1]))
+    )
+
+
+def _listed(attribute: str, inner: Constraints) -> list[str] | None:
+    """The strings that the chosen value may be, where they are single ones."""
+    ranges = inner.ranges.get(attribute)
+    if ranges is None or not all(map(is_one_string, ranges)):
+        return None
+    return [one for one, _ in ranges]
+
+
+def _patterns(attribute: str, inner: Constraints) -> Iterator[LikePattern]:
+    """Patterns that the chosen value fits."""
+    yield from (known.pattern for known in inner.fits if known.attribute == attribute and not known.negated)
+    for form, ranges in (("starts", inner.ranges.get(attribute, ())), ("ends", inner.ends.get(attribute, ()))):
+        if len(ranges) == 1 and isinstance(ranges[0][0], str) and beginning_with(ranges[0][0]) == ranges:
+            yield pattern_of(form, ranges[0][0] if form == "starts" else ranges[0][0][::-1])
+
+
+def _lacks_words(absent: HasWords, inner: Constraints, catalog: Catalog) -> bool:
+    return _satisfies(HasPattern(absent.attribute, pattern_of_words(absent), negated=True), inner, catalog)
 
 
 def _relates(pair: tuple[str, str], wanted: int, inner: Constraints, catalog: Catalog) -> bool:

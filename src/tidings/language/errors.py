@@ -165,6 +165,10 @@ class NotComparable(LanguageError):
     template = "{left!r} and {right!r} cannot be compared: {reason}"
 
 
+class FinalBackslash(LanguageError):
+    template = r"this pattern ends with a \, which escapes the next character; for the character itself write \\"
+
+
 class UnclearWords(LanguageError):
     """`contains` with no word, or with several and neither `any` nor `all`."""
 
@@ -173,9 +177,60 @@ class UnclearWords(LanguageError):
 
     def problem(self) -> str:
         literal = shown(self.literal)
+        if "*" in str(self.literal) or "~" in str(self.literal):
+            pattern = _pattern(self.words)
+            return f"in quotes * and ~ mean nothing; write a pattern in parentheses, e.g. contains ({pattern})"
         if not self.words:
             return f"{literal} has no word in it, so nothing can contain it"
         return f"{literal} has {len(self.words)} words; write contains any {literal} or contains all {literal}"
+
+
+def _pattern(words: tuple[str, ...]) -> str:
+    return " and ".join(f"{word}*" for word in words[:3]) or "red*"
+
+
+class UnbalancedPattern(LanguageError):
+    template = "this pattern has no closing )"
+
+
+class PatternTooLong(LanguageError):
+    limit: int
+    template = "a pattern has at most {limit:,} words"
+
+
+class WrongWord(LanguageError):
+    """A word of a pattern that is none, or several."""
+
+    word: str
+    count: int
+
+    def problem(self) -> str:
+        if not self.count:
+            return f'{shown(self.word)} has no word in it; write a word or a phrase such as "red car"'
+        return f'{shown(self.word)} is {self.count} words; write it as a phrase: "{self.word}"'
+
+
+class WrongGap(LanguageError):
+    least: int
+    most: int
+    limit: int
+    template = "between {least} and {most} words cannot be; write <[i,j] with i <= j <= {limit:,}, e.g. <[0,5]"
+
+
+class WrongAtLeast(LanguageError):
+    count: int
+    patterns: int
+    template = "{patterns} patterns are listed, so write at least 1 to {patterns} of them, not {count}"
+
+
+class WrongOperand(LanguageError):
+    template = "beside < and near stand words, phrases, and these joined by 'or' in parentheses"
+
+
+class StemWithoutLanguage(LanguageError):
+    word: str
+    domain: str
+    template = "domain {domain!r} has no language, so {word!r} has no stem; write {word} or {word}*"
 
 
 class NotForThisKind(LanguageError):

@@ -8,7 +8,8 @@ predicate  = name ( operator operand | "exists" | [ "not" ] relation )
 operand    = value | [ number "*" ] name [ ( "+" | "-" ) number [ unit ] ]   (after an operator)
 relation   = "in" "(" operand { "," operand } ")" | "between" operand "and" operand | "under" operand
            | "near" "(" number "," number ")" "within" number unit | "inside" "(" four numbers ")"
-           | "contains" ( operand | ( "any" | "all" ) text )
+           | ( "starts" "with" | "ends" "with" | "like" ) text
+           | "contains" ( operand | ( "any" | "all" ) text | "(" pattern ")" )
            | [ "checked" | "translated" ] ( "cesql" | "cloudevents" ) text   (of event_type)
 """
 

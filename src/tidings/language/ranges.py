@@ -122,6 +122,18 @@ def _next_string(key: str) -> str:
     return key + "\0"
 
 
+BACKWARDS = space_of(Domain("backwards", Kind.STRING))  # strings read from their end
+
+
+def beginning_with(prefix: str) -> Ranges:
+    """The strings that begin with it."""
+    last = prefix.rstrip("\U0010ffff")
+    if not last:
+        return ((prefix, TOP),)
+    following = ord(last[-1]) + 1
+    return ((prefix, last[:-1] + chr(0xE000 if following == 0xD800 else following)),)  # no string has surrogates
+
+
 def compared(operator: str, value: Value, space: Space) -> Ranges:
     """The values that compare so with a constant."""
     key = space.key(value)
@@ -149,6 +161,15 @@ def _related(operator: str, node: str, space: Space) -> Ranges:
         case _:
             above = (start, *hierarchy.ancestors(node))
     return union(((number, number + 1),) for number in above)
+
+
+def is_one_string(one: tuple[Key, Key]) -> bool:
+    low, high = one
+    return isinstance(low, str) and high == _next_string(low)
+
+
+def contains(ranges: Ranges, key: Key) -> bool:
+    return any(low <= key < high for low, high in ranges)
 
 
 def union(parts: Iterable[Ranges]) -> Ranges:

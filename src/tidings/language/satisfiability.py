@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from tidings.language.constraints import Constraints, constraints_of
 from tidings.language.normal_form import Conjunction, Literal
-from tidings.language.predicates.kind import HasWords, WithinRegion
+from tidings.language.patterns.implication import implies, is_contradiction
+from tidings.language.patterns.tree import Pattern, PatternWord, all_of, any_of
+from tidings.language.predicates.kind import Fits, HasPattern, HasWords, WithinRegion
 from tidings.language.tree import Comparison, Contains, Not
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
 from tidings.schema.domain import Kind
@@ -46,10 +48,37 @@ def impossible(constraints: Constraints) -> bool:
         or bool(constraints.unbound & (constraints.bound | set(ALWAYS_BOUND)))
         or bool(constraints.members & constraints.strangers)
         or any(not bits for bits in (*constraints.relations.values(), *constraints.linear.values()))
-        or any(not ranges for ranges in constraints.ahead.values())
+        or any(not ranges for ranges in (*constraints.ahead.values(), *constraints.ends.values()))
+        or any(fit_exclude(one, other) for one in constraints.fits if one.negated for other in constraints.fits)
         or any(WithinRegion(one.region, not one.negated) in constraints.regions for one in constraints.regions)
         or any(excludes(absent, wanted) for absent in constraints.absent_words for wanted in constraints.words)
     )
+
+
+def _patterns_exclude(constraints: Constraints, catalog: Catalog) -> bool:
+    """Whether a pattern cannot hold, or is excluded by one that must not."""
+    wanted = [one for one in constraints.patterns if not one.negated]
+    absent = [(one.attribute, one.pattern) for one in constraints.patterns if one.negated]
+    if wanted or absent:
+        absent += [(one.attribute, pattern_of_words(one)) for one in constraints.absent_words]
+        wanted += [HasPattern(one.attribute, pattern_of_words(one)) for one in constraints.words]
+    return any(is_contradiction(one.pattern, language_of(one.attribute, catalog)) for one in wanted) or any(
+        one.attribute == attribute and implies(one.pattern, pattern, language_of(attribute, catalog))
+        for one in wanted
+        for attribute, pattern in absent
+    )
+
+
+def pattern_of_words(wanted: HasWords) -> Pattern:
+    """What `contains any` or `contains all` says, as a pattern."""
+    words: list[Pattern] = [PatternWord(word) for word in wanted.words]
+    return any_of(words) if wanted.quantifier == "any" else all_of(words)
+
+
+def language_of(attribute: str, catalog: Catalog) -> str | None:
+    domain = catalog.domain_of(attribute)
+    assert domain is not None
+    return domain.language
 
 
 def excludes(absent: HasWords, wanted: HasWords) -> bool:
@@ -57,6 +86,12 @@ def excludes(absent: HasWords, wanted: HasWords) -> bool:
     if absent.attribute != wanted.attribute:
         return False
     return implies_words(wanted, absent)
+
+
+def fit_exclude(absent: Fits, wanted: Fits) -> bool:
+    """Whether a string that fits the wanted pattern always fits the absent one."""
+    same = absent.attribute == wanted.attribute and not wanted.negated
+    return same and absent.pattern.covers(wanted.pattern)
 
 
 def implies_words(stronger: HasWords, weaker: HasWords) -> bool:
@@ -88,7 +123,8 @@ def _doubtful(conjunction: Conjunction, catalog: Catalog) -> Conjunction:
 
 
 def _impossible(conjunction: Conjunction, catalog: Catalog) -> bool:
-    return impossible(constraints_of([_for_one_value(literal, catalog) for literal in conjunction], catalog))  # type: ignore[arg-type]
+    constraints = constraints_of([_for_one_value(literal, catalog) for literal in conjunction], catalog)  # type: ignore[arg-type]
+    return impossible(constraints) or _patterns_exclude(constraints, catalog)
 
 
 def _for_one_value(literal: Literal, catalog: Catalog) -> Literal:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import NamedTuple
 
-from tidings.language.errors import FilterTooLong, UnexpectedToken, UnterminatedText
+from tidings.language.errors import FilterTooLong, UnbalancedPattern, UnexpectedToken, UnterminatedText
 from tidings.language.predicates import FORMS
 
 LONGEST_FILTER = 262_144
 
 _RESERVED = ("and", "or", "not", "any", "all", "xpath", "above")
 # These open a predicate, but are names everywhere else: attributes may have been called so before.
-_SOFT = frozenset(("near", "inside", "cesql", "cloudevents", "checked", "translated"))
+_SOFT = frozenset(("near", "inside", "starts", "ends", "like", "cesql", "cloudevents", "checked", "translated"))
 KEYWORDS = frozenset((*_RESERVED, *filter(str.isalpha, FORMS))) - _SOFT
 NAME = re.compile(r"[^\W\d][\w.\-]*")
 
@@ -29,12 +30,16 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
+# `contains (` opens a pattern of words, unless a pair of numbers follows, which is a place.
+_OPENING = re.compile(r"\s*\((?!\s*[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?\s*,)")
+_PATTERN = re.compile(r"contains" + _OPENING.pattern, re.IGNORECASE)
+_PART = re.compile(r'[^()"]++|"(?:[^"]++|"")*+"|[()"]')
 _KINDS = ("", *_TOKEN.groupindex)
 _NAME, _END = _KINDS.index("name"), _KINDS.index("end")
 
 
 class Tokens(NamedTuple):
-    """Kinds (name, operator, number, text, quoted, mark, keyword, end), what was written, and where."""
+    """Kinds (name, operator, number, text, quoted, mark, keyword, pattern, end), what was written, and where."""
 
     kinds: list[str]
     written: list[str]
@@ -48,7 +53,11 @@ def tokenize(text: str) -> Tokens:
     kinds: list[str] = []
     written: list[str] = []
     offsets: list[int] = []
-    for found in _TOKEN.finditer(text):
+    patterns = _patterns(text) if "(" in text and _PATTERN.search(text) else []
+    plain = text
+    for start, stop in patterns:  # each is one token
+        plain = plain[:start] + '""'.ljust(stop - start) + plain[stop:]
+    for found in _TOKEN.finditer(plain):
         group = found.lastindex or 0
         token = found[group]
         offsets.append(found.start(group))
@@ -62,7 +71,33 @@ def tokenize(text: str) -> Tokens:
                 break
     if kinds[-1] == "illegal":
         raise _illegal(text, offsets[-1])
+    for start, stop in patterns:
+        place = bisect_left(offsets, start)
+        kinds[place], written[place] = "pattern", text[start:stop]
     return Tokens(kinds, written, offsets)
+
+
+def _patterns(text: str) -> list[tuple[int, int]]:
+    """Where word patterns stand, parentheses included."""
+    spans: list[tuple[int, int]] = []
+    at = 0
+    while (found := _TOKEN.match(text, at)) is not None and found.lastgroup not in ("end", "illegal"):
+        at = found.end()
+        if found.lastgroup == "name" and found["name"].lower() == "contains" and (opened := _OPENING.match(text, at)):
+            start, at = opened.end() - 1, _end_of_pattern(text, opened.end() - 1)
+            spans.append((start, at))
+    return spans
+
+
+def _end_of_pattern(text: str, start: int) -> int:
+    depth = 0
+    for part in _PART.finditer(text, start):
+        depth += (part[0] == "(") - (part[0] == ")")
+        if not depth:
+            return part.end()
+        if part[0] == '"':
+            raise UnterminatedText(text, part.start(), '"')
+    raise UnbalancedPattern(text, start)
 
 
 def _illegal(text: str, position: int) -> UnexpectedToken | UnterminatedText:

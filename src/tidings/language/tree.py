@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from tidings.language.patterns.tree import Pattern
 from tidings.schema.values import Number, Place, Span, Value
 
 if TYPE_CHECKING:
@@ -108,6 +109,16 @@ class Between:
 
 
 @dataclass(frozen=True, slots=True)
+class Like:
+    """`title starts with 'The'`, `file ends with '.pdf'`, `title like '%red_mini%'`."""
+
+    attribute: str
+    form: Literal["starts", "ends", "like"]  # the operator that the domain must allow
+    text: str
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class In:
     attribute: str
     values: tuple[Operand, ...]
@@ -130,6 +141,15 @@ class ContainsWords:
     attribute: str
     quantifier: Literal["any", "all"]
     words: tuple[str, ...]
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ContainsPattern:
+    """One value of the attribute satisfies the pattern of words."""
+
+    attribute: str
+    pattern: Pattern
     at: int = field(default=0, compare=False, repr=False)
 
 
@@ -181,8 +201,10 @@ Predicate = (
     | Inside
     | Between
     | In
+    | Like
     | Contains
     | ContainsWords
+    | ContainsPattern
     | Exists
     | InDialect
 )

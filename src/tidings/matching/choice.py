@@ -17,9 +17,11 @@ from typing import NamedTuple
 from tidings.events.event import Bindings
 from tidings.language.constraints import demand_of
 from tidings.language.normal_form import Conjunction, Literal
+from tidings.language.patterns.text_words import text_words
 from tidings.language.predicates.kind import Relates, RelatesLinearly
 from tidings.language.ranges import attribute_space
 from tidings.language.relations import ANY_RELATION, GREATER, LESS, SAME, UNRELATED, mirrored
+from tidings.language.tree import ContainsPattern, Not
 from tidings.matching.naive import compared, holds
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Domain, Kind
@@ -49,7 +51,7 @@ def satisfied(conjunction: Conjunction, event: Bindings, catalog: Catalog) -> bo
         if not all(name in event for name in names):
             return False
         if not names:
-            if not holds(literal, event, {}, catalog):
+            if not _holds_for_all(literal, event, catalog):
                 return False
         elif len(names) == 1:
             (name,) = names
@@ -60,6 +62,18 @@ def satisfied(conjunction: Conjunction, event: Bindings, catalog: Catalog) -> bo
                 values.setdefault(name, list(event[name]))
             _relate(edges, literal, catalog)
     return all(values.values()) and _consistent(values, edges, catalog)
+
+
+def _holds_for_all(literal: Literal, event: Bindings, catalog: Catalog) -> bool:
+    """Whether a literal that speaks of all values holds; patterns are decided faster than by their specification."""
+    predicate = literal.term if isinstance(literal, Not) else literal
+    if not isinstance(predicate, ContainsPattern):
+        return holds(literal, event, {}, catalog)
+    values, language = event.get(predicate.attribute), _domain(catalog, predicate.attribute).language
+    if values is None:
+        return False
+    found = any(text_words(str(value), language).satisfies(predicate.pattern) for value in values)
+    return found is not isinstance(literal, Not)
 
 
 def _relate(edges: Edges, literal: Literal, catalog: Catalog) -> None:

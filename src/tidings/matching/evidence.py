@@ -3,15 +3,29 @@ far away a place is. It explains an answer and never decides one."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from tidings.events.event import Bindings
 from tidings.language.dialects import trouble_of
+from tidings.language.like import LikePattern, fitted, pattern_of
 from tidings.language.normal_form import Literal
-from tidings.language.tree import Comparison, Contains, ContainsWords, In, InDialect, Inside, Near, Not, Predicate
-from tidings.language.words import words_of
+from tidings.language.patterns.meaning import fits
+from tidings.language.patterns.tree import words_in
+from tidings.language.tree import (
+    Comparison,
+    Contains,
+    ContainsPattern,
+    ContainsWords,
+    In,
+    InDialect,
+    Inside,
+    Like,
+    Near,
+    Not,
+    Predicate,
+)
+from tidings.language.words import runs_of, words_of
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Kind
 from tidings.schema.hierarchy import SEPARATOR
@@ -20,7 +34,6 @@ from tidings.schema.values import Place
 
 MOST_MARKS = 20  # in one value
 _MOST_VALUES = 8
-_WORD = re.compile(r"\w+")
 
 
 class Mark(NamedTuple):
@@ -37,9 +50,16 @@ def marks_of(literal: Literal, event: Bindings, catalog: Catalog) -> tuple[Mark,
     predicate = literal.term if isinstance(literal, Not) else literal
     match predicate:
         case ContainsWords(attribute, _, words):
-            return tuple(_words(attribute, frozenset(words), event))
+            return tuple(_words(attribute, frozenset(words).__contains__, event))
         case Comparison(attribute, _, value) | Contains(attribute, value):
             return tuple(_categories(attribute, (value,), event, catalog))
+        case ContainsPattern(attribute, pattern):
+            domain = catalog.domain_of(attribute)
+            assert domain is not None
+            sought_words, language = tuple(words_in(pattern)), domain.language
+            return tuple(_words(attribute, lambda word: any(fits(one, word, language) for one in sought_words), event))
+        case Like(attribute, form, text):
+            return tuple(_fitted(attribute, pattern_of(form, text), event))
         case In(attribute, values):
             return tuple(_categories(attribute, values, event, catalog))
         case _:
@@ -58,15 +78,22 @@ def note_of(literal: Literal, event: Bindings) -> str:
     return f"{told}, …" if len(places) > _MOST_VALUES else told
 
 
-def _words(attribute: str, sought: frozenset[str], event: Bindings) -> Iterator[Mark]:
+def _words(attribute: str, is_sought: Callable[[str], bool], event: Bindings) -> Iterator[Mark]:
     for place, value in enumerate(event.get(attribute, ())):
         found = 0
-        for run in _WORD.finditer(str(value)):
-            if not sought.isdisjoint(words_of(run[0])):
-                yield Mark(attribute, place, *run.span())
+        for start, end in runs_of(str(value)):
+            if any(map(is_sought, words_of(str(value)[start:end]))):
+                yield Mark(attribute, place, start, end)
                 found += 1
                 if found == MOST_MARKS:
                     break
+
+
+def _fitted(attribute: str, pattern: LikePattern, event: Bindings) -> Iterator[Mark]:
+    for place, value in enumerate(event.get(attribute, ())):
+        for start, end in (fitted(pattern, str(value)) or ())[:MOST_MARKS]:
+            if start < end:
+                yield Mark(attribute, place, start, end)
 
 
 def _categories(attribute: str, sought: tuple[object, ...], event: Bindings, catalog: Catalog) -> Iterator[Mark]:

@@ -18,7 +18,9 @@ from tidings.events import EventBatch
 from tidings.events.event import NOW, Bindings
 from tidings.language import Filter
 from tidings.language.dialects import passes_dialect
+from tidings.language.like import fits, pattern_of
 from tidings.language.normal_form import push_negation
+from tidings.language.patterns.meaning import holds as satisfies_pattern
 from tidings.language.predicates import attributes_of, chosen_attributes
 from tidings.language.tree import (
     And,
@@ -26,11 +28,13 @@ from tidings.language.tree import (
     Between,
     Comparison,
     Contains,
+    ContainsPattern,
     ContainsWords,
     Exists,
     In,
     InDialect,
     Inside,
+    Like,
     LinearComparison,
     Near,
     Node,
@@ -107,12 +111,19 @@ def satisfies(predicate: Predicate, event: Bindings, chosen: Choice, catalog: Ca
             return stands(value, ">=", low, domain) and stands(value, "<=", high, domain)  # type: ignore[arg-type]
         case In(attribute, values):
             return chosen[attribute] in values
+        case Like(attribute, form, text):
+            return fits(pattern_of(form, text), str(chosen[attribute]))
         case Contains(attribute, value):
             return value in event[attribute]
         case ContainsWords(attribute, quantifier, words):
             wanted = any if quantifier == "any" else all
             found = [set(words_of(str(value))) for value in event[attribute]]
             return any(wanted(word in present for word in words) for present in found)
+        case ContainsPattern(attribute, pattern):
+            domain = catalog.domain_of(attribute)
+            assert domain is not None
+            texts = [words_of(str(value)) for value in event[attribute]]
+            return any(satisfies_pattern(pattern, text, domain.language) for text in texts)
         case Exists():
             return True
         case InDialect(attribute, stage=stage):

@@ -28,6 +28,7 @@ from tidings.matching.boxes.box_table import (
     SHIFTED,
     SINGLE,
     UNBOUND_AXIS,
+    VERIFY,
     BoxTable,
 )
 from tidings.matching.boxes.event_table import SEVERAL, EventTable
@@ -115,6 +116,8 @@ class OneFilter:
                     return (relation != 0) & self._computed(kind, negated, first, start, events), several
                 case _:  # regions are few events' business: their sides enclose them
                     return np.zeros(count, bool), relation != 0
+        if kind == VERIFY:  # only Python can
+            return ~decided, ~decided
         bound = events.least[:, first] >= 0
         if kind == UNBOUND_AXIS:
             return ~bound, decided
@@ -122,11 +125,9 @@ class OneFilter:
         if kind == IN_RANGES:
             ranges = zip(pool[::2], pool[1::2], strict=True)
             return np.any([inside(events, first, low, high) for low, high in ranges], axis=0), decided
-        if kind in (HAS_ANY, HAS_ALL):
-            has = [inside(events, first, ordinal, ordinal + 1) for ordinal in pool]
-            found = np.any(has, axis=0) if kind == HAS_ANY else np.all(has, axis=0)
-            return bound & (found != bool(negated)), decided
-        return ~decided, ~decided  # only Python can verify it
+        has = [inside(events, first, ordinal, ordinal + 1) for ordinal in pool]
+        found = np.any(has, axis=0) if kind == HAS_ANY else np.all(has, axis=0)
+        return bound & (found != bool(negated)), decided
 
     def _computed(self, kind: int, bits: int, pair: int, row: int, events: EventTable) -> Mask:
         one, two = self._table.constants[row, :2]

@@ -15,6 +15,14 @@ ORDER = ("<", "<=", ">", ">=")
 COMPARISONS = EQUALITY + ORDER
 NOT_IN_FILTERS = frozenset({"~"})  # a schema may declare similarity, as the thesis's do; no filter can use it yet
 
+# Those of Snowball, by which stems are found.
+LANGUAGES = (
+    "arabic", "armenian", "basque", "catalan", "danish", "dutch", "english", "esperanto", "estonian", "finnish",
+    "french", "german", "greek", "hindi", "hungarian", "indonesian", "irish", "italian", "lithuanian", "nepali",
+    "norwegian", "portuguese", "romanian", "russian", "serbian", "spanish", "swedish", "tamil", "turkish",
+    "yiddish",
+)  # fmt: skip
+
 KeyType = Literal["float", "microseconds", "text", "ordinal", "place"]  # what values are sorted and looked up by
 
 
@@ -38,7 +46,7 @@ class Kind(StrEnum):
 
 _TRAITS: dict[Kind, tuple[KeyType, tuple[str, ...]]] = {
     Kind.NUMERIC: ("float", COMPARISONS),
-    Kind.STRING: ("text", (*COMPARISONS, "contains")),
+    Kind.STRING: ("text", (*COMPARISONS, "contains", "starts", "ends", "like")),
     Kind.ENUMERATED: ("ordinal", COMPARISONS),
     Kind.HIERARCHICAL: ("ordinal", COMPARISONS),
     Kind.TEXT: ("text", ("=", "contains", "~")),
@@ -82,6 +90,13 @@ class RepeatedValue(SchemaError):
     template = "domain {domain!r}: the value {value!r} is listed twice"
 
 
+class UnknownLanguage(SchemaError):
+    domain: str
+    language: str
+    known: tuple[str, ...]
+    template = "domain {domain!r}: no stems are known for the language {language!r}; known are {known!w}"
+
+
 class OutsideDomain(SchemaError):
     """A value is not in a domain; `reason` says why or what was expected."""
 
@@ -102,6 +117,7 @@ class Domain:
     ordered: bool = False
     hierarchy: Hierarchy = field(default_factory=Hierarchy)
     open: bool = False  # an enumeration of which any text is a value, and `values` are the known ones
+    language: str | None = None  # of a text: whose stems `w~` compares
     _ordinals: dict[str, int] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -113,6 +129,11 @@ class Domain:
             raise PartOutsideKind(self.name, which, "open", f"unordered {Kind.ENUMERATED}")
         if self.kind is not Kind.HIERARCHICAL and self.hierarchy.nodes:
             raise PartOutsideKind(self.name, self.kind, "hierarchy", Kind.HIERARCHICAL)
+        if self.language is not None:
+            if self.kind is not Kind.TEXT:
+                raise PartOutsideKind(self.name, self.kind, "language", Kind.TEXT)
+            if self.language not in LANGUAGES:
+                raise UnknownLanguage(self.name, self.language, LANGUAGES)
         legal = legal_operators(self.kind, self.ordered)
         chosen = legal if self.operators is None else self.operators
         for operator in chosen:

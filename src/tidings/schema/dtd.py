@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from tidings.schema.catalog import RESERVED, Catalog
-from tidings.schema.domain import Kind
+from tidings.schema.domain import LANGUAGES, Kind
 
 # The file of each request's DTD.
 FILES = {
@@ -34,6 +34,9 @@ OPERATORS = {
     "gteq": ">=",
     "lteq": "<=",
     "contains": "contains",
+    "starts": "starts",
+    "ends": "ends",
+    "like": "like",
     "similar": "~",
     "near": "near",
     "inside": "inside",
@@ -142,6 +145,7 @@ def _add_domain(names: _Names) -> str:
         + _attribute("DOMAIN", "name", "CDATA")
         + _attribute("DOMAIN", "ordered", _choice(FLAGS))
         + _attribute("DOMAIN", "open", _choice(FLAGS))
+        + _attribute("DOMAIN", "language", _choice(LANGUAGES))
         + "<!ELEMENT OPER EMPTY>\n"
         + _attribute("OPER", "type", _choice(OPERATORS), "#REQUIRED")
         + "<!ELEMENT VALUE (#PCDATA)>\n"

@@ -97,7 +97,7 @@ def write(catalog: Catalog) -> dict[str, Any]:
 
 
 def read_domain(raw: Any, place: str = "domain") -> Domain:
-    fields = _object(raw, place, {"name", "kind", "operators", "values", "ordered", "open", "tree"})
+    fields = _object(raw, place, {"name", "kind", "operators", "values", "ordered", "open", "tree", "language"})
     name = _text(fields, "name", place)
     place = f"{place} {name!r}"
     kind_name = _text(fields, "kind", place)
@@ -117,7 +117,8 @@ def read_domain(raw: Any, place: str = "domain") -> Domain:
     values = _texts(fields, "values", place) if kind is Kind.ENUMERATED else ()
     hierarchy = Hierarchy.from_tree(_tree(fields.get("tree", {}), place))
     ordered, open = (_flag(fields, flag, False, place) for flag in ("ordered", "open"))
-    return Domain(name, kind, operators, values, ordered, hierarchy, open)
+    language = _text(fields, "language", place) if fields.get("language") is not None else None
+    return Domain(name, kind, operators, values, ordered, hierarchy, open, language)
 
 
 def write_domain(domain: Domain) -> dict[str, Any]:
@@ -128,6 +129,8 @@ def write_domain(domain: Domain) -> dict[str, Any]:
         written |= {"values": list(domain.values), "ordered": domain.ordered} | ({"open": True} if domain.open else {})
     if domain.kind is Kind.HIERARCHICAL:
         written["tree"] = domain.hierarchy.tree()
+    if domain.language is not None:
+        written["language"] = domain.language
     return written
 
 

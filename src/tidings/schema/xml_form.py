@@ -49,7 +49,7 @@ _FORM: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "ET": (("VALUE",), (), ()),
     "VALUE": ((), (), ()),
     "D": (("DOMAIN",), (), ()),
-    "DOMAIN": (("OPER", "VALUE", "NODE"), ("oid", "type"), ("attr", "name", "ordered", "open")),
+    "DOMAIN": (("OPER", "VALUE", "NODE"), ("oid", "type"), ("attr", "name", "ordered", "open", "language")),
     "OPER": ((), ("type",), ()),
     "NODE": (("NODE",), ("name",), ()),
     "DOM": (("ATTR_DOM",), (), ()),
@@ -114,6 +114,8 @@ def _write_domain(parent: etree._Element, domain: Domain, oid: str) -> None:
     for flag in ("ordered", "open"):
         if getattr(domain, flag):
             element.set(flag, "true")
+    if domain.language is not None:
+        element.set("language", domain.language)
     listed = ", ".join(domain.values)
     as_elements = len(listed) > _LONGEST_ATTR or not all(map(_fits_a_list, domain.values))
     if domain.kind is Kind.ENUMERATED and not as_elements:
@@ -226,7 +228,8 @@ class _Reader:
                 self._note(element, f"a comma too many in attr={shown(listed)}; no empty value was taken")
                 values = [value for value in values if value]
         ordered, open = (flag in element.attrib and self._flag(element, flag) for flag in ("ordered", "open"))
-        return Domain(name, kind, self._operators(element), tuple(values), ordered, hierarchy_of(element), open)
+        tree, language = hierarchy_of(element), element.get("language")
+        return Domain(name, kind, self._operators(element), tuple(values), ordered, tree, open, language)
 
     def _operators(self, element: etree._Element) -> tuple[str, ...]:
         operators = []

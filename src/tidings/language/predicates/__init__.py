@@ -23,7 +23,9 @@ from tidings.language.predicates.contains import CONTAINS, CONTAINS_WORDS
 from tidings.language.predicates.exists import EXISTS
 from tidings.language.predicates.in_dialect import IN_DIALECT
 from tidings.language.predicates.kind import Form, PredicateKind
+from tidings.language.predicates.like import LIKE
 from tidings.language.predicates.membership import IN
+from tidings.language.predicates.pattern import CONTAINS_PATTERN
 from tidings.language.predicates.place import INSIDE, NEAR
 from tidings.language.tree import InDialect, Not, Predicate
 from tidings.schema.catalog import Catalog
@@ -37,8 +39,10 @@ _ALL: tuple[PredicateKind[Any], ...] = (
     INSIDE,
     IN,
     BETWEEN,
+    LIKE,
     CONTAINS,
     CONTAINS_WORDS,
+    CONTAINS_PATTERN,
     EXISTS,
     IN_DIALECT,
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from tidings.language.errors import NotForThisKind, NotYetSupported, UnclearWords, WrongPlace
+from tidings.language.errors import NotForThisKind, UnclearWords, WrongPlace
 from tidings.language.operand_text import operand_text
+from tidings.language.patterns.parser import parse_pattern
 from tidings.language.predicates.kind import Demand, Form, HasMember, HasWords, PredicateKind, SpaceOf, no_opposite
-from tidings.language.tree import Contains, ContainsWords, Node
+from tidings.language.tree import Contains, ContainsPattern, ContainsWords, Node
 from tidings.language.words import words_of
 from tidings.schema.domain import Kind
 from tidings.schema.values import Place, Value
@@ -17,15 +18,18 @@ if TYPE_CHECKING:
     from tidings.language.scope import Scope
 
 
-def _parse(cursor: Cursor, attribute: str, at: int) -> Contains | ContainsWords:
+def _parse(cursor: Cursor, attribute: str, at: int) -> Contains | ContainsWords | ContainsPattern:
     if cursor.at_mark("("):
-        if cursor.kinds[cursor.next + 1] == "number":
-            place = cursor.offsets[cursor.next]
-            try:
-                return Contains(attribute, Place.of(*cursor.degrees(2, "a latitude and a longitude")), at)
-            except ValueError as problem:
-                raise WrongPlace(cursor.text, place, str(problem)) from None
-        raise NotYetSupported(cursor.text, cursor.offsets[cursor.next], "a word pattern in parentheses")
+        place = cursor.offsets[cursor.next]
+        try:
+            return Contains(attribute, Place.of(*cursor.degrees(2, "a latitude and a longitude")), at)
+        except ValueError as problem:
+            raise WrongPlace(cursor.text, place, str(problem)) from None
+    if cursor.kinds[cursor.next] == "pattern":
+        start = cursor.offsets[cursor.next]
+        stop = start + len(cursor.written[cursor.next])
+        cursor.next += 1
+        return ContainsPattern(attribute, parse_pattern(cursor.text, start + 1, stop - 1), at)
     quantifier: Literal["any", "all"]
     if cursor.keyword("any"):
         quantifier = "any"
@@ -38,7 +42,7 @@ def _parse(cursor: Cursor, attribute: str, at: int) -> Contains | ContainsWords:
         cursor.unexpected(f"words in quotes after 'contains {quantifier}'")
     literal = cursor.operand()
     words = _different_words(str(literal))
-    if not words:
+    if not words or "*" in str(literal) or "~" in str(literal):
         raise UnclearWords(cursor.text, place, literal, words)
     # `any` and `all` mean the same for one word; the printer omits the quantifier only where binding chose it.
     return ContainsWords(attribute, quantifier if len(words) > 1 else "any", words, at)
@@ -54,7 +58,7 @@ def _bind(node: Contains, scope: Scope) -> Node:
     scope.need(domain, attribute, at, "contains", "contains")
     literal = scope.value(domain, attribute, node.value, at, "contains")
     words = _different_words(str(literal))
-    if len(words) != 1:
+    if len(words) != 1 or "*" in str(literal) or "~" in str(literal):
         raise UnclearWords(scope.text, scope.place_of_literal(at, literal), literal, words)
     return ContainsWords(attribute, "all", words, at)
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
+from tidings.language.like import LikePattern
+from tidings.language.patterns.tree import Pattern
 from tidings.language.ranges import Ranges, Space
 from tidings.language.tree import Inside, Near, Node, Not, Predicate
 from tidings.schema.catalog import Catalog
@@ -26,6 +28,21 @@ class ValueIn(NamedTuple):
     ranges: Ranges
 
 
+class EndIn(NamedTuple):
+    """The chosen string, read backwards, lies in one of the ranges."""
+
+    attribute: str
+    ranges: Ranges
+
+
+class Fits(NamedTuple):
+    """The chosen string fits the pattern, or does not."""
+
+    attribute: str
+    pattern: LikePattern
+    negated: bool = False
+
+
 class HasMember(NamedTuple):
     """The value is among those bound, or is not."""
 
@@ -40,6 +57,14 @@ class HasWords(NamedTuple):
     attribute: str
     quantifier: Literal["any", "all"]
     words: tuple[str, ...]
+    negated: bool = False
+
+
+class HasPattern(NamedTuple):
+    """One of the values satisfies the pattern; negated: none of them does."""
+
+    attribute: str
+    pattern: Pattern
     negated: bool = False
 
 
@@ -86,7 +111,20 @@ class Verified(NamedTuple):
     literal: Predicate | Not
 
 
-Demand = ValueIn | HasMember | HasWords | Relates | RelatesLinearly | AheadIn | WithinRegion | IsBound | Verified
+Demand = (
+    ValueIn
+    | EndIn
+    | Fits
+    | HasMember
+    | HasWords
+    | HasPattern
+    | Relates
+    | RelatesLinearly
+    | AheadIn
+    | WithinRegion
+    | IsBound
+    | Verified
+)
 
 
 class Form(NamedTuple):

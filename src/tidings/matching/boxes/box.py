@@ -1,9 +1,9 @@
 """A filter as boxes: at most one interval per axis, plus residual predicates that no interval can express.
 
 An axis is one question about an event: the *value* of an attribute (comparisons), whether something is a *member* of
-its values (`contains`), a *word* of them, how far a time lies *ahead* of now, a place's *latitude* or *longitude*. An
-event answers with a set of keys and satisfies a side of a box if one of its keys lies inside. So all kinds of
-predicates have one form, and multi-valued events need no expansion.
+its values (`contains`), a *word* of them, the *prefix* or *stem* of a word, a string read *backwards*, how far a time
+lies *ahead* of now, a place's *latitude* or *longitude*. An event answers with a set of keys and satisfies a side of a
+box if one of its keys lies inside. So all kinds of predicates have one form, and multi-valued events need no expansion.
 
 Residuals that depend on which value was chosen together with another (attribute against attribute, `contains all`) are
 exact while the event has one value there; otherwise the candidate gets a second look, or, where arithmetic, `now` or
@@ -16,21 +16,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, assert_never
 
 from tidings.language import Filter
 from tidings.language.constraints import Constraints, constraints_of
-from tidings.language.ranges import AHEAD, Key, Ranges, Space, attribute_space, intersect, space_of, union
+from tidings.language.patterns.clauses import clauses_of
+from tidings.language.patterns.tree import PatternWord
+from tidings.language.ranges import AHEAD, BACKWARDS, Key, Ranges, Space, attribute_space, intersect, space_of, union
 from tidings.language.relations import SAME
-from tidings.language.satisfiability import impossible
+from tidings.language.satisfiability import impossible, language_of
+from tidings.language.stems import stem
 from tidings.language.tree import Near
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.region import METRES, bounds_of_box, bounds_of_circle
 from tidings.schema.values import Number, Span
 
-Role = Literal["value", "member", "word", "ahead", "latitude", "longitude"]
-POINT_ROLES = ("member", "word")  # a side is one key; on the others it is a range
+Role = Literal["value", "member", "word", "prefix", "stem", "backwards", "ahead", "latitude", "longitude"]
+WORD_ROLES = ("word", "prefix", "stem")  # an event has those that filters name
+POINT_ROLES = ("member", *WORD_ROLES)  # a side is one key; on the others it is a range
 
 DEGREES = space_of(Domain("degrees", Kind.NUMERIC))
 _MOST_SPLITS = 16  # an `in` list up to this long becomes one box per value, each with an equality to look up
@@ -157,7 +161,9 @@ def _boxes(constraints: Constraints, catalog: Catalog) -> list[Box]:
             residuals.append(InRanges(axis, tuple(_open_ends(one, space) for one in ranges)))
     _members(constraints, catalog, sides, residuals)
     _words(constraints, sides, residuals)
+    split += _patterns(constraints, catalog, sides, residuals, not split)
     _ahead(constraints, sides, residuals)
+    _ends(constraints, sides, residuals)
     if not _regions(constraints, sides, residuals):
         return []
     residuals += [Related(left, right, bits) for (left, right), bits in constraints.relations.items()]
@@ -165,7 +171,7 @@ def _boxes(constraints: Constraints, catalog: Catalog) -> list[Box]:
         Linear(left, right, bits, scale, offset) for (left, right, scale, offset), bits in constraints.linear.items()
     ]
     residuals += [Unbound(attribute) for attribute in constraints.unbound]
-    residuals += [Verify()] if constraints.verified else []
+    residuals += [Verify()] if constraints.verified or constraints.fits else []
     named = {side.axis.attribute for side in (*sides, *split[:1])}
     if named:  # a comparison of two attributes does not hold where one is missing: no side has to say so
         pairs = (*constraints.relations, *((left, right) for left, right, _, _ in constraints.linear))
@@ -218,6 +224,64 @@ def _words(constraints: Constraints, sides: list[Side], residuals: list[Residual
         residuals.append(Has(Axis(absent.attribute, "word"), absent.quantifier, absent.words, negated=True))
 
 
+def _patterns(
+    constraints: Constraints, catalog: Catalog, sides: list[Side], residuals: list[Residual], may_split: bool
+) -> list[Side]:
+    """Words that a pattern requires are looked up; unless they decide it, the pattern is verified. Returns the sides of
+    which one holds."""
+    split: list[Side] = []
+    for attribute, pattern, negated in sorted(constraints.patterns, key=repr):
+        language = language_of(attribute, catalog)
+        clauses, exact = clauses_of(pattern)
+        keys = [[_word_key(attribute, word, language) for word in clause] for clause in clauses]
+        keys = [clause for clause in keys if len({axis for axis, _ in clause}) == 1]  # a residual has one axis
+        exact &= len(keys) == len(clauses)
+        if negated:
+            if exact and len(keys) == 1:
+                residuals.append(_has(keys[0], negated=True))
+            else:
+                residuals.append(Verify())
+            continue
+        keys.sort(key=lambda clause: (len(clause), *_rarity(*clause[0])))
+        taken = {side.axis for side in sides}
+        for number, clause in enumerate(keys):
+            axis, key = clause[0]
+            if len(clause) == 1 and axis not in taken:
+                taken.add(axis)
+                sides.append(Side(axis, key, key))
+            elif not number and may_split and not split and len(clause) <= _MOST_SPLITS and axis not in taken:
+                split = [Side(axis, key, key) for axis, key in clause]
+            else:
+                residuals.append(_has(clause))
+        if not exact:
+            residuals.append(Verify())
+        elif len(keys) > 1:
+            residuals.append(Single(attribute))
+    return split
+
+
+def _word_key(attribute: str, word: PatternWord, language: str | None) -> tuple[Axis, str]:
+    match word.form:
+        case "":
+            return Axis(attribute, "word"), word.word
+        case "*":
+            return Axis(attribute, "prefix"), word.word
+        case "~":
+            assert language is not None
+            return Axis(attribute, "stem"), stem(word.word, language)
+        case _:
+            assert_never(word.form)
+
+
+def _rarity(axis: Axis, key: str) -> tuple[int, int]:
+    """The least for what is probably rarest: whole words, long ones."""
+    return WORD_ROLES.index(axis.role), -len(key)
+
+
+def _has(clause: list[tuple[Axis, str]], negated: bool = False) -> Has:
+    return Has(clause[0][0], "any", tuple(key for _, key in clause), negated)
+
+
 def _ahead(constraints: Constraints, sides: list[Side], residuals: list[Residual]) -> None:
     """`A < now + 2 h` is a side. Where the chosen time must satisfy something else too, one value is assumed."""
     for attribute, ranges in constraints.ahead.items():
@@ -225,6 +289,19 @@ def _ahead(constraints: Constraints, sides: list[Side], residuals: list[Residual
         sides.append(_side(axis, ranges, AHEAD))
         if len(ranges) > 1:
             residuals.append(InRanges(axis, tuple(_open_ends(one, AHEAD) for one in ranges)))
+        if attribute in constraints.ranges or any(attribute in pair for pair in constraints.relations):
+            residuals.append(Single(attribute))
+
+
+def _ends(constraints: Constraints, sides: list[Side], residuals: list[Residual]) -> None:
+    """`A ends with 'x'` is a side of strings read backwards, with one value assumed as in `_ahead`."""
+    for attribute, ranges in constraints.ends.items():
+        if ranges == BACKWARDS.everything:
+            continue
+        axis = Axis(attribute, "backwards")
+        sides.append(_side(axis, ranges, BACKWARDS))
+        if len(ranges) > 1:
+            residuals.append(InRanges(axis, tuple(_open_ends(one, BACKWARDS) for one in ranges)))
         if attribute in constraints.ranges or any(attribute in pair for pair in constraints.relations):
             residuals.append(Single(attribute))
 

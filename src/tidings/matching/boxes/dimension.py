@@ -1,14 +1,14 @@
 """An axis with its ordinals: maps keys to small integers, for filters and for events.
 
 A *value* axis of numbers, times or strings is cut at every bound in some filter: ordinal i lies between cut i - 1 and
-cut i, so a range is an interval of ordinals. *Member* and *word* axes list the keys that filters test for; ordinal i +
-1 is key i, and 0 is anything else. Enumerated values and categories keep their own ordinals. Ordinals belong to one
-segment."""
+cut i, so a range is an interval of ordinals. *Member* and *word* axes (*prefix* and *stem*, too) list the keys that
+filters test for; ordinal i + 1 is key i, and 0 is anything else. Enumerated values and categories keep their own
+ordinals. Ordinals belong to one segment."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,8 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidings.events import EventBatch
+from tidings.language.stems import stem
 from tidings.language.words import words_of
-from tidings.matching.boxes.box import Axis
+from tidings.matching.boxes.box import WORD_ROLES, Axis
 from tidings.matching.ragged import flattened, offsets_of, owners, taken
 from tidings.schema.catalog import EVENT_TYPE, Catalog
 from tidings.schema.domain import Kind
@@ -43,16 +44,16 @@ class Dimension:
     @property
     def given(self) -> bool:
         """Whether the axis uses the domain's own ordinals."""
-        return self.kind.listed and self.axis.role != "word"
+        return self.kind.listed and self.axis.role not in WORD_ROLES
 
     @classmethod
     def of(cls, axis: Axis, catalog: Catalog, keys: Sequence[Any], only_points: bool = False) -> Dimension:
         domain = catalog.domain_of(axis.attribute)
         assert domain is not None
         kind = _ROLE_KINDS.get(axis.role, domain.stored_as)
-        if kind.listed and axis.role != "word":
+        if kind.listed and axis.role not in WORD_ROLES:
             return cls(axis, kind)
-        if kind.wordy or axis.role == "word" or kind is Kind.PLACE:
+        if kind.wordy or axis.role in WORD_ROLES or kind is Kind.PLACE:
             ordered = sorted(set(keys))
             points = only_points and axis.role == "value" and are_points(ordered)
             return cls(axis, kind, ordered, points)
@@ -83,8 +84,8 @@ class Dimension:
             flat = column.flatten()
         else:
             offsets, flat = None, column
-        if self.axis.role == "word":
-            return self.words(offsets, flat)
+        if self.axis.role in WORD_ROLES:
+            return self.words(offsets, flat, batch.catalog)
         if self.axis.role == "ahead":
             return self._ahead(batch, offsets, flat)
         return offsets, self.ordinals(flat)
@@ -136,19 +137,45 @@ class Dimension:
             return found + 1 if self.axis.role == "member" else np.where(found < 0, 0, 2 * found + 1).astype(np.int32)
         encoded = flat.dictionary_encode()
         words = encoded.dictionary.to_pylist()
+        if self.axis.role == "backwards":
+            words = [word[::-1] for word in words]
         table = np.array([bisect_right(self.keys, word) for word in words] + [0], np.int32)
         return np.asarray(table[encoded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)])
 
-    def words(self, offsets: npt.NDArray[np.int64] | None, flat: Any) -> tuple[npt.NDArray[np.int64], Ordinals]:
+    def words(
+        self, offsets: npt.NDArray[np.int64] | None, flat: Any, catalog: Catalog
+    ) -> tuple[npt.NDArray[np.int64], Ordinals]:
         """The known words of each row's values. A value without any still has the ordinal 0: the row is bound."""
-        known = {word: ordinal for ordinal, word in enumerate(self.keys, 1)}
+        find = word_finder(self, catalog)
         encoded = flat.dictionary_encode()  # values repeat: each distinct one is split into words once
         different = encoded.dictionary.to_pylist()
-        words = [sorted({known.get(word, 0) for word in words_of(value)}) or [0] for value in different]
+        words = [sorted(find(words_of(value))) or [0] for value in different]
         ends, ordinals = flattened([*words, []], np.int32)
         codes = encoded.indices.fill_null(len(different)).to_numpy(zero_copy_only=False)
         found, stops = taken(ends, codes)
         return stops if offsets is None else stops[offsets], ordinals[found]
+
+
+def word_finder(dimension: Dimension, catalog: Catalog) -> Callable[[Iterable[str]], set[int]]:
+    """Finds the ordinals that a dimension of words, prefixes or stems has for the words of a value."""
+    known = {key: ordinal for ordinal, key in enumerate(dimension.keys, 1)}
+    match dimension.axis.role:
+        case "prefix":
+            lengths = sorted({len(key) for key in known})
+            return lambda words: {
+                known[word[:length]]
+                for word in set(words)
+                for length in lengths[: bisect_right(lengths, len(word))]
+                if word[:length] in known
+            }
+        case "stem":
+            domain = catalog.domain_of(dimension.axis.attribute)
+            assert domain is not None
+            assert domain.language is not None
+            language = domain.language
+            return lambda words: {known.get(stem(word, language), 0) for word in set(words)}
+        case _:
+            return lambda words: {known.get(word, 0) for word in words}
 
 
 def degrees_of(flat: Any) -> npt.NDArray[np.float64]:

@@ -46,7 +46,7 @@ class _Literals(dict[str, float]):
             return None
         if self._words:
             words = list(dict.fromkeys(words_of(str(value))))
-            if len(words) != 1:
+            if len(words) != 1 or "*" in str(value) or "~" in str(value):
                 return None
             value = words[0]
         return self._vocabulary.coded(self._place, value)

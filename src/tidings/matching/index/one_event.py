@@ -19,8 +19,9 @@ from tidings.events import Event, validate
 from tidings.events.quick_look import Bound, GivenEvent, QuickLook, raw_event
 from tidings.language.relations import GREATER, LESS, SAME, UNRELATED
 from tidings.language.words import words_of
+from tidings.matching.boxes.box import WORD_ROLES
 from tidings.matching.boxes.choices import no_choices
-from tidings.matching.boxes.dimension import UNBOUND, Dimension
+from tidings.matching.boxes.dimension import UNBOUND, Dimension, word_finder
 from tidings.matching.boxes.event_table import SEVERAL, EventTable
 from tidings.matching.index import native
 from tidings.matching.index.segment import Restriction, Segment
@@ -215,13 +216,15 @@ def _place(place: int, dimension: Dimension, catalog: Catalog) -> _Place:
     elif not isinstance(keys, list):
         ordinals = partial(_searched, keys, role == "member")
         return _Place(place, int if dimension.kind is Kind.TIME else float, ordinals)
-    elif role == "word":
-        words = _Known((word, ordinal) for ordinal, word in enumerate(keys, 1))
-        return _Place(place, None, lambda values: {words[w] for value in values for w in words_of(value)} or {0})
+    elif role in WORD_ROLES:
+        known = word_finder(dimension, catalog)
+        return _Place(place, None, lambda values: known(w for value in values for w in words_of(value)) or {0})
     elif role == "member":
         find = _Known((key, ordinal) for ordinal, key in enumerate(keys, 1)).__getitem__
     elif dimension.only_points:
         find = _Known((key, 2 * number + 1) for number, key in enumerate(keys[::2])).__getitem__
+    elif role == "backwards":
+        find = lambda value: bisect_right(keys, value[::-1])  # noqa: E731
     else:
         find = partial(bisect_right, keys)
     return _Place(place, find, lambda values: map(find, values))

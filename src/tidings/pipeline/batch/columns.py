@@ -23,7 +23,10 @@ from tidings.language.normal_form import Literal, push_negation
 from tidings.language.predicates import attributes_of, chosen_attributes
 from tidings.language.predicates.kind import (
     AheadIn,
+    EndIn,
+    Fits,
     HasMember,
+    HasPattern,
     HasWords,
     IsBound,
     Relates,
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 
 MOST_PREDICATES = 2000  # beyond it Spark's planner takes longer than a matcher
 
+_UNSAID = (EndIn, Fits, HasWords, HasPattern, RelatesLinearly, AheadIn, WithinRegion, Verified)  # by expressions
 _Chosen = dict[str, Any]  # by attribute the value that a quantifier stands for
 
 
@@ -123,7 +127,7 @@ class _Compiler:
 
     def _said(self, literal: Literal, chosen: _Chosen) -> Any:
         demand = demand_of(literal, lambda name: attribute_space(name, self._catalog))
-        if isinstance(demand, HasWords | RelatesLinearly | AheadIn | WithinRegion | Verified):
+        if isinstance(demand, _UNSAID):
             raise Opaque
         columns = [self._column(name) for name in attributes_of(literal)]
         first, second = columns[0], columns[-1]

@@ -259,7 +259,7 @@ _TABLE = """
 422 wrong-kind: WrongKind, OperatorOutsideKind, PartOutsideKind
     Domains of this kind do not have that.
     `detail` names the kinds that do.
-422 value-rejected: RepeatedValue, OutsideDomain
+422 value-rejected: RepeatedValue, OutsideDomain, UnknownLanguage
     The value occurs twice, or lies outside the domain.
     Remove or correct it.
 422 mandatory-extension: MandatoryExtension

@@ -46,6 +46,11 @@ _DOMAIN = _object(
     values=_TEXTS,
     ordered=_FLAG,
     open=_FLAG,
+    language={
+        "type": ["string", "null"],
+        "examples": ["english"],
+        "description": "Of a text: whose stems are compared",
+    },
     tree=_TREE,
 )
 _ATTRIBUTE = _object("Attribute", ["name", "domain"], name=_NAME, domain=_NAME)

@@ -11,16 +11,19 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tidings.language import print_filter
+from tidings.language.patterns.printer import print_pattern
 from tidings.language.tree import (
     And,
     AttributeComparison,
     Between,
     Comparison,
     Contains,
+    ContainsPattern,
     ContainsWords,
     Exists,
     In,
     Inside,
+    Like,
     LinearComparison,
     Near,
     Node,
@@ -121,17 +124,23 @@ def _row(node: Node) -> Row | None:
             return Row(attribute, operator, (_written(value),))
         case Not(Exists(attribute)):
             return Row(attribute, "not exists")
-        case Not(In() | Between() | Contains() | ContainsWords() | Near() | Inside() as inner):
+        case Not(
+            In() | Between() | Like() | Contains() | ContainsWords() | ContainsPattern() | Near() | Inside() as inner
+        ):
             row = _row(inner)
             return None if row is None else Row(row.attribute, f"not {row.operator}", row.values)
         case In(attribute, values):
             return Row(attribute, "in", tuple(_written(value) for value in values))
         case Between(attribute, low, high):
             return Row(attribute, "between", (_written(low), _written(high)))
+        case Like(attribute, form, text):
+            return Row(attribute, form, (text,))
         case Contains(attribute, value):
             return Row(attribute, "contains", (_written(value),))
         case ContainsWords(attribute, quantifier, words):
             return Row(attribute, f"contains {quantifier}", (" ".join(words),))
+        case ContainsPattern(attribute, pattern):
+            return Row(attribute, "contains pattern", (print_pattern(pattern),))
         case Exists(attribute):
             return Row(attribute, "exists")
         case AttributeComparison() | LinearComparison() | NowComparison() | Near() | Inside():
@@ -197,15 +206,22 @@ def _text(row: Row, catalog: Catalog) -> str | None:
             node = Between(row.attribute, values[0], values[1])
         case "in":
             node = In(row.attribute, tuple(values))
+        case "starts" | "ends" | "like":
+            node = Like(row.attribute, operator, str(values[0]))
         case "contains":
             node = Contains(row.attribute, values[0])
         case "contains any" | "contains all":
             words = "'" + str(values[0]).replace("'", "''") + "'"
-            head = print_filter(Contains(row.attribute, Word("x"))).removesuffix("contains x")
-            return f"{head}{'not ' if negated else ''}{operator} {words}"
+            return f"{_head(row.attribute, negated)} {operator} {words}"
+        case "contains pattern":
+            return f"{_head(row.attribute, negated)} contains ({values[0]})"
         case _:
             return print_filter(Comparison(row.attribute, row.operator, values[0]))
     return print_filter(Not(node) if negated else node)
+
+
+def _head(attribute: str, negated: bool) -> str:
+    return print_filter(Exists(attribute)).removesuffix(" exists") + (" not" if negated else "")
 
 
 def _operand(text: str, domain: Domain | None) -> Operand:

@@ -27,6 +27,11 @@ _WORDS: dict[Kind, dict[str, str]] = {
     Kind.TEXT: _PLAIN,
     Kind.PLACE: {},
 }
+_STRINGS = {
+    "starts": ("begins with", "does not begin with"),
+    "ends": ("ends with", "does not end with"),
+    "like": ("looks like (% any text, _ any character)", "does not look like (% any text, _ any character)"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +70,17 @@ def choices(domain: Domain, multiple: bool) -> list[Choice]:
         if domain.kind is Kind.PLACE and domain.allows(operator):
             negation = label.replace("is ", "is not ", 1)
             made += [Choice(operator, label, operator), Choice(f"not {operator}", negation, operator)]
+    for operator, (label, negation) in _STRINGS.items():
+        if domain.allows(operator):
+            made += [Choice(operator, label, "one"), Choice(f"not {operator}", negation, "one")]
     if wordy and domain.allows("contains"):
         made += [
             Choice("contains all", "has all the words", "words"),
             Choice("contains any", "has any of the words", "words"),
             Choice("not contains all", "lacks any of the words", "words"),
             Choice("not contains any", "has none of the words", "words"),
+            Choice("contains pattern", "fits the word pattern", "words"),
+            Choice("not contains pattern", "does not fit the word pattern", "words"),
         ]
     elif not wordy and multiple and domain.kind is not Kind.PLACE:
         made += [
