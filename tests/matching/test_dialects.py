@@ -164,6 +164,11 @@ def test_every_algorithm_equals_naive(name: str, texts: list[str], made: list[Ev
             "(title = 'a' or title exists and colour = 'red') and event_type translated cesql "
             "'title = ''a'' OR colour = ''red'''",
         ),
+        ("title LIKE 'a%'", "title like 'a%' and event_type translated cesql 'title LIKE ''a%'''"),
+        (
+            r"source NOT LIKE '%a\_b\c_'",
+            r"event.source not like '%a\_b\\c_' and event_type translated cesql 'source NOT LIKE ''%a\_b\c_'''",
+        ),
         ("TRUE", "event_type translated cesql 'TRUE'"),
         ("FALSE", "not (event_type exists) and event_type translated cesql 'FALSE'"),
         ("category = 'table'", "category exists and event_type checked cesql 'category = ''table'''"),

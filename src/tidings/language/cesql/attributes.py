@@ -6,19 +6,21 @@ with several values is missing for CESQL.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Literal
 
 from tidings.language.cesql.cloud_event import ENVELOPE, NAME, SPECVERSION, cesql_value
 from tidings.language.cesql.expression import CesqlValue
 from tidings.language.cesql.values import text_of
 from tidings.language.cesql.verdict import ALWAYS, ANYTHING, NEVER, Side, Verdict
-from tidings.language.tree import AttributeComparison, Comparison, Exists, In, Node, Not
+from tidings.language.tree import AttributeComparison, Comparison, Exists, In, Like, Node, Not
 from tidings.schema.catalog import ALWAYS_BOUND, EVENT_TYPE, Catalog
 from tidings.schema.domain import Domain, Kind, OutsideDomain
 from tidings.schema.values import Value
 
 MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_TEXTS = (Kind.STRING, Kind.TEXT, Kind.ENUMERATED, Kind.HIERARCHICAL)
+_SIGNS = re.compile(r"[\\%_]")
 
 
 class Attributes:
@@ -77,10 +79,21 @@ class Attributes:
 
     def affixed(self, name: str, relation: str, text: str) -> Verdict | None:
         """Whether the attribute's text begins or ends with this one (`prefix`, `suffix`)."""
-        return None
+        return self._fits(name, "starts" if relation == "prefix" else "ends", text)
 
     def like(self, name: str, parts: Sequence[tuple[str, str]]) -> Verdict | None:
-        return None
+        r"""Whether it fits the parts of a pattern. In the filter language `\` makes any next character itself."""
+        signs = {"any": "%", "one": "_"}
+        written = [signs.get(kind) or _SIGNS.sub(r"\\\g<0>", text) for kind, text in parts]
+        return self._fits(name, "like", "".join(written))
+
+    def _fits(self, name: str, form: Literal["starts", "ends", "like"], text: str) -> Verdict | None:
+        core, domain = self._known(name)
+        if core is None or domain is None or domain.kind is not Kind.STRING:
+            return None
+        if not domain.allows(form) or self._value(domain, text) is None:
+            return None
+        return _verdict(Like(core, form, text), exact=not self._is_several(core))
 
     def related(self, left: str, operator: str, right: str) -> Verdict | None:
         """Two attributes, both of them strings or both numeric."""
