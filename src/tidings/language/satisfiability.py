@@ -88,10 +88,10 @@ def _doubtful(conjunction: Conjunction, catalog: Catalog) -> Conjunction:
 
 
 def _impossible(conjunction: Conjunction, catalog: Catalog) -> bool:
-    return impossible(constraints_of([_for_one_value(literal, catalog) for literal in conjunction], catalog))  # type: ignore[arg-type]
+    return impossible(constraints_of([for_one_value(literal, catalog) for literal in conjunction], catalog))  # type: ignore[arg-type]
 
 
-def _for_one_value(literal: Literal, catalog: Catalog) -> Literal:
+def for_one_value(literal: Literal, catalog: Catalog) -> Literal:
     """Where an attribute has one value only, `contains` is `=`."""
     predicate = literal.term if isinstance(literal, Not) else literal
     if isinstance(predicate, Contains) and not catalog.may_be_multiple(predicate.attribute):
