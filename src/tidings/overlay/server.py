@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from math import inf
 
 from tidings.overlay.durable import Change, Durable, apply
 from tidings.overlay.filters import Filters, Selector
@@ -30,7 +31,7 @@ class LinkLife:
     other_weight: float = 1.0  # in whose step measurements are now,
     other_since: float = 0.0  # and since when
     unanswered: int = 0
-    answered: float = -1.0  # when the last heartbeat that was answered was sent
+    answered: float = -inf  # when the last heartbeat that was answered was sent
     answering_since: float | None = None
     alive: bool = False
     conflict: bool = False  # the neighbour's orders are not ours
@@ -56,7 +57,7 @@ class Server:
     limits: Limits
     now: float
     left: str = ""  # why, once it has
-    next_beat: float = 0.0
+    next_beat: float = -inf
     number: int = 0  # of the last link state, interest or event sent
     renumbered: list[float] = field(default_factory=list)
 

@@ -19,7 +19,9 @@ def lost(network: Network, by_marks: bool = False) -> list[str]:
         if event.key not in host.notes.get(subscription, ())
         and not _is_repetition(host, event)
         and not _in_gap(host, event)
-        and (not by_marks or (event.origin != host.name and event.stamp <= host.disk.marks[event.origin]))
+        and (
+            not by_marks or (event.origin != host.name and event.stamp <= host.disk.marks.get(event.origin, BEGINNING))
+        )
     ]
 
 

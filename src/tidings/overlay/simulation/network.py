@@ -34,6 +34,7 @@ from tidings.overlay.server import Outcome, Server
 from tidings.overlay.tree import Link
 from tidings.overlay.values import Event, Filter, Key, Limits, Stamp, Timing
 
+_EPOCH = 1_000_000.0
 Step = tuple[Any, ...]  # the time, the name of a method of `Network`, its arguments
 
 
@@ -111,13 +112,17 @@ class Network:
         self.command(name, Tick())
         self._at(self.now + self.timing.heartbeat, (self._tick, name))
 
+    def _clock(self, host: Host) -> float:
+        """Far from zero: an incarnation is a time, and a clock that began below zero would not order them."""
+        return _EPOCH + self.now + host.skew
+
     # -- messages
 
     def command(self, name: str, command: Command) -> None:
         """A server that is down hears nothing."""
         host = self.hosts[name]
         if host.server is not None:
-            self._carry_out(host, receive(host.server, command, self.now + host.skew)[1])
+            self._carry_out(host, receive(host.server, command, self._clock(host))[1])
 
     def _carry_out(self, host: Host, outcome: Outcome) -> None:
         for change in outcome.changes:
@@ -149,7 +154,7 @@ class Network:
     def _deliver(self, sender: str, receiver: str, message: Message) -> None:
         host = self.hosts[receiver]
         if host.server is not None and _link(sender, receiver) not in self.cut_links:
-            self._carry_out(host, receive(host.server, From(sender, message), self.now + host.skew)[1])
+            self._carry_out(host, receive(host.server, From(sender, message), self._clock(host))[1])
 
     # -- the disk
 
@@ -172,8 +177,8 @@ class Network:
                 notes = host.notes.setdefault(subscription, set())
                 notes.update(cargo if isinstance(cargo, frozenset) else ())
                 notes.update(event.key for event in missed)
-                since = self.subscribed[subscription][2]
-                self.subscribed[subscription] = host.name, filter, since
+                if subscription in self.subscribed:  # else a restore lost it while it was on its way
+                    self.subscribed[subscription] = host.name, filter, self.subscribed[subscription][2]
             case _:
                 pass
 
@@ -206,7 +211,7 @@ class Network:
             identity,
             copy,
             self.filters,
-            self.now + host.skew,
+            self._clock(host),
             restored=restored,
             **settings,  # type: ignore[arg-type]
         )
