@@ -32,7 +32,7 @@ HOMES = {
     "deliveries": "server.deliveries:deliveries",
     "replay-deliveries": "server.deliveries:replay_deliveries",
     "notices": "server.notices:notices",
-    "simulate": "server.simulate:simulate",
+    "simulate": "server.simulate:app",
     "feed": "files.feed:app",
     "match": "files.match:match",
     "explain": "files.explain:explain",

@@ -123,11 +123,11 @@ def _doubtful(conjunction: Conjunction, catalog: Catalog) -> Conjunction:
 
 
 def _impossible(conjunction: Conjunction, catalog: Catalog) -> bool:
-    constraints = constraints_of([_for_one_value(literal, catalog) for literal in conjunction], catalog)  # type: ignore[arg-type]
+    constraints = constraints_of([for_one_value(literal, catalog) for literal in conjunction], catalog)  # type: ignore[arg-type]
     return impossible(constraints) or _patterns_exclude(constraints, catalog)
 
 
-def _for_one_value(literal: Literal, catalog: Catalog) -> Literal:
+def for_one_value(literal: Literal, catalog: Catalog) -> Literal:
     """Where an attribute has one value only, `contains` is `=`."""
     predicate = literal.term if isinstance(literal, Not) else literal
     if isinstance(predicate, Contains) and not catalog.may_be_multiple(predicate.attribute):

@@ -12,6 +12,7 @@ from uuid import uuid4
 import typer
 from rich.table import Table
 
+from tidings.cli.files.simulate_network import network
 from tidings.cli.server.server import DEFAULT_SERVER, AsJson, Server, Token, connected
 from tidings.cli.terminal import INPUT_WAS_WRONG, counted, note, output, progress, warn
 
@@ -23,7 +24,12 @@ _SHOWN = 5
 _SECONDS = 10.0
 
 
+app = typer.Typer(rich_markup_mode=None, invoke_without_command=True, help="Simulate clients, or a network of servers.")
+
+
+@app.callback()
 def simulate(
+    context: typer.Context,
     server: Server = DEFAULT_SERVER,
     token: Token = "",
     xml: Annotated[str, typer.Option(metavar="HOST:PORT", help="Use XML over TCP at this address.")] = "",
@@ -44,6 +50,8 @@ def simulate(
 
     Example: tidings simulate --rate 100 --events 1000 --check
     """
+    if context.invoked_subcommand is not None:
+        return
     if seconds is not None and events is not None:
         raise typer.BadParameter("say how long or how many, not both.", param_hint="'--seconds'")
     host, port = _address(xml) if xml else ("", 0)
@@ -63,6 +71,9 @@ def simulate(
     _report(simulation, took, checked, as_json)
     if checked is not None and not checked.agrees:
         raise typer.Exit(INPUT_WAS_WRONG)
+
+
+app.command("network")(network)
 
 
 def _address(text: str) -> tuple[str, int]:

@@ -1,0 +1,93 @@
+"""`tidings simulate network`: how much a network of servers would carry."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.table import Table
+
+from tidings.cli.terminal import messages, output, plain_errors, progress
+
+if TYPE_CHECKING:
+    from tidings.overlay.simulation.traffic import Traffic
+
+TopologyName = Literal["line", "star", "tree", "ring", "random", "transit-stub"]
+_DISTRIBUTIONS: tuple[Literal["events", "subscriptions", "advertisements"], ...] = (
+    "events",
+    "subscriptions",
+    "advertisements",
+)
+
+
+def network(
+    topology: Annotated[TopologyName, typer.Option(help="How servers are linked.")] = "random",
+    servers: Annotated[int, typer.Option(min=2, max=10_000, help="How many.")] = 100,
+    subscriptions: Annotated[int, typer.Option(min=1, help="How many, over all servers.")] = 1000,
+    events: Annotated[int, typer.Option(min=1, help="How many; a tenth of the servers publish.")] = 200,
+    selectivity: Annotated[
+        list[float] | None,
+        typer.Option(
+            min=0, max=1, help="The share of events that match a subscription, else 0.01. May be repeated.", metavar="N"
+        ),
+    ] = None,
+    uncovered: Annotated[
+        bool, typer.Option("--no-covering", help="Let interests hold filters that another one covers.")
+    ] = False,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Also crash the busiest server and time the repair; takes longer.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same figures.")] = 1,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="DIR", file_okay=False, help="Also draw the messages per event.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+) -> None:
+    """Simulate a network of servers, with each distribution and with flooding.
+
+    Example: tidings simulate network --topology transit-stub --servers 100 --selectivity 0.001
+    """
+    from tidings.overlay.simulation.traffic import Setting, flooding, time_to_repair, traffic
+
+    shares = selectivity or [0.01]
+    found: list[tuple[float, Traffic]] = []
+    with plain_errors(), progress() as bar:
+        task = bar.add_task("simulating", total=len(shares) * len(_DISTRIBUTIONS))
+        for share in shares:
+            setting = Setting(topology, servers, subscriptions, events, share, seed, covering=not uncovered)
+            found.append((share, flooding(setting)))
+            for distribution in _DISTRIBUTIONS:
+                figures = traffic(setting, distribution)
+                if repair:
+                    figures = replace(figures, repair=time_to_repair(setting, distribution))
+                found.append((share, figures))
+                bar.advance(task)
+        if plot is not None:
+            from tidings.bench.network_plot import draw_network
+
+            for path in draw_network(f"{topology}, {servers:,} servers", found, plot):
+                messages.print(f"wrote {path}", markup=False)
+    if as_json:
+        for share, figures in found:
+            typer.echo(json.dumps({"selectivity": share, **asdict(figures)}))
+        return
+    output.print(_table(found, repair))
+
+
+def _table(found: list[tuple[float, Traffic]], repair: bool) -> Table:
+    header = ["selectivity", "distribution", "messages/event", "filters/server", "most filters", "posts"]
+    header += ["median delay", "slowest delay", "missed"] + (["repair"] if repair else [])
+    table = Table(*header, box=None, pad_edge=False)
+    for share, one in found:
+        row = [f"{share:.1%}", one.distribution, f"{one.messages_per_event:.1f}", f"{one.filters_per_server:,.0f}"]
+        row += [f"{one.most_filters:,}", f"{one.posts:,}", _seconds(one.median_delay), _seconds(one.slowest_delay)]
+        row += [f"{one.missed:,}"] + ([_seconds(one.repair)] if repair else [])
+        table.add_row(*row)
+    return table
+
+
+def _seconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f} s"

@@ -1,0 +1,64 @@
+"""What each tree neighbour is to send here: one numbered set of filters, replaced whole."""
+
+from __future__ import annotations
+
+from tidings.overlay.messages import Posted
+from tidings.overlay.server import Server
+from tidings.overlay.values import Filter, Interest, Version
+
+
+def own_changed(server: Server) -> None:
+    """Subscriptions, advertisements or the distribution changed."""
+    if server.distribution == "events":
+        server.wanted = (server.filters.everything,)
+    else:
+        server.wanted = server.filters.reduce(server.durable.subscriptions.values())
+    server.wants = server.filters.selector(server.wanted)
+    server.stale_interests = True
+
+
+def due(server: Server, neighbour: str) -> tuple[tuple[Filter, ...], tuple[Filter, ...]]:
+    """The filters and advertisements that the neighbour should hold of this server: its own, and what it holds from its
+    other tree neighbours."""
+    held = server.held
+    others = [held[name] for name in server.neighbours if name != neighbour and name in held]
+    filters = {*server.wanted, *(filter for interest in others for filter in interest.filters)}
+    advertised = {*server.durable.advertisements.values(), *(one for each in others for one in each.advertisements)}
+    if server.distribution == "advertisements":
+        behind = held[neighbour].advertisements if neighbour in held else ()
+        filters = {one for one in filters if any(server.filters.overlaps(one, other) for other in behind)}
+    limit = server.limits.filters
+    return server.filters.summary(filters, limit), server.filters.summary(advertised, limit)
+
+
+def post(server: Server) -> None:
+    if not server.stale_interests:
+        return
+    server.stale_interests = False
+    schema = server.schema
+    for neighbour in server.neighbours:
+        content = due(server, neighbour)
+        last = server.posted.get(neighbour)
+        if last is None or (last.filters, last.advertisements) != content:
+            server.posted[neighbour] = Interest(server.next_version(), *content, schema)
+            server.send(neighbour, Posted(server.posted[neighbour]))
+
+
+def on_posted(server: Server, neighbour: str, interest: Interest) -> None:
+    held = server.held.get(neighbour)
+    if (held and interest.version <= held.version) or interest.schema > server.schema:
+        return  # older, or not yet understood: it is sent again until a heartbeat says that it is held
+    if len(interest.filters) > server.limits.filters:
+        interest = Interest(
+            interest.version, (server.filters.everything,), interest.advertisements[: server.limits.filters]
+        )
+    server.held[neighbour] = interest
+    server.selectors[neighbour] = server.filters.selector(interest.filters)
+    server.stale_interests = True
+
+
+def on_holds(server: Server, neighbour: str, holds: Version) -> None:
+    """The neighbour says which interest it holds: it is sent the newest until it has it."""
+    posted = server.posted.get(neighbour)
+    if posted and posted.version != holds:
+        server.send(neighbour, Posted(posted))

@@ -1,0 +1,241 @@
+"""What a server receives (from neighbours, clients and its clock) and what it answers to its own clients."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tidings.overlay.values import Event, Filter, Gap, Interest, LinkState, Order, Rule, Stamp, Version
+
+# Between neighbours ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    version: Version
+    sent: float  # by the sender's clock
+    known: Mapping[str, Version]  # link states
+    heads: Mapping[str, Stamp]
+    holds: Version  # the interest held from the receiver
+    rule: Rule
+    schema: int  # how many orders the sender has
+    digest: str  # of these orders
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatAnswer:
+    version: Version
+    sent: float
+
+
+@dataclass(frozen=True, slots=True)
+class LinkStates:
+    states: tuple[tuple[str, LinkState], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    interest: Interest
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    version: Version  # of the last of them
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    version: Version
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """The orders from `start` on."""
+
+    start: int
+    digest: str  # of the orders before
+    orders: tuple[tuple[str, Order], ...]  # with the ids of the requests
+
+
+# Along the tree, from any server to any other ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    asker: str
+    life: Version  # the asker's incarnation, and how many subscriptions had moved in
+    filters: tuple[Filter, ...]
+    mark: Stamp
+    head: Stamp
+    has: frozenset[Stamp]
+    schema: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    origin: str
+    life: Version
+    events: tuple[Event, ...]
+    mark: Stamp  # where the asker's may move to
+    gap: Gap | None
+    schema: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRequest:
+    requester: str
+    request: str
+    order: Order
+
+
+@dataclass(frozen=True, slots=True)
+class OrderAnswer:
+    request: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class MoveIn:
+    giver: str
+    version: Version
+    subscription: str
+    filter: Filter
+    marks: tuple[tuple[str, Stamp], ...]
+    cargo: Hashable  # notifications and waiting instances: the driver's matter
+
+
+@dataclass(frozen=True, slots=True)
+class MovedIn:
+    subscription: str
+
+
+Body: TypeAlias = Ask | Answer | OrderRequest | OrderAnswer | MoveIn | MovedIn
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    to: str
+    hops: int  # that are left
+    body: Body
+
+
+Message: TypeAlias = Heartbeat | HeartbeatAnswer | LinkStates | Posted | Events | Taken | Orders | Routed
+
+
+@dataclass(frozen=True, slots=True)
+class From:
+    neighbour: str
+    message: Message
+
+
+# From the clock and from clients ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Do what is due; the driver sends one at least each second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    neighbour: str
+    weight: float | None = None  # None: as measured
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    neighbour: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribe:
+    subscription: str
+    filter: Filter
+
+
+@dataclass(frozen=True, slots=True)
+class Unsubscribe:
+    subscription: str
+
+
+@dataclass(frozen=True, slots=True)
+class Advertise:
+    advertisement: str
+    filter: Filter
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    advertisement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    source: str
+    id: str
+    content: object
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Own events through this position are no longer kept."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Ask the home for an order; the id makes a repetition harmless."""
+
+    request: str
+    order: Order
+
+
+@dataclass(frozen=True, slots=True)
+class TakeHome:
+    """The operator: the home is lost, this server has the longest schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    subscription: str
+    to: str
+    cargo: Hashable = None
+
+
+Command: TypeAlias = (
+    Tick | Join | Part | Subscribe | Unsubscribe | Advertise | Withdraw | Publish | Forget | Request | TakeHome | Move
+)
+
+# To clients and operators -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    command: Command
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """The order stands, as the one that made the schema's version this."""
+
+    request: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Departed:
+    subscription: str
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The server takes no further part in the network."""
+
+    reason: str
+
+
+Told: TypeAlias = Refused | Granted | Departed | Left

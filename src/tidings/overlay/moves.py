@@ -1,0 +1,77 @@
+"""A client moves: its subscription goes to another server with the old one's marks, so that nothing is missed."""
+
+from __future__ import annotations
+
+from tidings.overlay import interests
+from tidings.overlay.durable import Arrived, Unsubscribed
+from tidings.overlay.messages import Departed, Move, MovedIn, MoveIn, Refused
+from tidings.overlay.server import Server
+from tidings.overlay.values import BEGINNING, UNHEARD, Event, Stamp
+
+_AGAIN = 5.0  # seconds until the offer is repeated
+
+
+def move(server: Server, command: Move) -> None:
+    """Offers the subscription. Cargo and marks are of one moment: what comes later, the new server gets itself."""
+    if command.subscription not in server.durable.subscriptions:
+        server.tell(Refused(command, f"no subscription {command.subscription!r}"))
+    elif command.to not in server.hops:
+        server.tell(Refused(command, f"the server {command.to!r} cannot be reached"))
+    else:
+        marks = {**server.durable.marks, server.name: server.heads[server.name]}
+        offer = MoveIn(
+            server.name,
+            server.next_version(),
+            command.subscription,
+            server.durable.subscriptions[command.subscription],
+            tuple(sorted(marks.items())),
+            command.cargo,
+        )
+        server.moving[command.subscription] = command.to, offer, server.now
+        server.route(command.to, offer)
+
+
+def tick(server: Server) -> None:
+    for subscription, (to, offer, offered) in list(server.moving.items()):
+        if subscription not in server.durable.subscriptions:
+            del server.moving[subscription]
+        elif server.now - offered >= _AGAIN:
+            server.moving[subscription] = to, offer, server.now
+            server.route(to, offer)
+
+
+def on_move_in(server: Server, offer: MoveIn) -> None:
+    """The marks fall to where the old server's were; answers that were asked for before must not raise them."""
+    place = offer.giver, offer.subscription
+    if offer.version > server.arrived.get(place, UNHEARD):
+        server.arrived[place] = offer.version
+        own, theirs = server.durable.marks, dict(offer.marks)
+        lowered = {name: min(mark, own.get(name, mark)) for name, mark in theirs.items() if name != server.name}
+        missed = _missed(server, offer, theirs)
+        server.write(Arrived(offer.subscription, offer.filter, tuple(lowered.items()), offer.cargo, missed))
+        server.moved_in += 1
+        for origin, mark in lowered.items():
+            if server.heads.get(origin, BEGINNING) > mark:
+                server.behind[origin] = server.now
+        interests.own_changed(server)
+    server.route(offer.giver, MovedIn(offer.subscription))
+
+
+def _missed(server: Server, offer: MoveIn, marks: dict[str, Stamp]) -> tuple[Event, ...]:
+    """What this server's journal has after the old one's marks."""
+
+    def is_later(event: Event) -> bool:
+        mark = marks.get(event.origin, BEGINNING)
+        if event.origin == server.name:
+            return event.stamp.position > server.durable.count_of(mark)
+        return event.stamp > mark
+
+    entries = server.durable.journal.entries
+    return tuple(one for one in entries if is_later(one) and server.filters.matches(offer.filter, one.content))
+
+
+def on_moved_in(server: Server, subscription: str) -> None:
+    if server.moving.pop(subscription, None):
+        server.write(Unsubscribed(subscription))
+        interests.own_changed(server)
+        server.tell(Departed(subscription))

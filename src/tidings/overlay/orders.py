@@ -1,0 +1,136 @@
+"""The log that one server, the home, orders: growth of the schema, the distribution, its successor, servers struck off.
+
+Every server has a prefix of it and passes it on. A link between two servers is not alive while neither's log begins
+with the other's: whoever strayed is kept out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+
+from tidings.overlay import interests
+from tidings.overlay.durable import Ordered, Ruled
+from tidings.overlay.messages import Granted, Heartbeat, OrderAnswer, OrderRequest, Orders, Refused, Request
+from tidings.overlay.server import Server
+from tidings.overlay.values import Distribute, Order, Rule, StrikeOff, Succeed
+
+_AGAIN = 5.0  # seconds until a request is repeated
+_PATIENCE = 30.0  # seconds until it is refused
+
+
+def load(server: Server) -> None:
+    """After a start: what the stored orders say."""
+    for request, order in server.durable.orders:
+        _follow(server, request, order)
+
+
+def take_home(server: Server) -> None:
+    server.write(Ruled(Rule(server.durable.rule.term + 1, server.name)))
+
+
+def request(server: Server, command: Request) -> None:
+    home = server.durable.rule.home
+    if home == server.name:
+        on_request(server, OrderRequest(server.name, command.request, command.order))
+    elif home in server.hops:
+        server.requests[command.request] = command, server.now
+        server.route(home, OrderRequest(server.name, command.request, command.order))
+    else:
+        server.tell(Refused(command, f"the home {home!r} cannot be reached"))
+
+
+def tick(server: Server) -> None:
+    for name, (command, since) in list(server.requests.items()):
+        if server.now - since > _PATIENCE:
+            del server.requests[name]
+            server.tell(Refused(command, "the home did not answer; repeat the request under the same id"))
+        elif (server.now - since) % _AGAIN < server.timing.heartbeat:
+            server.route(server.durable.rule.home, OrderRequest(server.name, name, command.order))
+
+
+def on_request(server: Server, asked: OrderRequest) -> None:
+    """At the home. It answers once another server has stored the order, if there is any."""
+    if server.durable.rule.home != server.name:
+        return  # it was once; the requester will hear of the new one
+    places = {request: place for place, (request, _) in enumerate(server.durable.orders, 1)}
+    if asked.request not in places:
+        order = asked.order
+        if isinstance(order, Succeed):
+            order = replace(order, term=server.durable.rule.term + 1)
+        _store(server, ((asked.request, order),))
+        _pass_on(server)
+    place = places.get(asked.request, server.schema)
+    server.promised[asked.request] = asked.requester, place
+    _keep_promises(server)
+
+
+def _keep_promises(server: Server) -> None:
+    for name, (requester, place) in list(server.promised.items()):
+        if place <= server.stored_elsewhere or not server.links:
+            del server.promised[name]
+            if requester == server.name:
+                server.tell(Granted(name, place))
+            else:
+                server.route(requester, OrderAnswer(name, place))
+
+
+def on_answer(server: Server, answer: OrderAnswer) -> None:
+    if server.requests.pop(answer.request, None):
+        server.tell(Granted(answer.request, answer.version))
+
+
+def on_heartbeat(server: Server, neighbour: str, beat: Heartbeat) -> bool:
+    """Whether the neighbour's log and this server's agree as far as both go."""
+    link = server.links[neighbour]
+    strayed = beat.schema <= server.schema and server.digests[beat.schema] != beat.digest
+    link.conflict = strayed or neighbour in server.struck_off
+    if link.conflict:
+        return False
+    if beat.rule > server.durable.rule:
+        server.write(Ruled(beat.rule))
+    if beat.schema < server.schema:
+        _send(server, neighbour, beat.schema)
+    server.stored_elsewhere = max(server.stored_elsewhere, min(beat.schema, server.schema))
+    _keep_promises(server)
+    return True
+
+
+def on_orders(server: Server, message: Orders) -> None:
+    if message.start > server.schema or server.digests[message.start] != message.digest:
+        return  # a later piece than fits, or of another log
+    known = server.schema - message.start
+    if message.orders[:known] == tuple(server.durable.orders[message.start :]) and len(message.orders) > known:
+        _store(server, message.orders[known:])
+        _pass_on(server)
+
+
+def _pass_on(server: Server) -> None:
+    for neighbour, link in server.links.items():
+        if link.alive:
+            _send(server, neighbour, server.schema - 1)
+
+
+def _send(server: Server, neighbour: str, start: int) -> None:
+    server.send(neighbour, Orders(start, server.digests[start], tuple(server.durable.orders[start:])))
+
+
+def _store(server: Server, orders: tuple[tuple[str, Order], ...]) -> None:
+    server.write(Ordered(orders))
+    for name, order in orders:
+        _follow(server, name, order)
+
+
+def _follow(server: Server, name: str, order: Order) -> None:
+    server.digests.append(sha256(f"{server.digests[-1]} {name} {order!r}".encode()).hexdigest())
+    if isinstance(order, Distribute):
+        server.distribution = order.distribution
+        interests.own_changed(server)
+    elif isinstance(order, StrikeOff):
+        server.struck_off.add(order.server)
+        server.states.pop(order.server, None)
+        server.heads.pop(order.server, None)
+        server.behind.pop(order.server, None)
+        server.known, server.stale_tree = None, True
+        if order.server == server.name:
+            server.leave("it was struck off")

@@ -1,0 +1,90 @@
+"""Marks, and what was missed: while an origin's head is above the mark, the origin itself is asked for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+
+from tidings.overlay.durable import Journaled, Marked
+from tidings.overlay.messages import Answer, Ask
+from tidings.overlay.server import Server
+from tidings.overlay.values import BEGINNING, Event, Gap, Key, Stamp
+
+
+def hear(server: Server, heads: Mapping[str, Stamp]) -> None:
+    """Heads of all servers, from a neighbour. An origin first heard of is marked there; after a restore, which may have
+    lost its mark, at its beginning."""
+    if heads == server.heads:
+        return
+    marks = server.durable.marks
+    first = []
+    for origin, head in heads.items():
+        if origin == server.name or origin in server.struck_off:
+            continue
+        if head > server.heads.get(origin, BEGINNING):
+            server.heads[origin] = head
+        if origin not in marks:
+            first.append((origin, BEGINNING if server.durable.restored else head))
+        if head > marks.get(origin, head):
+            server.behind.setdefault(origin, server.now + server.timing.after_change)
+    if first:
+        server.write(Marked(tuple(first)))
+
+
+def tree_changed(server: Server) -> None:
+    for origin in server.behind:
+        server.behind[origin] = server.now + server.timing.after_change
+
+
+def tick(server: Server) -> None:
+    marks, heads = server.durable.marks, server.heads
+    for origin in [origin for origin in server.behind if heads[origin] <= marks[origin]]:
+        del server.behind[origin]
+    if not server.wanted:
+        if server.behind:
+            server.write(Marked(tuple((origin, heads[origin]) for origin in server.behind)))
+            server.behind.clear()
+        return
+    for origin, due in server.behind.items():
+        if server.now >= due:
+            server.behind[origin] = server.now + server.timing.ask_again
+            mark = marks[origin]
+            has = frozenset(stamp for stamp in server.durable.journal.taken.get(origin, ()) if stamp > mark)
+            ask = Ask(server.name, server.life, server.wanted, mark, heads[origin], has, server.schema)
+            server.route(origin, ask)
+
+
+def on_ask(server: Server, ask: Ask) -> None:
+    """This server's own events between the mark and the head that were asked for, not up to its newest: the asker may
+    have subscribed to more since, and its mark speaks for all its subscriptions."""
+    if ask.schema > server.schema:
+        return
+    durable = server.durable
+    after, through = durable.count_of(ask.mark), durable.count_of(ask.head)
+    selects = server.filters.selector(ask.filters)
+    missing = (
+        event
+        for event in durable.journal.own_between(after, through)
+        if event.stamp not in ask.has and selects(event.content)
+    )
+    events = tuple(islice(missing, server.limits.batch))
+    if len(events) == server.limits.batch:
+        through = events[-1].stamp.position
+    forgotten = min(durable.journal.forgotten, through)
+    gap = Gap(server.name, after, forgotten) if after < forgotten else None
+    mark = Stamp(ask.head.incarnation, through)
+    server.route(ask.asker, Answer(server.name, ask.life, events, mark, gap, server.schema))
+
+
+def on_answer(server: Server, answer: Answer) -> None:
+    if answer.life != server.life or any(event.schema > server.schema for event in answer.events):
+        return
+    keys = server.durable.journal.keys
+    new: dict[Key, Event] = {}
+    for event in answer.events:
+        if event.key not in keys:
+            new.setdefault(event.key, event)
+    mark = max(answer.mark, server.durable.marks.get(answer.origin, BEGINNING))
+    server.write(Journaled(tuple(new.values()), answer.origin, mark, answer.gap))
+    if len(answer.events) >= server.limits.batch:
+        server.behind[answer.origin] = server.now  # there is more

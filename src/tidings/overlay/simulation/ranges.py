@@ -1,0 +1,72 @@
+"""Filters of the simulator: ranges of integers, so that covering and overlapping are exact and quick."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from tidings.overlay import values
+from tidings.overlay.filters import Filters, Selector
+
+
+class Range(NamedTuple):
+    """Matches the integers from low through high."""
+
+    low: int
+    high: int
+
+
+class Ranges(Filters):
+    def __init__(self, top: int = 99) -> None:
+        self.everything = Range(0, top)
+
+    def covers(self, wider: values.Filter, narrower: values.Filter) -> bool:
+        assert isinstance(wider, Range)
+        assert isinstance(narrower, Range)
+        return wider.low <= narrower.low and narrower.high <= wider.high
+
+    def overlaps(self, left: values.Filter, right: values.Filter) -> bool:
+        assert isinstance(left, Range)
+        assert isinstance(right, Range)
+        return left.low <= right.high and right.low <= left.high
+
+    def matches(self, filter: values.Filter, content: object) -> bool:
+        assert isinstance(filter, Range)
+        assert isinstance(content, int)
+        return filter.low <= content <= filter.high
+
+    def text(self, filter: values.Filter) -> values.Filter:
+        return filter
+
+    def widen(self, filters: Sequence[values.Filter]) -> Range:
+        ranges = [one for one in filters if isinstance(one, Range)]
+        return Range(min(one.low for one in ranges), max(one.high for one in ranges))
+
+    def reduce(self, filters: Iterable[values.Filter]) -> tuple[Range, ...]:
+        """In one pass over the sorted ranges; the same as the reduction of `Filters`."""
+        kept: list[Range] = []
+        ranges = {one for one in filters if isinstance(one, Range)}
+        for one in sorted(ranges, key=lambda one: (one.low, -one.high)):
+            if not kept or one.high > kept[-1].high:
+                kept.append(one)
+        return tuple(kept)
+
+    def selector(self, filters: Sequence[values.Filter]) -> Selector:
+        """Reduced ranges have rising ends: of those that begin in time, the last one ends last."""
+        reduced = Ranges.reduce(self, filters)
+        lows = [one.low for one in reduced]
+
+        def selects(content: object) -> bool:
+            assert isinstance(content, int)
+            place = bisect_right(lows, content) - 1
+            return place >= 0 and content <= reduced[place].high
+
+        return selects
+
+
+class SlowRanges(Ranges):
+    """The slow twin: reduction and selection as every kind of filter has them."""
+
+    reduce = Filters.reduce  # type: ignore[assignment]
+    selector = Filters.selector
