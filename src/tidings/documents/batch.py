@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,6 @@ from tidings.documents.tokenizer import DEPTH, NAMESPACES, NODES, Nodes, tokeniz
 from tidings.documents.wellformed import checked
 
 MOST_NAMESPACES = 256  # declared at once
-_NODE_TYPES: tuple[Any, ...] = (np.int32, np.int32, np.int32, np.int64, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ def read_documents(documents: Sequence[bytes], limits: DocumentLimits | None = N
     sources = [checked(document) for document in documents]
     total = sum(map(len, sources))
     room = min(total // 2, len(sources) * limits.nodes) + len(sources)  # `<b/>x` is the densest that nodes can be
-    nodes = Nodes(*(np.empty(room, kind) for kind in _NODE_TYPES), np.empty(2 * total, np.uint8))
+    nodes = _no_nodes(room, 2 * total)
     names = no_names(total // 3 + 2, total + 40)  # a name and a quote, an equals sign or a bracket; xml's namespace
     scope = np.empty((MOST_NAMESPACES, 4), np.int64)
     counts = np.zeros(3, np.int64)
@@ -77,9 +75,39 @@ def read_documents(documents: Sequence[bytes], limits: DocumentLimits | None = N
         offsets[number + 1] = stop
         place += 2 * len(source)
     stop, known = int(offsets[-1]), int(counts[NAMES])
-    kept = (*(column[:known] for column in names[1:4]), names.offsets[: known + 1])
-    return DocumentBatch(
-        offsets, Nodes(*(column[:stop] for column in nodes[:-1]), nodes.text), Names(names.slots, *kept, names.text)
+    return DocumentBatch(offsets, _first_nodes(nodes, stop), _first_names(names, known))
+
+
+def _no_nodes(count: int, size: int) -> Nodes:
+    return Nodes(
+        np.empty(count, np.int32),
+        np.empty(count, np.int32),
+        np.empty(count, np.int32),
+        np.empty(count, np.int64),
+        np.empty(count, np.int64),
+        np.empty(size, np.uint8),
+    )
+
+
+def _first_nodes(nodes: Nodes, count: int) -> Nodes:
+    return Nodes(
+        nodes.name[:count],
+        nodes.parent[:count],
+        nodes.end[:count],
+        nodes.start[:count],
+        nodes.stop[:count],
+        nodes.text,
+    )
+
+
+def _first_names(names: Names, count: int) -> Names:
+    return Names(
+        names.slots,
+        names.hash[:count],
+        names.kind[:count],
+        names.space[:count],
+        names.offsets[: count + 1],
+        names.text,
     )
 
 

@@ -99,7 +99,7 @@ def tokenize(
             quote = np.int64(0)
             while quote or source[i] != GT:
                 if quote:
-                    quote = 0 if source[i] == quote else quote
+                    quote = np.int64(0) if source[i] == quote else quote
                 elif source[i] == QUOTE or source[i] == APOSTROPHE:
                     quote = np.int64(source[i])
                 i += 1

@@ -96,6 +96,10 @@ def test_meaning(path, held):
     assert naive({0: parse_path(path)}, document) == ({0} if held else set())
 
 
+def test_a_namespace_that_no_path_speaks_of_is_not_none():
+    assert matched(filled(["/a/b", "/*", "//n:b"]), [b"<a xmlns='urn:d'><b/></a>"]) == [{1}]
+
+
 def test_the_first_node_is_the_first_in_the_document():
     """Of `.//a/b` that is a b within an inner a, which a search step by step would find later."""
     document = b"<r><a><x><a><b>1</b></a></x><b>2</b></a></r>"

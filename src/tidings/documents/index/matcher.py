@@ -85,7 +85,7 @@ class SegmentMatcher:
         """Labels that the segment does not speak of are all the same to it."""
         known = self.segment.speaks_of
         labels = reading.labels
-        mine = known[np.minimum(labels, len(known) - 1)] & (labels < len(known))
+        mine = known[np.clip(labels, 0, len(known) - 1)] & (labels < len(known))
         kinds = reading.batch.names.kind
         others = np.where(kinds == ELEMENT, OTHER_ELEMENT, OTHER_ATTRIBUTE)
         return np.where(mine | (kinds == TEXT), labels, others)

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, assert_never
+from typing import NamedTuple, assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -47,9 +47,6 @@ class Arrays(NamedTuple):
     literals: npt.NDArray[np.uint8]
 
 
-_TYPES: tuple[Any, ...] = (np.int8, np.int32, np.int32, np.int32, np.int8, np.float64)
-
-
 class Program:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
@@ -59,11 +56,16 @@ class Program:
 
     def arrays(self) -> Arrays:
         if self._arrays is None:
-            columns = list(zip(*self._numbers, strict=True)) or [()] * len(_TYPES)
+            kind, first, second, label, flag, number = zip(*self._numbers, strict=True) if self._numbers else [()] * 6
             offsets = np.zeros(len(self._literals) + 1, np.int64)
             np.cumsum([len(literal) for literal in self._literals], out=offsets[1:])
             self._arrays = Arrays(
-                *(np.array(column, kind) for column, kind in zip(columns, _TYPES, strict=True)),
+                np.array(kind, np.int8),
+                np.array(first, np.int32),
+                np.array(second, np.int32),
+                np.array(label, np.int32),
+                np.array(flag, np.int8),
+                np.array(number, np.float64),
                 offsets,
                 np.frombuffer(b"".join(self._literals), np.uint8),
             )

@@ -13,7 +13,7 @@ from tidings.documents.path.tree import Attribute, Element, Name, NodeTest, Text
 # These have no names that a document can have.
 TEXT_LABEL, OTHER_ELEMENT, OTHER_ATTRIBUTE, ANY_ELEMENT, ANY_ATTRIBUTE = range(5)
 _FIXED = ((TEXT, 0, ""), (ELEMENT, 0, ""), (ATTRIBUTE, 0, ""), (ELEMENT, 0, "*"), (ATTRIBUTE, 0, "*"))
-_OTHERS = np.array([TEXT_LABEL, OTHER_ELEMENT, OTHER_ATTRIBUTE, -1])
+_OTHERS = np.array([TEXT_LABEL, OTHER_ELEMENT, OTHER_ATTRIBUTE, -2])  # -1 would be no namespace: numbers are plus one
 
 
 class Vocabulary:
