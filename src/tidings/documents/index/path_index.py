@@ -63,11 +63,13 @@ class PathIndex:
     def match(self, batch: DocumentBatch) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Offsets and numbers: for document i, paths numbers[offsets[i]:offsets[i + 1]] hold, in no certain order."""
         self._settle()
-        size = min(max(_SMALLEST_MEMORY, 1 << int(4 * batch.offsets[-1]).bit_length()), _LARGEST_MEMORY)
+        program = self._program.arrays()
+        wanted = 1 << int(4 * batch.offsets[-1]).bit_length() if len(program.kind) else 0
+        size = min(max(_SMALLEST_MEMORY, wanted), _LARGEST_MEMORY)
         reading = Reading(
             batch,
             self._vocabulary.labels(batch.names),
-            self._program.arrays(),
+            program,
             np.zeros(size, np.int64),
             np.empty(size, np.int32),
             len(self._vocabulary),
