@@ -139,3 +139,10 @@ def test_limits(document, limits, what):
 
 def test_at_the_limits():
     assert len(read_documents([b"<a>x<b k=''/></a>"], DocumentLimits(depth=2, nodes=4)).nodes.name) == 4
+
+
+def test_a_batch_with_more_names_than_it_begins_with():
+    names = [f"n{place}" for place in range(3_000)]
+    inner = "".join(f"<{name} k{name}='' n:k=''/>" for name in names)
+    document = f"<a xmlns:n='urn:n'>{inner}</a>".encode()
+    assert from_arrays(read_documents([b"<b/>", document]), 1) == from_lxml(document)

@@ -11,10 +11,11 @@ import numpy.typing as npt
 from tidings.documents.characters import NAMES, TEXT_AT, VALUE_AT
 from tidings.documents.errors import DocumentError, DocumentTooLarge, MalformedDocument
 from tidings.documents.names import SEED, TEXT, Names, intern, no_names
-from tidings.documents.tokenizer import DEPTH, NAMESPACES, NODES, Nodes, tokenize
+from tidings.documents.tokenizer import DEPTH, FULL, NAMESPACES, NODES, Nodes, tokenize
 from tidings.documents.wellformed import checked
 
 MOST_NAMESPACES = 256  # declared at once
+_MOST_NAMES = 1024  # of a batch, to begin with
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,18 @@ def read_documents(documents: Sequence[bytes], limits: DocumentLimits | None = N
     if any(len(document) > limits.size for document in documents):
         raise DocumentTooLarge(0, 0, "bytes", limits.size)
     sources = [checked(document) for document in documents]
+    most_names = _MOST_NAMES
+    while (batch := _read(sources, limits, most_names)) is None:
+        most_names *= 8
+    return batch
+
+
+def _read(sources: Sequence[bytes], limits: DocumentLimits, most_names: int) -> DocumentBatch | None:
+    """None: there are more names."""
     total = sum(map(len, sources))
     room = min(total // 2, len(sources) * limits.nodes) + len(sources)  # `<b/>x` is the densest that nodes can be
     nodes = _no_nodes(room, 2 * total)
-    names = no_names(total // 3 + 2, total + 40)  # a name and a quote, an equals sign or a bracket; xml's namespace
+    names = no_names(most_names, total + 40)  # xml's namespace may be among them
     scope = np.empty((MOST_NAMESPACES, 4), np.int64)
     counts = np.zeros(3, np.int64)
     intern(names, SEED, 0, TEXT, 0, nodes.text, 0, 0)
@@ -70,6 +79,8 @@ def read_documents(documents: Sequence[bytes], limits: DocumentLimits | None = N
             scope,
             counts,
         )
+        if problem == FULL:
+            return None
         if problem:
             raise _refusal(problem, source, at, limits)
         offsets[number + 1] = stop

@@ -9,8 +9,8 @@ import numpy as np
 from tidings.kernels.compiled import kernel
 
 TEXT_AT, VALUE_AT, NAMES = 0, 1, 2  # places in the array of counts: bytes of text, bytes of values, names
-AMP, GT, SLASH, EQUALS, QUOTE, APOSTROPHE = 38, 62, 47, 61, 34, 39
-_SEMICOLON, _HASH, _CR, _LF, _SPACE = 59, 35, 13, 10, 32
+AMP, LT, GT, SLASH, EQUALS, QUOTE, APOSTROPHE, CR = 38, 60, 62, 47, 61, 34, 39, 13
+_SEMICOLON, _HASH, _LF, _SPACE = 59, 35, 10, 32
 
 
 @kernel
@@ -23,7 +23,7 @@ def after(source: Any, i: Any, first: Any, second: Any) -> Any:
 
 @kernel
 def blanks(source: Any, i: Any) -> Any:
-    while source[i] == _SPACE or source[i] == _LF or source[i] == 9 or source[i] == _CR:
+    while source[i] == _SPACE or source[i] == _LF or source[i] == 9 or source[i] == CR:
         i += 1
     return i
 
@@ -49,13 +49,28 @@ def value_start(source: Any, i: Any) -> Any:
 def put_character(source: Any, i: Any, text: Any, counts: Any, where: Any) -> Any:
     """Copies one byte, line ends as XML has them; returns the next place."""
     byte = source[i]
-    if byte == _CR:
+    if byte == CR:
         byte = np.uint8(_LF)
         if i + 1 < len(source) and source[i + 1] == _LF:
             i += 1
     text[counts[where]] = byte
     counts[where] += 1
     return i + 1
+
+
+@kernel
+def put_run(source: Any, i: Any, text: Any, counts: Any, where: Any) -> Any:
+    """Copies all characters up to markup, a reference or the end of a line by CR; returns that place."""
+    at = counts[where]
+    while i < len(source):
+        byte = source[i]
+        if byte == LT or byte == AMP or byte == CR:
+            break
+        text[at] = byte
+        at += 1
+        i += 1
+    counts[where] = at
+    return i
 
 
 @kernel
@@ -121,16 +136,22 @@ def put_value(source: Any, opened: Any, text: Any, counts: Any) -> Any:
     """Copies an attribute's value, blanks as XML has them; returns the closing quote, or as `put_reference`."""
     quote = source[opened]
     i = opened + 1
+    at = counts[VALUE_AT]
     while source[i] != quote:
-        if source[i] == AMP:
+        byte = source[i]
+        if byte == AMP:
+            counts[VALUE_AT] = at
             i = put_reference(source, i, text, counts, VALUE_AT)
             if i < 0:
                 return i
+            at = counts[VALUE_AT]
         else:
-            i = put_character(source, i, text, counts, VALUE_AT)
-            last = counts[VALUE_AT] - 1
-            if text[last] == _LF or text[last] == 9:
-                text[last] = _SPACE
+            if byte == CR and source[i + 1] == _LF:
+                i += 1
+            text[at] = _SPACE if byte < _SPACE else byte  # a tab or the end of a line
+            at += 1
+            i += 1
+    counts[VALUE_AT] = at
     return i
 
 

@@ -13,7 +13,9 @@ import numpy.typing as npt
 from tidings.documents.characters import (
     AMP,
     APOSTROPHE,
+    CR,
     GT,
+    LT,
     NAMES,
     QUOTE,
     SLASH,
@@ -24,16 +26,17 @@ from tidings.documents.characters import (
     name_end,
     put_character,
     put_reference,
+    put_run,
     put_value,
     same_bytes,
     value_start,
 )
 from tidings.documents.names import ATTRIBUTE, ELEMENT, NAMESPACE, intern
-from tidings.kernels.compiled import kernel
+from tidings.kernels.compiled import inlined, kernel
 
-DEPTH, NODES, ENTITY, NAMESPACES = 1, 2, 3, 4  # why a document is refused
+DEPTH, NODES, ENTITY, NAMESPACES, FULL = 1, 2, 3, 4, 5  # why it ends early; FULL: more names than there is room for
 _XML_NAMESPACE = np.frombuffer(b"http://www.w3.org/XML/1998/namespace", np.uint8)
-_LT, _COLON, _BANG, _QUESTION, _BRACKET, _DASH = 60, 58, 33, 63, 91, 45
+_COLON, _BANG, _QUESTION, _BRACKET, _DASH = 58, 33, 63, 91, 45
 _TEXT_NODE = 0  # the number of the name that texts have
 
 
@@ -59,7 +62,7 @@ def tokenize(
     length = len(source)
     while i < length:
         byte = source[i]
-        if byte != _LT:
+        if byte != LT:
             if current < 0:
                 i += 1
                 continue
@@ -73,8 +76,10 @@ def tokenize(
                 i = put_reference(source, i, nodes.text, counts, TEXT_AT)
                 if i < 0:
                     return node, ENTITY, -i
-            else:
+            elif byte == CR:
                 i = put_character(source, i, nodes.text, counts, TEXT_AT)
+            else:
+                i = put_run(source, i, nodes.text, counts, TEXT_AT)
             nodes.stop[node - 1] = counts[TEXT_AT]
             continue
         byte = source[i + 1]
@@ -126,7 +131,9 @@ def tokenize(
             if spaces:
                 declared = declare(source, i, node, names, seed, nodes.text, scope, declared, counts)
                 if declared < 0:
-                    return node, NAMESPACES, i
+                    return node, NAMESPACES if declared == -1 else FULL, i
+            if counts[NAMES] + 2 > len(names.hash):
+                return node, FULL, i
             name = qualified(source, name_start, i, ELEMENT, names, seed, scope, declared, counts)
             open_node(nodes, node, name, current, counts[TEXT_AT])
             current = node
@@ -144,6 +151,8 @@ def tokenize(
                 else:
                     if node == node_limit:
                         return node, NODES, start
+                    if counts[NAMES] + 2 > len(names.hash):
+                        return node, FULL, start
                     name = qualified(source, start, stop, ATTRIBUTE, names, seed, scope, declared, counts)
                     open_node(nodes, node, name, current, counts[VALUE_AT])
                     i = put_value(source, opened, nodes.text, counts)
@@ -163,7 +172,7 @@ def tokenize(
     return node, 0, 0
 
 
-@kernel
+@inlined
 def open_node(nodes: Any, node: Any, name: Any, parent: Any, start: Any) -> Any:
     nodes.name[node], nodes.parent[node], nodes.end[node] = name, parent, node + 1
     nodes.start[node] = nodes.stop[node] = start
@@ -187,7 +196,7 @@ def is_declaration(source: Any, start: Any, stop: Any) -> Any:
 def declare(
     source: Any, i: Any, node: Any, names: Any, seed: Any, text: Any, scope: Any, declared: Any, counts: Any
 ) -> Any:  # fmt: skip
-    """Puts the start tag's declarations into scope, before its names are looked up; -1: there are too many."""
+    """Puts the start tag's declarations into scope, before its names are looked up; -1: too many, -2: no room."""
     i = blanks(source, i)
     while source[i] != GT and source[i] != SLASH:
         start = i
@@ -199,6 +208,8 @@ def declare(
         if is_declaration(source, start, stop):
             if declared == len(scope):
                 return -1
+            if counts[NAMES] + 1 > len(names.hash):
+                return -2
             value = counts[VALUE_AT]
             put_value(source, opened, text, counts)
             scope[declared, 0] = min(start + 6, stop)

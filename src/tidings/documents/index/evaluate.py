@@ -1,6 +1,7 @@
 """Runs the operations of `program` at a node. What an operation gave at a node is remembered for the batch.
 
-The memory is a table without chains: a new entry takes the place of an old one, which may have to be found again."""
+The memory has room for a whole path at every node of the largest document (`path_index`): without it, chains of
+descendants would take exponential time. What other paths left there makes way."""
 
 from __future__ import annotations
 
@@ -29,6 +30,8 @@ from tidings.documents.index.vocabulary import ANY_ATTRIBUTE, ANY_ELEMENT
 from tidings.documents.names import ATTRIBUTE, ELEMENT
 from tidings.kernels.compiled import kernel
 
+_NEARBY = 8  # slots that an entry may be in
+
 
 @kernel
 def seek(program: Any, nodes: Any, kinds: Any, labels: Any, memory: Any, given: Any, operation: Any, node: Any) -> Any:
@@ -51,7 +54,7 @@ def seek(program: Any, nodes: Any, kinds: Any, labels: Any, memory: Any, given: 
     if kind != CHILD and kind != DESCENDANT and kind != FIRST:
         return np.int64(node) if compared(program, nodes, operation, node) else np.int64(-1)
     key = (np.int64(operation) << 32 | np.int64(node)) + 1
-    slot = (key ^ key >> 32 ^ key >> 27) & (len(memory) - 1)
+    slot = remembered(memory, key)
     if memory[slot] == key:
         return np.int64(given[slot])
     best = np.int64(-1)
@@ -72,9 +75,22 @@ def seek(program: Any, nodes: Any, kinds: Any, labels: Any, memory: Any, given: 
                         if program.flag[operation]:
                             break
             place = place + 1 if kind == DESCENDANT else nodes.end[place]
+    slot = remembered(memory, key)  # what was done since may have taken the slot
     memory[slot] = key
     given[slot] = best
     return best
+
+
+@kernel
+def remembered(memory: Any, key: Any) -> Any:
+    """The key's slot, else a free one nearby, else the one whose entry is to go. Products stay within 63 bits."""
+    mask = len(memory) - 1
+    home = ((((key & 0x7FFFFFFF) * 0x5851F42D) ^ ((key >> 32) * 0x2545F491)) >> 13) & mask
+    for step in range(_NEARBY):
+        slot = (home + step) & mask
+        if memory[slot] == key or memory[slot] == 0:
+            return slot
+    return home
 
 
 @kernel

@@ -17,7 +17,8 @@ from tidings.documents.index.segment import Record, Segment, recorded
 from tidings.documents.index.vocabulary import Vocabulary
 from tidings.documents.path.tree import Path
 
-_SMALLEST_MEMORY, _LARGEST_MEMORY = 1 << 10, 1 << 22  # results of tests that are remembered
+_OPERATIONS = 64  # of a path: each may be remembered at each node of a document
+_LARGEST_MEMORY = 1 << 22
 _MERGED = 2  # a segment less than so many times as large as the next is merged with it
 
 
@@ -64,8 +65,8 @@ class PathIndex:
         """Offsets and numbers: for document i, paths numbers[offsets[i]:offsets[i + 1]] hold, in no certain order."""
         self._settle()
         program = self._program.arrays()
-        wanted = 1 << int(4 * batch.offsets[-1]).bit_length() if len(program.kind) else 0
-        size = min(max(_SMALLEST_MEMORY, wanted), _LARGEST_MEMORY)
+        largest = int(np.diff(batch.offsets).max(initial=0)) if len(program.kind) else 0
+        size = min(1 << (_OPERATIONS * largest).bit_length(), _LARGEST_MEMORY)
         reading = Reading(
             batch,
             self._vocabulary.labels(batch.names),
