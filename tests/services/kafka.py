@@ -21,7 +21,7 @@ from pathlib import Path
 import pyspark
 
 from tests.services.missing import missing
-from tidings.matching.cache_folder import cache_folder
+from tidings.kernels.cache_folder import cache_folder
 
 _KAFKA = "3.9.2"
 _CLUSTER = "MkU3OEVBNTcwNTJENDM2Qg"  # any id will do

@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 import numpy.typing as npt
 
-from tidings.matching.compiled import kernel
+from tidings.kernels.compiled import kernel
 
 _TRIES = 5
 

@@ -1,1 +1,3 @@
-"""XML documents and paths over them. So far the language of paths, a subset of XPath 1.0."""
+"""XML documents and many paths at once: documents as flat arrays, and an index of XPath filters over them.
+
+In: the texts of paths and the bytes of documents. Out: for each document, the numbers of the paths that hold."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tidings.matching.compiled import inlined
+from tidings.kernels.compiled import inlined
 
 _PLACES = np.zeros(67, np.int64)  # maps a power of two modulo 67 to its exponent: all 64 differ
 _PLACES[[pow(2, exponent, 67) for exponent in range(64)]] = np.arange(64)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tidings.matching.compiled import kernel
+from tidings.kernels.compiled import kernel
 from tidings.matching.ragged import Integers
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from tidings.bench.grid import UNBOUND, Grid
 from tidings.bench.results import Counts
-from tidings.matching.compiled import inlined, kernel
+from tidings.kernels.compiled import inlined, kernel
 
 _RING = 1 << 24
 

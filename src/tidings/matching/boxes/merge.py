@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tidings.kernels.compiled import kernel
 from tidings.matching.boxes.box import POINT_ROLES, Axis
 from tidings.matching.boxes.box_table import ON_AXIS, PAIRED, POINTING, WITH_CONSTANTS, BoxTable
 from tidings.matching.boxes.dimension import OPEN, Dimension, Ordinals, are_points
-from tidings.matching.compiled import kernel
 from tidings.matching.index.access import MIXED
 from tidings.matching.index.residual_sets import expanded
 from tidings.matching.ragged import joined_offsets, offsets_of, owners, places

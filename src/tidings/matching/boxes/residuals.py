@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tidings.kernels.compiled import inlined, kernel
 from tidings.language.relations import GREATER, LESS, SAME
 from tidings.matching.boxes.box_table import (
     CIRCLE,
@@ -26,7 +27,6 @@ from tidings.matching.boxes.box_table import (
 )
 from tidings.matching.boxes.event_table import SEVERAL
 from tidings.matching.boxes.second_look import second_look
-from tidings.matching.compiled import inlined, kernel
 from tidings.schema.region import distance, is_inside
 
 # A verdict is NO, or YES with pending work: ASK for a second look at the event's values (`second_look`), CHECK for a

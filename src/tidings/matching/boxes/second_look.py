@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from tidings.kernels.compiled import kernel
 from tidings.language.relations import GREATER, LESS, SAME, UNRELATED
 from tidings.matching.boxes.box_table import HAS_ALL, IN_RANGES, RELATED
-from tidings.matching.compiled import kernel
 
 _LEFT, _RIGHT, _PAIR, _BITS, _DONE = range(5)  # columns of an edge
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tidings.kernels.compiled import inlined
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.dimension import OPEN
-from tidings.matching.compiled import inlined
 from tidings.matching.hash_table import grouped
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 from tidings.matching.ragged import offsets_of

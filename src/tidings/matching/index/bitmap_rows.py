@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tidings.kernels.compiled import inlined, kernel
 from tidings.matching.bits import trailing_zeros
-from tidings.matching.compiled import inlined, kernel
 
 
 @inlined

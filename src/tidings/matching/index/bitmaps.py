@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tidings.kernels.compiled import inlined, kernel
 from tidings.matching.boxes.dimension import OPEN
-from tidings.matching.compiled import inlined, kernel
 from tidings.matching.index.access import MIXED, ROWS
 from tidings.matching.index.thresholds import Thresholds
 from tidings.matching.ragged import offsets_of

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from tidings.kernels.compiled import inlined, kernel
 from tidings.language.relations import GREATER, LESS, SAME
 from tidings.matching.bits import trailing_zeros
 from tidings.matching.boxes.box_table import LINEAR, RELATED
 from tidings.matching.boxes.event_table import SEVERAL as SEVERAL_RELATIONS
 from tidings.matching.boxes.residuals import ASK, CHECK, NO, YES, inside, verdict_of
-from tidings.matching.compiled import inlined, kernel
 from tidings.matching.index.access import MIXED
 from tidings.matching.index.bitmaps import Bitmaps
 from tidings.matching.index.index import Index

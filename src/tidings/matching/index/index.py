@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tidings.kernels.compiled import kernel
 from tidings.matching.boxes.box_table import BoxTable
-from tidings.matching.compiled import kernel
 from tidings.matching.hash_table import grouped
 from tidings.matching.index.access import BOUND, MIXED, UPPER, Group, choose_groups, mix, spread
 from tidings.matching.index.bitmaps import Bitmaps, make_bitmaps

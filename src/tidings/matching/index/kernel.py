@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from tidings.kernels.compiled import inlined, kernel
 from tidings.language.relations import GREATER, LESS, SAME
 from tidings.matching.boxes.box_table import IN_RANGES, LINEAR, RELATED
 from tidings.matching.boxes.event_table import SEVERAL
 from tidings.matching.boxes.residuals import ASK, CHECK, NO, YES, inside, verdict_of
 from tidings.matching.boxes.second_look import second_look
-from tidings.matching.compiled import inlined, kernel
 from tidings.matching.index.access import ALL, BOTH, BOUND, LOWER, MIXED, PREFIX, SUFFIX, UPPER, mix, spread
 from tidings.matching.index.bitmap_rows import intersect_rows, next_candidate
 from tidings.matching.index.slices import copy, copy_inside, copy_inside_both, first_above, places_inside, within

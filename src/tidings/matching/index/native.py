@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
+from tidings.kernels.compiled import inlined, kernel
 from tidings.matching.boxes.choices import Choices, no_choices
 from tidings.matching.boxes.dimension import UNBOUND
 from tidings.matching.boxes.event_table import EventTable
-from tidings.matching.compiled import inlined, kernel
 from tidings.matching.index.bitmaps import Bitmaps
 from tidings.matching.index.index import Index
 from tidings.matching.index.kernel import OPEN_MATCHES, find_matches, tidy

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tidings.kernels.compiled import inlined
 from tidings.matching.boxes.dimension import OPEN
-from tidings.matching.compiled import inlined
 
 
 @inlined

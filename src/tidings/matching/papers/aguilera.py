@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from tidings.kernels.compiled import kernel
 from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.dimension import OPEN
-from tidings.matching.compiled import kernel
 from tidings.matching.papers.indexed import IndexedMatcher, Integers, Ordinals
 from tidings.matching.ragged import owners
 

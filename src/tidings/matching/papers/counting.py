@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from tidings.kernels.compiled import kernel
 from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
-from tidings.matching.compiled import kernel
 from tidings.matching.papers.indexed import FULL, IndexedMatcher, Integers, Ordinals
 from tidings.matching.papers.predicate_clusters import count_hits, predicate_clusters, take_back
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tidings.kernels.compiled import kernel
 from tidings.matching.boxes.box_table import BoxTable
-from tidings.matching.compiled import kernel
 from tidings.matching.hash_table import grouped, mixed
 from tidings.matching.papers.indexed import Integers, Ordinals
 from tidings.matching.papers.sides import by_selectivity, equalities

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from tidings.errors import MatchingError
+from tidings.kernels.compiled import kernel
 from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
-from tidings.matching.compiled import kernel
 from tidings.matching.papers.gough_tree import GoughTree, GrowingTree
 from tidings.matching.papers.indexed import IndexedMatcher, Integers, Ordinals
 from tidings.matching.ragged import owners

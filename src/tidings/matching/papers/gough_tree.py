@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from tidings.kernels.compiled import kernel
 from tidings.matching.boxes.dimension import OPEN
-from tidings.matching.compiled import kernel
 from tidings.matching.papers.indexed import Integers, Ordinals
 
 

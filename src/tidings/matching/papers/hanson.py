@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tidings.kernels.compiled import kernel
 from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
-from tidings.matching.compiled import kernel
 from tidings.matching.papers.indexed import FULL, IndexedMatcher, Integers, Ordinals
 from tidings.matching.papers.interval_trees import interval_trees
 from tidings.matching.papers.sides import by_selectivity, sides_tested

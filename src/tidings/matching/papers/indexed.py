@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from tidings.errors import MatchingError
 from tidings.events import EventBatch
+from tidings.kernels.compiled import kernel
 from tidings.language import Filter, Subscription
 from tidings.matching.algorithm import Algorithm, Cost, Matches
 from tidings.matching.boxes.box import Box, boxes_of
@@ -22,7 +23,6 @@ from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.choices import choices_of
 from tidings.matching.boxes.event_table import EventTable
 from tidings.matching.boxes.residuals import inside, settle
-from tidings.matching.compiled import kernel
 from tidings.matching.verified import verified
 from tidings.schema.catalog import Catalog
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tidings.kernels.compiled import kernel
 from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.dimension import OPEN
-from tidings.matching.compiled import kernel
 from tidings.matching.papers.event_type_parts import COMMON, EventTypeParts
 from tidings.matching.papers.indexed import IndexedMatcher, Integers, Ordinals
 from tidings.matching.ragged import owners

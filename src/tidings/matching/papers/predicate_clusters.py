@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tidings.kernels.compiled import kernel
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.dimension import OPEN
-from tidings.matching.compiled import kernel
 from tidings.matching.papers.indexed import FULL, Integers, Ordinals
 from tidings.matching.papers.sides import equalities
 from tidings.matching.ragged import owners

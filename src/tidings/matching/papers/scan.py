@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tidings.kernels.compiled import kernel
 from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
-from tidings.matching.compiled import kernel
 from tidings.matching.papers.indexed import IndexedMatcher, Integers, Ordinals
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tidings.kernels.compiled import kernel
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.dimension import OPEN
-from tidings.matching.compiled import kernel
 from tidings.matching.ragged import Integers, owners
 
 

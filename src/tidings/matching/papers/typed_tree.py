@@ -22,11 +22,11 @@ import numpy as np
 
 from tidings.errors import MatchingError, one_of
 from tidings.events import EventBatch
+from tidings.kernels.compiled import kernel
 from tidings.matching.algorithm import Cost
 from tidings.matching.bits import trailing_zeros
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.event_table import EventTable
-from tidings.matching.compiled import kernel
 from tidings.matching.papers.event_type_parts import COMMON, EventTypeParts
 from tidings.matching.papers.indexed import IndexedMatcher, Integers, Ordinals
 from tidings.matching.papers.references import WORD, AttributeNode, Forest, attribute_node, leave, meet

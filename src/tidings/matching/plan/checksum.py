@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tidings.matching.compiled import kernel
+from tidings.kernels.compiled import kernel
 
 
 def checksum_of(data: npt.NDArray[np.uint8]) -> str:

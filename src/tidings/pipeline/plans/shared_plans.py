@@ -25,7 +25,7 @@ from zlib import crc32
 import msgspec
 import numpy as np
 
-from tidings.matching.cache_folder import private_folder
+from tidings.kernels.cache_folder import private_folder
 from tidings.matching.plan.checksum import checksum_of
 from tidings.matching.plan.saved_files import UnusablePlan
 from tidings.pipeline.plans.plans import POINTER, Plans, Published, later_version, read_pointer, written_pointer

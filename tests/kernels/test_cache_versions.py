@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tidings.matching.cache_versions import KEPT, claimed_folder
+from tidings.kernels.cache_versions import KEPT, claimed_folder
 
 DAY = 86_400
-CLAIM = "from tidings.matching.cache_versions import claimed_folder; print(claimed_folder('kernels', 'v0'), flush=True)"
+CLAIM = "from tidings.kernels.cache_versions import claimed_folder; print(claimed_folder('kernels', 'v0'), flush=True)"
 
 
 @pytest.fixture

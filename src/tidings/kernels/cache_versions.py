@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from tidings.matching.cache_folder import private_folder
+from tidings.kernels.cache_folder import private_folder
 
 KEPT = 10  # folders that stay however old they are
 _UNUSED = 86_400  # seconds after which a folder beyond those is removed

@@ -7,7 +7,9 @@ process at a time write to it."""
 from __future__ import annotations
 
 import fcntl
+import functools
 import hashlib
+import inspect
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,12 +19,12 @@ from typing import Any, TypeVar
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 
-from tidings.matching.cache_folder import UnusableCache
-from tidings.matching.cache_versions import claimed_folder
+from tidings.kernels.cache_folder import UnusableCache
+from tidings.kernels.cache_versions import claimed_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
 _log = logging.getLogger(__name__)
-_HERE = Path(__file__).parent
+_TIDINGS = Path(__file__).parent.parent
 
 
 def kernel(function: F) -> F:
@@ -37,49 +39,60 @@ def inlined(function: F) -> F:
 
 def _compiled(function: F, inline: bool) -> F:
     compiled: Any = numba.njit(nogil=True, error_model="numpy", forceinline=inline)(function)
-    if _cache.folder is not None and hasattr(compiled, "enable_caching"):  # false if compilation is disabled in numba
+    room = _room(inspect.getfile(function))
+    if room.folder is not None and hasattr(compiled, "enable_caching"):  # false if compilation is disabled in numba
         try:
             cache = _KernelCache(function)
         except (OSError, RuntimeError) as problem:
-            _cache.give_up(str(problem))
+            room.give_up(str(problem))
         else:
-            if Path(cache.cache_path).is_relative_to(_cache.folder):
+            if Path(cache.cache_path).is_relative_to(room.folder):
                 compiled._cache = cache
             else:
-                _cache.give_up("NUMBA_CACHE_LOCATOR_CLASSES names another place")
+                room.give_up("NUMBA_CACHE_LOCATOR_CLASSES names another place")
     made: F = compiled
     return made
 
 
-class _Cache:
-    """Where this process caches kernels; without a folder, it compiles them in memory."""
+class _Room:
+    """Where this process caches the kernels of a room; without a folder, it compiles them in memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.sources = _TIDINGS / name
         self.folder: Path | None = None
         try:
-            self.folder = claimed_folder("numba", _version())
+            self.folder = claimed_folder(f"{name}-numba", self._version())
         except (UnusableCache, OSError) as problem:
-            self._warn(str(problem))
+            _warn(str(problem))
+
+    def _version(self) -> str:
+        """A hash of all the room's sources: numba does not notice changes to kernels inlined into others."""
+        mark = hashlib.sha256(numba.__version__.encode())
+        for path in sorted(self.sources.rglob("*.py")):
+            mark.update(path.read_bytes())
+        return mark.hexdigest()[:16]
 
     def give_up(self, reason: str) -> None:
         """Disables the cache; warns the first time."""
         if self.folder is not None:
             self.folder = None
-            self._warn(reason)
-
-    def _warn(self, reason: str) -> None:
-        _log.warning("kernels are compiled again in each process, since they cannot be cached: %s", reason)
+            _warn(reason)
 
 
-def _version() -> str:
-    """A hash of all kernels' sources: numba does not notice changes to kernels inlined into others."""
-    mark = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(_HERE.rglob("*.py")):
-        mark.update(path.read_bytes())
-    return mark.hexdigest()[:16]
+@functools.cache
+def _warn(reason: str) -> None:
+    """Once a process, however many rooms cannot be cached for this reason."""
+    _log.warning("kernels are compiled again in each process, since they cannot be cached: %s", reason)
 
 
-_cache = _Cache()
+@functools.cache
+def _cached(name: str) -> _Room:
+    return _Room(name)
+
+
+def _room(file: str) -> _Room:
+    """Kernels outside these rooms, such as those of benchmarks, are cached beside those of matching."""
+    return _cached("documents" if Path(file).is_relative_to(_TIDINGS / "documents") else "matching")
 
 
 @contextmanager
@@ -91,16 +104,17 @@ def _one_writer(folder: Path) -> Iterator[None]:
 
 
 class _Locator(UserProvidedCacheLocator):
-    """Our own folder, regardless of numba's settings at import time. The folder's name vouches for the sources in this
-    package, so their path and time of change do not matter: all installations of a version share its kernels."""
+    """Our own folder, regardless of numba's settings at import time. The folder's name vouches for the sources of its
+    room, so their path and time of change do not matter: all installations of a version share its kernels."""
 
     def __init__(self, function: Any, file: str) -> None:
         super().__init__(function, file)
-        assert _cache.folder is not None
+        room = _room(file)
+        assert room.folder is not None
         folder = Path(file).parent
-        self._vouched_for = folder.is_relative_to(_HERE)
-        below = "-".join(folder.relative_to(_HERE.parent).parts) if self._vouched_for else None
-        self._cache_path = str(_cache.folder / (below or self.get_suitable_cache_subpath(file)))
+        self._vouched_for = folder.is_relative_to(room.sources)
+        below = "-".join(folder.relative_to(_TIDINGS).parts) if self._vouched_for else None
+        self._cache_path = str(room.folder / (below or self.get_suitable_cache_subpath(file)))
 
     def get_source_stamp(self) -> Any:
         return "" if self._vouched_for else super().get_source_stamp()
@@ -133,10 +147,11 @@ class _KernelCache(FunctionCache):
         self._alone(lambda: super(_KernelCache, self).save_overload(signature, compiled))
 
     def _alone(self, write: Callable[[], None]) -> None:
-        if _cache.folder is None:
+        room = _room(inspect.getfile(self._py_func))
+        if room.folder is None:
             return
         try:
-            with _one_writer(_cache.folder):
+            with _one_writer(room.folder):
                 write()
         except OSError as problem:
-            _cache.give_up(str(problem))
+            room.give_up(str(problem))

@@ -12,7 +12,7 @@ import pytest
 PROGRAM = """
 import sys
 from pathlib import Path
-from tidings.matching.compiled import kernel
+from tidings.kernels.compiled import kernel
 
 @kernel
 def increased(number):

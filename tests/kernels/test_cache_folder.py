@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tidings.matching.cache_folder import UnusableCache, private_folder
+from tidings.kernels.cache_folder import UnusableCache, private_folder
 
 SOMEBODY = 12_345  # a user id that is not ours
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")

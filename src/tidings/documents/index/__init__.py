@@ -1,0 +1,1 @@
+"""Many paths against a batch of documents: paths in, the numbers of those that hold out."""

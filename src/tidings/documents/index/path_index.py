@@ -1,0 +1,96 @@
+"""The index: paths by number, added and withdrawn at any time, matched with batches of documents.
+
+Paths that were added since the last batch become a small segment; a segment that is not much smaller than the one
+before it is merged with it. So there are few segments, and each path is merged a few times."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.documents.batch import DocumentBatch
+from tidings.documents.errors import PathNumberTaken, UnknownPathNumber
+from tidings.documents.index.automaton import AutomatonLimits
+from tidings.documents.index.matcher import SMALL, Reading, SegmentMatcher
+from tidings.documents.index.program import Program
+from tidings.documents.index.segment import Record, Segment, recorded
+from tidings.documents.index.vocabulary import Vocabulary
+from tidings.documents.path.tree import Path
+
+_OPERATIONS = 64  # of a path: each may be remembered at each node of a document
+_LARGEST_MEMORY = 1 << 22
+_MERGED = 2  # a segment less than so many times as large as the next is merged with it
+
+
+class PathIndex:
+    def __init__(self, limits: AutomatonLimits | None = None, small: int = SMALL) -> None:
+        """Segments of fewer than `small` paths have no automaton."""
+        self._limits, self._small = limits or AutomatonLimits(), small
+        self._vocabulary = Vocabulary()
+        self._program = Program(self._vocabulary)
+        self._matchers: list[SegmentMatcher] = []  # from large to small
+        self._fresh: dict[int, Record] = {}
+
+    def __len__(self) -> int:
+        return len(self._fresh) + sum(len(matcher.segment) for matcher in self._matchers)
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._fresh or any(matcher.segment.has(number) for matcher in self._matchers)
+
+    @property
+    def states(self) -> int:
+        """Of all automata, as far as documents have needed them."""
+        return sum(matcher.states for matcher in self._matchers)
+
+    def add(self, number: int, path: Path) -> None:
+        """Raises PathNumberTaken."""
+        if number in self:
+            raise PathNumberTaken(number)
+        self._fresh[number] = recorded(path, self._vocabulary, self._program)
+
+    def remove(self, number: int) -> None:
+        """Raises UnknownPathNumber."""
+        if self._fresh.pop(number, None) is not None:
+            return
+        for place, matcher in enumerate(self._matchers):
+            segment = matcher.segment
+            if segment.has(number):
+                segment.withdraw(number)
+                if len(segment) < segment.withdrawn:
+                    self._matchers[place : place + 1] = [self._made(Segment.merged([segment]))] if len(segment) else []
+                return
+        raise UnknownPathNumber(number)
+
+    def match(self, batch: DocumentBatch) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Offsets and numbers: for document i, paths numbers[offsets[i]:offsets[i + 1]] hold, in no certain order."""
+        self._settle()
+        program = self._program.arrays()
+        largest = int(np.diff(batch.offsets).max(initial=0)) if len(program.kind) else 0
+        size = min(1 << (_OPERATIONS * largest).bit_length(), _LARGEST_MEMORY)
+        reading = Reading(
+            batch,
+            self._vocabulary.labels(batch.names),
+            program,
+            np.zeros(size, np.int64),
+            np.empty(size, np.int32),
+            len(self._vocabulary),
+        )
+        rows = [matcher.match(reading) for matcher in self._matchers]
+        parts = [row[document] for document in range(len(batch)) for row in rows]
+        lengths = np.array([len(part) for part in parts], np.int64).reshape(len(batch), len(rows)).sum(1)
+        offsets = np.zeros(len(batch) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        return offsets, np.concatenate([np.zeros(0, np.int64), *parts])
+
+    def _settle(self) -> None:
+        if self._fresh:
+            self._matchers.append(self._made(Segment.of_records(self._fresh)))
+            self._fresh = {}
+        while len(self._matchers) > 1:
+            before, last = (matcher.segment for matcher in self._matchers[-2:])
+            if len(before) >= _MERGED * len(last):
+                break
+            self._matchers[-2:] = [self._made(Segment.merged([before, last]))]
+
+    def _made(self, segment: Segment) -> SegmentMatcher:
+        return SegmentMatcher(segment, self._limits, self._small)

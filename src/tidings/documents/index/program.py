@@ -1,0 +1,138 @@
+"""Tests as operations in arrays, each distinct one once. `evaluate` runs them.
+
+| operation | fields | gives |
+|---|---|---|
+| ACCEPT | | the node |
+| AND, OR, NOT | first, second | a node or none |
+| STEP | axis, label, the test of the step (first) or -1, what follows (second) | a node that the rest leads to |
+| FIRST | the steps (first), a comparison (second), whether it holds for no node (flag) | as contains and starts-with |
+| TEXT…, NUMBER…, CONTAINS, STARTS | literal (first) or number | the node, if its text compares so |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, assert_never
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.documents.index.vocabulary import Vocabulary
+from tidings.documents.path.numbers import number_of
+from tidings.documents.path.tree import And, Comparison, Exists, Not, Or, Step, StringTest, Test
+
+ACCEPT, AND, OR, NOT, CHILD, DESCENDANT, FIRST, TEXT_EQUAL, TEXT_UNEQUAL, CONTAINS, STARTS = range(11)
+EQUAL, UNEQUAL, LESS, AT_MOST, MORE, AT_LEAST = range(11, 17)
+_NUMBERS = {"=": EQUAL, "!=": UNEQUAL, "<": LESS, "<=": AT_MOST, ">": MORE, ">=": AT_LEAST}
+NOTHING = -1
+
+
+class Operation(NamedTuple):
+    kind: int
+    first: int = NOTHING
+    second: int = NOTHING
+    label: int = NOTHING
+    flag: int = 0  # of steps: any node will do; of FIRST: it holds for no node
+    number: float = 0.0
+
+
+class Arrays(NamedTuple):
+    kind: npt.NDArray[np.int8]
+    first: npt.NDArray[np.int32]
+    second: npt.NDArray[np.int32]
+    label: npt.NDArray[np.int32]
+    flag: npt.NDArray[np.int8]
+    number: npt.NDArray[np.float64]
+    literal_offsets: npt.NDArray[np.int64]
+    literals: npt.NDArray[np.uint8]
+
+
+class Program:
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._numbers: dict[Operation, int] = {}
+        self._literals: dict[bytes, int] = {}
+        self._arrays: Arrays | None = None
+
+    def arrays(self) -> Arrays:
+        if self._arrays is None:
+            kind, first, second, label, flag, number = zip(*self._numbers, strict=True) if self._numbers else [()] * 6
+            offsets = np.zeros(len(self._literals) + 1, np.int64)
+            np.cumsum([len(literal) for literal in self._literals], out=offsets[1:])
+            self._arrays = Arrays(
+                np.array(kind, np.int8),
+                np.array(first, np.int32),
+                np.array(second, np.int32),
+                np.array(label, np.int32),
+                np.array(flag, np.int8),
+                np.array(number, np.float64),
+                offsets,
+                np.frombuffer(b"".join(self._literals), np.uint8),
+            )
+        return self._arrays
+
+    def rest(self, tests: Iterable[Test], steps: Sequence[Step]) -> int:
+        """What is left to do at a node: all these tests hold, and the steps lead on from it."""
+        parts = [self._test(test) for test in tests]
+        if steps:
+            parts.append(self._steps(steps, self._add(Operation(ACCEPT)), True))
+        return self._joined(AND, parts)
+
+    def _add(self, operation: Operation) -> int:
+        known = len(self._numbers)
+        number = self._numbers.setdefault(operation, known)
+        if number == known:
+            self._arrays = None
+        return number
+
+    def _joined(self, kind: int, parts: Sequence[int]) -> int:
+        if not parts:
+            return NOTHING
+        made = parts[-1]
+        for part in reversed(parts[:-1]):
+            made = self._add(Operation(kind, part, made))
+        return made
+
+    def _steps(self, steps: Sequence[Step], last: int, any_node: bool) -> int:
+        made = last
+        for step in reversed(steps):
+            tests = self._joined(AND, [self._test(test) for test in step.tests])
+            kind = CHILD if step.axis == "child" else DESCENDANT
+            made = self._add(Operation(kind, tests, made, self._vocabulary.label(step.node), int(any_node)))
+        return made
+
+    def _test(self, test: Test) -> int:
+        match test:
+            case Exists(steps):
+                return self._steps(steps, self._add(Operation(ACCEPT)), True)
+            case Comparison(steps, operator, literal):
+                return self._steps(steps, self._comparison(operator, literal), True)
+            case StringTest(function, steps, text):
+                compared = self._add(Operation(CONTAINS if function == "contains" else STARTS, self._literal(text)))
+                if not steps:
+                    return compared
+                found = self._steps(steps, self._add(Operation(ACCEPT)), False)
+                return self._add(Operation(FIRST, found, compared, flag=int(not text)))
+            case And(terms):
+                return self._joined(AND, [self._test(term) for term in terms])
+            case Or(terms):
+                return self._joined(OR, [self._test(term) for term in terms])
+            case Not(term):
+                return self._add(Operation(NOT, self._test(term)))
+            case _:
+                assert_never(test)
+
+    def _comparison(self, operator: str, literal: str | float) -> int:
+        if isinstance(literal, str) and operator in ("=", "!="):
+            return self._add(Operation(TEXT_EQUAL if operator == "=" else TEXT_UNEQUAL, self._literal(literal)))
+        number = number_of(literal) if isinstance(literal, str) else literal
+        if number is None:  # never true: nothing is less than itself, and NaN is not equal to any number
+            return self._add(Operation(NOT, self._add(Operation(ACCEPT))))
+        return self._add(Operation(_NUMBERS[operator], number=number))
+
+    def _literal(self, text: str) -> int:
+        known = len(self._literals)
+        number = self._literals.setdefault(text.encode(), known)
+        if number == known:
+            self._arrays = None
+        return number

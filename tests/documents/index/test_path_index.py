@@ -1,0 +1,135 @@
+"""The index against libxml2, path by path: every path of the subset, also after additions and withdrawals."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from tests.documents.path.strategies import paths
+from tests.documents.strategies import documents
+from tests.documents.test_batch import PARSER
+from tidings.documents.batch import read_documents
+from tidings.documents.errors import PathNumberTaken, UnknownPathNumber
+from tidings.documents.index.path_index import PathIndex
+from tidings.documents.path.parser import parse_path
+from tidings.documents.path.printer import path_text
+
+
+def naive(numbered, document):
+    root = etree.fromstring(document, PARSER)
+    return {
+        number
+        for number, path in numbered.items()
+        if etree.XPath(f"boolean({path_text(path)})", namespaces={"n": "urn:n"})(root)
+    }
+
+
+def matched(index, given_documents):
+    offsets, numbers = index.match(read_documents(given_documents))
+    rows = [numbers[start:stop].tolist() for start, stop in pairwise(offsets)]
+    assert all(len(set(row)) == len(row) for row in rows)
+    return [set(row) for row in rows]
+
+
+def filled(texts):
+    index = PathIndex()
+    for number, text in enumerate(texts):
+        index.add(number, parse_path(text, {"n": "urn:n"}))
+    return index
+
+
+@settings(max_examples=120)
+@given(
+    given_paths=st.lists(paths, min_size=1, max_size=12), given_documents=st.lists(documents, min_size=1, max_size=3)
+)
+def test_random_paths_hold_where_libxml2_says_so(given_paths, given_documents):
+    index = PathIndex()
+    for number, path in enumerate(given_paths):
+        index.add(number, path)
+    numbered = dict(enumerate(given_paths))
+    assert matched(index, given_documents) == [naive(numbered, document) for document in given_documents]
+
+
+@settings(max_examples=40)
+@given(
+    changes=st.lists(st.lists(st.tuples(st.integers(0, 9), paths), max_size=5), min_size=2, max_size=5),
+    document=documents,
+)
+def test_additions_and_withdrawals(changes, document):
+    index, numbered = PathIndex(), {}
+    for group in changes:
+        for number, path in group:
+            if number in numbered:
+                index.remove(number)
+                del numbered[number]
+            else:
+                index.add(number, path)
+                numbered[number] = path
+        assert matched(index, [document]) == [naive(numbered, document)]
+        assert len(index) == len(numbered)
+
+
+@pytest.mark.parametrize(
+    ("path", "held"),
+    [
+        ("/a//b", True),
+        ("//b/a", False),
+        ("//a/b[c]/@k", True),
+        ("//@k[. = 'v']", True),
+        ("//b[contains(c, '2')]", False),  # the first c alone
+        ("//b[c[contains(., '2')]]", True),
+        ("//b[.//d != 'x']", False),
+        ("//b[starts-with(z, '')]", True),
+        ("//b[c = 1.0]", True),
+        ("//b[c = '1.0']", False),
+        ("//b[c < 'x']", False),
+        ("//text()[. = '2']", True),
+        ("//b[a/c or not(a)]", True),
+    ],
+)
+def test_meaning(path, held):
+    document = b"<a><b k='v'><c>1</c><c>2</c></b></a>"
+    assert matched(filled([path]), [document]) == [{0} if held else set()]
+    assert naive({0: parse_path(path)}, document) == ({0} if held else set())
+
+
+def test_a_namespace_that_no_path_speaks_of_is_not_none():
+    assert matched(filled(["/a/b", "/*", "//n:b"]), [b"<a xmlns='urn:d'><b/></a>"]) == [{1}]
+
+
+def test_the_first_node_is_the_first_in_the_document():
+    """Of `.//a/b` that is a b within an inner a, which a search step by step would find later."""
+    document = b"<r><a><x><a><b>1</b></a></x><b>2</b></a></r>"
+    assert matched(filled(["/r[contains(.//a/b, '1')]", "/r[contains(.//a/b, '2')]"]), [document]) == [{0}]
+
+
+def test_chains_of_descendants_do_not_take_exponential_time():
+    depth = 90
+    document = b"<a>" * depth + b"</a>" * depth
+    wanted = "//a[" + ".//a" + "//a" * 18 + " = 'x']"
+    assert matched(filled([wanted, "//a[" + ".//a" + "//a" * 18 + "]"]), [document]) == [{1}]
+
+
+def test_numbers_are_taken_once_and_known():
+    index = filled(["//a"])
+    with pytest.raises(PathNumberTaken):
+        index.add(0, parse_path("//b"))
+    index.match(read_documents([b"<a/>"]))
+    with pytest.raises(PathNumberTaken):
+        index.add(0, parse_path("//b"))
+    index.remove(0)
+    with pytest.raises(UnknownPathNumber):
+        index.remove(0)
+    index.add(0, parse_path("//b"))
+    assert matched(index, [b"<a/>", b"<b/>"]) == [set(), {0}]
+
+
+def test_no_paths_and_no_documents():
+    assert matched(PathIndex(), [b"<a/>"]) == [set()]
+    offsets, numbers = filled(["//a"]).match(read_documents([]))
+    assert offsets.tolist() == [0]
+    assert numbers.dtype == np.int64
+    assert len(numbers) == 0
