@@ -72,6 +72,21 @@ def test_one_event_in_three_forms() -> None:
     assert Seen(made.html).links == [LINK]
 
 
+def test_a_detection_lists_its_events() -> None:
+    times = ("2026-05-01T09:55:00Z", "2026-05-01T10:00:00Z")
+    parts = [{"id": f"e{n}<b>", "source": "site-a", "time": time} for n, time in enumerate(times)]
+    found = {"key": [], "time": times[1], "events": parts}
+    owed = Owed("1", 1, event(), MATCHED, detection=found)
+    told = mail_of(OutgoingDelivery("1", "s1", "ann", "[price > 3] before [price < 3] within 1 h", (owed,)), LINK)
+    assert told.subject == "Tidings: car, last of 2 events for s1"
+    assert "A pattern was detected by s1." in told.plain
+    assert "Your composite: [price > 3] before" in told.plain
+    assert "    1. 2026-05-01T09:55:00Z: event e0<b> from site-a\n    2. 2026-05-01T10:00:00Z: event e1" in told.plain
+    assert "<li>2026-05-01T09:55:00Z: event e0&lt;b&gt; from site-a</li>" in told.html
+    silent = Owed("1", 1, event({}, []), MATCHED, detection=found | {"events": []})
+    assert "nothing happened" in mail_of(OutgoingDelivery("1", "s1", "ann", "absent(…)", (silent,)), LINK).subject
+
+
 def test_a_declared_headline_is_the_title() -> None:
     story = Owed("1.s1", 1, event({"title": "Mini\r\nfound", "price": 3}), MATCHED, "title")
     told = mail_of(OutgoingDelivery("1.s1", "s1", "ann", "price < 1300", (story,)), LINK)

@@ -6,12 +6,18 @@ import pytest
 
 from tests.service.conftest import Service, car, on_sqlite
 from tests.service.pages.visitor import Visitor
+from tidings.composite.detector import Entry, Key
+from tidings.composite.stored import dump_entry, dump_key
 from tidings.language.composites import parse
 from tidings.schema import Instant
 from tidings.service.pages.forms.composite_builder import Builder
 from tidings.service.pages.forms.form import Form
 from tidings.service.pages.forms.form_proof import PROOF_HEADER
 from tidings.service.pages.parts.timeline import detection_picture, picture
+from tidings.store.journal.entries import Constituent
+from tidings.store.notifications.detections import CompositeBatch, Detected
+from tidings.store.notifications.progress import COMPOSITES
+from tidings.store.notifications.waiting import State
 
 MINE, NEW = "/pages/subscriptions", "/pages/composites/new"
 PAIR = "[brand = mini] before [year < 1950] within 10 min"
@@ -85,6 +91,43 @@ def test_the_whole_life_of_a_composite(service: Service, ann: Visitor) -> None:
     ann.submit(f"{MINE}/{id}/edit", text="[brand = mini] before [year < 1950]")
     assert ann.page.status_code == 422
     assert "'before' needs a frame of time" in ann.text
+
+
+def test_a_detection_is_shown_with_its_events(service: Service, ann: Visitor) -> None:
+    now = service.store.clock.now()
+    ann.get(NEW)
+    ann.submit(NEW, text=PAIR)
+    id = ann.page.url.path.rpartition("/")[2]
+    span = service.store.subscription(id).span
+    assert span is not None
+    events = []
+    for name, seconds, values in (("one", 320, {}), ("two", 0, {"brand": "opel", "year": 1940})):
+        time = Instant(now - seconds * 1_000_000)
+        posted = service.client.post("/v1/events", json=car(name, **values) | {"time": str(time)})
+        events.append(Constituent(int(time), "", name, posted.json()["position"]))
+    found = Detected(id, "ann", span, ("x",), tuple(events), int(now))
+    assert service.store.begin_composites()
+    first = service.store.committed(COMPOSITES) + 1
+    entry = dump_entry(
+        Entry(None, [None, None, [[], [[[[int(now), int(now), ["e"], None], 0, None]], []], [], {}, [], []]])
+    )
+    state = State(dump_key(Key(str(span))), 0, None, entry)
+    silent = Detected(id, "ann", span, ("y",), (), int(now))
+    batch = CompositeBatch(first, service.store.tail(), None, [found, silent], [state])
+    assert service.store.commit_detections(batch) == 2
+    ann.get(f"{MINE}/{id}")
+    assert "2 events within 5 min 20 s" in ann.text
+    assert len(ann.tree.xpath("//figure[@class='detection']//circle")) == 2
+    assert "1940" in ann.text
+    assert "Why?" not in ann.text
+    assert "2 events within" in _piece(ann, f"{MINE}/{id}/newer?after=0")
+    ann.get(f"/pages/events/{events[1].position}")
+    assert "before" in ann.text, "the composite that found it"
+    assert "Why?" not in ann.text
+    assert ann.get(f"{MINE}/{id}/why/{events[1].position}").status_code == 404
+    assert "found by" in _piece(ann, "/")
+    told = _piece(ann, f"{MINE}/{id}/waiting")
+    assert told.startswith("Waiting for [year < 1950]; 1 partial match; it expires in"), "read from the query's state"
 
 
 def _piece(visitor: Visitor, path: str) -> str:

@@ -50,6 +50,7 @@ class _Told:
     matched_at: str
     rows: tuple[tuple[str, str], ...]
     more: int  # attributes that are not shown
+    events: tuple[str, ...]  # of a detection
 
 
 _TEMPLATE = """\
@@ -59,7 +60,7 @@ _TEMPLATE = """\
 {%- block plain -%}
 {{ heading }}
 
-Your filter: {{ filter }}
+Your {{ kind }}: {{ filter }}
 {% for one in told %}
 
 {{ one.title }}
@@ -69,6 +70,9 @@ Your filter: {{ filter }}
 {% if one.more %}
     … and {{ one.more }} more attributes
 {% endif %}
+{% for event in one.events %}
+    {{ loop.index }}. {{ event }}
+{% endfor %}
   {{ when(one) }}
 {% endfor %}
 {% if hidden %}
@@ -87,7 +91,7 @@ Unsubscribe: {{ unsubscribe }}
 <html lang="en"><head><meta charset="utf-8"><title>{{ heading }}</title></head>
 <body style="font-family: sans-serif">
 <p>{{ heading }}</p>
-<p>Your filter: <code>{{ filter }}</code></p>
+<p>Your {{ kind }}: <code>{{ filter }}</code></p>
 {% for one in told %}
 <h3>{{ one.title }}</h3>
 <table cellpadding="4">
@@ -98,6 +102,13 @@ Unsubscribe: {{ unsubscribe }}
 <tr><td colspan="2">… and {{ one.more }} more attributes</td></tr>
 {% endif %}
 </table>
+{% if one.events %}
+<ol>
+{% for event in one.events %}
+<li>{{ event }}</li>
+{% endfor %}
+</ol>
+{% endif %}
 <p><small>{{ when(one) }}</small></p>
 {% endfor %}
 {% if hidden %}
@@ -134,7 +145,8 @@ def mail_of(delivery: OutgoingDelivery, unsubscribe: str = "") -> Mail:
         "test": delivery.test,
         "subscription": subscription,
         "filter": one_line(delivery.filter, LONGEST_FILTER),
-        "heading": _heading(count, subscription, delivery.test),
+        "kind": "composite" if delivery.owed[0].detection is not None else "filter",
+        "heading": _heading(count, subscription, delivery),
         "reason": _reason(subscription, delivery),
         "unsubscribe": unsubscribe,
         "when": _when,
@@ -163,9 +175,11 @@ def _block(template: Template, name: str, known: Mapping[str, Any]) -> str:
     return "".join(template.blocks[name](template.new_context(dict(known))))
 
 
-def _heading(count: int, subscription: str, test: bool) -> str:
+def _heading(count: int, subscription: str, delivery: OutgoingDelivery) -> str:
     what = "An event matches" if count == 1 else f"{count} events match"
-    return f"{'A test: this is how it looks when something is found. ' if test else ''}{what} {subscription}."
+    if delivery.owed[0].detection is not None:
+        what = "A pattern was detected by" if count == 1 else f"{count} patterns were detected by"
+    return f"{'A test: this is how it looks when something is found. ' if delivery.test else ''}{what} {subscription}."
 
 
 def _reason(subscription: str, delivery: OutgoingDelivery) -> str:
@@ -187,16 +201,26 @@ def _told(owed: Owed) -> _Told:
     )
     types = one_line(", ".join(_texts(event.get("event_type", ()))), LONGEST_NAME) or "an event"
     headline = one_line(next(iter(_texts(attributes.get(owed.headline, ()))), ""), LONGEST_HEADLINE)
+    title = f"{headline} ({types})" if headline else types
+    events = () if owed.detection is None else tuple(owed.detection["events"])
+    if owed.detection is not None:  # the event is only its last one
+        title = f"{title}, last of {len(events)} events" if len(events) > 1 else title if events else "nothing happened"
     return _Told(
         types,
-        f"{headline} ({types})" if headline else types,
+        title,
         one_line(event.get("id", ""), LONGEST_NAME),
         one_line(event.get("source") or "", LONGEST_NAME),
         one_line(event.get("time") or "", LONGEST_NAME),
         str(owed.matched_at),
         rows,
         len(attributes) - len(rows),
+        tuple(_constituent(one) for one in events[:MOST_VALUES]),
     )
+
+
+def _constituent(event: Mapping[str, Any]) -> str:
+    source = f" from {event['source']}" if event.get("source") else ""
+    return one_line(f"{event['time']}: event {event['id']}{source}", LONGEST_VALUE)
 
 
 def _value(value: object) -> str:

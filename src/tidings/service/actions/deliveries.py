@@ -62,7 +62,9 @@ def _test_delivery(gateway: Gateway, owner: str, id: str) -> OutgoingDelivery:
     event = _any_event(catalog) if text is None else msgspec.json.decode(text)
     matched_at = store.clock.now() if newest is None else newest.stored
     name = f"test.{secrets.token_hex(8)}"
-    owed = Owed(name, 0, event, matched_at, declared_headline(event, catalog))
+    detected = None if newest is None else store.detections([newest.detection]).get(newest.detection)
+    detection = None if detected is None else detected.as_json()
+    owed = Owed(name, 0, event, matched_at, declared_headline(event, catalog), detection)
     return OutgoingDelivery(name, id, owner, filter, (owed,), True, called)
 
 

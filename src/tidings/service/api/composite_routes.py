@@ -118,7 +118,8 @@ async def test(request: Request, gateway: GatewayOf, caller: Calling, questions:
 async def waiting(id: str, gateway: GatewayOf, caller: Calling, questions: QuestionsOf) -> Response:
     """Explain what a composite waits for: its partial matches, what is missing, and when the oldest expires.
 
-    Computed from the stored events of its last frames, at most 200,000. A paused one waits for nothing.
+    Read from the state of the query that detects it; until that has come to it, computed from stored events. A paused
+    one waits for nothing.
     """
     standing = await subscriptions.own(gateway, caller.owner, id)
     found = await questions.waiting(caller.owner, standing)

@@ -15,7 +15,7 @@ class WebhookNotification(Shape, frozen=True):
     id: Annotated[str, Meta(description="The same in every attempt, and in every channel: drop repeated ids")]
     subscription: str
     sequence: Annotated[int, Meta(ge=0, description="Counts a subscription's notifications from 1; 0 in a test")]
-    filter: Annotated[str, Meta(description="The subscription's filter; empty if it was withdrawn")]
+    filter: Annotated[str, Meta(description="The subscription's filter or composite; empty if it was withdrawn")]
     matched_at: str
     event: dict[str, Any]
     subscription_name: str | UnsetType = UNSET

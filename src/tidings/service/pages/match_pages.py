@@ -18,6 +18,7 @@ from tidings.service.gateway import Gateway
 from tidings.service.pages.forms.composite_form import stored_pattern
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.parts.charts import spark
+from tidings.service.pages.parts.detections import shown_detections
 from tidings.service.pages.parts.render import render
 from tidings.service.pages.subscription_pages import DONE, MINE, own
 from tidings.service.pages.visitors import gateway_of, member
@@ -51,6 +52,7 @@ async def one(id: str, request: Request, before: After = "", made: str = "", don
     if looked.standing is not None and looked.standing.composite:
         pattern = await gateway.read(stored_pattern, looked.standing.filter, gateway)
     shown, more = looked.matches[:_PAGE], len(looked.matches) > _PAGE
+    detected = await gateway.read(shown_detections, gateway.store, [one.notification for one in shown])
     return render(
         request,
         "subscription.html",
@@ -61,6 +63,7 @@ async def one(id: str, request: Request, before: After = "", made: str = "", don
         chart=spark(looked.spark, "hour"),
         pattern=pattern,
         matches=shown,
+        detected=detected,
         catalog=gateway.store.known_catalog,
         last=looked.last,
         next=f"{MINE}/{id}?before={shown[-1].notification.cursor}" if more else None,
@@ -78,11 +81,13 @@ async def newer(id: str, request: Request, after: After = "") -> Response:
     start = read_cursor(after)
     await gateway.read(check_owned, gateway, id, owner)
     found = await gateway.read(recent.matches, gateway.store, owner, id, None, _PAGE + 1, start)
+    detected = await gateway.read(shown_detections, gateway.store, [one.notification for one in found[:_PAGE]])
     return render(
         request,
         "matches.html",
         id=id,
         matches=found[:_PAGE],
+        detected=detected,
         fresh=True,
         gap=len(found) > _PAGE,
         catalog=gateway.store.known_catalog,

@@ -6,7 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from tidings.composite.program import Program
+from tidings.composite.stored import load_entry
 from tidings.composite.trace import Detection, EventKey
+from tidings.composite.waiting import waits
 from tidings.errors import Explained, ServiceError
 from tidings.language.composites import BoundComposite
 from tidings.schema import Instant
@@ -15,6 +18,7 @@ from tidings.service.workers.questions import SCANNED, StoredEvent, days_of, sco
 from tidings.store import Standing, Store
 
 _DAY = 86_400_000_000
+_MOST_KEYS = 10_000  # of which partial matches are counted
 
 
 class NotComposite(Explained, ServiceError):
@@ -98,17 +102,23 @@ def tried(
 
 
 def waiting(store: Store, standing: Standing) -> tuple[WaitNow, ...]:
-    """What a subscription waits for, computed from the stored events of its last frames. Nothing while it is paused.
-    Raises NotComposite."""
-    from tidings.pipeline.batch.composite_history import waits
-
+    """What a subscription waits for, as its query has it; where the query has not come to it, as the stored events of
+    its last frames say. Nothing while it is paused. Raises NotComposite."""
     if not standing.composite:
         raise NotComposite(standing.id)
     if standing.span is None:
         return ()
     (entry,) = store.entries(standing.span - 1, standing.span)
     bound, now = read_composite(standing.filter, store), store.clock.now()
-    return tuple(WaitNow(*one, one.sentence(now)) for one in waits(store, bound, entry.accepted, now))
+    bodies = store.composite_states(standing.span, _MOST_KEYS)
+    if bodies is None:
+        from tidings.pipeline.batch.composite_history import waits as computed
+
+        found = computed(store, bound, entry.accepted, now)
+    else:
+        program = Program.of(bound.composite, int(entry.accepted), store.catalog())
+        found = waits(bound.composite, program, (load_entry(body).states for body in bodies))
+    return tuple(WaitNow(*one, one.sentence(now)) for one in found)
 
 
 def _seen(store: Store, bound: BoundComposite, detection: Detection) -> TriedDetection:

@@ -104,6 +104,13 @@ class NotificationStore:
         with self.database.reading() as connection:
             return waiting.due_states(connection, self.database.dialect, shard, until)
 
+    def composite_states(self, start: int, limit: int) -> list[str] | None:
+        """What the composite waits for that starts at this position, of as many of its keys; None where their query has
+        not come to it."""
+        with self.database.reading() as connection:
+            done = waiting.composite_progress(connection)
+            return None if done is None or done.committed < start else waiting.bodies_of(connection, start, limit)
+
     def states_of(self, keys: Iterable[str]) -> list[State]:
         with self.database.reading() as connection:
             return waiting.states_of(connection, self.database.dialect, keys)

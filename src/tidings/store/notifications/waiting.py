@@ -85,6 +85,13 @@ def closed_composites(connection: Connection, dialect: Dialect, after: int, upto
     return {row.start: row.stop for row in dialect.page(connection, _CLOSED, (after, upto))}
 
 
+def bodies_of(connection: Connection, start: int, limit: int) -> list[str]:
+    """The states of the composite that starts at this position, of as many of its keys."""
+    key = composite_states.c.key
+    query = select(composite_states.c.body).where(key >= f'["{start}"', key < f'["{start}#')
+    return list(connection.execute(query.limit(limit)).scalars())
+
+
 def clear(connection: Connection) -> None:
     """When there are no composites any more: what still waits is of none."""
     connection.execute(delete(early_matches))

@@ -23,19 +23,25 @@ class Called:
     lost its name."""
 
     id: str
-    filter: str
+    filter: str  # or its composite
     name: str = ""
+    composite: bool = False
 
 
 def called_by(connection: Connection, owner: str, ids: Collection[str]) -> dict[str, Called]:
     """All of these: as they stand, or with the filter that they last had."""
-    query = select(_TABLE.c.id, _TABLE.c.filter, _TABLE.c.name)
+    query = select(_TABLE.c.id, _TABLE.c.filter, _TABLE.c.name, _TABLE.c.composite)
     query = query.where(_TABLE.c.id.in_(sorted(ids)), _TABLE.c.owner == owner)
-    found = {row.id: Called(row.id, row.filter, row.name) for row in connection.execute(query)}
+    found = {row.id: Called(row.id, row.filter, row.name, row.composite) for row in connection.execute(query)}
     if gone := sorted(set(ids).difference(found)):
-        past = select(spans.c.subscription, spans.c.filter).where(spans.c.subscription.in_(gone), OWNED)
+        past = select(spans.c.subscription, spans.c.filter, spans.c.composite).where(
+            spans.c.subscription.in_(gone), OWNED
+        )
         past = past.where(spans.c.owner == owner).order_by(spans.c.start)
-        found |= {row.subscription: Called(row.subscription, row.filter) for row in connection.execute(past)}
+        found |= {
+            row.subscription: Called(row.subscription, row.filter, "", row.composite)
+            for row in connection.execute(past)
+        }
     return {id: found.get(id) or Called(id, id) for id in ids}
 
 

@@ -67,12 +67,14 @@ def matches(
 
 @dataclass(frozen=True, slots=True)
 class FoundEvent:
-    """One event with the owner's subscriptions that found it. `complete`: with all of them."""
+    """One event with the owner's subscriptions that found it. `complete`: with all of them. `detected`: by a composite,
+    whose detection may have no event."""
 
     seen: Seen
     stored: Instant
     found_by: tuple[Called, ...]
     complete: bool
+    detected: bool = False
 
 
 def found_events(store: Store, owner: str, limit: int) -> list[FoundEvent]:
@@ -91,8 +93,9 @@ def found_events(store: Store, owner: str, limit: int) -> list[FoundEvent]:
         FoundEvent(
             events[position],
             group[0].stored,
-            tuple(called[one.subscription] for one in group),
+            tuple(called[id] for id in dict.fromkeys(one.subscription for one in group)),
             len(found) < limit * _FOUND_TOGETHER or found[-1].position != position,
+            bool(group[0].detection),
         )
         for position, group in shown.items()
     ]
@@ -102,7 +105,7 @@ def matched_at(store: Store, owner: str, position: int, limit: int) -> list[Call
     """The owner's subscriptions that the event at this position matched."""
     query = select(_TABLE.c.subscription).where(_TABLE.c.position == position, _TABLE.c.owner == owner)
     with store.database.reading() as connection:
-        ids = list(connection.execute(query.order_by(_TABLE.c.subscription).limit(limit)).scalars())
+        ids = list(connection.execute(query.distinct().order_by(_TABLE.c.subscription).limit(limit)).scalars())
         called = called_by(connection, owner, ids)
     return [called[id] for id in ids]
 
