@@ -17,11 +17,11 @@ def test_from_a_shape_to_a_subscription(service: Service, page: Page) -> None:
     register(page, "ann")
     page.goto("/pages/composites/new")
     assert page.is_visible("#second")
-    assert not page.is_visible("#number")
+    assert not page.is_visible("#count")
     page.select_option("#shape", "times")
     assert not page.is_visible("#second")
     page.fill("#first", "brand = mini")
-    page.fill("#number", "4")
+    page.fill("#count", "4")
     page.click("#build")
     page.wait_for_selector("#pattern circle")
     assert page.input_value("#text") == "times([brand = 'mini'], 4) within 10 min"

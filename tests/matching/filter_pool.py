@@ -63,6 +63,12 @@ _FAMILIES: tuple[tuple[tuple[str, str], ...], ...] = (
     (("body", "not contains all 'a red'"), ("prices", ">"), ("fits", "<=")),
     (("size", "="), ("fits", "not between _ and _")),
 )
+# Five filters of each: clusters without a key that have bitmaps, but are too small for blocks.
+_SMALL_FAMILIES: tuple[tuple[tuple[str, str], ...], ...] = (
+    (("price", ">="), ("budget", "<"), ("fits", "!="), ("made", "<")),
+    (("price", "<"), ("made", ">"), ("fits", ">="), ("names", ">=")),
+    (("budget", ">"), ("sold", "<="), ("fits", "between _ and _"), ("names", "!=")),
+)
 _LONE_FORMS = (
     "=",
     "=",
@@ -105,11 +111,12 @@ def _lone(random: Random) -> str:
 
 @cache
 def filters() -> tuple[Filter, ...]:
-    """Ten filters of each family, and 120 with shapes of their own; in no order that an index could profit by."""
+    """Ten filters of each family, five of each small one, and 120 with shapes of their own; in no order that an index
+    could profit by."""
     random = Random(7)
-    texts = [
-        " and ".join(_predicate(random, name, form) for name, form in family) for family in _FAMILIES for _ in range(10)
-    ] + [_lone(random) for _ in range(120)]
+    families = [*_FAMILIES * 10, *_SMALL_FAMILIES * 5]
+    texts = [" and ".join(_predicate(random, name, form) for name, form in family) for family in families]
+    texts += [_lone(random) for _ in range(120)]
     random.shuffle(texts)
     return tuple(Filter.parse(text, RICH) for text in texts)
 

@@ -37,7 +37,7 @@ def _ask(visitor: Visitor, path: str, **body: Any) -> dict[str, Any]:
     [
         ({"first": "price > 5", "second": "price < 3"}, "[price > 5] before [price < 3] within 10 min"),
         ({"shape": "unless", "first": "a = 1", "second": "b = 2"}, "[a = 1] unless [b = 2] within 10 min"),
-        ({"shape": "times", "first": "a = 1", "number": "5", "by": "user"}, "times([a = 1], 5) within 10 min by user"),
+        ({"shape": "times", "first": "a = 1", "count": "5", "by": "user"}, "times([a = 1], 5) within 10 min by user"),
         ({"shape": "absent", "first": "a = 1", "amount": "2", "unit": "h"}, "absent([a = 1]) within 2 h"),
         (
             {"shape": "nonsense", "unit": "x", "first": "a = 1", "second": "b = 2"},

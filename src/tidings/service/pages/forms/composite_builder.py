@@ -27,7 +27,7 @@ class Builder:
     shape: Shape = "before"
     first: str = ""
     second: str = ""
-    number: str = "3"
+    count: str = "3"
     amount: str = "10"
     unit: str = "min"
     by: str = ""
@@ -36,7 +36,7 @@ class Builder:
     def of(cls, form: Form) -> Builder:
         shape: Shape = next((one for one in get_args(Shape) if one == form.one("shape")), "before")
         unit = form.one("unit") if form.one("unit") in UNITS else "min"
-        given = form.one("number") or "3", form.one("amount") or "10", unit, form.one("by")
+        given = form.one("count") or "3", form.one("amount") or "10", unit, form.one("by")
         return cls(shape, form.one("first"), form.one("second"), *given)
 
     def text(self) -> str:
@@ -47,7 +47,7 @@ class Builder:
             case "before" | "unless":
                 text = f"[{first}] {self.shape} [{second}] {frame}"
             case "times":
-                text = f"times([{first}], {self.number.strip()}) {frame}"
+                text = f"times([{first}], {self.count.strip()}) {frame}"
             case "absent":
                 text = f"absent([{first}]) {frame}"
         by = self.by.strip()
