@@ -288,7 +288,7 @@ def test_what_was_read_before_a_broken_line_is_published(ann: Client, mapped: Ma
     feed = Feed(mapped(file="cars.csv", event_type="car", id="id", fields=CARS), ann, heard.append)
     told = feed.once()
     assert (told.records, told.published, told.failures) == (2, 2, 1)
-    assert "cars.csv: line 4: no CSV" in heard[0]
+    assert "cars.csv: line 4: not valid CSV" in heard[0]
 
 
 def test_more_records_than_are_read_are_told(

@@ -110,7 +110,7 @@ def expected_of(dialect: str, text: str, made: Event) -> bool:
     return any(filters_pass(parse_filters(text).filter, one) for one in each)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(text=expressions, made=st.lists(events(RICH), min_size=4, max_size=4))
 def test_an_expression_translated_equals_its_evaluator(text: str, made: list[Event]) -> None:
     filter = bound("cesql", text)

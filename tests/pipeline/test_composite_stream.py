@@ -101,6 +101,7 @@ def test_what_the_sink_stores_is_what_the_oracle_says(store: Store, spark: Spark
     assert {name for name, *_ in found} >= {"c0", "c2", "c3", "c6"}
 
 
+@pytest.mark.slow
 def test_what_a_stream_stores_is_what_the_oracle_says(store: Store, spark: SparkSession) -> None:
     run_once(store, spark)
     assert store.composite_progress() is None  # without composites there is no second query

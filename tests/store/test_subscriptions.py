@@ -85,7 +85,7 @@ def test_an_edit_of_the_expiry_while_paused(store: Store) -> None:
 
 
 UNFIT = [
-    (Edit("s"), "its edit must be of its filter, expiry, delivery, state, channel, name or note"),
+    (Edit("s"), "its edit must be of its filter, composite, expiry, delivery, state, channel, name or note"),
     (Edit("s", expiry=START), "2026-05-01T10:00:00Z is not after 2026-05-01T10:00:00Z"),
     (Edit("s", expiry="soon"), "its expiry must be an Instant"),  # type: ignore[arg-type]
     (Edit("s", delivery="\0"), "its delivery must be text"),

@@ -6,10 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from tidings.composite.program import Program
-from tidings.composite.stored import load_entry
 from tidings.composite.trace import Detection, EventKey
-from tidings.composite.waiting import waits
 from tidings.errors import Explained, ServiceError
 from tidings.language.composites import BoundComposite
 from tidings.schema import Instant
@@ -116,6 +113,10 @@ def waiting(store: Store, standing: Standing) -> tuple[WaitNow, ...]:
 
         found = computed(store, bound, entry.accepted, now)
     else:
+        from tidings.composite.program import Program
+        from tidings.composite.stored import load_entry
+        from tidings.composite.waiting import waits
+
         program = Program.of(bound.composite, int(entry.accepted), store.catalog())
         found = waits(bound.composite, program, (load_entry(body).states for body in bodies))
     return tuple(WaitNow(*one, one.sentence(now)) for one in found)
