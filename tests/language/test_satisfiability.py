@@ -65,6 +65,7 @@ def test_predicates_that_exclude_each_other_are_named(text: str, found: list[str
         "prices contains 5 and prices < 5",
         "paint contains blue and paint contains green",
         "title contains 'a' and title not contains all 'a b'",
+        "title contains any 'a b' and title not contains all 'a b'",
         "not (event.time exists)",
         "price <= budget and budget <= price",
         "category != kinds and not (category < kinds) and not (category > kinds)",  # unrelated

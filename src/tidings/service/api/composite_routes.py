@@ -12,7 +12,7 @@ from starlette.responses import Response
 from tidings.schema import Instant
 from tidings.schema.moments import WHEN
 from tidings.service.actions import subscriptions
-from tidings.service.api.inquiry_routes import QuestionsOf
+from tidings.service.api.inquiry_routes import QuestionsOf, refuses
 from tidings.service.api.inquiry_shapes import DaySeen
 from tidings.service.api.requests import V1, Calling, GatewayOf, answered
 from tidings.service.api.shapes import Shape, read_body, says, takes
@@ -114,7 +114,10 @@ async def test(request: Request, gateway: GatewayOf, caller: Calling, questions:
     )
 
 
-@router.get("/subscriptions/{id}/waiting", responses=says(WaitingSeen, "What the composite waits for"))
+@router.get(
+    "/subscriptions/{id}/waiting",
+    responses={**says(WaitingSeen, "What the composite waits for"), **refuses(409, "The subscription has a filter")},
+)
 async def waiting(id: str, gateway: GatewayOf, caller: Calling, questions: QuestionsOf) -> Response:
     """Explain what a composite waits for: its partial matches, what is missing, and when the oldest expires.
 

@@ -56,7 +56,7 @@ async def questions_of(request: Request) -> Questions:
     return found
 
 
-def _problem(status: int, told: str) -> dict[int | str, dict[str, Any]]:
+def refuses(status: int, told: str) -> dict[int | str, dict[str, Any]]:
     """For what the OpenAPI document would not expect of such a route."""
     schema = {"$ref": "#/components/schemas/Problem"}
     return {status: {"description": told, "content": {PROBLEM: {"schema": schema}}}}
@@ -78,7 +78,7 @@ Prefer = Annotated[str, Header(alias="Prefer", description="`respond-async` runs
 @router.post(
     "/filters/explain",
     openapi_extra=takes(EventToExplain),
-    responses={**says(ExplanationSeen, "The explanation"), **_problem(404, "No such event")},
+    responses={**says(ExplanationSeen, "The explanation"), **refuses(404, "No such event")},
 )
 async def explain(request: Request, caller: Calling, questions: QuestionsOf) -> Response:
     """Explain why an event matches a filter or not: whether each predicate holds, with the values of the event."""
@@ -256,7 +256,7 @@ async def query(id: str, caller: Calling, questions: QuestionsOf) -> Response:
 
 @router.get(
     "/queries/{id}/events",
-    responses={**says(QueryEventsSeen, "A page of events"), **_problem(409, "The query is not finished")},
+    responses={**says(QueryEventsSeen, "A page of events"), **refuses(409, "The query is not finished")},
 )
 async def query_events(
     id: str, request: Request, caller: Calling, questions: QuestionsOf, after: After = "", limit: Limit = 100
