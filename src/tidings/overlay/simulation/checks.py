@@ -17,7 +17,7 @@ def lost(network: Network, by_marks: bool = False) -> list[str]:
         f"{subscription} at {host.name}: {event.id} of {event.origin}, {event.stamp}"
         for subscription, host, event in promised(network)
         if event.key not in host.notes.get(subscription, ())
-        and not _is_repetition(host, event)
+        and not any(_is_repetition(one, event) for one in (host, *_before(network, subscription)))
         and not _in_gap(host, event)
         and (
             not by_marks or (event.origin != host.name and event.stamp <= host.disk.marks.get(event.origin, BEGINNING))
@@ -38,6 +38,11 @@ def promised(network: Network) -> Iterator[tuple[str, Host, Event]]:
 def _is_kept(network: Network, event: Event) -> bool:
     journal = network.hosts[event.origin].disk.journal
     return event.key in journal.keys and event.stamp not in journal.taken.get(event.origin, ())
+
+
+def _before(network: Network, subscription: str) -> Iterator[Host]:
+    """Where it was before it moved: what was a repetition there is not news where it is now."""
+    return (network.hosts[name] for name in network.lived.get(subscription, ()))
 
 
 def _is_repetition(host: Host, event: Event) -> bool:

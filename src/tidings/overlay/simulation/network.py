@@ -80,6 +80,7 @@ class Network:
         self.counts: Counter[str] = Counter()
         self.accepted: dict[tuple[str, Stamp], tuple[float, Event]] = {}
         self.subscribed: dict[str, tuple[str, Filter, float]] = {}  # where, what, since when
+        self.lived: dict[str, set[str]] = {}  # the servers that a subscription has moved away from
         self.first_marked: dict[tuple[str, str], float] = {}
         self.delivered: dict[Key, dict[str, float]] = {}  # when an event came to which server's journal
         self.cut_links: set[Link] = set()
@@ -178,7 +179,9 @@ class Network:
                 notes.update(cargo if isinstance(cargo, frozenset) else ())
                 notes.update(event.key for event in missed)
                 if subscription in self.subscribed:  # else a restore lost it while it was on its way
-                    self.subscribed[subscription] = host.name, filter, self.subscribed[subscription][2]
+                    before, _, since = self.subscribed[subscription]
+                    self.lived.setdefault(subscription, set()).add(before)
+                    self.subscribed[subscription] = host.name, filter, since
             case _:
                 pass
 
