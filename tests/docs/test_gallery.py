@@ -17,7 +17,8 @@ PAGE = "docs/gallery.md"
 FOLDER = ROOT / "examples" / "gallery"
 COMMAND = "$ python examples/gallery/"
 PATIENCE = 600.0  # seconds; the machine may be busy
-SLOW = {"late_flights.py", "folder_stream.py", "webhook.py", "quakes.py", "thesis_xml.py"}  # start Spark or a service
+# They start Spark or a service, or match a million filters.
+SLOW = {"late_flights.py", "folder_stream.py", "webhook.py", "quakes.py", "thesis_xml.py", "million_filters.py"}
 FLIGHTS = {"million_filters.py", "late_flights.py"}
 
 # What differs from run to run and from machine to machine: how long, how much, and ids that are drawn.

@@ -106,7 +106,7 @@ def lateness_of(scene: Scene) -> int:
 
 
 @given(scenes(), st.lists(st.integers(1, 3), min_size=1, max_size=3))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 def test_what_is_stored_is_what_the_oracle_says(scene: Scene, stretches: list[int]) -> None:
     lateness = lateness_of(scene)
     composite = shifted(scene.composite)
