@@ -36,7 +36,7 @@ class ConstituentSeen(Shape, frozen=True):
 class DetectionSeen(Shape, frozen=True):
     """What a composite found: the values of its `by`, its last time, and its events in the order of time."""
 
-    key: list[Any]
+    key: list[int | float | str]
     time: str
     events: list[ConstituentSeen]
 
