@@ -8,6 +8,7 @@ from tidings.documents.index.path_index import PathIndex
 from tidings.workloads.documents import DocumentWorkload
 
 
+@pytest.mark.slow
 def test_a_small_run(monkeypatch, capsys):
     monkeypatch.setattr(documents, "_WARM", 5)
     monkeypatch.setattr(documents, "_MEASURED", 3)

@@ -189,7 +189,8 @@ def predicate_texts(draw: st.DrawFn, catalog: Catalog) -> str:
         forms += ["in", "not in"] if domain.allows("=") else []
         forms += ["between", "not between"] if domain.allows(">=") and domain.allows("<=") else []
         forms += ["under", "not under"] if domain.kind is Kind.HIERARCHICAL and domain.allows("<=") else []
-        forms += ["like", "not like"] * 2 if domain.allows("like") else []
+        likes = [like for like in _LIKES if domain.allows(like.split()[0])]
+        forms += ["like", "not like"] * 2 if likes else []
         forms += ["pattern", "not pattern"] * 2 if wordy and domain.allows("contains") else []
         forms += ["contains", "not contains"] if not wordy or domain.allows("contains") else []
     forms += ["attribute"] if operators else []
@@ -210,7 +211,7 @@ def predicate_texts(draw: st.DrawFn, catalog: Catalog) -> str:
             return f"{left} {form} {draw(word)}"
         case "like":
             negation = form.removesuffix("like")
-            return f"{left} {negation}{draw(st.sampled_from(_LIKES))}"
+            return f"{left} {negation}{draw(st.sampled_from(likes))}"
         case "pattern":
             pattern = print_pattern(draw(patterns("*~" if domain.language else "*", 4, _PATTERN_WORDS)))
             return f"{left} {form.removesuffix('pattern')}contains ({pattern})"
