@@ -17,7 +17,9 @@ from typing import Any
 from tidings.errors import shown
 from tidings.feeds.errors import NothingToInfer, SchemaClash, UnknownColumn, UnreadableFeed
 from tidings.feeds.event_maker import category_paths, first_text, kind_of, pairs
-from tidings.feeds.inference.column_kinds import Guess, are_list_paths, guess, is_numeric, signs
+from tidings.feeds.inference.column_kinds import are_list_paths, guess, there_in
+from tidings.feeds.inference.guess import Guess
+from tidings.feeds.inference.number_columns import is_numeric, signs
 from tidings.feeds.inference.place_columns import with_places
 from tidings.feeds.inference.record_shapes import shape_of
 from tidings.feeds.mapping.mapping import Field, Layout, Mapping, Origin, Reading
@@ -38,6 +40,7 @@ _LONGEST_VALUE = 200
 _WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # yearOfRegistration, XMLFile
 _IDS = re.compile(r"(?:.*[_ -])?(?:id|guid|uuid|key|number|nr)", re.IGNORECASE)
 _LIKE_AN_ID = re.compile(r"[\w-]{1,64}")  # neither a sentence nor a fraction nor a time of day
+_MOST_TIMES = 3  # columns that are suggested as the event's time
 _ENOUGH_FOR_AN_ID = 20  # records; in fewer, most columns are unique
 
 
@@ -50,6 +53,9 @@ _WHY = {
     Kind.HIERARCHICAL: "the values are paths of categories",
     Kind.PLACE: "columns of latitudes and longitudes",
 }
+
+
+_NOUNS = {Kind.NUMERIC: "numbers", Kind.TIME: "times"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +111,16 @@ def infer(
     remarks += () if id else tuple(_unique(records, names))
     draft = replace(draft, id=id, fields=with_places(fields, records, there))
     proposal = propose(draft, chain(records, _readable(all_records)), there)
-    return replace(proposal, remarks=remarks + proposal.remarks)
+    return replace(proposal, remarks=remarks + proposal.remarks + tuple(_when(proposal.mapping)))
+
+
+def _when(mapping: Mapping) -> Iterator[str]:
+    """The columns that could be the time of the event: only people know."""
+    found = [one for one in mapping.fields if one.kind is Kind.TIME and not one.several and not one.reading.split]
+    for one in found[:_MOST_TIMES] if mapping.time is None else ():
+        path, form = one.reading.path, one.reading.time_format
+        time = f'{{ from = "{path}", time_format = "{form[0]}" }}' if form else f'"{path}"'
+        yield f"{path!r} has times; add time = {time} if that is when the event happened"
 
 
 def _readable(records: Iterator[Record]) -> Iterator[Record]:
@@ -137,7 +152,7 @@ def propose(mapping: Mapping, records: Iterable[Record], there: Catalog | None =
         grow = one.grow or (unsaid and not open and (kind is Kind.ENUMERATED or bool(path)))
         filled_in = replace(one, kind=kind, reading=guessed.reading, several=several, grow=grow, open=open, path=path)
         fields.append(filled_in)
-        seen[one.attribute] = seen_in(sample, one, filled_in, there)
+        seen[one.attribute] = seen_in(sample, one, filled_in, there, guessed.junk)
         name = one.domain or one.attribute
         if path and more is None:
             more = list(islice(rest, SAMPLED_PATHS - SAMPLED))
@@ -176,7 +191,9 @@ def _kept_promise(mapping: Mapping, sample: list[Record], catalog: Catalog) -> I
         yield f"of these {len(sample):,} records {would}; first: {'; '.join(list(reasons.values())[:3])}"
 
 
-def seen_in(sample: list[Record], before: Field, after: Field, there: Catalog | None) -> str:
+def seen_in(
+    sample: list[Record], before: Field, after: Field, there: Catalog | None, junk: tuple[str, ...] = ()
+) -> str:
     """`98 % of 500 records, 37 distinct: 'audi', 'bmw', 'vw'; enumerated: few short values repeat`."""
     texts = [texts for record in sample if (texts := _told(record, after))]
     distinct = dict.fromkeys(text for found in texts for text in found)
@@ -188,6 +205,9 @@ def seen_in(sample: list[Record], before: Field, after: Field, there: Catalog | 
         why = "the mapping says so"
     elif there is not None and there.domain_of(before.attribute) is not None:
         why = "the schema says so"
+    elif junk:
+        examples_of_junk = ", ".join(map(shown, junk[:2]))
+        why = f"most values are {_NOUNS[after.kind or Kind.NUMERIC]}; others are left out, such as {examples_of_junk}"
     else:
         why = _WHY[after.kind or Kind.STRING]
     known = f"{share} % of {len(sample):,} records, {len(distinct):,} distinct"
@@ -196,7 +216,7 @@ def seen_in(sample: list[Record], before: Field, after: Field, there: Catalog | 
 
 def _decimal(mapping: Mapping, columns: list[list[Any]]) -> str:
     """What one column leaves open, as `1.250` does, the others say, or the semicolons of CSV; empty: nothing does."""
-    numbers = [texts for values in columns if (texts := [as_text(value) for value in values]) and is_numeric(texts)]
+    numbers = [texts for values in columns if is_numeric(texts := there_in([as_text(value) for value in values]))]
     told = [signs(texts) for texts in numbers]
     commas, points = (any(one[side] > one[1 - side] for one in told) for side in (0, 1))
     if commas != points:

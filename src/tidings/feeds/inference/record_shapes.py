@@ -19,7 +19,8 @@ from tidings.feeds.records.csv_rows import csv_rows
 from tidings.feeds.records.element_path import ElementPath, local_name, place_of, text_of
 from tidings.feeds.records.json_path import JsonPath, written
 from tidings.feeds.records.records import document, flat_records, json_document, json_records, record_elements
-from tidings.feeds.sources.content import Content, decoded
+from tidings.feeds.sources.content import Content
+from tidings.feeds.sources.lines import opened
 
 _SAMPLED = 1_000  # records
 _MOST_PATHS = 100  # of JSON, XML and HTML, where paths may be data, as in {"ann": {…}, "bob": {…}}
@@ -61,7 +62,8 @@ def _delimiter(content: Content, layout: Layout) -> str:
     """The one that stands most often in the header, outside of quotes, unless one was named."""
     if layout.delimiter != ",":
         return layout.delimiter
-    start = re.sub(r'"[^"]*"', "", decoded(content, layout)[:_HEADER])
+    with opened(content, layout) as text:
+        start = re.sub(r'"[^"]*"', "", text.read(_HEADER))
     first = next((line for line in start.splitlines() if line.strip()), "")
     return max(_DELIMITERS, key=first.count)
 
@@ -82,7 +84,7 @@ def _csv_shape(layout: Layout, header: list[str]) -> Shape:
 
 
 def _json_shape(content: Content, layout: Layout) -> Shape:
-    if not layout.records:
+    if not layout.records and content.large is None:
         whole = json_document(content, layout)
         lists = dict(_lists((), whole)) if isinstance(whole, dict) else {}
         if lists:
@@ -124,10 +126,14 @@ def _nested_lists(record: Any, steps: tuple[str, ...] = ()) -> Iterator[str]:
     if not isinstance(record, dict) or len(steps) >= _DEEPEST:
         return
     for name, below in record.items():
-        if isinstance(below, list) and any(isinstance(one, dict) and len(one) > 1 for one in below):
+        if isinstance(below, list) and any(isinstance(one, dict) and _says_much(one) for one in below):
             yield written(*steps, name)
         else:
             yield from _nested_lists(below, (*steps, name))
+
+
+def _says_much(record: dict[str, Any]) -> bool:
+    return len(list(islice(_leaves((), record), 2))) > 1
 
 
 def _offer(path: str) -> str:

@@ -79,6 +79,8 @@ def _marked_up(start: str, named: str) -> Recognized:
 
 
 def _json(content: Content) -> Recognized:
+    if content.large is not None:
+        return Recognized("json", "JSON Lines")
     document = json_document(content, Layout("json"))
     features = document.get("features") if isinstance(document, dict) else None
     if isinstance(document, dict) and document.get("type") == "FeatureCollection" and isinstance(features, list):

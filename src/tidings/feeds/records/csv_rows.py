@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from tidings.feeds.errors import UnreadableFeed
 from tidings.feeds.mapping.mapping import Layout
-from tidings.feeds.sources.content import Content, decoded
+from tidings.feeds.sources.content import Content
+from tidings.feeds.sources.lines import lines
 
 _MOST_COLUMNS = 1_000
 _SEPARATOR = re.compile(r"(?i)sep=.\s*")
@@ -20,14 +21,14 @@ def csv_rows(content: Content, layout: Layout) -> Iterator[tuple[int, list[str]]
 
     A row with more cells than the header is left out, since nobody knows which cell was cut; that is said when all
     others have been read."""
-    text = io.StringIO(decoded(content, layout), newline="")
-    first = 1
-    if _SEPARATOR.match(text.readline()):  # by which Excel is told the delimiter
+    text = lines(content, layout)
+    first, start = 1, next(text, "")
+    if _SEPARATOR.match(start):  # by which Excel is told the delimiter
         first = 2
     else:
-        text.seek(0)
-    lines = _Lines(text)
-    reader = csv.reader(lines, delimiter=layout.delimiter, skipinitialspace=layout.delimiter != " ")
+        text = chain([start], text) if start else text
+    ahead = _Lines(text)
+    reader = csv.reader(ahead, delimiter=layout.delimiter, skipinitialspace=layout.delimiter != " ")
     header: list[str] | None = None
     longer: list[int] = []
     line = first
@@ -36,7 +37,7 @@ def csv_rows(content: Content, layout: Layout) -> Iterator[tuple[int, list[str]]
             if len(row) > _MOST_COLUMNS:
                 most = f"{len(row):,} columns; at most {_MOST_COLUMNS:,} are read"
                 raise UnreadableFeed(content.place, f"line {line} has {most}")
-            if lines.ended:
+            if ahead.ended:
                 problem = "a quote is opened and never closed; nothing was read from there on"
                 raise UnreadableFeed(content.place, f"line {line}: {problem}")
             if header is None and row:
@@ -58,7 +59,7 @@ def csv_rows(content: Content, layout: Layout) -> Iterator[tuple[int, list[str]]
 class _Lines:
     """Knows whether the reader asked for more than there is, which it does only inside quotes."""
 
-    def __init__(self, text: io.StringIO) -> None:
+    def __init__(self, text: Iterator[str]) -> None:
         self._text = text
         self.ended = False
 
@@ -66,8 +67,8 @@ class _Lines:
         return self
 
     def __next__(self) -> str:
-        line = self._text.readline()
-        if not line:
+        try:
+            return next(self._text)
+        except StopIteration:
             self.ended = True
-            raise StopIteration
-        return line
+            raise

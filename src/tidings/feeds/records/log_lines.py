@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from tidings.errors import one_of
 from tidings.feeds.errors import WrongPath
 from tidings.feeds.mapping.mapping import Layout
-from tidings.feeds.sources.content import Content, decoded
+from tidings.feeds.sources.content import Content
+from tidings.feeds.sources.lines import lines
 
 LONGEST = 20_000  # characters of a line
 LOG_PATHS = (
@@ -46,8 +47,8 @@ LogLine = dict[str, tuple[str, ...]]
 
 def log_lines(content: Content, layout: Layout) -> Iterator[tuple[int, LogLine]]:
     """All lines that are not blank. Raises UnreadableFeed where they are not text."""
-    for number, raw in enumerate(decoded(content, layout).split("\n"), 1):
-        line = raw.rstrip("\r")
+    for number, raw in enumerate(lines(content, layout, "\n"), 1):
+        line = raw.rstrip("\r\n")
         if line.strip():
             yield number, {"line": (str(number),), "text": (line[:LONGEST],), **(parts(line) or {})}
 

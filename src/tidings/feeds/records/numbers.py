@@ -9,6 +9,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
+NO_UNIT = "none"  # pinned, it allows none
 LONGEST_NUMBER = 80  # characters, with the currency
 _PLAIN = re.compile(r"[+-]?[0-9]{1,15}")
 _USUAL = re.compile(  # `$12,300`, `85 km`: what most columns have, read without the steps that the rest needs
@@ -105,8 +106,8 @@ def _check_unit(before: str, after: str, units: tuple[str, ...]) -> None:
         return
     known = _is_currency(front) if front else all(map(_is_unit, back.split("/")))
     if units:
-        if (front + back).lower() not in _pinned(units):
-            pinned = " or ".join(units)
+        if (front + back).lower() not in _pinned(units) - {NO_UNIT}:
+            pinned = "no unit" if NO_UNIT in units else " or ".join(units)
             fault = "another unit" if known and not (front and back) else "not a number"
             raise NotANumber(f"{(before + after).strip()!r} stands beside it, expected {pinned}", fault)
     elif not known or (front and back):

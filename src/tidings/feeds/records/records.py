@@ -23,10 +23,12 @@ from tidings.feeds.records.json_path import JsonPath
 from tidings.feeds.records.log_lines import log_lines
 from tidings.feeds.sources.content import Content as Content  # what records are read from, for whoever reads them
 from tidings.feeds.sources.content import decoded
+from tidings.feeds.sources.lines import lines
 from tidings.feeds.sources.packed import LARGEST as LARGEST
 from tidings.schema import safe_xml
 
 MOST_RECORDS = 1_000_000  # of one page or file
+MOST_OF_LARGE = 100_000_000  # of one that is read piece by piece
 MOST_VALUES = 1_000  # at one path of one record
 
 Record: TypeAlias = dict[str, tuple[Any, ...]]
@@ -73,17 +75,21 @@ def located_records(content: Content, layout: Layout, paths: Iterable[str]) -> I
 
 
 def _counted(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator[Located]:
-    """A document of JSON is in memory as a whole, so that it is known how many records it has."""
+    """A document of JSON is in memory as a whole, so that it is known how many records it has; a large file is not."""
+    if content.large is not None:
+        yield from _numbered(content, _objects(located_values(content, layout), layout, wanted))
+        return
     values = list(located_values(content, layout))
     yield from _numbered(content, _objects(values, layout, wanted), 0 if layout.each else len(values))
 
 
 def _numbered(content: Content, found: Iterator[tuple[int, Record]], of: int = 0) -> Iterator[Located]:
     """Whoever takes them one by one has had a million when it is said that there are more."""
-    for number, (line, record) in enumerate(islice(found, MOST_RECORDS), 1):
+    most = MOST_RECORDS if content.large is None else MOST_OF_LARGE
+    for number, (line, record) in enumerate(islice(found, most), 1):
         yield Located(record, line, number, of)
     if next(found, None) is not None:
-        raise UnreadableFeed(content.place, f"only its first {MOST_RECORDS:,} records were read; divide it")
+        raise UnreadableFeed(content.place, f"only its first {most:,} records were read; divide it")
 
 
 def _rows(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator[tuple[int, Record]]:
@@ -150,6 +156,9 @@ def json_records(content: Content, layout: Layout) -> Iterator[Any]:
 
 def located_values(content: Content, layout: Layout) -> Iterator[tuple[int, Any]]:
     """The same with their lines: those of JSON Lines are known, those of one document are not."""
+    if content.large is not None:
+        yield from _large_lines(content, layout)
+        return
     nowhere = True
     document = json_document(content, layout)
     lines = document.lines if isinstance(document, JsonLines) and layout.records in ("", "/") else ()
@@ -161,6 +170,24 @@ def located_values(content: Content, layout: Layout) -> Iterator[tuple[int, Any]
             yield from ((0, one) for one in (found if isinstance(found, list) else [found]))
     if nowhere:
         raise NoRecords(content.place, f"nothing found at {layout.records!r}; has the source changed?")
+
+
+def _large_lines(content: Content, layout: Layout) -> Iterator[tuple[int, Any]]:
+    """JSON Lines one by one."""
+    if layout.records not in ("", "/"):
+        decoded(content, layout)  # which says that it is too large
+    first = True
+    for number, line in enumerate(lines(content, layout, "\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as problem:
+            if first:
+                decoded(content, layout)
+            raise UnreadableFeed(content.place, f"line {number:,}: not valid JSON: {problem}") from None
+        first = False
+        yield number, value
 
 
 def json_document(content: Content, layout: Layout) -> Any:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from tidings.feeds.errors import UnreadableFeed
 from tidings.feeds.mapping.mapping import Layout
-from tidings.feeds.sources.packed import unpacked
+from tidings.feeds.sources.large_file import LargeFile
+from tidings.feeds.sources.packed import LARGEST, unpacked
 
 _DECLARED = {
     "html": re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9._-]{1,40})", re.IGNORECASE),
@@ -24,18 +25,35 @@ _OF_TEXT = re.compile(
 class Content:
     """What was got from a place; `encoding` is what whoever sent it said about it.
 
-    A look at a folder reads several files: this is the `number`th of `of`."""
+    A look at a folder reads several files: this is the `number`th of `of`. Of a `large` file, `body` is only the
+    beginning, unpacked."""
 
     place: str
     body: bytes
     encoding: str = ""
     number: int = 1
     of: int = 1
+    large: LargeFile | None = None
 
 
 def decoded(content: Content, layout: Layout) -> str:
-    """Unpacked, and by the mapping's encoding, else a byte order mark, else the sender's, else its own, else UTF-8."""
+    """Unpacked, and by the encoding that `codec` finds. Raises UnreadableFeed, also where it is too large."""
+    if content.large is not None:
+        advice = "of larger files only CSV, JSON Lines and logs are read"
+        raise UnreadableFeed(content.place, f"it has more than {LARGEST:,} bytes; {advice}")
     body = unpacked(content.place, content.body)
+    name = codec(content, body, layout)
+    try:
+        text = body.decode(name, "replace" if layout.format == "html" else "strict")
+    except UnicodeDecodeError as problem:
+        advice = "the mapping's `encoding`, or --encoding, names another one"
+        raise UnreadableFeed(content.place, f"byte {problem.start}: not valid {name.upper()}; {advice}") from None
+    return text.removeprefix("\ufeff")
+
+
+def codec(content: Content, body: bytes, layout: Layout) -> str:
+    """Python's name of the mapping's encoding, else that of a byte order mark, else the sender's, else its own, else
+    UTF-8; `body` is its beginning at least. Raises UnreadableFeed."""
     encoding = layout.encoding or _marked(body) or content.encoding or _declared(body, layout.format)
     name = codec_of(encoding or "utf-8")
     if name is None:
@@ -44,12 +62,7 @@ def decoded(content: Content, layout: Layout) -> str:
         )
     if layout.format == "html" and name in ("ascii", "iso8859-1"):
         name = "cp1252"  # as all browsers read it
-    try:
-        text = body.decode(name, "replace" if layout.format == "html" else "strict")
-    except UnicodeDecodeError as problem:
-        advice = "the mapping's `encoding`, or --encoding, names another one"
-        raise UnreadableFeed(content.place, f"byte {problem.start}: not valid {name.upper()}; {advice}") from None
-    return text.removeprefix("\ufeff")
+    return name
 
 
 def codec_of(encoding: str) -> str | None:

@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tidings.feeds.errors import SourceUnreachable
+from tidings.feeds.errors import SourceUnreachable, UnreadableFeed
 from tidings.feeds.records.records import LARGEST
 from tidings.feeds.sources.content import Content
+from tidings.feeds.sources.large_file import BROKEN, LargeFile, is_large
 
 _MOST_FILES = 100_000  # remembered besides those that are there
+_START = 1 << 20  # bytes of a large file, by which its format and encoding are known
 
 Mark: TypeAlias = tuple[int, int, int]
 
@@ -66,7 +68,7 @@ class FolderSource:
                 problem = SourceUnreachable(str(path), failed.strerror or str(failed))
                 continue
             self._offered = {str(path): mark}
-            yield Content(str(path), body, number=number, of=len(unread))
+            yield _content(path, body, number, len(unread))
         if problem is not None:
             raise problem
 
@@ -133,6 +135,17 @@ class FolderSource:
 
     def close(self) -> None:
         pass
+
+
+def _content(path: Path, body: bytes, number: int, of: int) -> Content:
+    """Of a file that begins so, or is that."""
+    if is_large(str(path), body):
+        try:
+            large = LargeFile(path)
+            return Content(str(path), large.start(_START), "", number, of, large)
+        except (UnreadableFeed, *BROKEN):
+            pass  # whoever reads it says why
+    return Content(str(path), body, "", number, of)
 
 
 def _mark(path: Path) -> Mark:

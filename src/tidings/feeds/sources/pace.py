@@ -42,6 +42,8 @@ class Pace:
 
     def _share(self, content: Content, last: Located) -> float:
         """Of the content: by its lines, else by its records; 0 where neither is known."""
+        if content.large is not None:
+            return content.large.share
         if last.of:
             return min(1.0, last.number / last.of)
         if not last.line:

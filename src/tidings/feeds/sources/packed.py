@@ -37,7 +37,7 @@ class _Unpacker(Protocol):
 
 def unpacked(place: str, body: bytes, largest: int = LARGEST) -> bytes:
     """The same bytes where they are not packed. Raises UnreadableFeed."""
-    packing = next((name for start, name in _STARTS.items() if body.startswith(start)), "")
+    packing = packing_of(body)
     try:
         match packing:
             case "":
@@ -49,11 +49,24 @@ def unpacked(place: str, body: bytes, largest: int = LARGEST) -> bytes:
             case "xz":
                 return _pieces(place, body, lambda: lzma.LZMADecompressor(memlimit=_MOST_MEMORY), largest)
             case "zip":
-                return _only_file(place, body, largest)
+                return _only_body(place, body, largest)
             case _:
                 raise UnreadableFeed(place, f"it is packed ({packing}); unpack it first")
     except (zlib.error, OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, ValueError) as problem:
         raise UnreadableFeed(place, f"it cannot be unpacked ({packing}): {problem}") from None
+
+
+def packing_of(start: bytes) -> str:
+    """How what begins so is packed; empty where it is not."""
+    return next((name for first, name in _STARTS.items() if start.startswith(first)), "")
+
+
+def only_file(place: str, archive: zipfile.ZipFile) -> str:
+    """The name of the one file in it. Raises UnreadableFeed."""
+    names = [one.filename for one in archive.infolist() if not one.is_dir() and not _is_hidden(one.filename)]
+    if len(names) != 1:
+        raise UnreadableFeed(place, f"it is a zip with {len(names):,} files; only one file is read")
+    return names[0]
 
 
 def _pieces(place: str, body: bytes, unpacker: Callable[[], _Unpacker], largest: int) -> bytes:
@@ -73,13 +86,9 @@ def _pieces(place: str, body: bytes, unpacker: Callable[[], _Unpacker], largest:
     return b"".join(made)
 
 
-def _only_file(place: str, body: bytes, largest: int) -> bytes:
-    with zipfile.ZipFile(io.BytesIO(body)) as archive:
-        names = [one.filename for one in archive.infolist() if not one.is_dir() and not _is_hidden(one.filename)]
-        if len(names) != 1:
-            raise UnreadableFeed(place, f"it is a zip with {len(names):,} files; only one file is read")
-        with archive.open(names[0]) as file:
-            found = file.read(largest + 1)
+def _only_body(place: str, body: bytes, largest: int) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(body)) as archive, archive.open(only_file(place, archive)) as file:
+        found = file.read(largest + 1)
     if len(found) > largest:
         raise _too_large(place, largest)
     return found

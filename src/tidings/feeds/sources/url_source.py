@@ -118,7 +118,9 @@ class UrlSource:
         for piece in self._unpacked(answer, stop):
             size += len(piece)
             if size > self._largest:
-                raise SourceUnreachable(self.url, f"it sends more than {self._largest:,} bytes")
+                raise SourceUnreachable(
+                    self.url, f"it sends more than {self._largest:,} bytes; download it and name the file"
+                )
             pieces.append(piece)
         if stop is not None and stop.is_set():
             return None
