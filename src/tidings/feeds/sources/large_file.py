@@ -7,6 +7,8 @@ import gzip
 import io
 import lzma
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -34,10 +36,11 @@ class LargeFile:
         with self._path.open("rb") as file, opened(str(self._path), file) as unpacked:
             return unpacked.read(size)
 
-    def text(self, encoding: str, newline: str) -> io.TextIOWrapper:
+    @contextmanager
+    def text(self, encoding: str, newline: str) -> Iterator[io.TextIOBase]:
         """From its beginning; lines end as those of `open` do. Raises OSError and UnreadableFeed."""
-        self._file = self._path.open("rb")
-        return io.TextIOWrapper(cast(Any, opened(str(self._path), self._file)), encoding, "strict", newline)
+        with self._path.open("rb") as self._file, opened(str(self._path), self._file) as unpacked:
+            yield io.TextIOWrapper(cast(Any, unpacked), encoding, "strict", newline)
 
 
 def opened(place: str, file: IO[bytes]) -> IO[bytes]:

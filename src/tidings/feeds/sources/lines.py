@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zlib
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 from tidings.feeds.errors import UnreadableFeed
 from tidings.feeds.mapping.mapping import Layout
@@ -14,15 +15,19 @@ from tidings.feeds.sources.large_file import BROKEN
 LONGEST_LINE = 32 << 20  # characters
 
 
-def opened(content: Content, layout: Layout, newline: str = "") -> io.TextIOBase:
+@contextmanager
+def opened(content: Content, layout: Layout, newline: str = "") -> Iterator[io.TextIOBase]:
     """Its text; `newline` as that of `io.StringIO`. Raises UnreadableFeed."""
     if content.large is None:
-        return io.StringIO(decoded(content, layout), newline)
+        yield io.StringIO(decoded(content, layout), newline)
+        return
     name = codec(content, content.body, layout)
-    try:
-        return content.large.text("utf-8-sig" if name == "utf-8" else name, newline)
-    except BROKEN as problem:
-        raise UnreadableFeed(content.place, str(problem)) from None
+    with ExitStack() as closing:
+        try:
+            text = closing.enter_context(content.large.text("utf-8-sig" if name == "utf-8" else name, newline))
+        except BROKEN as problem:
+            raise UnreadableFeed(content.place, str(problem)) from None
+        yield text
 
 
 def lines(content: Content, layout: Layout, newline: str = "") -> Iterator[str]:
