@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
 pytestmark = on_sqlite
 expect = pytest.importorskip("playwright.sync_api").expect
-ROWS = "Nr;Title;Price\n" + "".join(f"n{n};Boat {n};{n}00 €\n" for n in range(1, 30)) + "n99;x;not below 5000\n"
+SHOTS = os.environ.get("TIDINGS_SHOTS", "")
+BOATS = "".join(f"n{n};Boat {n};{n}00 €;2026-05-{n:02}\n" for n in range(1, 30))
+ROWS = f"Nr;Title;Price;Seen\n{BOATS}n99;x;not below 5000;2026-05-30\n"
 
 
 def test_a_file_is_chosen_and_a_guess_corrected(page: Page, opened: Opened) -> None:
@@ -26,9 +29,13 @@ def test_a_file_is_chosen_and_a_guess_corrected(page: Page, opened: Opened) -> N
     page.click("button:has-text('Guess')")
     page.wait_for_selector("#effect pre", timeout=60_000)
     page.fill("[name=name2]", "cost")
-    page.select_option("[name=kind2]", "numeric")
+    expect(page.locator("[name=kind2]")).to_have_value("numeric")
     expect(page.locator("#effect")).to_contain_text('"cost": 100', timeout=60_000)
+    page.select_option("[name=time]", "Seen")
+    expect(page.locator("#effect")).to_contain_text('"time": "2026-05-01T00:00:00Z"', timeout=60_000)
     assert page.url.endswith("/pages/feeds")
+    if SHOTS:
+        page.screenshot(path=f"{SHOTS}/feeds.png", full_page=True)
     with page.expect_download() as waiting:
         page.click("button:has-text('Download the mapping')")
     assert waiting.value.suggested_filename == "boats.toml"

@@ -203,6 +203,7 @@ def test_a_refused_record_ends_once_with_1(server: Service, tidings: Tidings) ->
     done = tidings("feed", "run", "m.toml", "--once")
     assert done.exit_code == 1
     assert "1 published, 1 refused" in done.stderr
+    assert "1 refused record kept; `tidings feed refused` lists them" in " ".join(done.stderr.split())
     assert "\x1b[31m,1985" not in done.stderr
 
 

@@ -120,3 +120,15 @@ def test_the_effect_counts_what_is_read_and_what_is_bad() -> None:
     assert (seen.records, seen.values, len(seen.wrong)) == (3, ("1",), 1)
     assert typed("several", [""], "a") is True
     assert typed("path", [">"], "a") == ">"
+
+
+def test_the_time_of_the_event_is_asked_for_where_there_are_times(cars: Path) -> None:
+    cars.write_text("Nr;Gesehen\n" + "".join(f"n{n};{n:02}.05.2026\n" for n in range(1, 25)))
+    done = interview("", "", "", "", "Nr", "Gesehen")
+    assert done.exit_code == 0, done.output
+    assert "expected a column of times ('Gesehen'), got 'Nr'" in done.stderr
+    time = read_mapping(Path("m.toml")).time
+    assert time is not None
+    assert (time.path, time.time_format) == ("Gesehen", ("%d.%m.%Y",))
+    interview("", "", "", "", "-")
+    assert read_mapping(Path("m.toml")).time is None

@@ -32,7 +32,7 @@ def test_from_a_file_to_a_mapping_and_a_schema(service: Service, ann: Visitor) -
     assert "<b>Boot" not in ann.page.text, "what is in a file is text"
     assert len(events(ann)) == 20
     form = ann.form(FEEDS)
-    assert (form["name2"], form["kind2"], form["id"]) == (["preis"], ["string"], ["Nr"])
+    assert (form["name2"], form["kind2"], form["id"]) == (["preis"], ["numeric"], ["Nr"])
 
     ann.submit(FEEDS, name2="price", kind2="numeric", unit2="€", keep1=None, mandatory0="1")
     assert ann.page.status_code == 200, ann.text
@@ -66,6 +66,22 @@ def test_from_a_file_to_a_mapping_and_a_schema(service: Service, ann: Visitor) -
     ann.submit(FEEDS, sample="{]", place="x")
     assert ann.page.status_code == 422
     assert "not valid JSON" in ann.text
+
+
+def test_the_time_of_the_event_is_chosen_among_the_times(ann: Visitor) -> None:
+    rows = "no,seen,ends\n" + "".join(f"{n},2026-05-{n:02},{n:02}.06.2026\n" for n in range(1, 25))
+    ann.get(FEEDS)
+    ann.submit(FEEDS, sample=rows, place="boats.csv")
+    assert "'seen' has times" in ann.text
+    assert ann.tree.xpath("//select[@name='time']/option/text()") == ["when it is accepted", "seen", "ends"]
+    ann.submit(FEEDS, time="ends")
+    first = json.loads(ann.tree.xpath("//pre")[0].text.splitlines()[0])["event"]
+    assert (first["time"], first["attributes"]["ends"]) == ("2026-06-01T00:00:00Z",) * 2
+    assert ann.form(FEEDS)["time"] == ["ends"]
+    ann.submit(FEEDS, time="")
+    assert "time" not in json.loads(ann.tree.xpath("//pre")[0].text.splitlines()[0])["event"]
+    ann.submit(FEEDS, time="no")
+    assert (ann.page.status_code, "expected a column of times" in ann.text) == (422, True)
 
 
 def test_what_is_empty_or_too_large_is_told(ann: Visitor) -> None:

@@ -50,7 +50,21 @@ class Interview:
         self._ask_whole("id, or - for a digest of the record", "id", list(self._mapping.id))
         for number, one in enumerate(self._mapping.fields, 1):
             self._ask_about(one, f"[{number}/{len(self._proposal.mapping.fields)}]")
+        self._ask_when()
         return self._mapping
+
+    def _ask_when(self) -> None:
+        from tidings.feeds.inference.corrections import happening, times
+
+        if self._mapping.time is not None or not times(self._mapping):
+            return
+        say(f"\ntimes: {', '.join(times(self._mapping))}")
+        while (answer := self._answer("which says when the event happened [-]: ")) not in ("", "-"):
+            try:
+                self._mapping = happening(self._mapping, answer)
+                return
+            except TidingsError as problem:
+                say(str(problem))
 
     def _ask_whole(self, label: str, key: str, guess: list[str]) -> None:
         from tidings.feeds.inference.corrections import tell_apart, whole

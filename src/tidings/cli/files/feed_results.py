@@ -59,6 +59,6 @@ def report(name: str, counters: Counters, as_json: bool) -> None:
     messages.print(f"{name}: {counted(counters.records, 'record')}, {said}", markup=False)
     for fault, count in sorted(counters.faults.items(), key=lambda one: (-one[1], one[0])):
         messages.print(f"{name}: {count:,} × {fault}", markup=False)
-    if counters.waiting > counters.refused:
-        waiting = f"{counted(counters.waiting, 'refused record')} waiting for a changed mapping, schema or file"
-        messages.print(f"{name}: {waiting}; `tidings feed refused` lists them", markup=False)
+    if counters.waiting:
+        advice = "`tidings feed refused` lists them, and with --retry publishes them after you correct the mapping"
+        messages.print(f"{name}: {counted(counters.waiting, 'refused record')} kept; {advice}", markup=False)

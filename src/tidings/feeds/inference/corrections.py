@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tidings.errors import suggestion
+from tidings.errors import one_of, suggestion
 from tidings.feeds.errors import WrongMapping
 from tidings.feeds.event_maker import EventMaker, first_text
 from tidings.feeds.mapping.mapping import Mapping
@@ -76,6 +76,20 @@ def whole(mapping: Mapping, **keys: Any) -> Mapping:
     """With other keys of the mapping itself, such as `event_type` and `id`. Raises WrongMapping."""
     document = {**tomllib.loads(write_mapping(mapping)), **keys}
     return _read({key: value for key, value in document.items() if value not in ("", [])}, mapping)
+
+
+def times(mapping: Mapping) -> tuple[str, ...]:
+    """The paths that may lead to the time of the event."""
+    return tuple(one.reading.path for one in mapping.fields if one.kind is Kind.TIME and not one.several)
+
+
+def happening(mapping: Mapping, path: str) -> Mapping:
+    """With the event's time from one of its `times`; an empty path: it is when the event is accepted. Raises
+    WrongMapping."""
+    found = [one.reading for one in mapping.fields if one.reading.path == path and path in times(mapping)]
+    if path and not found:
+        raise WrongMapping(mapping.name, "time", f"expected a column of times ({one_of(times(mapping))}), got {path!r}")
+    return replace(mapping, time=replace(found[0], on_bad="") if found else None)
 
 
 def _read(document: dict[str, Any], before: Mapping) -> Mapping:

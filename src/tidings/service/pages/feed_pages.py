@@ -48,7 +48,9 @@ async def guess(request: Request) -> Response:
     if len(text) > LARGEST:
         return _page(request, form, problem=f"at most {LARGEST:,} characters; paste the beginning alone", status=422)
     questions = await questions_of(request)
-    sample = Sample(text, place, form.one("event_type"), form.one("id") if form.has("guessed") else None)
+    corrected = form.has("guessed") and not form.has("afresh")
+    id, time = (form.one(key) if corrected and form.has(key) else None for key in ("id", "time"))
+    sample = Sample(text, place, form.one("event_type"), id, time)
     try:
         made = await questions.guess_feed(member(request).username, sample, _answers(form))
     except (FeedError, SchemaError) as error:

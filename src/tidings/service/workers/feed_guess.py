@@ -33,6 +33,7 @@ class Sample:
     place: str
     event_type: str = ""
     id: str | None = None  # paths, separated by commas; None: as guessed
+    time: str | None = None  # the path of the event's time; None: as guessed
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,8 @@ class FeedGuess:
     ready: str
     event_type: str
     id: str
+    time: str
+    times: tuple[str, ...]  # the paths that could be its time
     fields: tuple[GuessedField, ...]
     records: int
     remarks: tuple[str, ...] = ()
@@ -72,7 +75,7 @@ Answers = dict[int, dict[str, Any]]  # by the field's number; `skip` or keys of 
 
 def guess_feed(store: Store, sample: Sample, answers: Answers | None = None) -> FeedGuess:
     """`answers`: the fields as corrected; None: as guessed, with names that fit the schema. Raises FeedError."""
-    from tidings.feeds.inference.corrections import whole
+    from tidings.feeds.inference.corrections import happening, times, whole
     from tidings.feeds.mapping.mapping import Origin
     from tidings.feeds.ready.ready import fitted, proposed
     from tidings.feeds.ready.recognition import recognized
@@ -96,6 +99,8 @@ def guess_feed(store: Store, sample: Sample, answers: Answers | None = None) -> 
         mapping = _corrected(guess.mapping, answers, there, names, problems)
     if sample.id is not None:
         mapping = whole(mapping, id=[path.strip() for path in sample.id.split(",") if path.strip()])
+    if sample.time is not None and not problems and sample.time != _time(mapping):
+        mapping = happening(mapping, sample.time)
     first = records[:SHOWN]
     current = {one.attribute: one for one in mapping.fields}
     effects = _effects(mapping, first)
@@ -111,6 +116,8 @@ def guess_feed(store: Store, sample: Sample, answers: Answers | None = None) -> 
         found.ready,
         ", ".join(mapping.event_types),
         ", ".join(mapping.id),
+        _time(mapping),
+        tuple(dict.fromkeys((*filter(None, [_time(mapping)]), *times(mapping)))),
         tuple(fields),
         len(records),
         guess.remarks,
@@ -182,6 +189,10 @@ def _finished(made: FeedGuess, mapping: Mapping, records: list[Record], there: C
         mapping=write_mapping(agreed.mapping, agreed.seen),
         changes=tuple(changes(agreed.catalog, there)),
     )
+
+
+def _time(mapping: Mapping) -> str:
+    return "" if mapping.time is None else mapping.time.path
 
 
 def _said(one: Field) -> dict[str, str]:
