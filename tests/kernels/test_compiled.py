@@ -23,6 +23,28 @@ where = increased._cache.cache_path
 print("memory" if where is None else Path(where).parent.parent)
 print("read" if sum(increased.stats.cache_hits.values()) else "compiled")
 """
+SLOW_PROGRAM = """
+import time
+from numba.extending import overload
+from tidings.kernels.compiled import kernel
+
+def one():
+    return 1
+
+@overload(one)
+def _one():
+    print("compiled", flush=True)
+    time.sleep(1)
+    return lambda: 1
+
+@kernel
+def increased(number):
+    return number + one()
+
+print("ready", flush=True)
+input()
+assert increased(1) == 2
+"""
 SOMEBODY = 12_345  # a user id that is not ours
 
 
@@ -123,3 +145,25 @@ def test_a_damaged_kernel_is_compiled_again(program: Path, cache: Path) -> None:
     assert (where, how) == (str(cache), "compiled")
     assert "damaged" in warnings
     assert run(program, TIDINGS_CACHE=str(cache)) == (str(cache), "read", "")
+
+
+def test_processes_that_need_a_kernel_at_once_compile_it_once(tmp_path: Path, cache: Path) -> None:
+    program = tmp_path / "slow.py"
+    program.write_text(SLOW_PROGRAM)
+    environment = os.environ | {"TIDINGS_CACHE": str(cache)}
+    started = [
+        subprocess.Popen(
+            [sys.executable, str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+        for _ in range(2)
+    ]
+    for process in started:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    said = [process.communicate(timeout=120)[0] for process in started]
+    assert [process.returncode for process in started] == [0, 0]
+    assert "".join(said).count("compiled") == 1

@@ -2,7 +2,7 @@
 
 Compiled code is cached on disk, so that a new process starts quickly. Without a safe folder (`cache_folder`), each
 process compiles for itself and warns once. Numba's cache does not support concurrent writers, so a lock lets one
-process at a time write to it."""
+process at a time write to it. Processes that need the same kernel at the same time compile it once: the others wait."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import functools
 import hashlib
 import inspect
 import logging
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
@@ -25,6 +26,8 @@ from tidings.kernels.cache_versions import claimed_folder
 F = TypeVar("F", bound=Callable[..., Any])
 _log = logging.getLogger(__name__)
 _TIDINGS = Path(__file__).parent.parent
+_PATIENCE = 60.0  # seconds to wait for another process that compiles; no kernel takes as long
+_PAUSE = 0.02
 
 
 def kernel(function: F) -> F:
@@ -134,8 +137,19 @@ class _KernelCache(FunctionCache):
     """Cache errors are not fatal: unreadable code is compiled again, unwritable code stays in memory."""
 
     _impl_class = _KernelCacheImpl
+    _compiling: IO[str] | None = None  # locked from a kernel that was not found until the compiled one is saved
 
     def load_overload(self, signature: Any, target: Any) -> Any:
+        found = self._load(signature, target)
+        if found is not None or self._compiling is not None:
+            return found
+        self._compiling = _locked(Path(self.cache_path) / f"{self._impl.filename_base}.compiling")
+        found = self._load(signature, target)  # another process may have compiled it meanwhile
+        if found is not None:
+            self._end_compiling()
+        return found
+
+    def _load(self, signature: Any, target: Any) -> Any:
         try:
             return super().load_overload(signature, target)
         except Exception as problem:  # unpickling a damaged file may raise anything
@@ -144,7 +158,15 @@ class _KernelCache(FunctionCache):
             return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        self._alone(lambda: super(_KernelCache, self).save_overload(signature, compiled))
+        try:
+            self._alone(lambda: super(_KernelCache, self).save_overload(signature, compiled))
+        finally:
+            self._end_compiling()
+
+    def _end_compiling(self) -> None:
+        if self._compiling is not None:
+            self._compiling.close()
+            self._compiling = None
 
     def _alone(self, write: Callable[[], None]) -> None:
         room = _room(inspect.getfile(self._py_func))
@@ -155,3 +177,19 @@ class _KernelCache(FunctionCache):
                 write()
         except OSError as problem:
             room.give_up(str(problem))
+
+
+def _locked(path: Path) -> IO[str] | None:
+    """The file, locked; not locked where another process holds it for too long, and None where it cannot be made."""
+    try:
+        lock = open(path, "w")  # noqa: SIM115  (until the compiled kernel is saved)
+    except OSError:
+        return None
+    until = time.monotonic() + _PATIENCE
+    while time.monotonic() < until:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return lock
+        except OSError:
+            time.sleep(_PAUSE)
+    return lock
