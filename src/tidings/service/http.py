@@ -106,7 +106,7 @@ def make_app(gateway: Gateway) -> FastAPI:
     app.state.closing.push_async_callback(app.state.watching.close)
     app.state.closing.push_async_callback(app.state.streams.close)
     for module in _ROUTES:
-        app.include_router(module.router)
+        app.router.routes.extend(module.router.routes)  # `include_router` would examine each again at its first request
     app.add_exception_handler(TidingsError, _refused)
     app.add_exception_handler(HTTPException, _not_taken)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -121,7 +121,7 @@ def make_app(gateway: Gateway) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     with collecting_less():
-        async with app.state.closing:
+        async with app.state.closing, pages.router.lifespan_context(app):
             yield
 
 
