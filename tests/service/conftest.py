@@ -25,6 +25,7 @@ from fastapi import FastAPI
 from tests.service.example_store import open_example_store
 from tests.service.xml_served import Served, Speaker, served
 from tests.services.postgresql import Server, postgresql
+from tests.services.warm_worker import start_forked
 from tests.store.batches import commit_batch
 from tidings.service import Gateway
 from tidings.service.door.slow_peers import patient_protocol
@@ -91,6 +92,7 @@ class Service:
             self.gateway = Gateway(self.store, self.settings)
             self.app = make_app(self.gateway)
             self.app.state.accounts.hasher = CHEAP
+            self.app.state.questions.start_worker = start_forked
             config = uvicorn.Config(
                 self.app,
                 http=patient_protocol(self.settings),

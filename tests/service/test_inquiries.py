@@ -8,15 +8,17 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.service import strange_questions as strange
 from tests.services.sqlite import new_store
+from tests.services.warm_worker import start_forked
 from tests.store.samples import publish, with_schema
 from tidings.errors import TidingsError
 from tidings.service.workers import questions
-from tidings.service.workers.inquiries import Busy, Inquiries, NoAnswer, TookTooLong
+from tidings.service.workers.inquiries import Busy, Inquiries, NoAnswer, TookTooLong, start_worker
 from tidings.store import Store
 
 
@@ -28,9 +30,9 @@ def url(tmp_path: Path) -> Iterator[str]:
         yield store.url
 
 
-def run(url: str, body: Callable[[Inquiries], Awaitable[None]], **options: float) -> None:
+def run(url: str, body: Callable[[Inquiries], Awaitable[None]], start: Any = start_forked, **options: float) -> None:
     async def whole() -> None:
-        inquiries = Inquiries(url, **options)  # type: ignore[arg-type]
+        inquiries = Inquiries(url, start=start, **options)  # type: ignore[arg-type]
         try:
             await body(inquiries)
         finally:
@@ -60,7 +62,7 @@ def test_it_answers(url: str) -> None:
         data = os.urandom(3_000_000)
         assert await inquiries.ask("ann", strange.echo, data) == data
 
-    run(url, body)
+    run(url, body, start_worker)
 
 
 def test_the_service_itself_never_loads_the_matchers(url: str) -> None:
@@ -127,7 +129,7 @@ def test_one_that_dies_is_replaced(url: str) -> None:
             await asyncio.sleep(0.02)
         assert await inquiries.ask("ann", strange.process) not in (first, second)
 
-    run(url, body)
+    run(url, body, start_worker)
 
 
 def test_one_that_takes_too_long_is_replaced(url: str) -> None:

@@ -17,7 +17,7 @@ from tidings.service.workers.composite_trial import CompositeTried, WaitNow
 from tidings.service.workers.event_search import Sought, Wanted
 from tidings.service.workers.feed_guess import Answers, FeedGuess, Sample, guess_feed
 from tidings.service.workers.filter_trial import Trial
-from tidings.service.workers.inquiries import Inquiries
+from tidings.service.workers.inquiries import Inquiries, start_worker
 from tidings.service.workers.jobs import Jobs
 from tidings.service.workers.query_files import Query
 from tidings.service.workers.questions import SCANNED, Found, StoredEvent, Tried
@@ -57,13 +57,14 @@ class Questions:
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
         self._store = gateway.store
+        self.start_worker = start_worker  # how a process of the inquiries is started
         self._inquiries: Inquiries | None = None
         self._jobs: Jobs | None = None
 
     @property
     def inquiries(self) -> Inquiries:
         if self._inquiries is None:
-            self._inquiries = Inquiries(self._store.url)
+            self._inquiries = Inquiries(self._store.url, start=self.start_worker)
         return self._inquiries
 
     @property

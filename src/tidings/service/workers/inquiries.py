@@ -56,14 +56,24 @@ class NoAnswer(Explained, ServiceError):
     template = "the worker process ended before it had an answer; try again"
 
 
+def start_worker() -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "tidings.service.workers.inquiry_worker"]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+
+
 class Inquiries:
     """Of one event loop. No process is started before the first question."""
 
     def __init__(
-        self, url: str, processes: int = _PROCESSES, seconds: float = _SECONDS, first_seconds: float = _FIRST_SECONDS
+        self,
+        url: str,
+        processes: int = _PROCESSES,
+        seconds: float = _SECONDS,
+        first_seconds: float = _FIRST_SECONDS,
+        start: Callable[[], subprocess.Popen[bytes]] = start_worker,
     ) -> None:
         self._threads = ThreadPoolExecutor(processes, "tidings-inquiry")
-        self._workers = [_Worker(url, seconds, first_seconds) for _ in range(processes)]
+        self._workers = [_Worker(url, seconds, first_seconds, start) for _ in range(processes)]
         self._idle: LifoQueue[_Worker] = LifoQueue()  # whoever answered last is warm
         for worker in reversed(self._workers):
             self._idle.put(worker)
@@ -129,10 +139,13 @@ class Inquiries:
 class _Worker:
     """One process, started when it is needed, used by one thread at a time."""
 
-    def __init__(self, url: str, seconds: float, first_seconds: float) -> None:
+    def __init__(
+        self, url: str, seconds: float, first_seconds: float, start: Callable[[], subprocess.Popen[bytes]]
+    ) -> None:
         self._url = url
         self._seconds = seconds
         self._first_seconds = first_seconds
+        self._start = start
         self._process: subprocess.Popen[bytes] | None = None
         self._has_started = False
         self._closed = False
@@ -177,8 +190,7 @@ class _Worker:
         with self._starting:
             if self._closed:
                 raise NoAnswer
-            command = [sys.executable, "-m", "tidings.service.workers.inquiry_worker"]
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+            self._process = self._start()
         assert self._process.stdin is not None
         with suppress(OSError):  # it ended at once: found out where its answer is read
             write_frame(self._process.stdin.fileno(), self._url.encode())

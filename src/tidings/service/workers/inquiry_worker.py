@@ -28,7 +28,7 @@ def main() -> None:
     questions: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_read, args=(questions,), daemon=True).start()
     url = questions.get().decode()
-    _load()
+    load()
     write_frame(answers, b"loaded")
     store: Store | None = None
     while True:
@@ -45,7 +45,7 @@ def main() -> None:
         write_frame(answers, _pickled(answer))
 
 
-def _load() -> None:
+def load() -> None:
     """What the questions need and is slow to load: an answer's time should not be spent on it."""
     import tidings.matching.explain
     import tidings.pipeline.batch.history  # noqa: F401
