@@ -28,4 +28,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _place(item: pytest.Item) -> int:
     if "spark" in getattr(item, "fixturenames", ()):
         return 0
-    return 1 if "spark" in item.nodeid or "both_engines" in item.nodeid else 2
+    return 1 if "spark" in item.nodeid.lower() or "both_engines" in item.nodeid else 2

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from dataclasses import fields
 
+import pytest
+
 from tests.docs.pages import ROOT, code, rows
 from tidings.language.normal_form import MOST_CONJUNCTIONS, MOST_PREDICATES
 from tidings.language.parser import DEEPEST
@@ -16,6 +18,7 @@ from tidings.settings import Settings
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
+@pytest.mark.slow  # `make check` does the same
 def test_the_pages_are_fresh() -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "scripts" / "reference"), "--check"], capture_output=True, text=True, check=False
