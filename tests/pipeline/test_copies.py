@@ -1,6 +1,5 @@
 """Copies by column that are made ahead, in quiet moments: all that can be, once, and the newest first."""
 
-import json
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -73,13 +72,14 @@ def test_it_waits_while_events_come_in(store: Store, monkeypatch: pytest.MonkeyP
 
 
 def test_what_cannot_be_copied_is_tried_once(store: Store, tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "tidings.db") as connection:
-        connection.execute("UPDATE journal SET body = ? WHERE position = 40", (json.dumps({"id": "x"}),))
-    connection.close()
+    broken = next(entry.position for entry in store.entries(_STRETCH + 1) if entry.kind == "event")
+    with sqlite3.connect(tmp_path / "tidings.db") as database:
+        database.execute("UPDATE journal SET body = '{' WHERE position = ?", (broken,))
+    database.close()
     ahead = Copies(store)
     ahead.round()
     assert ahead.round() == whole(store) - 1
-    assert 1 not in store.copied_stretches(0, 99)
+    assert (broken - 1) // _STRETCH not in store.copied_stretches(0, 99)
     assert ahead._missing() == []
 
 
