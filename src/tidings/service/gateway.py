@@ -86,7 +86,8 @@ class Gateway:
         only the newest may refuse it. Raises RefusedEvent.
         """
         catalog = self.store.known_catalog
-        event = self._quickly(raw, catalog) if size < QUICK else await self.read(self._valid, raw, catalog)
+        quick = size < QUICK and not (catalog.document_attributes and _has_document(raw, catalog))
+        event = self._quickly(raw, catalog) if quick else await self.read(self._valid, raw, catalog)
         return PublishValid(event if event is not None else await self.read(self._by_newest, raw))
 
     def _quickly(self, raw: object, catalog: Catalog) -> Event | None:
@@ -134,3 +135,9 @@ class Gateway:
         await self._committing.close()
         self._writers.shutdown()
         self._readers.shutdown()
+
+
+def _has_document(raw: object, catalog: Catalog) -> bool:
+    """Then it is checked beside the event loop: a grammar may make that slow."""
+    attributes = raw.get("attributes") if isinstance(raw, dict) else None
+    return isinstance(attributes, dict) and not catalog.document_attributes.isdisjoint(attributes)

@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from tests.documents.path.strategies import paths
 from tests.documents.strategies import documents
 from tests.documents.test_batch import PARSER
+from tests.paths.strategies import paths
 from tidings.documents.batch import read_documents
 from tidings.documents.errors import PathNumberTaken, UnknownPathNumber
 from tidings.documents.index.path_index import PathIndex
-from tidings.documents.path.parser import parse_path
-from tidings.documents.path.printer import path_text
+from tidings.paths.parser import parse_path
+from tidings.paths.printer import path_text
 
 
 def naive(numbered, document):

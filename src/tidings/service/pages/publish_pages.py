@@ -193,7 +193,7 @@ def _control(domain: Domain, use: AttributeUse) -> str:
             return "number"
         case Kind.TIME:
             return "time"
-        case Kind.TEXT:
+        case Kind.TEXT | Kind.DOCUMENT:
             return "area"
         case _:
             return "line"

@@ -161,6 +161,9 @@ def _domain(domain: Domain) -> Schema:
             return {"title": domain.name, **_words(tuple(domain.hierarchy.all_spellings()))}
         case Kind.STRING | Kind.TEXT:
             return {"title": domain.name, "type": "string"}
+        case Kind.DOCUMENT:
+            comment = "An XML document, as text"
+            return {"title": domain.name, "type": "string", "contentMediaType": "application/xml", "$comment": comment}
         case Kind.PLACE:
             pair: Schema = {"type": "array", "items": _DEGREES, "minItems": 2, "maxItems": 2}
             comment = "Latitude and longitude in degrees (WGS 84). The latitude is between -90 and 90."

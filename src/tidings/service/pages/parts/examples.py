@@ -83,7 +83,16 @@ def _terms(catalog: Catalog, events: Sequence[Event]) -> list[Term]:
     return [term for *_, term in sorted(ranked, key=lambda one: one[:3])]
 
 
-_PREFERRED = (Kind.ENUMERATED, Kind.NUMERIC, Kind.HIERARCHICAL, Kind.TEXT, Kind.STRING, Kind.TIME, Kind.PLACE)
+_PREFERRED = (
+    Kind.ENUMERATED,
+    Kind.NUMERIC,
+    Kind.HIERARCHICAL,
+    Kind.TEXT,
+    Kind.STRING,
+    Kind.TIME,
+    Kind.PLACE,
+    Kind.DOCUMENT,
+)
 
 
 def _term(name: str, domain: Domain, value: Value, events: Sequence[Event]) -> Term | None:

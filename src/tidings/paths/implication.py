@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
-from tidings.documents.path.numbers import number_of
-from tidings.documents.path.tree import (
+from tidings.paths.numbers import number_of
+from tidings.paths.tree import (
     And,
     Attribute,
     Comparison,
@@ -66,7 +66,7 @@ def _in_all_cases(wanted: Test, either: Or, facts: Sequence[Test]) -> bool:
 
 def _selects(fact: Test, steps: Sequence[Step]) -> bool:
     """Whether the fact proves that the steps select a node."""
-    from tidings.documents.path.covering import steps_cover  # the two define each other
+    from tidings.paths.covering import steps_cover  # the two define each other
 
     match fact:
         case Exists(known) | Comparison(known, _, _):

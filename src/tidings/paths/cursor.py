@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NoReturn, get_args
 
-from tidings.documents.path.errors import PathSyntax, PathTooLarge, UnsupportedPath
-from tidings.documents.path.refusals import AXES, refused_function
-from tidings.documents.path.tokens import Token, tokenize
-from tidings.documents.path.tree import Operator
+from tidings.paths.errors import PathSyntax, PathTooLarge, UnsupportedPath
+from tidings.paths.refusals import AXES, refused_function
+from tidings.paths.tokens import Token, tokenize
+from tidings.paths.tree import Operator
 
 LARGEST = 64  # steps and comparisons in all
 _OPERATORS = get_args(Operator)

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tidings.documents.path.implication import all_implied
-from tidings.documents.path.tree import Attribute, Element, Path, Step, Text
+from tidings.paths.implication import all_implied
+from tidings.paths.tree import Attribute, Element, Path, Step, Text
 
 
 class _Anchor(NamedTuple):

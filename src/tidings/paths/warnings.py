@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tidings.documents.path.numbers import number_of
-from tidings.documents.path.printer import relative_text, test_text
-from tidings.documents.path.tree import Attribute, Comparison, Path, Step, StringTest, atoms
+from tidings.paths.numbers import number_of
+from tidings.paths.printer import relative_text, test_text
+from tidings.paths.tree import Attribute, Comparison, Path, Step, StringTest, atoms
 
 
 def path_warnings(path: Path) -> list[str]:

@@ -7,11 +7,11 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 
-from tests.documents.path.strategies import plain_paths
-from tidings.documents.path.covering import covers
-from tidings.documents.path.instantiation import instantiate
-from tidings.documents.path.parser import parse_path
-from tidings.documents.path.printer import path_text
+from tests.paths.strategies import plain_paths
+from tidings.paths.covering import covers
+from tidings.paths.instantiation import instantiate
+from tidings.paths.parser import parse_path
+from tidings.paths.printer import path_text
 
 RECORD = "/SigmodRecord/issue/articles/article"
 FIGURE_3 = {

@@ -5,11 +5,11 @@ import pickle
 import pytest
 from hypothesis import given, settings
 
-from tests.documents.path.strategies import paths
-from tidings.documents.path.errors import PathError, PathSyntax, PathTooLarge, UnknownPrefix, UnsupportedPath
-from tidings.documents.path.parser import parse_path
-from tidings.documents.path.printer import path_text
-from tidings.documents.path.tree import (
+from tests.paths.strategies import paths
+from tidings.paths.errors import PathError, PathSyntax, PathTooLarge, UnknownPrefix, UnsupportedPath
+from tidings.paths.parser import parse_path
+from tidings.paths.printer import path_text
+from tidings.paths.tree import (
     And,
     Attribute,
     Comparison,
@@ -23,7 +23,7 @@ from tidings.documents.path.tree import (
     StringTest,
     Text,
 )
-from tidings.documents.path.warnings import path_warnings
+from tidings.paths.warnings import path_warnings
 
 
 def test_a_path_of_every_part():

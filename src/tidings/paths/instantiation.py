@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tidings.documents.path.tree import Element, Name, Path, Step
+from tidings.paths.tree import Element, Name, Path, Step
 
 
 def instantiate(path: Path, element_paths: Iterable[Sequence[str]]) -> tuple[Path, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import assert_never
 
-from tidings.documents.path.tree import (
+from tidings.paths.tree import (
     And,
     Attribute,
     Comparison,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tidings.documents.path.errors import PathSyntax, PathTooLarge
+from tidings.paths.errors import PathSyntax, PathTooLarge
 
 LONGEST_PATH = 4_096  # characters
 

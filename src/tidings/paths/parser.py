@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from tidings.documents.path.cursor import PathCursor
-from tidings.documents.path.errors import PathSyntax, PathTooLarge, UnknownPrefix
-from tidings.documents.path.refusals import FUNCTIONS
-from tidings.documents.path.tree import (
+from tidings.paths.cursor import PathCursor
+from tidings.paths.errors import PathSyntax, PathTooLarge, UnknownPrefix
+from tidings.paths.refusals import FUNCTIONS
+from tidings.paths.tree import (
     And,
     Attribute,
     Axis,

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from tidings.documents.path.tree import (
+from tidings.paths.tree import (
     And,
     Attribute,
     Comparison,
