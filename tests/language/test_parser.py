@@ -116,8 +116,16 @@ def test_a_number_beyond_all_bounds_is_refused(text: str) -> None:
         ("", 1, "an attribute, 'not' or '('"),
         ("   ", 4, "an attribute, 'not' or '('"),
         ("5 < price", 1, "an attribute, 'not' or '('"),
-        ("price", 6, "an operator (= != < <= > >= under near inside in between starts ends like contains exists)"),
-        ("price 5", 7, "an operator (= != < <= > >= under near inside in between starts ends like contains exists)"),
+        (
+            "price",
+            6,
+            "an operator (= != < <= > >= under near inside in between starts ends like contains xpath exists)",
+        ),
+        (
+            "price 5",
+            7,
+            "an operator (= != < <= > >= under near inside in between starts ends like contains xpath exists)",
+        ),
         ("price == 5", 7, "'='"),
         ("price <> 5", 7, "'!='"),
         ("price <", 8, "a value: a number, a text in single quotes or a name"),
@@ -130,8 +138,12 @@ def test_a_number_beyond_all_bounds_is_refused(text: str) -> None:
         ("a in (5", 8, "',' or ')'"),
         ("a in (5,)", 9, "a value: a number, a text in single quotes or a name"),
         ("a between 1 or 2", 13, "'and'"),
-        ("a not exists", 7, "'under', 'near', 'inside', 'in', 'between', 'starts', 'ends', 'like' or 'contains'"),
-        ("a not = 5", 7, "'under', 'near', 'inside', 'in', 'between', 'starts', 'ends', 'like' or 'contains'"),
+        (
+            "a not exists",
+            7,
+            "'under', 'near', 'inside', 'in', 'between', 'starts', 'ends', 'like', 'contains' or 'xpath'",
+        ),
+        ("a not = 5", 7, "'under', 'near', 'inside', 'in', 'between', 'starts', 'ends', 'like', 'contains' or 'xpath'"),
         ("a contains any b", 16, "words in quotes after 'contains any'"),
         ('"" = 5', 1, "a name between the double quotes"),
         ("a = 1 and", 10, "an attribute, 'not' or '('"),
@@ -174,10 +186,6 @@ def test_an_unterminated_text() -> None:
 @pytest.mark.parametrize(
     ("text", "construct", "column"),
     [
-        ("xpath('/a/b')", "'xpath'", 1),
-        ("a = 1 and not xpath('/a')", "'xpath'", 15),
-        ("d xpath '/a'", "'xpath'", 3),
-        ("d not xpath '/a'", "'xpath'", 7),
         ("t ~ 'some text' above 0.5", "similarity ('~')", 3),
     ],
 )
