@@ -14,6 +14,8 @@ from typing import assert_never
 
 import numpy as np
 
+from tidings.documents.selection import selected
+from tidings.documents.tree import read_tree
 from tidings.events import EventBatch
 from tidings.events.event import NOW, Bindings
 from tidings.language import Filter
@@ -42,6 +44,7 @@ from tidings.language.tree import (
     NowComparison,
     Or,
     Predicate,
+    XPath,
 )
 from tidings.language.words import words_of
 from tidings.matching.algorithm import Algorithm, Cost, Matches
@@ -124,6 +127,9 @@ def satisfies(predicate: Predicate, event: Bindings, chosen: Choice, catalog: Ca
             assert domain is not None
             texts = [words_of(str(value)) for value in event[attribute]]
             return any(satisfies_pattern(pattern, text, domain.language) for text in texts)
+        case XPath(attribute, _, path):
+            assert path is not None  # it is bound
+            return any(selected(path, read_tree(str(value))) for value in event[attribute])
         case Exists():
             return True
         case InDialect(attribute, stage=stage):

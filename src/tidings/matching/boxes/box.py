@@ -2,8 +2,9 @@
 
 An axis is one question about an event: the *value* of an attribute (comparisons), whether something is a *member* of
 its values (`contains`), a *word* of them, the *prefix* or *stem* of a word, a string read *backwards*, how far a time
-lies *ahead* of now, a place's *latitude* or *longitude*. An event answers with a set of keys and satisfies a side of a
-box if one of its keys lies inside. So all kinds of predicates have one form, and multi-valued events need no expansion.
+lies *ahead* of now, a place's *latitude* or *longitude*, a *path* that selects something in a document. An event
+answers with a set of keys and satisfies a side of a box if one of its keys lies inside. So all kinds of predicates have
+one form, and multi-valued events need no expansion.
 
 Residuals that depend on which value was chosen together with another (attribute against attribute, `contains all`) are
 exact while the event has one value there; otherwise the candidate gets a second look, or, where arithmetic, `now` or
@@ -27,14 +28,15 @@ from tidings.language.relations import SAME
 from tidings.language.satisfiability import impossible, language_of
 from tidings.language.stems import stem
 from tidings.language.tree import Near
+from tidings.paths.keys import path_key
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.region import METRES, bounds_of_box, bounds_of_circle
 from tidings.schema.values import Number, Span
 
-Role = Literal["value", "member", "word", "prefix", "stem", "backwards", "ahead", "latitude", "longitude"]
+Role = Literal["value", "member", "word", "prefix", "stem", "backwards", "ahead", "latitude", "longitude", "path"]
 WORD_ROLES = ("word", "prefix", "stem")  # an event has those that filters name
-POINT_ROLES = ("member", *WORD_ROLES)  # a side is one key; on the others it is a range
+POINT_ROLES = ("member", *WORD_ROLES, "path")  # a side is one key; on the others it is a range
 
 DEGREES = space_of(Domain("degrees", Kind.NUMERIC))
 _MOST_SPLITS = 16  # an `in` list up to this long becomes one box per value, each with an equality to look up
@@ -161,6 +163,7 @@ def _boxes(constraints: Constraints, catalog: Catalog) -> list[Box]:
             residuals.append(InRanges(axis, tuple(_open_ends(one, space) for one in ranges)))
     _members(constraints, catalog, sides, residuals)
     _words(constraints, sides, residuals)
+    _paths(constraints, sides, residuals)
     split += _patterns(constraints, catalog, sides, residuals, not split)
     _ahead(constraints, sides, residuals)
     _ends(constraints, sides, residuals)
@@ -258,6 +261,17 @@ def _patterns(
         elif len(keys) > 1:
             residuals.append(Single(attribute))
     return split
+
+
+def _paths(constraints: Constraints, sides: list[Side], residuals: list[Residual]) -> None:
+    """One path that must select something is looked up, the others are residuals: all are found together."""
+    named = [(one.attribute, path_key(one.path), one.negated) for one in constraints.paths]
+    for attribute, key, negated in sorted(named, key=lambda one: (one[2], -len(one[1]), one)):
+        axis = Axis(attribute, "path")
+        if negated or any(side.axis == axis for side in sides):
+            residuals.append(Has(axis, "any", (key,), negated))
+        else:
+            sides.append(Side(axis, key, key))
 
 
 def _word_key(attribute: str, word: PatternWord, language: str | None) -> tuple[Axis, str]:
