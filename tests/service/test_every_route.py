@@ -10,7 +10,8 @@ from tidings.store import StoredChannel
 
 # What has an id in its address but belongs to all: stored events, and names of the schema.
 COMMON = {"/v1/events/{position}", "/v1/schema/event-types/{name}/attributes", "/v1/schema/domains/{name}/values"} | {
-    "/v1/schema/event-types/{name}/headline"
+    "/v1/schema/event-types/{name}/headline",
+    "/v1/documents/{event_type}",
 }
 
 

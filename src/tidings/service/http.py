@@ -39,6 +39,7 @@ from tidings.service.api import (
     stream_routes,
     subscription_file_routes,
     subscription_routes,
+    xml_document_routes,
 )
 from tidings.service.api.documents import openapi
 from tidings.service.api.requests import V1
@@ -53,6 +54,7 @@ from tidings.service.metrics import Metrics
 log = logging.getLogger("tidings.service")
 _ROUTES = (
     event_routes,  # first, since it is asked for most
+    xml_document_routes,
     notification_routes,
     stream_routes,
     inquiry_routes,

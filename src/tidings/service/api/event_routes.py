@@ -165,9 +165,11 @@ async def _published(request: Request, gateway: Gateway, ids: EventIds | None) -
     if kind in STREAMED:
         return await _many_lines(request, gateway, ids)
     if kind == cloud_events.STRUCTURED:  # which always has an id
-        return await _one(gateway, await request.body(), cloud_events.read_structured)
+        body = await request.body()
+        return await _one(gateway, body, await _reading(gateway, body))
     if kind == cloud_events.BATCH:
-        return await _many(request, gateway, await request.body(), cloud_events.read_structured)
+        body = await request.body()
+        return await _many(request, gateway, body, await _reading(gateway, body))
     if cloud_events.is_binary(head_of(request)):
         return await _binary(request, gateway, kind)
     if kind != _JSON:
@@ -180,10 +182,18 @@ async def _published(request: Request, gateway: Gateway, ids: EventIds | None) -
 
 async def _binary(request: Request, gateway: Gateway, kind: str) -> Response:
     body = await request.body()
-    if body and kind != _JSON and not kind.endswith("+json"):
-        raise WrongContentType(request.headers.get("content-type", ""), (_JSON,))
+    if body and kind != _JSON and not kind.endswith("+json") and not cloud_events.is_xml(kind):
+        raise WrongContentType(request.headers.get("content-type", ""), (_JSON, "application/xml"))
     check_size(gateway, len(body))
-    return await _append(gateway, cloud_events.read_binary(request.headers, body), len(body))
+    catalog = await gateway.read(gateway.store.catalog) if cloud_events.is_xml(kind) else None
+    return await _append(gateway, cloud_events.read_binary(request.headers, body, catalog), len(body))
+
+
+async def _reading(gateway: Gateway, body: bytes) -> Callable[[Any], dict[str, Any]]:
+    """Only a document needs the schema to become an event."""
+    if b"xml" not in body:
+        return cloud_events.read_structured
+    return partial(cloud_events.read_structured, catalog=await gateway.read(gateway.store.catalog))
 
 
 async def _one(

@@ -37,6 +37,7 @@ _HTTP = {
     """,
     "publish": """
         POST /v1/events
+        POST /v1/documents/{event_type}
     """,
     "subscribe": """
         POST /v1/subscriptions
