@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from tidings.store.databases.database import Database
+from tidings.store.notifications.crowded import dropped_for_room
 from tidings.store.notifications.progress import committed, last_cursor
 from tidings.store.notifications.quotas import all_dropped
 from tidings.store.notifications.waiting import composite_progress
@@ -33,6 +34,7 @@ class Figures:
     dropped: int  # matches, for the quotas of accounts
     composites_lag: int  # what the composites' query has yet to commit
     late: int  # events that came too late for composites
+    crowded: int  # instances of composites for which there was no room
 
     @property
     def lag(self) -> int:
@@ -58,6 +60,7 @@ def figures(connection: Connection) -> Figures:
         dropped=all_dropped(connection),
         composites_lag=0 if composites is None else row.tail - composites.committed,
         late=row.late,
+        crowded=dropped_for_room(connection),
     )
 
 

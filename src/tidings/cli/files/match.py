@@ -167,7 +167,7 @@ def _match_here(
 def _detect(composites: FileDetections, until: Instant | None, output: BinaryIO) -> int:
     """Writes what the composites detected; gives how many detections there were."""
     found = composites.detections(until)
-    for id, detection in found:
+    for id, detection, _ in found:
         events = [event.id for event in detection.events]
         line = {"subscription": id, "events": events, "time": str(Instant(detection.time))}
         output.write(dumps(line, ensure_ascii=False).encode() + b"\n")
