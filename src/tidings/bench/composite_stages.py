@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 from time import process_time
 
+from tidings.bench.composite_memory import resident
 from tidings.bench.machine import Machine, commit
 from tidings.pipeline.composites.known import KnownComposites
 from tidings.pipeline.composites.leaf_stage import StretchMatches
@@ -93,7 +94,7 @@ def _measure(store: Store, known: KnownComposites) -> None:
     each = [
         f"{name} {1e6 * one / events:.0f} µs" for name, one in zip(("leaves", "states", "store"), seconds, strict=True)
     ]
-    print(f"{events:,} events: {', '.join(each)}; {store.last_cursor():,} detections")
+    print(f"{events:,} events: {', '.join(each)}; {store.last_cursor():,} detections; {resident():,.0f} MB of memory")
     tasks, sink = seconds[0] + seconds[1], seconds[2]
     print(f"{events / sum(seconds):,.0f} events/s of one processor; {events / (tasks / 2 + sink):,.0f} with two tasks")
 
