@@ -175,7 +175,8 @@ def _keep_states(connection: Connection, batch: CompositeBatch) -> None:
     if batch.gone:
         connection.execute(_DROP_STATE, [{"key": key} for key in batch.gone])
     if batch.states:
-        connection.execute(_KEEP_STATE, [one._asdict() for one in batch.states])
+        ordered = sorted(batch.states, key=lambda one: one.key)  # neighbours share pages of the index
+        connection.execute(_KEEP_STATE, [one._asdict() for one in ordered])
     if batch.frontier is not None:
         connection.execute(_FORGET, {"frontier": batch.frontier})
     for span in batch.closed:
