@@ -8,7 +8,6 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from tidings.store.databases.database import Database
-from tidings.store.notifications.crowded import dropped_for_room
 from tidings.store.notifications.progress import committed, last_cursor
 from tidings.store.notifications.quotas import all_dropped
 from tidings.store.notifications.waiting import composite_progress
@@ -60,7 +59,7 @@ def figures(connection: Connection) -> Figures:
         dropped=all_dropped(connection),
         composites_lag=0 if composites is None else row.tail - composites.committed,
         late=row.late,
-        crowded=dropped_for_room(connection),
+        crowded=row.crowded,
     )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, update
 
 from tidings.schema import Instant
 from tidings.store.notifications.told import tell
-from tidings.store.tables import crowded
+from tidings.store.tables import about, crowded
 
 
 class Crowded(NamedTuple):
@@ -24,6 +24,7 @@ class Crowded(NamedTuple):
 def count_crowded(connection: Connection, new: Sequence[Crowded], now: Instant) -> None:
     """An owner is told when the first of a composite is dropped; an edited or resumed one is another composite."""
     for one in new:
+        connection.execute(update(about).values(crowded=about.c.crowded + one.dropped))
         more = update(crowded).where(crowded.c.span == one.span).values(dropped=crowded.c.dropped + one.dropped)
         if connection.execute(more).rowcount:
             continue
@@ -35,8 +36,3 @@ def count_crowded(connection: Connection, new: Sequence[Crowded], now: Instant) 
                 "shorter 'within', narrower filters, or 'by'."
             )
             tell(connection, one.owner, one.subscription, text, now)
-
-
-def dropped_for_room(connection: Connection) -> int:
-    """How many instances of all composites were ever dropped."""
-    return int(connection.execute(select(func.sum(crowded.c.dropped))).scalar() or 0)

@@ -17,6 +17,7 @@ def upgrade() -> None:
     op.create_index(
         "composite_states_forget", "composite_states", ["forget"], sqlite_where=among, postgresql_where=among
     )
+    op.add_column("about", sa.Column("crowded", _NUMBER, nullable=False, server_default="0"))
     op.create_table(
         "crowded",
         sa.Column("span", _NUMBER, primary_key=True, autoincrement=False),
