@@ -146,3 +146,18 @@ def test_many_alternatives_do_not_take_exponential_time():
     either = "".join(f"[a{place} or b{place} or c{place}]" for place in range(20))
     assert not covers(parse_path("//x[d and e]"), parse_path(f"//x{either}"))
     assert covers(parse_path(f"//x{either}"), parse_path(f"//x{either}"))
+
+
+@pytest.mark.parametrize(
+    ("general", "specific", "covered"),
+    [
+        ("//a[. <= 5]", "//a[. < 5]", True),
+        ("//a[. < 5]", "//a[. <= 5]", False),
+        ("//a[. < 5]", "//a[. <= 4]", True),
+        ("//a[contains(., 'b')]", "//a[starts-with(., 'abc')]", True),
+        ("//a[starts-with(., 'ab')]", "//a[starts-with(., 'abc')]", True),
+        ("//a[starts-with(., 'ab')]", "//a[contains(., 'abc')]", False),
+    ],
+)
+def test_tests_of_bounds_and_texts(general, specific, covered):
+    assert covers(parse_path(general), parse_path(specific)) is covered
