@@ -7,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.composite.matches import matches
+from tests.composite.notation import SCHEMA as LETTERS
+from tests.composite.notation import at, composite_of, shown, trace_of
 from tests.composite.random_composites import SCHEMA, Scene, scenes
 from tidings.composite.detector import Detector, Found, Key, Match, Shard
 from tidings.composite.oracle import Oracle
@@ -111,6 +113,17 @@ def test_detector_equals_oracle(scene: Scene) -> None:
 @given(scenes())
 def test_detector_equals_oracle_often(scene: Scene) -> None:
     check(scene)
+
+
+def test_what_is_due_before_the_rest_of_its_key_is_given_in_time() -> None:
+    bound = composite_of("([A] before [B] within 20 s) unless [C] within 1 s")
+    program = Program.of(bound.composite, at(1), LETTERS)
+    detector, shard = Detector({"c": program}), Shard()
+    given = []
+    for one in trace_of(bound, "A1 B2 E2.5 E5"):
+        shard, new = detector.advance(shard, matches(program, one), one.event.time)
+        given.append([shown(found.detection) for found in new])
+    assert given == [[], [], [], ["A1 B2 @3"]]
 
 
 def test_a_state_of_a_later_version_is_refused() -> None:
