@@ -13,7 +13,7 @@ _DETECTOR = (
     "tests/composite/test_waiting.py",
 )
 _PATHS = ("tests/documents/index/test_path_index.py",)
-_COVERED_PATHS = ("tests/documents/path/test_covering.py",)
+_COVERED_PATHS = ("tests/paths/test_covering.py",)
 _OVERLAY = ("tests/overlay/test_orders.py", "tests/overlay/test_filters.py")
 
 _SCHEMA = (
@@ -50,9 +50,12 @@ _DOCUMENTS = (
     ("keys of the node itself only", "index/collect.py", "if runs.key[end - 1] == 0:", "if True:", _PATHS),
     ("only one of several equal texts", "index/collect.py", "node, key, key + 1, begin, end,", "node, key, key, begin, end,", _PATHS),
     ("states with other waiting steps joined", "index/automaton.py", "before[0] + int(sums[2]), before[1] + int(sums[3]))", "0, 0)", _PATHS),
-    ("an anchor nearer than it must be", "path/covering.py", "return distance >= anchor.distance", "return True", _COVERED_PATHS),
-    ("less implied by at most", "path/implication.py", "(known == bound and (wanted.operator == \"<=\" or fact.operator == \"<\"))", "known == bound", _COVERED_PATHS),
-    ("beginning implied by containing", "path/implication.py", "return function == \"starts-with\" and text.startswith(wanted.text)", "return text.startswith(wanted.text)", _COVERED_PATHS),
+)  # fmt: skip
+
+_TEXTS_OF_PATHS = (
+    ("an anchor nearer than it must be", "covering.py", "return distance >= anchor.distance", "return True", _COVERED_PATHS),
+    ("less implied by at most", "implication.py", "(known == bound and (wanted.operator == \"<=\" or fact.operator == \"<\"))", "known == bound", _COVERED_PATHS),
+    ("beginning implied by containing", "implication.py", "return function == \"starts-with\" and text.startswith(wanted.text)", "return text.startswith(wanted.text)", _COVERED_PATHS),
 )  # fmt: skip
 
 _SERVERS = (
@@ -64,5 +67,6 @@ OF_OTHER_ROOMS = (
     *(Mutant(name, f"schema/{file}", old, new, tests) for name, file, old, new, tests in _SCHEMA),
     *(Mutant(name, f"composite/{file}", old, new, tests) for name, file, old, new, tests in _COMPOSITE),
     *(Mutant(name, f"documents/{file}", old, new, tests) for name, file, old, new, tests in _DOCUMENTS),
+    *(Mutant(name, f"paths/{file}", old, new, tests) for name, file, old, new, tests in _TEXTS_OF_PATHS),
     *(Mutant(name, f"overlay/{file}", old, new, tests) for name, file, old, new, tests in _SERVERS),
 )
