@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.test_inquiries import ended, is_running
+from tests.service.workers.test_inquiries import ended, is_running
 from tests.services.sqlite import new_store
 from tests.store.samples import Clock, publish, with_schema
 from tidings.service.actions.filters import EVERYTHING

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.service import strange_questions as strange
+from tests.service.workers import strange_questions as strange
 from tests.services.sqlite import new_store
 from tests.services.warm_worker import start_forked
 from tests.store.samples import publish, with_schema
@@ -68,7 +68,7 @@ def test_it_answers(url: str) -> None:
 def test_the_service_itself_never_loads_the_matchers(url: str) -> None:
     program = f"""
 import asyncio, sys
-from tests.service import strange_questions
+from tests.service.workers import strange_questions
 from tidings.service.workers import questions
 from tidings.service.workers.inquiries import Inquiries
 
@@ -188,7 +188,7 @@ def test_closing_ends_what_is_under_way(url: str) -> None:
 def test_none_is_left_where_the_service_was_killed(url: str) -> None:
     program = f"""
 import asyncio
-from tests.service import strange_questions
+from tests.service.workers import strange_questions
 from tidings.service.workers.inquiries import Inquiries
 
 async def main():

@@ -16,7 +16,7 @@ from tidings.events.validation import written_value
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Kind, json_form
 from tidings.service.api.documents.json_schema import json_schema, key
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 AUCTIONS = json_form.read((EXAMPLES / "schema.json").read_text())
 FIRST, *_, LAST = [json.loads(line) for line in (EXAMPLES / "events.jsonl").read_text().splitlines()]
 ANTIQUES = Catalog(  # semantics 2

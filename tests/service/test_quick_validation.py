@@ -10,7 +10,7 @@ from tests.service.conftest import car
 from tests.service.example_store import SCHEMA
 from tidings.events import RefusedEvent, validate
 from tidings.schema import json_form
-from tidings.service.evident import Evident
+from tidings.service.quick_validation import QuickValidation
 
 CATALOG = json_form.read(SCHEMA.read_bytes())
 AUCTION = {"title": "desk", "price": 3.0, "category": "desk", "ends": "2030-01-01T10:00:00+02:00"}
@@ -43,7 +43,7 @@ raws = st.fixed_dictionaries(
 
 @given(raws)
 def test_what_is_evident_is_what_validate_says(raw: dict[str, Any]) -> None:
-    quick = Evident(CATALOG).event(raw)
+    quick = QuickValidation(CATALOG).event(raw)
     try:
         found = validate(raw, CATALOG)
     except RefusedEvent:
@@ -56,12 +56,12 @@ def test_what_is_evident_is_what_validate_says(raw: dict[str, Any]) -> None:
 
 def test_several_types_are_evident_only_within_the_limit() -> None:
     raw = {"id": "e1", "event_type": ["car", "auction"], "attributes": AUCTION | {"brand": "mini", "year": 1990}}
-    assert Evident(CATALOG, most_values=2).event(raw) == validate(raw, CATALOG)
-    assert Evident(CATALOG, most_values=1).event(raw) is None
+    assert QuickValidation(CATALOG, most_values=2).event(raw) == validate(raw, CATALOG)
+    assert QuickValidation(CATALOG, most_values=1).event(raw) is None
 
 
 @pytest.mark.parametrize(
     "raw", [car("e1"), car("e1", paint="red"), {**car("e1"), "event_type": ["car"], "source": "s"}]
 )
 def test_the_common_event_is_evident(raw: dict[str, Any]) -> None:
-    assert Evident(CATALOG).event(raw) == validate(raw, CATALOG)
+    assert QuickValidation(CATALOG).event(raw) == validate(raw, CATALOG)

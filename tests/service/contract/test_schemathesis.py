@@ -34,7 +34,7 @@ _HOOKS = """
 import schemathesis
 schemathesis.serializer.alias(["application/x-ndjson", "application/jsonl", "application/ndjson"], "text/plain")
 """
-_ENDLESS = "/v1/notifications/stream"  # tests/service/test_streaming.py asks it
+_ENDLESS = "/v1/notifications/stream"  # tests/service/live/test_streams.py asks it
 _NOT_READY = "/readyz"  # without a pipeline it answers 503 after a while: tests/service/test_readiness.py asks it
 # They take away the token that the others are asked with.
 _OWN_TOKEN = ("DELETE /v1/tokens/{id}", "DELETE /v1/tokens/current", "POST /v1/accounts/me/delete")

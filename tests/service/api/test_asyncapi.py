@@ -12,10 +12,10 @@ import msgspec
 import pytest
 from hypothesis import given
 
+from tests.service.api.test_json_schema import ANTIQUE_CAR, ANTIQUES, AUCTIONS, FIRST, LAST
 from tests.service.conftest import SETTINGS, Service, on_sqlite
 from tests.service.delivering import find, send, subscribed
 from tests.service.receiver import receiver
-from tests.service.test_json_schema import ANTIQUE_CAR, ANTIQUES, AUCTIONS, FIRST, LAST
 from tests.strategies.schemas import catalogs
 from tidings.events import validate
 from tidings.notifying.signatures import WrongSignature, verify

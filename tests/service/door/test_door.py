@@ -190,6 +190,16 @@ class TestTokens:
         assert service.client.get("/v1/accounts/me").status_code == 200
 
 
+@on_sqlite
+@pytest.mark.parametrize("scheme", ["bearer ", "BEARER ", "Bearer   "])
+def test_a_scheme_may_be_written_as_one_likes(service: Service, scheme: str) -> None:
+    token = service.client.headers["Authorization"].partition(" ")[2]
+    client = service.anonymous()
+    for _ in range(2):  # looked up, then remembered
+        answer = client.post("/v1/events", json=car(), headers={"Authorization": scheme + token})
+        assert answer.status_code == 202
+
+
 class TestProxies:
     @pytest.fixture
     def settings(self) -> Settings:
