@@ -223,7 +223,7 @@ def allow(caller: Caller, need: str) -> None:
 
 
 def caller_of(request: Request) -> Caller:
-    """Whoever sent a valid token, else the guest; raises UnknownToken or ForeignOrigin."""
+    """The owner of the token, or the guest; raises UnknownToken or ForeignOrigin."""
     found: Caller | TidingsError = request.scope[CALLER]
     if isinstance(found, TidingsError):
         raise found

@@ -16,11 +16,11 @@ from tidings.schema.domain import OutsideDomain
 from tidings.schema.values import LARGEST_INTEGER, Value
 
 _MEMBERS = frozenset(MEMBERS)
-_MOST_VIEWS = 1_000  # event types that are combined: beyond, they are looked up anew
+_MOST_VIEWS = 1_000  # combinations of event types kept; beyond, the cache starts over
 _PLAIN = (int, float, str)
 
 
-class Evident:
+class QuickValidation:
     """Under one catalog, in one thread; `most_values` as in `validate`."""
 
     def __init__(self, catalog: Catalog, most_values: int = MOST_VALUES) -> None:
@@ -75,7 +75,7 @@ class Evident:
                 self._views.clear()
             found = self._views[key] = self._look_up((key,) if type(key) is str else key)
             return found
-        except TypeError:  # something that cannot be a key is no name
+        except TypeError:  # what cannot be a key is not a name
             return None
 
     def _look_up(self, names: Any) -> tuple[tuple[str, ...], dict[str, Domain], frozenset[str]] | None:
