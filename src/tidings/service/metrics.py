@@ -25,7 +25,7 @@ Row = tuple[tuple[str, ...], float]
 
 
 class Metrics:
-    """Counted by the middleware and by whoever publishes; in one event loop, so nothing is locked."""
+    """Counted by the middleware and by the publish actions; in one event loop, so nothing is locked."""
 
     def __init__(self, events: Counter[str]) -> None:
         self.requests: Counter[tuple[str, str, int]] = Counter()

@@ -31,7 +31,9 @@ _CONTEXT = ("specversion", "id", "source", "type", "time", "subject", "dataconte
 def read_structured(raw: Any, catalog: Catalog | None = None) -> dict[str, Any]:
     """A raw event; raises RefusedEvent with all that is missing. XML data is a document, if a catalog is given."""
     if not isinstance(raw, dict):
-        message = f"{described(raw)} is no CloudEvent; one is an object with specversion, id, source, type and data"
+        message = (
+            f"{described(raw)} is not a CloudEvent; expected an object with specversion, id, source, type and data"
+        )
         raise RefusedEvent(None, (BrokenRule("form", None, None, message),))
     broken = []
     if raw.get("specversion") != "1.0":

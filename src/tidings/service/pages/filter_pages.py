@@ -162,7 +162,7 @@ def _checked(given: FilterGiven, gateway: Gateway) -> dict[str, Any]:
 def _read(
     text: str, gateway: Gateway, catalog: Catalog, places: Sequence[tuple[int, int, int, int]] = ()
 ) -> dict[str, Any]:
-    """`places`: where each row stands in the text, if it was made from rows."""
+    """`places`: the place of each row in the text, if it was made from rows."""
     if not text.strip():
         return {"empty": True, "text": ""}
     try:

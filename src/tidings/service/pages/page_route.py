@@ -23,7 +23,7 @@ from tidings.service.pages.forms.form import read_unproved
 from tidings.service.pages.forms.form_proof import PROOF, StaleForm, owner_of
 from tidings.service.pages.forms.kept_form import refused_form
 from tidings.service.pages.forms.waiting_form import keep, take
-from tidings.service.pages.login_page import login_page
+from tidings.service.pages.parts.login_page import login_page
 from tidings.service.pages.parts.render import render
 from tidings.service.pages.parts.unread_notices import count_unread
 from tidings.service.pages.visitors import LogInFirst, back_to, has_ended, member, visitor
@@ -35,7 +35,7 @@ _TITLES = {404: "Not found", 403: "Not allowed", 500: "Something went wrong", 50
 class NoSuchPage(Explained, ServiceError):
     """Or none for this visitor, who is not told what there would be for others."""
 
-    template = "there is no page at this address"
+    template = "no page at this address"
 
 
 def _check_need(request: Request, need: str) -> None:

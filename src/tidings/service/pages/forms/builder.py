@@ -54,7 +54,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """`join` stands between the groups."""
+    """`join` is put between the groups."""
 
     join: Join
     groups: tuple[tuple[Row, ...], ...]
@@ -162,7 +162,7 @@ def _row(node: Node) -> Row | None:
 
 
 def text_of(rows: Rows, catalog: Catalog) -> tuple[str, list[tuple[int, int, int, int]]]:
-    """The text, and for each row where it stands in it: start, stop, group, row. Rows that are not filled in yet are
+    """The text, and the place of each row in it: start, stop, group, row. Rows that are not filled in yet are
     left out. The text is not canonical: values stand in it as they were typed, for the parser to judge."""
     inner, outer = (" and ", " or ") if rows.join == "or" else (" or ", " and ")
     filled = [

@@ -51,7 +51,7 @@ async def read_form(request: Request) -> Form:
 
 
 async def read_unproved(request: Request) -> Form:
-    """Whoever sent it. Raises WrongContentType or WrongBody."""
+    """The sender. Raises WrongContentType or WrongBody."""
     check_media_type(request, _FORM)
     body = await request.body()  # the middleware bounds it
     try:

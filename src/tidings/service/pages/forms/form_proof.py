@@ -1,7 +1,7 @@
 """How a form proves that it came from our page, and whose page that was.
 
 Every form carries `owner.HMAC(secret of the visitor, owner)`: no other site can know it. It belongs to one session. A
-page may outlive that: its visitor logs in anew in another tab, and the old secret is gone. What its forms then say of
+page may outlive that: its visitor logs in again in another tab, and the old secret is gone. What its forms then say of
 their owner cannot be verified any more, so it is believed only where it makes less happen: such a form does nothing, it
 is at most shown again, to its owner alone, and only when the browser says that it came from a page of ours.
 """
@@ -40,7 +40,7 @@ class StaleForm(Explained, ServiceError):
 
     @property
     def is_others(self) -> bool:
-        """Whether it is from somebody else's page. What a guest typed belongs to whoever then logs in there."""
+        """Whether it is from somebody else's page. What a guest typed belongs to the next user who logs in there."""
         return self.owner not in ("", self.visitor)
 
     @property
@@ -59,7 +59,7 @@ def proof_of(secret: str, owner: str) -> str:
 
 
 def owner_of(proof: str) -> str | None:
-    """Whose page it says that it is from, '' for a guest's; None where it is no proof at all."""
+    """Whose page it says that it is from, '' for a guest's; None if it is not a proof at all."""
     owner, _, digest = proof.rpartition(".")
     is_one = "." in proof and _DIGEST.fullmatch(digest) and (not owner or is_username(owner))
     return owner if is_one else None

@@ -27,7 +27,7 @@ class WrongField(SchemaError):
 
 
 class Way(NamedTuple):
-    """`read` makes the change of a form; `main` is the field where an error stands that names none."""
+    """`read` makes the change of a form; `main` is the field that shows errors that name no field."""
 
     name: str
     title: str

@@ -1,6 +1,6 @@
 """Filters that somebody might subscribe to, made from the schema and from what was published of late.
 
-They are for whoever has none yet: short, in the language of filters, and each fits an event that really came.
+They are for newcomers: short, in the language of filters, and each matches a real event.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """A value with what a predicate found in it: pieces of its text, those marked that were found, and of a long text only
-what stands around them."""
+the text around them."""
 
 from __future__ import annotations
 

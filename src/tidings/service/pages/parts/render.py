@@ -44,7 +44,7 @@ def render(request: Request, template: str, status: int = 200, /, **shown: Any) 
     cookies: dict[str, str] = {}
     try:
         caller, secret = visitor(request), ensure_secret(request, cookies)
-    except TidingsError:  # a page of another site sent this: it is told so, as a guest
+    except TidingsError:  # a page of another site sent this; it is answered as a guest
         caller, secret = gateway_of(request).guest, ""
     text = (
         templates()

@@ -19,7 +19,7 @@ from tidings.service.pages.parts.render import POLICY, templates
 _TITLES = {429: "Too many requests", 500: "Something went wrong", 503: "Temporarily unavailable"}
 
 
-def trouble_page(scope: Scope, error: TidingsError | HTTPException) -> Response | None:
+def error_page(scope: Scope, error: TidingsError | HTTPException) -> Response | None:
     """None where no page was asked for, or by no browser: then the answer is JSON, as everywhere."""
     path = scope["path"]
     is_asked = (path == "/" or path.startswith("/pages/")) and "text/html" in Headers(scope=scope).get("accept", "")
@@ -31,5 +31,5 @@ def trouble_page(scope: Scope, error: TidingsError | HTTPException) -> Response 
     else:
         told, headers = str(problems.problem_of(error)["detail"]), problems.headers_of(error)
     title = _TITLES.get(status, "Request failed")
-    text = templates().get_template("trouble.html").render(title=title, told=told, request_id=REQUEST_ID.get())
+    text = templates().get_template("error.html").render(title=title, told=told, request_id=REQUEST_ID.get())
     return HTMLResponse(text, status, {"Content-Security-Policy": POLICY, **headers})
