@@ -137,7 +137,7 @@ def grow(
         return
     path = existing_file(schema)
     if path is None:
-        raise typer.BadParameter(f"there is no file {schema!r}.", param_hint="'SCHEMA'")
+        raise typer.BadParameter(f"no file {schema!r}.", param_hint="'SCHEMA'")
     if not changes:
         raise typer.BadParameter("say which changes, or at which server by --server URL.", param_hint="'CHANGES'")
     with plain_errors():
