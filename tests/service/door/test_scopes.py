@@ -13,7 +13,7 @@ from tests.service.xml_served import Served, Speaker
 from tidings.schema import Instant
 from tidings.service.door import scopes
 from tidings.service.door.callers import digest_of, new_token
-from tidings.service.pages.forms.form_proof import proof_of
+from tidings.service.pages.forms.csrf import proof_of
 from tidings.settings import SCOPES
 from tidings.store.accounts.accounts import Account, Token
 

@@ -12,8 +12,8 @@ from tidings.service.actions.account_errors import SHORTEST_PASSWORD, IllegalPas
 from tidings.service.api.problems import status_of
 from tidings.service.api.requests import SESSION, accounts_of, address_of
 from tidings.service.door.callers import UnknownToken
+from tidings.service.pages.forms.csrf import StaleForm
 from tidings.service.pages.forms.form import Form, read_form, read_unproved
-from tidings.service.pages.forms.form_proof import StaleForm
 from tidings.service.pages.forms.kept_form import KeptForm, carried_form
 from tidings.service.pages.forms.waiting_form import keep_for_session
 from tidings.service.pages.page_route import PageRoute

@@ -1,7 +1,7 @@
 """Who visits, and the sessions by which visitors are known.
 
 A visitor is known by the token of kind 'session' in the cookie `tidings_session`. A guest has no session; a random
-cookie takes its place. Both are secrets, under which `form_proof` makes the proofs that forms carry.
+cookie takes its place. Both are secrets, under which `csrf` makes the proofs that forms carry.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 
 from tidings.service.api.shapes import WrongBody, check_media_type
-from tidings.service.pages.forms.form_proof import PROOF, check_proof
+from tidings.service.pages.forms.csrf import PROOF, check_proof
 
 _FORM = ("application/x-www-form-urlencoded",)
 _MOST_FIELDS = 5_000

@@ -18,8 +18,8 @@ from starlette.requests import Request
 
 from tidings.errors import TidingsError
 from tidings.service.actions.accounts import is_username
+from tidings.service.pages.forms.csrf import PROOF, is_from_our_page, owner_of
 from tidings.service.pages.forms.form import Form, read_unproved
-from tidings.service.pages.forms.form_proof import PROOF, is_from_our_page, owner_of
 from tidings.service.pages.visitors import safe_next
 
 ACTION = "kept_action"  # the field of the log-in that says where the form went

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidings.schema import Instant
-from tidings.service.pages.parts.marked import marked
+from tidings.service.pages.parts.highlight import marked
 from tidings.service.pages.parts.shown_event import shown_event, shown_value
 from tidings.service.workers.filter_trial import Trial
 from tidings.store import StoredChannel

@@ -1,4 +1,4 @@
-"""Moments in requests; an error names the parameter that it was given for."""
+"""Times in requests; an error names the parameter."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""How a form proves that it came from our page, and whose page that was.
+"""CSRF protection: how a form proves that it came from our page, and whose page that was.
 
-Every form carries `owner.HMAC(secret of the visitor, owner)`: no other site can know it. It belongs to one session. A
-page may outlive that: its visitor logs in again in another tab, and the old secret is gone. What its forms then say of
-their owner cannot be verified any more, so it is believed only where it makes less happen: such a form does nothing, it
-is at most shown again, to its owner alone, and only when the browser says that it came from a page of ours.
+Every form carries `owner.HMAC(secret of the visitor, owner)`, which no other site can know. It belongs to one session.
+A page may outlive its session: its visitor logs in again in another tab, and the old secret is gone. The owner that its
+forms name can then no longer be verified. Such a form does nothing; at most it is shown again, only to that owner, and
+only if the browser says that it came from a page of ours.
 """
 
 from __future__ import annotations
