@@ -96,7 +96,6 @@ class DoorMiddleware:
         self._refusing = refusing
         self._proxies = Proxies(gateway.settings.trusted_proxies)
         self._in_flight = InFlight(gateway.settings)
-        self._small = min(SMALL, gateway.settings.largest_body)
         self._over_tls = gateway.settings.public_url.startswith("https:")
         self._always = list(_ALWAYS)
         if self._over_tls and (seconds := gateway.settings.hsts_seconds):
@@ -200,7 +199,7 @@ class DoorMiddleware:
         if length is None and not chunked:
             return None
         announced = int(length[:19]) if length is not None and length.isdigit() and not chunked else None
-        if announced is not None and announced <= self._small:
+        if announced is not None and announced <= SMALL and announced <= self._gateway.settings.largest_body:
             return None
         media = head.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
         streamed = media in STREAMED and scope["path"] == "/v1/events"
