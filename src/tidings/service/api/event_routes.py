@@ -6,6 +6,7 @@ One event is a draft in the group commit that all requests share. `event_array` 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
