@@ -198,9 +198,10 @@ async def _read_new(request: Request) -> NewSubscription:
         raise WrongBody("'filters' is in the dialect 'cloudevents'; an expression in CESQL is a 'filter'")
     given = {member: value for member, value in body.items() if value is not None or member not in _NEW}
     try:
-        return msgspec.convert(given, kinds[0])
+        made: NewSubscription = msgspec.convert(given, kinds[0])
     except msgspec.ValidationError as problem:
         raise WrongBody(str(problem)) from None
+    return made
 
 
 def _filter(body: NewSubscription) -> str:
