@@ -35,7 +35,7 @@ _TITLES = {404: "Not found", 403: "Not allowed", 500: "Something went wrong", 50
 class NoSuchPage(Explained, ServiceError):
     """Or none for this visitor, who is not told what there would be for others."""
 
-    template = "no page at this address"
+    template = "there is no page at this address"
 
 
 def _check_need(request: Request, need: str) -> None:
