@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -27,7 +26,6 @@ from tidings.feeds.memory.rejects import Rejects
 from tidings.feeds.memory.told_once import EmptyPaths, ToldOnce
 from tidings.feeds.new_values import Growth
 from tidings.feeds.records.records import Located, located_records
-from tidings.feeds.sources.ahead import ahead
 from tidings.feeds.sources.back_off import BackOff
 from tidings.feeds.sources.content import Content
 from tidings.feeds.sources.pace import Pace
@@ -197,26 +195,16 @@ class Feed:
         self, content: Content, catalog: Catalog, refusals: Refusals, pace: Pace, stop: threading.Event, again: bool
     ) -> Catalog:
         """Publishes one page or file; the answer is the schema as it is then."""
-        with closing(ahead(self._made(content, catalog))) as batches:
-            return self._publish(batches, content, catalog, refusals, pace, stop, again)
-
-    def _made(self, content: Content, catalog: Catalog) -> Iterator[list[Taken]]:
         maker = EventMaker(self.mapping, catalog)
-        for batch in _batches(located_records(content, self.mapping.layout, self.mapping.paths), AT_ONCE):
-            yield [Taken(found, maker.make(found.record)) for found in batch]
-
-    def _publish(
-        self, batches: Iterator[list[Taken]], content: Content, catalog: Catalog, refusals: Refusals, pace: Pace,
-        stop: threading.Event, again: bool,
-    ) -> Catalog:  # fmt: skip
         mark = schema_mark(self.mapping, catalog)
         empty = EmptyPaths(self.mapping)
-        for batch in batches:
+        for batch in _batches(located_records(content, self.mapping.layout, self.mapping.paths), AT_ONCE):
             if stop.is_set():
                 break
             self.counters.records += len(batch)
-            empty.see(one.found.record for one in batch)
-            taken = [one for one in batch if self._is_new(one, mark, refusals)]
+            empty.see(found.record for found in batch)
+            taken = [Taken(found, maker.make(found.record)) for found in batch]
+            taken = [one for one in taken if self._is_new(one, mark, refusals)]
             if self.mapping.time is not None:
                 taken.sort(key=_time)  # a listing has the newest first, and whoever waits for composites the oldest
             read = [one for one in taken if not one.made.errors]
@@ -227,7 +215,7 @@ class Feed:
             if done is None:
                 break
             self._settle(taken, read, done, mark, refusals, content.place)
-            pace.see(content, batch[-1].found)
+            pace.see(content, batch[-1])
         self._told.wrong(content.place, [] if stop.is_set() else empty.told(content.place))
         return catalog
 
