@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import insort
-from collections.abc import Hashable, Iterator
+from bisect import bisect_right, insort
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
 
@@ -38,6 +38,16 @@ class Journal:
         assert event.key not in self.keys, f"{event.key} is journaled twice"
         self.keys.add(event.key)
         self.entries.append(event)
+
+    def known(self, keys: Iterable[Key]) -> set[Key]:
+        """Those that were journaled. May miss some where the store refuses repetitions itself."""
+        return self.keys.intersection(keys)
+
+    def taken_after(self, origin: str, mark: Stamp, most: int) -> list[Stamp]:
+        """The first places of an origin's history after the mark whose events are here."""
+        stamps = self.taken.get(origin, [])
+        start = bisect_right(stamps, mark)
+        return stamps[start : start + most]
 
     def own_between(self, after: int, through: int) -> Iterator[Event]:
         """Own events in (after, through] that are kept. Positions are dense: each is one more than the last."""

@@ -12,7 +12,8 @@ from tidings.overlay.values import Event, Key, Stamp, Version
 
 def publish(server: Server, command: Publish) -> None:
     """Accepts an event from a client: this server is its origin."""
-    if (command.source, command.id) in server.durable.journal.keys:
+    key = command.source, command.id
+    if server.durable.journal.known([key]):
         server.tell(Refused(command, "an event with this source and id was accepted before"))
     elif not _advertised(server, command.content):
         server.tell(Refused(command, "no advertisement of yours matches the event"))
@@ -21,6 +22,13 @@ def publish(server: Server, command: Publish) -> None:
         event = Event(command.source, command.id, command.content, server.name, stamp, server.schema)
         server.write(Accepted(event))
         server.heads[server.name] = stamp
+        _pass_on(server, event, giver=None)
+
+
+def follow(server: Server, events: tuple[Event, ...]) -> None:
+    """Own events that the driver's journal accepted by itself, in order."""
+    for event in events:
+        server.heads[server.name] = event.stamp
         _pass_on(server, event, giver=None)
 
 
@@ -33,10 +41,10 @@ def _advertised(server: Server, content: object) -> bool:
 def on_events(server: Server, neighbour: str, message: Events) -> None:
     if any(event.schema > server.schema for event in message.events):
         return  # not understood yet: sent again until acknowledged
-    journal = server.durable.journal
+    known = server.durable.journal.known(event.key for event in message.events)
     new: dict[Key, Event] = {}
     for event in message.events:
-        if event.key not in journal.keys and server.wants(event.content):
+        if event.key not in known and server.wants(event.content):
             new.setdefault(event.key, event)
     if new:
         server.write(Journaled(tuple(new.values())))
@@ -64,7 +72,13 @@ def _pass_on(server: Server, event: Event, giver: str | None) -> None:
 
 
 def _send(server: Server, neighbour: str, queue: Queue) -> None:
-    batch = tuple(islice(queue.waiting, server.limits.batch))
+    batch: list[tuple[int, Event]] = []
+    room = server.limits.bytes
+    for one in islice(queue.waiting, server.limits.batch):
+        room -= server.size_of(one[1].content)
+        if batch and room < 0:
+            break
+        batch.append(one)
     queue.sent, queue.sent_at = batch[-1][0], server.now
     events = tuple(event for _, event in batch)
     server.send(neighbour, Events(Version(server.incarnation, queue.sent), events))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tidings.overlay.filters import Filters
 from tidings.overlay.messages import Posted
 from tidings.overlay.server import Server
 from tidings.overlay.values import Filter, Interest, Version
@@ -9,12 +10,19 @@ from tidings.overlay.values import Filter, Interest, Version
 
 def own_changed(server: Server) -> None:
     """Subscriptions, advertisements or the distribution changed."""
-    if server.distribution == "events":
-        server.wanted = (server.filters.everything,)
-    else:
-        server.wanted = server.filters.reduce(server.durable.subscriptions.values())
-    server.wants = server.filters.selector(server.wanted)
+    everything = server.distribution == "events"
+    own = {server.filters.everything} if everything else set(server.durable.subscriptions.values())
+    if server.own is None or own != server.own:
+        server.own = own
+        server.wanted = server.filters.summary(own, server.limits.filters)
+        server.wants = server.filters.selector(server.wanted)
     server.stale_interests = True
+
+
+def adopt(server: Server, filters: Filters) -> None:
+    server.filters = filters
+    server.selectors = {name: filters.selector(held.filters) for name, held in server.held.items()}
+    own_changed(server)
 
 
 def due(server: Server, neighbour: str) -> tuple[tuple[Filter, ...], tuple[Filter, ...]]:

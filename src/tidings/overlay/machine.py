@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from tidings.overlay import forwarding, interests, links, moves, orders, repair
+from tidings.overlay import forwarding, interests, links, moves, orders, queries, repair, settling
 from tidings.overlay.durable import Advertised, Began, Durable, Forgotten, Subscribed, Unsubscribed, Withdrawn
 from tidings.overlay.filters import Filters
 from tidings.overlay.messages import (
+    Adopt,
     Advertise,
     Answer,
     Ask,
     Command,
     Events,
+    Follow,
     Forget,
     From,
     Heartbeat,
@@ -28,10 +30,16 @@ from tidings.overlay.messages import (
     Orders,
     Part,
     Posted,
+    Probe,
+    Probed,
     Publish,
+    Query,
     Refused,
     Request,
     Routed,
+    Search,
+    Searched,
+    Settle,
     Subscribe,
     TakeHome,
     Taken,
@@ -97,6 +105,10 @@ def _from_neighbour(server: Server, neighbour: str, message: Message) -> None:
             orders.on_orders(server, message)
         case Routed():
             _routed(server, message)
+        case Probe():
+            settling.on_probe(server, neighbour, message)
+        case Probed(name):
+            settling.on_probed(server, neighbour, name)
         case _:
             assert_never(message)
 
@@ -116,6 +128,10 @@ def _routed(server: Server, message: Routed) -> None:
             orders.on_answer(server, message.body)
         case MoveIn():
             moves.on_move_in(server, message.body)
+        case Search():
+            queries.on_search(server, message.body)
+        case Searched():
+            queries.on_searched(server, message.body)
         case MovedIn(subscription):
             moves.on_moved_in(server, subscription)
         case _:
@@ -144,6 +160,14 @@ def _command(server: Server, command: Command) -> None:
             interests.own_changed(server)
         case Publish():
             forwarding.publish(server, command)
+        case Follow(events):
+            forwarding.follow(server, events)
+        case Adopt(filters):
+            interests.adopt(server, filters)
+        case Query():
+            queries.query(server, command)
+        case Settle(name):
+            settling.settle(server, name)
         case Forget(position):
             server.write(Forgotten(min(position, server.durable.journal.position)))
         case Request():
@@ -164,3 +188,4 @@ def _tick(server: Server) -> None:
     repair.tick(server)
     orders.tick(server)
     moves.tick(server)
+    settling.tick(server)

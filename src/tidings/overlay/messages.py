@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from tidings.overlay.filters import Filters
 from tidings.overlay.values import Event, Filter, Gap, Interest, LinkState, Order, Rule, Stamp, Version
 
 # Between neighbours ---------------------------------------------------------------------------------------------
@@ -94,6 +95,7 @@ class OrderRequest:
 class OrderAnswer:
     request: str
     version: int
+    refused: str = ""  # why the home did not order it
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,26 @@ class MovedIn:
     subscription: str
 
 
-Body: TypeAlias = Ask | Answer | OrderRequest | OrderAnswer | MoveIn | MovedIn
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Which of your own events match? The newest, at most so many."""
+
+    asker: str
+    name: str
+    filter: Filter
+    most: int
+    schema: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    name: str
+    server: str
+    events: tuple[Event, ...]
+    all: bool  # whether there are no others
+
+
+Body: TypeAlias = Ask | Answer | OrderRequest | OrderAnswer | MoveIn | MovedIn | Search | Searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +142,22 @@ class Routed:
     body: Body
 
 
-Message: TypeAlias = Heartbeat | HeartbeatAnswer | LinkStates | Posted | Events | Taken | Orders | Routed
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Does everybody behind you hold what follows from this interest of mine?"""
+
+    name: str
+    version: Version  # of the interest that the receiver should hold
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    name: str
+
+
+Message: TypeAlias = (
+    Heartbeat | HeartbeatAnswer | LinkStates | Posted | Events | Taken | Orders | Routed | Probe | Probed
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +215,36 @@ class Publish:
 
 
 @dataclass(frozen=True, slots=True)
+class Follow:
+    """Own events that the driver's journal accepted, in order; they are stored already."""
+
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Adopt:
+    """The schema has grown: filters are bound anew."""
+
+    filters: Filters
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Tell when all servers in reach hold an interest that covers the subscriptions of now."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Ask all servers in reach for events that they accepted; each answer is told as it comes."""
+
+    name: str
+    filter: Filter
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class Forget:
     """Own events through this position are no longer kept."""
 
@@ -206,7 +272,22 @@ class Move:
 
 
 Command: TypeAlias = (
-    Tick | Join | Part | Subscribe | Unsubscribe | Advertise | Withdraw | Publish | Forget | Request | TakeHome | Move
+    Tick
+    | Join
+    | Part
+    | Subscribe
+    | Unsubscribe
+    | Advertise
+    | Withdraw
+    | Publish
+    | Follow
+    | Adopt
+    | Settle
+    | Query
+    | Forget
+    | Request
+    | TakeHome
+    | Move
 )
 
 # To clients and operators -----------------------------------------------------------------------------------------
@@ -238,4 +319,19 @@ class Left:
     reason: str
 
 
-Told: TypeAlias = Refused | Granted | Departed | Left
+@dataclass(frozen=True, slots=True)
+class Settled:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one server answered to a query."""
+
+    name: str
+    server: str
+    events: tuple[Event, ...]
+    all: bool
+
+
+Told: TypeAlias = Refused | Granted | Departed | Left | Settled | Found

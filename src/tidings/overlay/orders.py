@@ -56,6 +56,12 @@ def on_request(server: Server, asked: OrderRequest) -> None:
     places = {request: place for place, (request, _) in enumerate(server.durable.orders, 1)}
     if asked.request not in places:
         order = asked.order
+        if reason := server.refuses(order):
+            if asked.requester == server.name:
+                server.tell(Refused(Request(asked.request, order), reason))
+            else:
+                server.route(asked.requester, OrderAnswer(asked.request, 0, reason))
+            return
         if isinstance(order, Succeed):
             order = replace(order, term=server.durable.rule.term + 1)
         _store(server, ((asked.request, order),))
@@ -76,8 +82,9 @@ def _keep_promises(server: Server) -> None:
 
 
 def on_answer(server: Server, answer: OrderAnswer) -> None:
-    if server.requests.pop(answer.request, None):
-        server.tell(Granted(answer.request, answer.version))
+    if waiting := server.requests.pop(answer.request, None):
+        refused = Refused(waiting[0], answer.refused)
+        server.tell(refused if answer.refused else Granted(answer.request, answer.version))
 
 
 def on_heartbeat(server: Server, neighbour: str, beat: Heartbeat) -> bool:
@@ -119,6 +126,12 @@ def _store(server: Server, orders: tuple[tuple[str, Order], ...]) -> None:
     server.write(Ordered(orders))
     for name, order in orders:
         _follow(server, name, order)
+
+
+def append_known(server: Server, orders: tuple[tuple[str, Order], ...]) -> None:
+    """What the driver's schema has beyond the orders: of a time when nobody ordered."""
+    _store(server, orders)
+    _pass_on(server)
 
 
 def _follow(server: Server, name: str, order: Order) -> None:

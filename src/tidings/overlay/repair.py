@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
 
 from tidings.overlay.durable import Journaled, Marked
 from tidings.overlay.messages import Answer, Ask
@@ -49,8 +48,11 @@ def tick(server: Server) -> None:
         if server.now >= due:
             server.behind[origin] = server.now + server.timing.ask_again
             mark = marks[origin]
-            has = frozenset(stamp for stamp in server.durable.journal.taken.get(origin, ()) if stamp > mark)
-            ask = Ask(server.name, server.life, server.wanted, mark, heads[origin], has, server.schema)
+            has = server.durable.journal.taken_after(origin, mark, server.limits.has)
+            full = len(has) == server.limits.has and has[-1] < heads[origin]
+            head = has[-1] if full else heads[origin]
+            ask = Ask(server.name, server.life, server.wanted, mark, head, frozenset(has), server.schema)
+            server.asked[origin] = heads[origin]
             server.route(origin, ask)
 
 
@@ -62,29 +64,30 @@ def on_ask(server: Server, ask: Ask) -> None:
     durable = server.durable
     after, through = durable.count_of(ask.mark), durable.count_of(ask.head)
     selects = server.filters.selector(ask.filters)
-    missing = (
-        event
-        for event in durable.journal.own_between(after, through)
-        if event.stamp not in ask.has and selects(event.content)
-    )
-    events = tuple(islice(missing, server.limits.batch))
-    if len(events) == server.limits.batch:
-        through = events[-1].stamp.position
+    events: list[Event] = []
+    room = server.limits.bytes
+    for scanned, event in enumerate(durable.journal.own_between(after, through), 1):
+        if event.stamp not in ask.has and selects(event.content):
+            events.append(event)
+            room -= server.size_of(event.content)
+        if len(events) == server.limits.batch or room <= 0 or scanned == server.limits.scanned:
+            through = event.stamp.position
+            break
     forgotten = min(durable.journal.forgotten, through)
     gap = Gap(server.name, after, forgotten) if after < forgotten else None
     mark = Stamp(ask.head.incarnation, through)
-    server.route(ask.asker, Answer(server.name, ask.life, events, mark, gap, server.schema))
+    server.route(ask.asker, Answer(server.name, ask.life, tuple(events), mark, gap, server.schema))
 
 
 def on_answer(server: Server, answer: Answer) -> None:
     if answer.life != server.life or any(event.schema > server.schema for event in answer.events):
         return
-    keys = server.durable.journal.keys
+    known = server.durable.journal.known(event.key for event in answer.events)
     new: dict[Key, Event] = {}
     for event in answer.events:
-        if event.key not in keys:
+        if event.key not in known:
             new.setdefault(event.key, event)
     mark = max(answer.mark, server.durable.marks.get(answer.origin, BEGINNING))
     server.write(Journaled(tuple(new.values()), answer.origin, mark, answer.gap))
-    if len(answer.events) >= server.limits.batch:
+    if mark < server.asked.get(answer.origin, mark):
         server.behind[answer.origin] = server.now  # there is more

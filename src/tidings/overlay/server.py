@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
 
@@ -10,7 +11,18 @@ from tidings.overlay.durable import Change, Durable, apply
 from tidings.overlay.filters import Filters, Selector
 from tidings.overlay.messages import Body, Left, Message, MoveIn, Request, Routed, Told
 from tidings.overlay.tree import Link
-from tidings.overlay.values import Distribution, Event, Filter, Interest, Limits, LinkState, Stamp, Timing, Version
+from tidings.overlay.values import (
+    Distribution,
+    Event,
+    Filter,
+    Interest,
+    Limits,
+    LinkState,
+    Order,
+    Stamp,
+    Timing,
+    Version,
+)
 
 
 @dataclass(slots=True)
@@ -86,6 +98,12 @@ class Server:
     requests: dict[str, tuple[Request, float]] = field(default_factory=dict)
     promised: dict[str, tuple[str, int]] = field(default_factory=dict)  # requesters of orders not yet stored elsewhere
     moving: dict[str, tuple[str, MoveIn, float]] = field(default_factory=dict)  # where to, the offer, when it went
+    asked: dict[str, Stamp] = field(default_factory=dict)  # the head of each origin when it was last asked
+    own: set[Filter] | None = None  # that were reduced to what is wanted
+    settling: dict[str, float] = field(default_factory=dict)  # who waits, and when the last probe went
+    probes: dict[tuple[str, str], tuple[set[str], float]] = field(default_factory=dict)  # asker, name: who is to answer
+    size_of: Callable[[object], int] = lambda _content: 0  # bytes of an event's content
+    refuses: Callable[[Order], str] = lambda _order: ""  # at the home: why an order cannot be
     arrived: dict[tuple[str, str], Version] = field(default_factory=dict)  # offers taken, by giver and subscription
     distribution: Distribution = "subscriptions"
     struck_off: set[str] = field(default_factory=set)

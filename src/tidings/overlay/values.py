@@ -130,6 +130,9 @@ class Timing:
 class Limits:
     filters: int = 1000  # in one interest
     batch: int = 1000  # events in one message
+    bytes: int = 2 << 20  # of events in one message, or one event
+    has: int = 10_000  # stamps named in one question; beyond, it asks for less
+    scanned: int = 50_000  # own events that are looked at for one answer
     passed: int = 20_000  # events remembered as passed on
     hops: int = 1000  # of a message that is routed
     renumberings: int = 5  # within a minute: more mean a twin
