@@ -12,6 +12,7 @@ from tidings.store.account_states import DeletedAccount
 from tidings.store.accounts.accounts import SCOPES, Account, ListedAccount, Token
 from tidings.store.accounts.kept_responses import KeptResponse
 from tidings.store.appender import Appender
+from tidings.store.arrivals import Arrival, Heard
 from tidings.store.clock.clock_guard import ClockReading
 from tidings.store.deliveries.channels import ChannelState, Secrets, StoredChannel
 from tidings.store.deliveries.deliveries import (
@@ -85,6 +86,7 @@ from tidings.store.journal.entries import (
     Tick,
     Withdraw,
 )
+from tidings.store.network.nodes import NamedOtherwise, Node, StoredLink, StoredOrder
 from tidings.store.notifications.notification_id import notification_id
 from tidings.store.retention import Retention, RetentionDays
 from tidings.store.store import Store
@@ -98,6 +100,7 @@ __all__ = [
     "AccountExists",
     "Appender",
     "AppenderClosed",
+    "Arrival",
     "AttemptResult",
     "BrokenJournal",
     "ChannelState",
@@ -120,6 +123,7 @@ __all__ = [
     "ForeignDatabase",
     "Gap",
     "Grow",
+    "Heard",
     "Item",
     "JournalFile",
     "Keep",
@@ -127,10 +131,12 @@ __all__ = [
     "LastOperator",
     "LeaseLost",
     "ListedAccount",
+    "NamedOtherwise",
     "NewerStore",
     "NoSuchChannel",
     "NoSuchDelivery",
     "NoSuchSubscription",
+    "Node",
     "Notice",
     "Notification",
     "Outcome",
@@ -157,6 +163,8 @@ __all__ = [
     "StoredChannel",
     "StoredDelivery",
     "StoredLetter",
+    "StoredLink",
+    "StoredOrder",
     "Subscribe",
     "SubscriptionActive",
     "SubscriptionExists",

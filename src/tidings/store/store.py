@@ -15,6 +15,7 @@ from tidings.store.account_states import AccountStates, DeletedAccount
 from tidings.store.accounts.account_store import AccountStore
 from tidings.store.accounts.accounts import Account
 from tidings.store.append import append, parts_of
+from tidings.store.arrivals import Heard, store_heard
 from tidings.store.clock.clock import Clock
 from tidings.store.clock.clock_guard import ClockGuard, ClockReading
 from tidings.store.databases import seal, trial_write
@@ -24,6 +25,7 @@ from tidings.store.deliveries.outbox_store import OutboxStore
 from tidings.store.figures import Figures, figures
 from tidings.store.journal.entries import Draft, Outcome
 from tidings.store.journal.journal_store import JournalStore
+from tidings.store.network.network_store import NetworkStore
 from tidings.store.notifications.notification_store import NotificationStore
 from tidings.store.removal.removal_store import RemovalStore
 from tidings.vault import Vault
@@ -38,7 +40,7 @@ def check_drafts(drafts: Sequence[Draft]) -> None:
             raise TypeError(f"{draft!r} is no draft")
 
 
-class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountStore):
+class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountStore, NetworkStore):
     """Use it from any thread. Every method is one short transaction, except where it gives an iterator."""
 
     def __init__(self, database: Database, clock: ClockGuard, id: str) -> None:
@@ -108,6 +110,10 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
         check_drafts(drafts)
         with self.database.writing(*parts_of(drafts)) as connection:
             return append(connection, self.database.dialect, self._catalog_of, drafts, self.clock)
+
+    def store_heard(self, heard: Sequence[Heard]) -> list[Outcome]:
+        """What came from other servers, in one transaction; an outcome for each event. Raises ClockJumped."""
+        return store_heard(self.database, self._catalog_of, self.clock, heard)
 
     def disable_account(self, username: str) -> int | None:
         """Nobody can log in, all tokens and sessions end, all subscriptions are paused. Returns how many were; None

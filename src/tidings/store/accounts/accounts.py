@@ -21,7 +21,7 @@ from tidings.store.tables import accounts, subscription_counts, tokens
 
 SCOPES = frozenset({"publish", "subscribe", "read", "account", "schema", "operate"})
 OPERATOR = "operator"
-TokenKind = Literal["token", "session"]
+TokenKind = Literal["token", "session", "link"]
 AccountState = Literal["active", "disabled"]
 ACTIVE, DISABLED, DELETED = "active", "disabled", "deleted"
 

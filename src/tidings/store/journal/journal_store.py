@@ -89,6 +89,12 @@ class JournalStore:
         with self.database.adding() as connection:
             event_columns.keep(connection, stretch, columns)
 
+    def last_growth(self) -> int:
+        """The position of the last change of the schema; 0 where there was none."""
+        with self.database.reading() as connection:
+            found = journal.growth_before(connection, None, 1)
+        return found[0].position if found else 0
+
     def position_of(self, source: str, id: str) -> int | None:
         """Where the event of this source and id was accepted, also when it was removed since."""
         with self.database.reading() as connection:

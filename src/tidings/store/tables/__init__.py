@@ -38,6 +38,16 @@ from tidings.store.tables.journal_tables import (
     subscription_counts,
     subscriptions,
 )
+from tidings.store.tables.network_tables import (
+    arrivals,
+    network_advertisements,
+    network_gaps,
+    network_incarnations,
+    network_links,
+    network_marks,
+    network_node,
+    network_orders,
+)
 from tidings.store.tables.notification_tables import (
     DETECTED,
     DROPPED,
@@ -77,6 +87,7 @@ __all__ = [
     "UNRELEASED",
     "about",
     "accounts",
+    "arrivals",
     "attempts",
     "catalog",
     "channels",
@@ -95,6 +106,13 @@ __all__ = [
     "late_events",
     "leases",
     "metadata",
+    "network_advertisements",
+    "network_gaps",
+    "network_incarnations",
+    "network_links",
+    "network_marks",
+    "network_node",
+    "network_orders",
     "notice_mails",
     "notices",
     "notifications",
