@@ -18,7 +18,10 @@ from tidings.errors import Explained, TidingsError, shown, suggestion
 
 PREFIX = "TIDINGS_"
 # Read where they are needed.
-ELSEWHERE = ("TIDINGS_CACHE", "TIDINGS_CLOCK_OFFSET_FILE", "TIDINGS_KAFKA_JARS", "TIDINGS_SERVER", "TIDINGS_TOKEN")
+LINK_SECRET = "TIDINGS_LINK_SECRET"  # between the service and its own process for links
+ELSEWHERE = (
+    "TIDINGS_CACHE", "TIDINGS_CLOCK_OFFSET_FILE", "TIDINGS_KAFKA_JARS", "TIDINGS_SERVER", "TIDINGS_TOKEN", LINK_SECRET,
+)  # fmt: skip
 SCOPES = ("publish", "subscribe", "read", "account", "schema", "operate")
 FIRST_SCOPES = ("publish", "subscribe", "read", "account")  # of every new account
 SMTP_SECURITY = ("none", "starttls", "tls")
@@ -27,6 +30,7 @@ LOG_FORMATS = ("text", "json")
 MIB = 1 << 20
 _LAST_PORT = 65_535
 _KEY_BYTES = 32
+_LONGEST_NAME = 60
 
 
 class InvalidSetting(Explained, TidingsError):
@@ -41,6 +45,7 @@ class InvalidSetting(Explained, TidingsError):
 @dataclass(frozen=True, slots=True)
 class Settings:
     data: Path = Path("data")
+    name: str = ""  # of this server in a network of servers; empty: it works alone
     host: str = "127.0.0.1"
     port: int = 8080
     xml: bool = True  # whether XML over TCP is taken at all
@@ -79,6 +84,9 @@ class Settings:
     # Then what was delivered or given up is forgotten, with its log, and notices; and what is owed to a channel that
     # was not resumed all that time is given up.
     keep_deliveries_days: int = 30
+    link_filters: int = 1_000  # filters in one interest; where there are more, some are merged into wider ones
+    link_revival_seconds: float = 10.0  # of answers, before a link between servers is used
+    repair_seconds: float = 30.0  # after which another server is asked again for what was missed
     lateness: float = 10.0  # seconds by which an event may come after younger ones and still take part in composites
     smtp_host: str = ""  # the mail server that takes our mails; empty: no channel is an email
     smtp_port: int = 25
@@ -229,6 +237,14 @@ def _text(value: object) -> str:
     return str(value)
 
 
+def _name(value: object) -> str:
+    """Empty is none. It stands in addresses and in messages between servers."""
+    text = _text(value).strip()
+    if len(text) > _LONGEST_NAME or not all(one.isalnum() or one in ".-" for one in text) or not text.isascii():
+        raise ValueError
+    return text
+
+
 def _scopes(value: object) -> tuple[str, ...]:
     names = value.replace(",", " ").split() if isinstance(value, str) else value
     if not isinstance(names, list | tuple) or not all(name in SCOPES for name in names):
@@ -290,6 +306,8 @@ def _networks(value: object) -> tuple[str, ...]:
 
 
 _SPECIAL = {
+    "name": "name",
+    "link_filters": "count",
     "trusted_proxies": "networks",
     "port": "port",
     "xml_port": "port",
@@ -305,6 +323,7 @@ _SPECIAL = {
     "secret_keys": "keys",
 }
 _READERS: dict[str, Any] = {
+    "name": lambda value: _name(value),
     "Path": lambda value: Path(_text(value)),
     "str": _text,
     "int": _number,
@@ -324,6 +343,7 @@ _READERS: dict[str, Any] = {
     "networks": _networks,
 }
 _EXPECTED = {
+    "name": "a name of letters, digits, dots and hyphens, at most 60",
     "Path": "a path",
     "str": "text",
     "int": "a whole number that is not negative",
