@@ -14,6 +14,8 @@ from typer.core import TyperGroup
 HOMES = {
     "demo": "demo:demo",
     "serve": "serve:serve",
+    "link": "server.link:app",
+    "network": "server.network:network",
     "register": "server.accounts:register",
     "login": "server.accounts:login",
     "logout": "server.accounts:logout",

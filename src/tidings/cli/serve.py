@@ -16,6 +16,9 @@ _DEFAULT = Settings()
 
 
 def serve(
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="This server's name in a network of servers.")
+    ] = None,
     host: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help=f"Where to listen; {_DEFAULT.host} unless set.")
     ] = None,
@@ -59,7 +62,7 @@ def serve(
     Example: tidings serve --data data --port 8080
     """
     flags = {
-        "host": host, "port": port, "xml_port": xml_port, "data": data, "store": store,
+        "name": name, "host": host, "port": port, "xml_port": xml_port, "data": data, "store": store,
         "spark_master": spark_master, "pipeline": pipeline, "outbox": outbox, "guests": guests,
     }  # fmt: skip
     with plain_errors():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, overload
 
-from tidings.client import delivery_requests, event_requests, flows, requests
+from tidings.client import delivery_requests, event_requests, flows, network_requests, requests
 from tidings.client.answers import (
     Delivery,
     Notification,
@@ -166,8 +166,9 @@ class AsyncClient(AsyncSender):
         channel: Mapping[str, Any] | None = None,
         name: str | None = None,
         note: str | None = None,
+        settled: bool = False,
     ) -> StoredSubscription:
-        return await self._call(requests.subscribe(filter, composite, expiry, channel, name, note))
+        return await self._call(requests.subscribe(filter, composite, expiry, channel, name, note, settled))
 
     def subscriptions(self, state: str | None = None) -> AsyncIterator[StoredSubscription]:
         return self._each(flows.pages(lambda after: requests.subscriptions(after, state), self.patience))
@@ -238,6 +239,37 @@ class AsyncClient(AsyncSender):
 
     async def channel(self, id: str) -> dict[str, Any]:
         return await self._call(delivery_requests.channel(id))
+
+    async def network(self) -> dict[str, Any]:
+        """Servers, links, tree, interests, and how far behind each link is; for operators."""
+        return await self._call(network_requests.network())
+
+    async def invite_server(self) -> dict[str, Any]:
+        """A `token` by which another server may link to this one, within a week."""
+        return await self._call(network_requests.invite())
+
+    async def link_server(self, url: str, token: str) -> str:
+        """Links this server to the one at the URL, by a token of that one; answers its name."""
+        return await self._call(network_requests.join(url, token))
+
+    async def server_links(self) -> list[dict[str, Any]]:
+        return await self._call(network_requests.links())
+
+    async def remove_server_link(self, name: str) -> str:
+        return await self._call(network_requests.remove_link(name))
+
+    async def query_network(self, filter: str, limit: int = 100) -> dict[str, Any]:
+        """Stored events that match, of all servers in reach: `items`, each with `server` and `event`; `missing` are the
+        servers that did not answer, `complete` says whether there are no others."""
+        return await self._call(network_requests.search(filter, limit))
+
+    async def order_network(self, kind: str, value: str) -> str:
+        """Asks the network's home: `distribute` events or subscriptions, `succeed` or `strike-off` a server."""
+        return await self._call(network_requests.order(kind, value))
+
+    async def take_home(self) -> str:
+        """The server that ordered the schema is lost: this one orders from now on."""
+        return await self._call(network_requests.take_home())
 
     async def pause_channel(self, id: str) -> dict[str, Any]:
         return await self._call(delivery_requests.change_channel(id, "pause"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
-from tidings.client import delivery_requests, event_requests, flows, requests
+from tidings.client import delivery_requests, event_requests, flows, network_requests, requests
 from tidings.client.answers import (
     Delivery,
     Notification,
@@ -207,6 +207,7 @@ class Client(Sender):
         channel: Mapping[str, Any] | None = None,
         name: str | None = None,
         note: str | None = None,
+        settled: bool = False,
     ) -> StoredSubscription:
         """`client.subscribe("price < 1300", expiry="2026-12-31T00:00:00Z").id`; `warnings` say what looks odd. Instead
         of a filter, a composite: `client.subscribe(composite="[price > 9] before [price < 5] within 1 h")`.
@@ -214,8 +215,9 @@ class Client(Sender):
         A channel is `{"kind": "webhook", "url": …}`, `{"kind": "email", "address": …}` or
         `{"kind": "apprise", "url": …}`, each with `digest`, `rate` and `quiet` if you like; without one, what matches
         is stored to be read. `name` and `note` are for you; names need not be unique.
+        With `settled`, in a network of servers, it returns once all servers in reach know of it, or after 30 seconds.
         """
-        return self._call(requests.subscribe(filter, composite, expiry, channel, name, note))
+        return self._call(requests.subscribe(filter, composite, expiry, channel, name, note, settled))
 
     def subscriptions(self, state: str | None = None) -> Iterator[StoredSubscription]:
         """All of yours, or only those that are `active` or `paused`."""
@@ -303,6 +305,37 @@ class Client(Sender):
     def channel(self, id: str) -> dict[str, Any]:
         """The channel of a subscription and its status: `state`, `problem`, `failing_since`."""
         return self._call(delivery_requests.channel(id))
+
+    def network(self) -> dict[str, Any]:
+        """Servers, links, tree, interests, and how far behind each link is; for operators."""
+        return self._call(network_requests.network())
+
+    def invite_server(self) -> dict[str, Any]:
+        """A `token` by which another server may link to this one, within a week."""
+        return self._call(network_requests.invite())
+
+    def link_server(self, url: str, token: str) -> str:
+        """Links this server to the one at the URL, by a token of that one; answers its name."""
+        return self._call(network_requests.join(url, token))
+
+    def server_links(self) -> list[dict[str, Any]]:
+        return self._call(network_requests.links())
+
+    def remove_server_link(self, name: str) -> str:
+        return self._call(network_requests.remove_link(name))
+
+    def query_network(self, filter: str, limit: int = 100) -> dict[str, Any]:
+        """Stored events that match, of all servers in reach: `items`, each with `server` and `event`; `missing` are the
+        servers that did not answer, `complete` says whether there are no others."""
+        return self._call(network_requests.search(filter, limit))
+
+    def order_network(self, kind: str, value: str) -> str:
+        """Asks the network's home: `distribute` events or subscriptions, `succeed` or `strike-off` a server."""
+        return self._call(network_requests.order(kind, value))
+
+    def take_home(self) -> str:
+        """The server that ordered the schema is lost: this one orders from now on."""
+        return self._call(network_requests.take_home())
 
     def pause_channel(self, id: str) -> dict[str, Any]:
         """Nothing is sent until it is resumed; nothing is lost."""

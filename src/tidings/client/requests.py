@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -22,6 +23,8 @@ from tidings.client.request import (
     segment,
 )
 from tidings.schema import Catalog, growth, json_form
+
+_SETTLED = 32.0  # seconds
 
 # Accounts
 
@@ -104,10 +107,12 @@ def subscribe(
     channel: Mapping[str, Any] | None,
     name: str | None,
     note: str | None,
+    settled: bool = False,
 ) -> Request[StoredSubscription]:
     body = {"filter": filter, "composite": composite, "expiry": expiry, "channel": channel, "name": name, "note": note}
     given = {name: value for name, value in body.items() if value is not None}
-    return change_request("POST", "/v1/subscriptions", _subscription, given)
+    made = change_request("POST", "/v1/subscriptions", _subscription, given)
+    return replace(made, query=(("wait", "settled"),), waits=_SETTLED) if settled else made
 
 
 def subscriptions(after: str | None, state: str | None) -> Request[Page[StoredSubscription]]:

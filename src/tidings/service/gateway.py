@@ -9,7 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from tidings.errors import StoreError
 from tidings.events import Event, RefusedEvent, validate
@@ -36,6 +36,9 @@ from tidings.store import (
     StoreUnreachable,
 )
 
+if TYPE_CHECKING:
+    from tidings.service.network import Network
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -55,6 +58,7 @@ class Gateway:
         self.callers = Callers(store)
         self.pipeline: ChildStatus = OFF  # the supervisor replaces this
         self.outbox: ChildStatus = OFF  # the same
+        self.network: Network | None = None  # where the server has a name
         self.channels = Channels(self)
         self.guest = Caller("", _GUEST if settings.guests else frozenset())
         self.published: Counter[str] = Counter(accepted=0, duplicate=0, refused=0)  # events, by HTTP and XML

@@ -30,7 +30,8 @@ from tidings.service.door.callers import digest_of, new_token
 from tidings.service.door.slow_peers import patient_protocol
 from tidings.service.gateway import Gateway
 from tidings.service.http import make_app
-from tidings.service.workers.children import Child, Companion, outbox_child, pipeline_child
+from tidings.service.network import Network
+from tidings.service.workers.children import Child, Companion, network_child, outbox_child, pipeline_child
 from tidings.service.workers.status import ChildStatus
 from tidings.service.workers.supervisor import Supervisor
 from tidings.service.xml.daemon import XmlDaemon
@@ -95,6 +96,8 @@ def serve(settings: Settings, say: Callable[[str], None], companions: Sequence[C
         Store.open(settings.store or settings.data / "tidings.db").use_vault(vault_of(settings)) as store,
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
+        if settings.name:
+            store.begin_incarnation(settings.name)  # before anything is accepted
         settings = replace(settings, port=listener.getsockname()[1])  # links in mails lead there
         further = [make(settings, store) for make in companions]
         runner.run(_serve(settings, store, listener, say, further, certificate))
@@ -124,11 +127,22 @@ async def _serve(
     server, daemon = _Server(_configuration(app, settings)), XmlDaemon(gateway)
     supervisors = [Supervisor(pipeline_child(settings, store), pipeline_is)] if settings.pipeline else []
     supervisors += [Supervisor(outbox_child(settings, store), outbox_is)] if settings.outbox else []
+    if settings.name:
+        network = gateway.network = Network(gateway, settings.name)
+        child = network_child(settings, store, network.secret, network.client.is_at)
+
+        def network_is(status: ChildStatus) -> None:
+            network.status = status
+            _note("network", status)
+
+        supervisors.append(Supervisor(child, network_is))
     companions = [Supervisor(child, _teller(child.name, say)) for child in further]
     supervisors += companions
     stopped = _stopped_by_signal(supervisors)
     async with AsyncExitStack() as closing:
         closing.push_async_callback(gateway.close)
+        if gateway.network is not None:
+            closing.push_async_callback(gateway.network.close)
         if not settings.pipeline:  # which would run it
             closing.enter_context(_retaining(settings, store))
         if settings.xml:

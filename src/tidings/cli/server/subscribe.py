@@ -49,6 +49,9 @@ def subscribe(
     digest_seconds: DigestSeconds = None,
     rate: Rate = "",
     quiet: Quiet = "",
+    settled: Annotated[
+        bool, typer.Option("--settled", help="In a network of servers, wait until all of them know of it.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Subscribe with a filter or a composite and print the subscription's id. It matches every event published from now
@@ -69,6 +72,7 @@ def subscribe(
             channel=channel,
             name=name or None,
             note=note or None,
+            settled=settled,
         )
     _remark(made, as_json)
     typer.echo(json.dumps(asdict(made)) if as_json else made.id)

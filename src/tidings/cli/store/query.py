@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from tidings.cli.server.server import InsteadServer, Token, connected, instead
+from tidings.cli.server.server import DEFAULT_SERVER, InsteadServer, Token, connected, instead
 from tidings.cli.store.history import (
     Engine,
     FilterText,
@@ -23,7 +23,7 @@ from tidings.cli.store.history import (
     shown_event,
 )
 from tidings.cli.store.stores import Data, StoreUrl, opened_store
-from tidings.cli.terminal import counted, messages, output, progress, warn
+from tidings.cli.terminal import counted, messages, output, plain, progress, warn
 from tidings.language import Filter
 from tidings.schema import Instant
 
@@ -38,14 +38,25 @@ def query(
     until: Until = "",
     limit: Annotated[int | None, typer.Option(min=1, help="At most this many.")] = None,
     count: Annotated[bool, typer.Option("--count", help="Print only the count.")] = False,
+    network: Annotated[
+        bool, typer.Option("--network", help="Ask all servers of the network, through --server.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="One line of JSON for each event.")] = False,
     engine: Engine = "auto",
     master: Master = "local[2]",
 ) -> None:
     """Find the stored events that match a filter, in journal order.
 
+    With --network all servers of a network are asked for the newest events that they accepted; those that do not answer
+    within 10 seconds are named.
+
     Example: tidings query "price < 1300 and brand = 'mini'" --data data --since 7d
     """
+    if network:
+        if since or until or data or store:
+            raise typer.BadParameter("takes --server and --limit only.", param_hint="'--network'")
+        _of_network(instead(server) or DEFAULT_SERVER, token, filter, limit or 100, count, json)
+        return
     if address := instead(server, data, store):
         _at_server(address, token, filter, since, until, limit, count, json)
         return
@@ -93,6 +104,24 @@ def _at_server(
     if count:
         typer.echo(msgspec.json.encode({"events": found}).decode() if as_json else f"{found}")
     messages.print(f"{counted(found, 'event')} of {address}", markup=False)
+
+
+def _of_network(address: str, token: str, filter: str, limit: int, count: bool, as_json: bool) -> None:
+    """Each event with the server that accepted it; servers that did not answer are named."""
+    with connected(address, token) as client:
+        found = client.query_network(filter, limit)
+    items = found["items"]
+    if count:
+        typer.echo(msgspec.json.encode({"events": len(items)}).decode() if as_json else f"{len(items)}")
+    elif as_json:
+        sys.stdout.write("".join(msgspec.json.encode(one).decode() + "\n" for one in items))
+    else:
+        for one in items:
+            output.print(plain(f"{one['server']}  {msgspec.json.encode(one['event']).decode()}"))
+    if found["missing"]:
+        warn(f"no answer from {', '.join(found['missing'])}: what they have is not here")
+    more = "" if found["complete"] else "; there may be more"
+    messages.print(f"{counted(len(items), 'event')} of the network{more}", markup=False)
 
 
 def _print(rows: list[dict[str, object]], as_json: bool) -> None:

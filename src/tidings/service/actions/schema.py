@@ -24,6 +24,9 @@ async def grow(gateway: Gateway, changes: Sequence[Change]) -> SchemaNow:
     for change in changes:
         if isinstance(change, CreateDomain) and (grammar := change.domain.document.grammar) is not None:
             await gateway.read(check_compiles, grammar)
+    if gateway.network is not None and await gateway.network.has_home():
+        position = await gateway.network.grow(changes)
+        return SchemaNow((await gateway.read(gateway.store.catalog)).version, position)
     first, *more = changes
     position = (await gateway.append_one(Grow(first, tuple(more)))).position
     (entry,) = await gateway.read(lambda: list(gateway.store.entries(position - 1, position)))

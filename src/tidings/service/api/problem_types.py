@@ -106,6 +106,12 @@ _TABLE = """
 404 no-such-token: NoSuchToken
     You have no token of this id.
     `GET /v1/tokens` lists yours.
+404 no-network: NoNetwork
+    The server has no name, so it takes no part in a network of servers.
+    Start it by `tidings serve --name NAME`.
+404 no-such-link: NoSuchLink
+    The server has no link of this name, or the link that the token belongs to was removed.
+    `tidings link list` shows all links.
 404 no-such-event: NoSuchEvent
     No event has this id: it was never accepted, or it was removed because of its age.
     `GET /v1/events` finds those that are stored.
@@ -130,6 +136,9 @@ _TABLE = """
 408 request-timeout: SlowPeer
     The request was not complete in time.
     Send it faster, or in smaller parts.
+409 server-name-taken: ServerNameTaken
+    Another server of the network has this name.
+    Start the server by another name, on a new data folder.
 409 name-taken: NameTaken
     The schema has this name already. Names are never reused.
     Choose another name.
@@ -181,6 +190,12 @@ _TABLE = """
 415 unsupported-media-type: WrongContentType
     The body's content type or encoding is not accepted here.
     `detail` lists those that are.
+422 link-refused: NotJoined, PlainLink, NodeRefused, WrongMessage
+    A link between two servers could not be made, or what came over it could not be read; `detail` says why.
+    Check the address and the token; both servers must run the same version, and use https unless on one machine.
+422 growth-refused: GrowthRefused
+    The home of the network refused the change of the schema, or did not answer; `detail` says why.
+    Correct the change, or repeat it when the home can be reached: `tidings network` shows it.
 422 invalid-request: TidingsError, InvalidIdempotencyKey, InvalidRequest, MalformedRequest, UnknownRequest, NoPeriod
     A parameter or header is not of the documented form; `errors` lists each.
     Check them against `GET /openapi.json`.
@@ -310,6 +325,9 @@ _TABLE = """
 500 internal-error: Failed, DraftFailed
     A defect in Tidings.
     Tell the operator the `request_id`: the log has the error under it.
+503 network-unavailable: NetworkAway
+    The part of the server that links to others does not run at the moment.
+    Try again in a few seconds; `tidings network` and the file network.log say more.
 503 not-ready: NotReady
     The service cannot do all its work; `detail` says why.
     For operators: see to the reasons. Requests may still be answered.

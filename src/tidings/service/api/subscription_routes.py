@@ -27,6 +27,7 @@ router = APIRouter(prefix=V1, tags=["subscriptions"], route_class=IdempotentRout
 T = TypeVar("T")
 Dialect = Literal["tidings", "cesql", "cloudevents"]
 _LONGEST_TIME = 100
+_SETTLED_WITHIN = 30.0  # seconds
 Name = Annotated[str, msgspec.Meta(description=f"One line of at most {LONGEST_NAME} characters; need not be unique")]
 Note = Annotated[str, msgspec.Meta(description=f"A few lines, at most {LONGEST_NOTE:,} characters")]
 CompositeText = Annotated[str, msgspec.Meta(description="A pattern over time: `[price > 100] before …`")]
@@ -98,6 +99,7 @@ class SubscriptionSeen(Shape, frozen=True):
     secret: str | msgspec.UnsetType = msgspec.UNSET
     confirm: str | msgspec.UnsetType = msgspec.UNSET
     warnings: list[str] | msgspec.UnsetType = msgspec.UNSET
+    settled: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class Withdrawn(Shape, frozen=True):
@@ -112,6 +114,7 @@ class Subscriptions(Shape, frozen=True):
     next: str | None
 
 
+Wait = Annotated[Literal["settled"] | None, Query(description="Answer when other servers know of it")]
 State = Annotated[Literal["active", "paused"] | None, Query(description="Only subscriptions in this state")]
 
 
@@ -121,9 +124,13 @@ State = Annotated[Literal["active", "paused"] | None, Query(description="Only su
     openapi_extra=takes(*_NEW.values()),
     responses=says(SubscriptionSeen, "Subscribed: every event accepted from now on is matched", 201),
 )
-async def subscribe(request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
+async def subscribe(
+    request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None, wait: Wait = None
+) -> Response:
     """Subscribe with a filter or a composite, and optionally a channel, an expiry, a name and a note. Every event
-    accepted from now on is matched with it. The `secret` of a webhook is shown only in this answer."""
+    accepted from now on is matched with it. The `secret` of a webhook is shown only in this answer. In a network of
+    servers, `wait=settled` answers once all servers in reach send what matches at once, or after 30 seconds; `settled`
+    says which."""
     body = await _read_new(request)
     expiry = None if body.expiry is None else read_future_time("expiry", body.expiry)
     channel = None if body.channel is None else body.channel.asked()
@@ -131,7 +138,11 @@ async def subscribe(request: Request, gateway: GatewayOf, caller: Calling, key: 
     composite = body.composite if isinstance(body, NewCompositeSubscription) else None
     asked = SubscriptionAsked(_filter(body), expiry, channel, key, *named, composite)
     made = await subscriptions.subscribe(gateway, caller.owner, asked)
-    return answered(_changed(made), 201, {"Location": subscription_address(made.standing.id)})
+    shown = _changed(made)
+    if wait is not None:
+        done = gateway.network is None or await gateway.network.settled(_SETTLED_WITHIN)
+        shown["settled"] = done
+    return answered(shown, 201, {"Location": subscription_address(made.standing.id)})
 
 
 @router.get("/subscriptions", responses=says(Subscriptions, "A page of subscriptions"))

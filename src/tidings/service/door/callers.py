@@ -49,7 +49,7 @@ class Caller:
         if scope not in self.scopes:
             if not self.digest:
                 raise NoToken
-            raise OutOfScope(scope, tuple(one for one in SCOPES if one in self.scopes))
+            raise OutOfScope(scope, tuple(one for one in (*SCOPES, "link") if one in self.scopes))
 
     @property
     def owner(self) -> str:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from starlette.requests import Request
 
 from tidings.errors import TidingsError
-from tidings.service.door.callers import Caller, NoToken
+from tidings.service.door.callers import Caller, NoToken, OutOfScope
 
 NOTHING = "none"  # open to all
 TOKEN = "any token"
+LINK = "link"  # a token of another server, which may do nothing else
 CALLER = "tidings.caller"  # where the middleware leaves the caller, or the error, in an ASGI scope
 
 _HTTP = {
@@ -93,6 +94,25 @@ _HTTP = {
         PATCH /v1/accounts/{username}
         PUT /v1/accounts/{username}/quota
         GET /v1/operator/channels
+    """,
+}
+# Between servers, and for the commands that link them: no part of the API that is promised to others.
+_NETWORK = {
+    "read": """
+        GET /v1/network/events
+    """,
+    LINK: """
+        POST /v1/network/join
+        POST /v1/network/messages
+    """,
+    "operate": """
+        GET /v1/network
+        POST /v1/network/invitations
+        GET /v1/network/links
+        POST /v1/network/links
+        DELETE /v1/network/links/{name}
+        POST /v1/network/home
+        POST /v1/network/orders
     """,
 }
 _PAGES = {
@@ -178,6 +198,7 @@ _PAGES = {
         POST /pages/schema/grow/{way}
     """,
     "operate": """
+        GET /pages/network
         GET /pages/operator
         GET /pages/operator/now
         POST /pages/operator/clock
@@ -196,7 +217,8 @@ XML = {
 }
 HTTP = {line.strip(): need for need, lines in _HTTP.items() for line in lines.strip().splitlines()}
 PAGES = {line.strip(): need for need, lines in _PAGES.items() for line in lines.strip().splitlines()}
-_ALL = HTTP | PAGES
+NETWORK = {line.strip(): need for need, lines in _NETWORK.items() for line in lines.strip().splitlines()}
+_ALL = HTTP | PAGES | NETWORK
 
 
 def need_of(method: str, path: str) -> str:
@@ -218,6 +240,8 @@ def allow(caller: Caller, need: str) -> None:
     if need == TOKEN:
         if not caller.digest:
             raise NoToken
+        if LINK in caller.scopes:
+            raise OutOfScope("account", (LINK,))
     elif need != NOTHING:
         caller.need(need)
 

@@ -70,7 +70,7 @@ async def operator(request: Request, before: After = "") -> Response:
             shown |= await _listed(request, start)
         except (StoreError, TimeoutError):  # it went between two looks
             shown["figures"] = None
-    return render(request, "operator.html", **shown)
+    return render(request, "operator.html", networked=gateway_of(request).network is not None, **shown)
 
 
 @router.get("/pages/operator/now")

@@ -19,6 +19,7 @@ from tidings.service.pages import (
     growth_pages,
     home_pages,
     match_pages,
+    network_pages,
     notice_pages,
     operator_pages,
     problem_pages,
@@ -57,6 +58,7 @@ _PAGES = (
     notice_pages,
     account_pages,
     form_addresses,
+    network_pages,
     operator_pages,
     problem_pages,
 )

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from tidings.pipeline.folder import DataFolder
 from tidings.pipeline.spark.session import check_java
-from tidings.settings import Settings, written_settings
+from tidings.settings import LINK_SECRET, Settings, written_settings
 from tidings.store import Store
 
 _FOR_PIPELINE = {  # settings that it reads from the environment; it needs no passwords but the store's
@@ -90,6 +90,24 @@ def outbox_child(settings: Settings, store: Store, command: Sequence[str] | None
     )
 
 
+def network_child(settings: Settings, store: Store, secret: str, at: Callable[[int], None]) -> Child:
+    """`at` hears the port at which the gateway can speak to it; the secret lets nobody else do so."""
+
+    def hear(said: Mapping[str, Any]) -> None:
+        if isinstance(port := said.get("port"), int):
+            at(port)
+
+    return Child(
+        "network",
+        [*_own("link", "run")],
+        os.environ | written_settings(settings) | {LINK_SECRET: secret},
+        settings.data / "network.log",
+        store.tail,
+        "without anything journaled",
+        hear=hear,
+    )
+
+
 def pipeline_command(settings: Settings) -> list[str]:
     return [*_own("pipeline"), "--data", str(settings.data), "--master", settings.spark_master, "--json"]
 
@@ -100,6 +118,6 @@ def outbox_command() -> list[str]:
     return [*_own("outbox"), "--holder", f"{socket.gethostname()}:{os.getpid()}:{token_hex(4)}", "--json"]
 
 
-def _own(command: str) -> list[str]:
+def _own(*command: str) -> list[str]:
     """-P: a folder named tidings where somebody starts the service is not this package."""
-    return [sys.executable, "-P", "-m", "tidings.cli.main", command, "--while-stdin"]
+    return [sys.executable, "-P", "-m", "tidings.cli.main", *command, "--while-stdin"]

@@ -1,0 +1,40 @@
+"""The requests of operators about a network of servers, one function each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tidings.client.answers import ServerResponse
+from tidings.client.request import ANSWERED, Request, change_request, member, read_request, segment
+
+
+def network() -> Request[dict[str, Any]]:
+    return read_request("/v1/network", ServerResponse.json)
+
+
+def invite() -> Request[dict[str, Any]]:
+    return change_request("POST", "/v1/network/invitations", ServerResponse.json)
+
+
+def links() -> Request[list[dict[str, Any]]]:
+    return read_request("/v1/network/links", member("items"))
+
+
+def join(url: str, token: str) -> Request[str]:
+    return change_request("POST", "/v1/network/links", member("name"), {"url": url, "token": token})
+
+
+def remove_link(name: str) -> Request[str]:
+    return change_request("DELETE", f"/v1/network/links/{segment(name)}", member("removed"))
+
+
+def search(filter: str, limit: int) -> Request[dict[str, Any]]:
+    return read_request("/v1/network/events", ServerResponse.json, waits=ANSWERED, filter=filter, limit=limit)
+
+
+def order(kind: str, value: str) -> Request[str]:
+    return change_request("POST", "/v1/network/orders", member("ordered"), {"kind": kind, "value": value})
+
+
+def take_home() -> Request[str]:
+    return change_request("POST", "/v1/network/home", member("home"))
