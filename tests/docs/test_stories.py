@@ -26,7 +26,9 @@ README, DOCS = ROOT / "README.md", ROOT / "docs"
 HOW_TO = DOCS / "how-to"
 
 # Pages that need nothing but themselves.
-ALONE = ("back-test", "back-up", "grow-the-schema", "receive-webhooks", "run-apart", "write-a-mapping")
+ALONE = (
+    "back-test", "back-up", "grow-the-schema", "receive-webhooks", "run-apart", "two-sites", "write-a-mapping",
+)  # fmt: skip
 # Pages with tests of their own below, or elsewhere.
 OTHERS = {
     "README.md", "docs/tutorial.md", "docs/how-to/replay-deliveries.md", "docs/how-to/postgresql.md",
