@@ -271,9 +271,7 @@ class Node:
         refused, self._writing.refused = self._writing.refused, []
         self.counts["refused"] += len(refused)
         letters = [
-            DeadLetter(
-                f"network:{event.origin}", f"{event.stamp}", event.id, event.content.payload[:10_000], why.errors
-            )  # type: ignore[attr-defined]
+            DeadLetter(f"network:{event.origin}", f"{event.stamp}", event.id, _payload(event)[:10_000], why.errors)
             for event, why in refused[:100]
         ]
         if letters:
@@ -365,6 +363,11 @@ class Node:
             if name not in self.server.links:
                 self.command(m.Join(name))
         self.links = links
+
+
+def _payload(event: Event) -> str:
+    assert isinstance(event.content, Content)
+    return event.content.payload
 
 
 def _size_of(content: object) -> int:

@@ -65,7 +65,7 @@ from tidings.store.tables.notification_tables import (
     staged,
 )
 
-NEWEST_REVISION = "0021"
+NEWEST_REVISION = "0022"
 
 __all__ = [
     "A_CHANGE",

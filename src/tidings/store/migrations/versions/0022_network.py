@@ -7,8 +7,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0021"
-down_revision = "0020"
+revision = "0022"
+down_revision = "0021"
 
 _NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 _ID = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
