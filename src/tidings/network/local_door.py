@@ -65,7 +65,8 @@ class LocalDoor:
             task.cancel()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(asyncio.IncompleteReadError, ConnectionError, msgspec.DecodeError):
+        ended = (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError, msgspec.DecodeError)
+        with suppress(*ended):
             if not compare_digest(str(await _read(reader)), self._secret):
                 writer.close()
                 return
