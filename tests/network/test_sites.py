@@ -17,12 +17,17 @@ pytestmark = pytest.mark.slow
 async def _linked(folder: Path, *names: str) -> list[Site]:
     """In a line; the first has the schema and is the home."""
     sites = [Site(name, folder) for name in names]
-    await asyncio.gather(*(site.start() for site in sites))
-    for path, body in SCHEMA:
-        await sites[0].ask("POST", path, body)
-    for left, right in itertools.pairwise(sites):
-        await right.join(left)
-    await _alive(sites)
+    try:
+        await asyncio.gather(*(site.start() for site in sites))
+        for path, body in SCHEMA:
+            await sites[0].ask("POST", path, body)
+        for left, right in itertools.pairwise(sites):
+            await right.join(left)
+        await _alive(sites)
+    except BaseException:
+        for site in sites:
+            await site.stop()
+        raise
     return sites
 
 
