@@ -9,6 +9,7 @@ operand    = value | [ number "*" ] name [ ( "+" | "-" ) number [ unit ] ]   (af
 relation   = "in" "(" operand { "," operand } ")" | "between" operand "and" operand | "under" operand
            | "near" "(" number "," number ")" "within" number unit | "inside" "(" four numbers ")"
            | ( "starts" "with" | "ends" "with" | "like" ) text
+           | "~" text "at" "least" number
            | "contains" ( operand | ( "any" | "all" ) text | "(" pattern ")" )
            | [ "checked" | "translated" ] ( "cesql" | "cloudevents" ) text   (of event_type)
 """
@@ -28,7 +29,7 @@ DEEPEST = 100
 
 _OFFERED = {opening: form for opening, form in FORMS.items() if form.offered}
 _MEANT = {"==": "'='", "<>": "'!='"}
-_NOT_YET = {"xpath": "'xpath'", "~": "similarity ('~')"}
+_NOT_YET = {"xpath": "'xpath'"}
 
 
 def parse(text: str) -> Node:

@@ -154,6 +154,16 @@ class ContainsPattern:
 
 
 @dataclass(frozen=True, slots=True)
+class Similar:
+    """One value of the attribute is as similar to the text as this: the cosine of their tf-idf vectors."""
+
+    attribute: str
+    text: str
+    least: int | float
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Exists:
     attribute: str
     at: int = field(default=0, compare=False, repr=False)
@@ -205,6 +215,7 @@ Predicate = (
     | Contains
     | ContainsWords
     | ContainsPattern
+    | Similar
     | Exists
     | InDialect
 )

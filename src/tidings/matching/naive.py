@@ -22,6 +22,7 @@ from tidings.language.like import fits, pattern_of
 from tidings.language.normal_form import push_negation
 from tidings.language.patterns.meaning import holds as satisfies_pattern
 from tidings.language.predicates import attributes_of, chosen_attributes
+from tidings.language.similarity import TOLERANCE, cosine
 from tidings.language.tree import (
     And,
     AttributeComparison,
@@ -42,6 +43,7 @@ from tidings.language.tree import (
     NowComparison,
     Or,
     Predicate,
+    Similar,
 )
 from tidings.language.words import words_of
 from tidings.matching.algorithm import Algorithm, Cost, Matches
@@ -124,6 +126,12 @@ def satisfies(predicate: Predicate, event: Bindings, chosen: Choice, catalog: Ca
             assert domain is not None
             texts = [words_of(str(value)) for value in event[attribute]]
             return any(satisfies_pattern(pattern, text, domain.language) for text in texts)
+        case Similar(attribute, text, least):
+            domain, known = catalog.domain_of(attribute), catalog.statistics_of(attribute)
+            assert domain is not None
+            return any(
+                cosine(text, str(value), domain.language, known) >= least - TOLERANCE for value in event[attribute]
+            )
         case Exists():
             return True
         case InDialect(attribute, stage=stage):

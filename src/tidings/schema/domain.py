@@ -13,7 +13,6 @@ from tidings.schema.values import Instant, NotText, Place, Value, is_text, numbe
 EQUALITY = ("=", "!=")
 ORDER = ("<", "<=", ">", ">=")
 COMPARISONS = EQUALITY + ORDER
-NOT_IN_FILTERS = frozenset({"~"})  # a schema may declare similarity, as the thesis's do; no filter can use it yet
 
 # Those of Snowball, by which stems are found.
 LANGUAGES = (
@@ -153,11 +152,6 @@ class Domain:
         return operator in self.operators
 
     @property
-    def usable(self) -> tuple[str, ...]:
-        """The operators that filters may use."""
-        return usable(self.operators or ())
-
-    @property
     def listed(self) -> bool:
         """Whether the domain lists all its values, so that they have ordinals."""
         return self.kind.listed and not self.open
@@ -253,10 +247,6 @@ class Domain:
             return f"did you mean {word!r}?"
         few = f"valid values: {', '.join(map(repr, words))}"
         return few if len(words) <= 12 else f"it is not one of the domain's {len(words):,} values"
-
-
-def usable(operators: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(one for one in operators if one not in NOT_IN_FILTERS)
 
 
 def legal_operators(kind: Kind, ordered: bool) -> tuple[str, ...]:

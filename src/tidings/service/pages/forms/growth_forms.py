@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tidings.errors import SchemaError
 from tidings.schema import Catalog, Domain, growth
 from tidings.schema.catalog import Attribute, AttributeUse, EventType, UnknownName
-from tidings.schema.domain import Kind, RepeatedValue, legal_operators, usable
+from tidings.schema.domain import Kind, RepeatedValue, legal_operators
 from tidings.schema.hierarchy import AmbiguousNode, Hierarchy, IllegalNode, RepeatedNode, TooDeep, UnknownNode
 from tidings.service.pages.forms.form import Form
 
@@ -46,7 +46,7 @@ def _domain(form: Form, catalog: Catalog) -> growth.Change:
 def _operators(form: Form, kind: Kind, ordered: bool) -> tuple[str, ...] | None:
     """None where nothing was chosen. What the kind lacks is refused, never left out: a domain is for ever, and one
     without any operator chosen would allow all."""
-    chosen, legal = tuple(form.filled("operator")), usable(legal_operators(kind, ordered))
+    chosen, legal = tuple(form.filled("operator")), legal_operators(kind, ordered)
     if wrong := " ".join(one for one in chosen if one not in legal):
         which = "enumerated without an order" if kind is Kind.ENUMERATED and not ordered else kind
         raise WrongField("operator", f"{which} has {' '.join(legal)}, but not {wrong}")
