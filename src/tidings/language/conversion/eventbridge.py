@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from tidings.errors import shown, suggestion
@@ -115,16 +114,14 @@ class _Reader:
 
     def anything_but(self, attribute: str, value: Any, place: str) -> Node | None:
         if isinstance(value, dict):
-            ((name, inner),) = value.items() if len(value) == 1 else ((("", None)),)
-            if name not in ("prefix", "suffix", "wildcard", "equals-ignore-case"):
+            name, inner = next(iter(value.items()), ("", None))
+            if len(value) != 1 or name not in ("prefix", "suffix", "wildcard", "equals-ignore-case"):
                 raise NotConvertible(
                     place, f"anything-but takes values, prefix, suffix or wildcard, got {shown(value)}"
                 )
             several = inner if isinstance(inner, list) else [inner]
-            matchers: list[Callable[[], Node | None]] = [
-                lambda one=one: self.matcher(attribute, {name: one}, place) for one in several
-            ]
-            return all_of([None if (made := matcher()) is None else Not(made) for matcher in matchers])
+            said = [self.matcher(attribute, {name: one}, place) for one in several]
+            return all_of([None if one is None else Not(one) for one in said])
         values = [_literal(one) for one in (value if isinstance(value, list) else [value])]
         if not values or not all(isinstance(one, str | int | float) for one in values):
             raise NotConvertible(place, f"anything-but takes strings or numbers, got {shown(value)}")

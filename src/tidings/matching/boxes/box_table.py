@@ -129,8 +129,10 @@ class _Builder:
                     case InRanges(axis, ranges):
                         self._axis(axis).extend(key for one in ranges for key in one if key is not None)
                         self.only_points[axis] = False
-                    case Has(axis, _, wanted) | FitsPattern(axis, wanted):
+                    case Has(axis, _, wanted):
                         self._axis(axis).extend(wanted)
+                    case FitsPattern(axis, terms):
+                        self._axis(axis).extend(terms)
                     case Unbound(attribute):
                         self._axis(Axis(attribute, "value"))
                     case Related() | Linear() | InRegion() | Single() | Verify():
