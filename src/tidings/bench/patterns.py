@@ -16,6 +16,7 @@ from tidings.bench.checking import Disagreement
 from tidings.bench.machine import Machine, commit
 from tidings.bench.peers.java import FOLDER, prepared_java
 from tidings.bench.peers.programs import Peer, Program, Round
+from tidings.bench.results import Counts
 from tidings.events import EventBatch
 from tidings.language.patterns.meaning import holds
 from tidings.language.words import words_of
@@ -64,8 +65,9 @@ def main() -> None:
         peer = _asked(patterns[:size], texts, chosen.lucene) if chosen.lucene and size == sizes[0] else None
         said = f"{'':>15} {'':>7}"
         if peer is not None:
-            if not np.array_equal(peer.counts, counts[: len(peer.counts)]):
-                raise Disagreement("lucene-monitor", "counts differ")
+            ours = counts[: len(peer.counts)]
+            for text in np.flatnonzero(ours != peer.counts).tolist():
+                raise Disagreement("default", "Lucene Monitor", text, int(ours[text]), int(peer.counts[text]))
             said = f"{peer.rate:15,.0f} {rate / peer.rate:7.1f}"
         print(f"{size:8,} {counts.mean():13.1f} {rate:9,.0f} {1e6 / rate:8.1f} {matcher.bytes / size:14.0f} {said}")
         if chosen.hostile:
@@ -102,11 +104,12 @@ def _check(matcher: BoxMatcher, patterns: Sequence[NewsPattern], texts: Sequence
     for row, text in enumerate(texts[:_SAMPLE]):
         words = words_of(text)
         expected = [number for number, tree in enumerate(trees) if holds(tree, words, None)]
-        if sorted(number for number in found.of(row).tolist() if number < len(trees)) != expected:
-            raise Disagreement("default", text[:60])
+        ours = sorted(number for number in found.of(row).tolist() if number < len(trees))
+        if ours != expected:
+            raise Disagreement("default", "the specification", row, len(ours), len(expected))
 
 
-def _measured(matcher: BoxMatcher, batch: EventBatch) -> tuple[float, np.ndarray]:  # type: ignore[type-arg]
+def _measured(matcher: BoxMatcher, batch: EventBatch) -> tuple[float, Counts]:
     """Texts a second, the best of three rounds of fresh batches (words are cut in each), and the counts."""
     best, counts = 0.0, np.zeros(0, np.int64)
     for _ in range(3):

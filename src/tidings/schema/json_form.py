@@ -106,7 +106,8 @@ def write(catalog: Catalog) -> dict[str, Any]:
 def read_statistics(raw: Any, place: str = "statistics") -> Statistics:
     """`{"attribute": "body", "texts": 100, "frequencies": {"bank": 7}}`"""
     fields = _object(raw, place, {"attribute", "texts", "frequencies"})
-    texts, found = fields.get("texts"), fields.get("frequencies", {})
+    texts: Any = fields.get("texts")
+    found = fields.get("frequencies", {})
     if not _is_count(texts):
         raise SchemaForm(f"{place}.texts", f"expected the number of texts, got {shown(texts)}")
     if not isinstance(found, dict) or not all(map(_is_count, found.values())):

@@ -76,7 +76,8 @@ class News:
         """Ranks by Zipf's law, from this one on."""
         before = self._sums[first - 1] if first else 0.0
         points = before + self._random.random(shape) * (self._sums[-1] - before)
-        return np.minimum(np.searchsorted(self._sums, points), VOCABULARY - 1)
+        ranks: npt.NDArray[np.int64] = np.minimum(np.searchsorted(self._sums, points), VOCABULARY - 1)
+        return ranks
 
 
 def _made_up(random: np.random.Generator) -> list[str]:

@@ -112,7 +112,7 @@ def test_what_is_wrong_stands_at_its_field(service: Service, ann: Visitor) -> No
     [
         ({"kind": "numeric", "operator": ["contains"]}, "Numeric has = != < <= > >=, but not contains."),
         ({"kind": "time", "operator": ["=", "contains"]}, "Time has = != < <= > >=, but not contains."),
-        ({"kind": "text", "operator": ["<"]}, "Text has = contains, but not <."),
+        ({"kind": "text", "operator": ["<"]}, "Text has = contains ~, but not <."),
         (
             {"kind": "enumerated", "values": "oak, ash", "operator": ["=", "<"]},
             "Enumerated without an order has = !=, but not <.",

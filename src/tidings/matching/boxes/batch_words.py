@@ -60,22 +60,25 @@ def column_of_texts(offsets: Integers | None, flat: Any) -> TextColumn:
 
 
 def words_of_texts(texts: Any) -> BatchWords:
+    count = len(texts)
+    if not count:  # of any type, where no event has the attribute
+        return BatchWords(np.zeros(2, np.int64), np.zeros(0, np.int32), [])
     plain = pc.string_is_ascii(texts)
     if pc.any(pc.invert(plain)).as_py():
         folded = [" ".join(words_of(text)) for text in texts.filter(pc.invert(plain)).to_pylist()]
         texts = pc.replace_with_mask(texts, pc.invert(plain), pa.array(folded, texts.type))
     texts = texts.cast(pa.large_string())
     _, starts, data = texts.buffers()
-    count = len(texts)
-    if not count or data is None:
+    if data is None:
         return BatchWords(np.zeros(count + 2, np.int64), np.zeros(0, np.int32), [])
     offsets = np.frombuffer(starts, np.int64, count + 1, 8 * texts.offset)
     letters = np.frombuffer(data, np.uint8)
     size = int(offsets[-1] - offsets[0])
+    most = (size + count) // 2  # words: a text of n letters has at most half of n + 1
     # Memory that is never written costs nothing.
-    ends, words = np.zeros(count + 2, np.int64), np.empty(size // 2 + 1, np.int32)
-    spelled, spelled_ends = np.empty(size + 1, np.uint8), np.zeros(size // 2 + 2, np.int64)
-    hashes = np.empty(size // 2 + 1, np.uint64)
+    ends, words = np.zeros(count + 2, np.int64), np.empty(most, np.int32)
+    spelled, spelled_ends = np.empty(size + 1, np.uint8), np.zeros(most + 1, np.int64)
+    hashes = np.empty(most, np.uint64)
     with np.errstate(over="ignore"):  # where kernels are not compiled
         known = cut_words(offsets, letters, _LOWER, _SEED, ends, words, spelled, spelled_ends, hashes)
     ends[count + 1] = ends[count]
