@@ -39,8 +39,8 @@ class NewsPattern(NamedTuple):
 
 class News:
     def __init__(self, seed: int = 19) -> None:
-        self._random = np.random.default_rng(seed)
-        self.words = _made_up(self._random)
+        words, self._texts, self._patterns = (np.random.default_rng((seed, part)) for part in range(3))
+        self.words = _made_up(words)
         ranks = np.arange(1, VOCABULARY + 1) + _FLATTENED
         self._sums = np.cumsum(1 / ranks)
         self.catalog = Catalog.from_dict(
@@ -52,7 +52,7 @@ class News:
         )
 
     def texts(self, count: int, words: int = WORDS) -> list[str]:
-        drawn = self._drawn((count, words), 0)
+        drawn = self._drawn(self._texts, (count, words), 0)
         return [" ".join(self.words[rank] for rank in row) + "." for row in drawn.tolist()]
 
     def batch(self, texts: list[str]) -> EventBatch:
@@ -61,21 +61,21 @@ class News:
 
     def patterns(self, count: int) -> list[NewsPattern]:
         """A third with proximity, a tenth with `not`; words by Zipf's law without the stop-words."""
-        drawn = self._drawn((count, 3), STOP_WORDS)
+        drawn = self._drawn(self._patterns, (count, 3), STOP_WORDS)
         for place in (1, 2, 1):  # three different words
             again = (drawn[:, [place]] == np.delete(drawn, place, axis=1)).any(axis=1)
             drawn[again, place] = (drawn[again, place] + place) % VOCABULARY
-        chance = self._random.random(count)
+        chance = self._patterns.random(count)
         kinds = np.select([chance < 1 / 6, chance < 1 / 3, chance < 1 / 3 + 0.1], ["near", "before", "not"], "and")
         return [
             NewsPattern(kind, (self.words[a], self.words[b], self.words[c]))
             for kind, (a, b, c) in zip(kinds.tolist(), drawn.tolist(), strict=True)
         ]
 
-    def _drawn(self, shape: tuple[int, int], first: int) -> npt.NDArray[np.int64]:
+    def _drawn(self, random: np.random.Generator, shape: tuple[int, int], first: int) -> npt.NDArray[np.int64]:
         """Ranks by Zipf's law, from this one on."""
         before = self._sums[first - 1] if first else 0.0
-        points = before + self._random.random(shape) * (self._sums[-1] - before)
+        points = before + random.random(shape) * (self._sums[-1] - before)
         ranks: npt.NDArray[np.int64] = np.minimum(np.searchsorted(self._sums, points), VOCABULARY - 1)
         return ranks
 
