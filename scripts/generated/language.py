@@ -20,6 +20,7 @@ _VALUES = {
     Kind.TEXT: ("'a'", "'b'"),
     Kind.TIME: ("'2026-01-01'", "'2026-02-01'"),
     Kind.PLACE: ("(1, 2)", "(3, 4)"),
+    Kind.DOCUMENT: ("'<a/>'", "'<b/>'"),
 }
 _FORMS = (
     *((f"`{operator}`", f"{{name}} {operator} {{value}}") for operator in ("=", "!=", "<", "<=", ">", ">=")),
@@ -37,6 +38,7 @@ _FORMS = (
     ("another attribute `+ 2 h`", '{name} = "{name}2" + 2 h'),
     ("`now`", "{name} < now + 2 h"),
     ("`near`, `inside`", "{name} near (1, 2) within 3 km"),
+    ("`xpath`", "{name} xpath '//a'"),
 )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tidings.service.pages.forms.csrf import owner_of, proof_of
 from tidings.service.pages.forms.form import Form
-from tidings.service.pages.forms.form_proof import owner_of, proof_of
 from tidings.service.pages.forms.kept_form import HIDDEN, PRESSED, KeptForm, KeptForms, carried_form
 
 TEMPLATES = Path(__file__).parents[2] / "src/tidings/service/pages/templates"

@@ -138,7 +138,7 @@ USAGE = [
     (("price < 5", "none.jsonl", *SCHEMA), "'none.jsonl' is neither a file nor an event as JSON"),
     (("price < 5", ".", *SCHEMA), "'.' is neither a file nor an event as JSON"),
     (("price < 5", "", *SCHEMA), "'' is neither a file nor an event as JSON"),
-    (("none.jsonl", ONE, *SCHEMA), "there is no file 'none.jsonl'"),
+    (("none.jsonl", ONE, *SCHEMA), "no file 'none.jsonl'"),
     (("price < 5", ONE, "--schema", "none.json"), "file 'none.json' does not exist"),
 ]
 

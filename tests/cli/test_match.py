@@ -161,8 +161,7 @@ USAGE = [
     ((), "Missing argument 'SUBS'"),
     (("subscriptions.jsonl", "events.jsonl"), "Missing option '--schema'"),
     (("none.jsonl", "events.jsonl", *SCHEMA), "file 'none.jsonl' does not exist"),
-    (("subscriptions.jsonl", "none.jsonl", *SCHEMA), "file 'none.jsonl' does not exist"),
-    (("subscriptions.jsonl", ".", *SCHEMA), "file '.' is a directory"),
+    (("subscriptions.jsonl", "none.jsonl", *SCHEMA), "path 'none.jsonl' does not exist"),
     (("subscriptions.jsonl", "events.jsonl", "--schema", "none.json"), "file 'none.json' does not exist"),
 ]
 OPTIONS = [

@@ -111,7 +111,7 @@ def _streamed(program: Program, trace: list[Occurrence], until: int, most_waitin
             shard, new = detector.advance(shard, matches_of(program, one), one.event.time)
             found += new
     shard, new = detector.finish(shard, [], until)
-    return [detection for _, detection in found + new]
+    return [one.detection for one in found + new]
 
 
 def shown(detection: Detection) -> str:

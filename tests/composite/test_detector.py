@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.composite.matches import matches
+from tests.composite.notation import SCHEMA as LETTERS
+from tests.composite.notation import at, composite_of, shown, trace_of
 from tests.composite.random_composites import SCHEMA, Scene, scenes
-from tidings.composite.detector import Detector, Found, Match, Shard
+from tidings.composite.detector import Detector, Found, Key, Match, Shard
 from tidings.composite.oracle import Oracle
 from tidings.composite.program import Program
 from tidings.composite.references import event_of, reference
@@ -18,12 +20,16 @@ from tidings.composite.stored import (
     dump_entry,
     dump_key,
     dump_matches,
+    dump_seconds,
+    joined_matches,
     load_due,
     load_entry,
     load_key,
     load_matches,
+    load_seconds,
 )
 from tidings.composite.trace import Detection, EventKey
+from tidings.composite.waiting import counts_from_start
 
 
 def expected(scene: Scene, start: int) -> tuple[list[Detection], int]:
@@ -41,24 +47,43 @@ def streamed(scene: Scene, start: int) -> tuple[list[Detection], int]:
     for one, watermark, cut in zip(scene.trace, scene.watermarks, scene.cuts, strict=True):
         batch += matches(program, one)
         if cut:
+            before = shard.frontier
             shard, new = detector.advance(shard, batch, watermark)
+            check_known(new, before, shard)
             found += new
             batch = []
             shard = restored(shard)
     if scene.trace:
+        before = shard.frontier
         shard, new = detector.advance(shard, batch, scene.watermarks[-1])
+        check_known(new, before, shard)
         found += new
+    before = shard.frontier
     shard, new = detector.finish(shard, [], scene.until)
+    check_known(new, before, shard)
     found += new
+    if not program.opens_early and not counts_from_start(scene.composite.tree):
+        dropped = dict(shard.dropped)
+        detector.finish(shard, [], scene.until + 100 * scene.until + 10**12)
+        assert (shard.entries, shard.due, shard.early, shard.dropped) == ({}, {}, {}, dropped)  # all is forgotten
     assert all(one.composite == "c" for one in found)
     return sorted((one.detection for one in found), key=_order), shard.dropped.get("c", 0)
+
+
+def check_known(new: list[Found], before: int | None, shard: Shard) -> None:
+    """Each is known from its own time on, so another cut would have given it there."""
+    assert shard.frontier is not None
+    assert all((before is None or before < one.known) and one.known <= shard.frontier for one in new)
 
 
 def restored(shard: Shard) -> Shard:
     """Written and read again, value by value."""
     return Shard(
-        {load_key(dump_key(key)): load_entry(dump_entry(entry)) for key, entry in shard.entries.items()},
-        {second: load_matches(dump_matches(matches)) for second, matches in shard.early.items()},
+        {
+            load_key(dump_key(key)): load_entry(dump_entry(entry))._replace(forget=entry.forget)
+            for key, entry in shard.entries.items()
+        },
+        {second: load_matches(text) for second, text in load_seconds(dump_seconds(dict(shard.early)))},
         {second: load_due(dump_due(due)) for second, due in shard.due.items()},
         shard.frontier,
         shard.dropped,
@@ -90,9 +115,27 @@ def test_detector_equals_oracle_often(scene: Scene) -> None:
     check(scene)
 
 
+def test_what_is_due_before_the_rest_of_its_key_is_given_in_time() -> None:
+    bound = composite_of("([A] before [B] within 20 s) unless [C] within 1 s")
+    program = Program.of(bound.composite, at(1), LETTERS)
+    detector, shard = Detector({"c": program}), Shard()
+    given = []
+    for one in trace_of(bound, "A1 B2 E2.5 E5"):
+        shard, new = detector.advance(shard, matches(program, one), one.event.time)
+        given.append([shown(found.detection) for found in new])
+    assert given == [[], [], [], ["A1 B2 @3"]]
+
+
 def test_a_state_of_a_later_version_is_refused() -> None:
     with pytest.raises(ForeignState, match="version 2"):
         load_entry("[2, null, null]")
+
+
+def test_texts_of_matches_are_joined() -> None:
+    some = [Match(f"e{number}", Key("c", (number, "x")), (0,), {"a": {"price": [1]}}) for number in range(4)]
+    texts = [dump_matches(some[:1]), dump_matches([]), dump_matches(some[1:])]
+    assert load_matches(joined_matches(texts)) == some
+    assert joined_matches(texts[:1]) == texts[0]
 
 
 events = st.builds(EventKey, st.integers(-(10**15), 10**15), st.text(max_size=3), st.text(max_size=3))

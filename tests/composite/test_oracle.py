@@ -56,6 +56,22 @@ def test_beyond_the_limit_the_first_in_order_is_dropped() -> None:
     assert detected("times([A], 3) within 10 s", "A1 A2 A3 A4", most_waiting=2) == ["A1 A2 A3"]
 
 
+def test_what_happens_at_the_same_time_comes_neither_before_nor_after() -> None:
+    assert detected("[A] before [B] within 10 s", "A1 B1") == []
+    assert detected("[A] unless [B] within 10 s", "A1 B1") == ["A1 @11"]
+    assert detected("[A] before [B] without [C] within 10 s", "A1 C1 B2") == ["A1 B2"]
+
+
+def test_a_frame_includes_its_end() -> None:
+    assert detected("[A] unless [B] within 10 s", "A1 B11") == []
+    assert detected("[A] unless [B] within 10 s", "A1", until=10.999999) == []
+    assert detected("[A] unless [B] within 10 s", "A1", until=11) == ["A1 @11"]
+
+
+def test_time_that_passes_within_a_second_forgets_nothing_due_in_it() -> None:
+    assert detected("[A] unless [B] within 1 s", "A1.5 C2.2 C2.3") == ["A1.5 @2.5"]
+
+
 def test_what_can_no_longer_pair_does_not_wait() -> None:
     """A1 is consumed, so A2 and A3 have room."""
     assert detected("[A] before [B] within 10 s consume unique", "A1 B2 A3 A4 B5 B6", most_waiting=2) == [

@@ -42,6 +42,21 @@ def test_it_comes_to_life(shown: Shown) -> None:
         assert "found by" in visitor.text("/")
 
 
+def test_the_story_of_the_saleroom_is_told(shown: Shown) -> None:
+    token = shown.log_in()
+    story = [one for one in shown.subscriptions(token) if one.get("composite")]
+    assert [one["name"][:24] for one in story] == [
+        "Three bids by one bidder",
+        "Outbid within a minute",
+        "No bid in the last ten s",
+    ]
+    for one in story:
+        address = f"/v1/subscriptions/{one['id']}/notifications"
+        until(lambda address=address: shown.ask("GET", address, token=token)[1]["items"])  # type: ignore[misc]
+        found = shown.ask("GET", address, token=token)[1]["items"][0]
+        assert len(found["detection"]["events"]) in (2, 3)
+
+
 def test_deliveries_of_every_outcome(shown: Shown) -> None:
     token = shown.log_in()
     until(lambda: any(one["state"] == "delivered" for one in told(shown, token, "inbox")))

@@ -18,8 +18,16 @@ FOLDER = ROOT / "examples" / "gallery"
 COMMAND = "$ python examples/gallery/"
 PATIENCE = 600.0  # seconds; the machine may be busy
 # They start Spark or a service, or match a million filters.
-SLOW = {"late_flights.py", "folder_stream.py", "webhook.py", "quakes.py", "thesis_xml.py", "million_filters.py"}
-FLIGHTS = {"million_filters.py", "late_flights.py"}
+SLOW = {
+    "late_flights.py",
+    "windy_departures.py",
+    "folder_stream.py",
+    "webhook.py",
+    "quakes.py",
+    "thesis_xml.py",
+    "million_filters.py",
+}
+FLIGHTS = {"million_filters.py", "late_flights.py", "windy_departures.py"}
 
 # What differs from run to run and from machine to machine: how long, how much, and ids that are drawn.
 _VARIES = re.compile(r"\d[\d,.]*(?= (?:s|µs|MB)\b)|(?<=\bs-)[0-9a-f]+")
@@ -55,7 +63,7 @@ def examples() -> list[object]:
 
 def test_page_and_folder_have_the_same_examples() -> None:
     there = sorted(path.name for path in FOLDER.iterdir() if path.name != "__pycache__")
-    assert len(there) == 10
+    assert len(there) == 11
     assert sorted(shown()) == there
     assert all(shown().values())
     table = [re.fullmatch(r"\[`(.+)`\]\(\.\./examples/gallery/(.+)\)", row[0]) for row in rows(PAGE, "example")]

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from tests.documents.path.strategies import NAMES, VALUES
+from tests.paths.strategies import NAMES, VALUES
 
 _text = st.sampled_from(
     [value.encode() for value in VALUES] + [b"&lt;", b"<!--x-->", b"<?p?>", b"<![CDATA[1]]>", b"\r\n"]

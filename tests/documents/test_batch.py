@@ -6,8 +6,8 @@ from lxml import etree
 
 from tests.documents.strategies import documents
 from tidings.documents.batch import DocumentLimits, read_documents
-from tidings.documents.errors import DocumentTooLarge, MalformedDocument
 from tidings.documents.names import ATTRIBUTE, ELEMENT
+from tidings.schema.documents.errors import DocumentTooLarge, MalformedDocument
 
 PARSER = etree.XMLParser(remove_comments=True, remove_pis=True, resolve_entities=False, no_network=True)
 

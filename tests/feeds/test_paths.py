@@ -43,6 +43,8 @@ def test_the_element_itself_and_its_attributes() -> None:
     (item,) = ElementPath.parse("li.new").elements(PAGE)
     assert list(ElementPath.parse(".").values(item)) == ["one x"]
     assert list(ElementPath.parse("@data-n").values(item)) == ["1"]
+    assert list(ElementPath.parse("i xml()").values(item)) == ["<i>x</i>"]
+    assert next(ElementPath.parse(". xml()").values(item)).startswith('<li class="item new" data-n="1">')
     # What stands above the record does not count.
     assert list(ElementPath.parse("ul b").values(item)) == []
 

@@ -29,7 +29,6 @@ WRONG = {
     "made < sold + 5": "WrongSummand",
     "spot near (91, 0) within 5 km": "WrongPlace",
     "price cesql 'TRUE'": "OnlyOfEventType",
-    "d xpath '/a'": "NotYetSupported",
     "body ~ '!' at least 0.5": "WordlessText",
     "body ~ 'a' at least 1.5": "WrongSimilarity",
     r"title like 'a\'": "FinalBackslash",

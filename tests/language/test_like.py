@@ -77,6 +77,7 @@ def test_a_hostile_pattern_takes_steps_in_proportion_to_the_value() -> None:
 def test_a_backslash_makes_the_next_character_itself() -> None:
     assert fits(pattern_of("like", r"100\% \_\\\a%"), r"100% _\a!")
     assert not fits(pattern_of("like", r"100\%"), "100 x")
+    assert not fits(pattern_of("like", r"a\_b"), "axb")
     assert fits(pattern_of("starts", r"\%"), r"\%x")
 
 

@@ -5,7 +5,6 @@ from tidings.language import parse
 from tidings.language.errors import (
     FilterTooLong,
     NestedTooDeeply,
-    NotYetSupported,
     UnclearWords,
     UnexpectedToken,
     UnterminatedText,
@@ -116,8 +115,16 @@ def test_a_number_beyond_all_bounds_is_refused(text: str) -> None:
         ("", 1, "an attribute, 'not' or '('"),
         ("   ", 4, "an attribute, 'not' or '('"),
         ("5 < price", 1, "an attribute, 'not' or '('"),
-        ("price", 6, "an operator (= != < <= > >= under near inside in between starts ends like contains ~ exists)"),
-        ("price 5", 7, "an operator (= != < <= > >= under near inside in between starts ends like contains ~ exists)"),
+        (
+            "price",
+            6,
+            "an operator (= != < <= > >= under near inside in between starts ends like contains ~ xpath exists)",
+        ),
+        (
+            "price 5",
+            7,
+            "an operator (= != < <= > >= under near inside in between starts ends like contains ~ xpath exists)",
+        ),
         ("price == 5", 7, "'='"),
         ("price <> 5", 7, "'!='"),
         ("price <", 8, "a value: a number, a text in single quotes or a name"),
@@ -130,8 +137,12 @@ def test_a_number_beyond_all_bounds_is_refused(text: str) -> None:
         ("a in (5", 8, "',' or ')'"),
         ("a in (5,)", 9, "a value: a number, a text in single quotes or a name"),
         ("a between 1 or 2", 13, "'and'"),
-        ("a not exists", 7, "'under', 'near', 'inside', 'in', 'between', 'starts', 'ends', 'like' or 'contains'"),
-        ("a not = 5", 7, "'under', 'near', 'inside', 'in', 'between', 'starts', 'ends', 'like' or 'contains'"),
+        (
+            "a not exists",
+            7,
+            "'under', 'near', 'inside', 'in', 'between', 'starts', 'ends', 'like', 'contains' or 'xpath'",
+        ),
+        ("a not = 5", 7, "'under', 'near', 'inside', 'in', 'between', 'starts', 'ends', 'like', 'contains' or 'xpath'"),
         ("a contains any b", 16, "words in quotes after 'contains any'"),
         ('"" = 5', 1, "a name between the double quotes"),
         ("a = 1 and", 10, "an attribute, 'not' or '('"),
@@ -169,22 +180,6 @@ def test_of_a_long_line_only_the_part_around_the_error_is_shown() -> None:
 def test_an_unterminated_text() -> None:
     with pytest.raises(UnterminatedText, match="line 1, column 8: this text has no closing '"):
         parse("name = 'it''s")
-
-
-@pytest.mark.parametrize(
-    ("text", "construct", "column"),
-    [
-        ("xpath('/a/b')", "'xpath'", 1),
-        ("a = 1 and not xpath('/a')", "'xpath'", 15),
-        ("d xpath '/a'", "'xpath'", 3),
-        ("d not xpath '/a'", "'xpath'", 7),
-    ],
-)
-def test_what_will_come_is_refused_by_its_name(text: str, construct: str, column: int) -> None:
-    with pytest.raises(NotYetSupported) as caught:
-        parse(text)
-    assert caught.value.problem() == f"{construct} is not supported yet"
-    assert caught.value.column == column
 
 
 @pytest.mark.parametrize("literal", ["''", "' - '", "'…!'"])

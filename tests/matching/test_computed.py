@@ -71,6 +71,10 @@ CASES = [
     ("spot inside (-10, 170, 10, -170)", event(spot=[0, 169]), False),
     ("spot inside (-10, -180, 10, -170)", event(spot=[0, 180]), True),
     ("spot inside (80, 10, 90, 20)", event(spot=[90, -100]), True),
+    ("spot near (0, 0) within 900 km and price < 2 * estimate", event(spot=[5, 5], price=19, estimate=10), True),
+    ("spot near (0, 0) within 900 km and price < 2 * estimate", event(spot=[5, 5], price=21, estimate=10), False),
+    ("spot near (0, 0) within 900 km and price < 2 * estimate", event(spot=[5, 5], price=-1), False),
+    ("spot near (0, 0) within 900 km and price > 2 * estimate", event(spot=[5, 5], price=1), False),
     ("spots contains (1, 2)", event(spots=[[1, 2], [3, 4]]), True),
     ("spots contains (2, 1)", event(spots=[[1, 2], [3, 4]]), False),
 ]

@@ -151,6 +151,8 @@ def test_every_algorithm_equals_naive(name: str, texts: list[str], made: list[Ev
     [
         ("type = 'car'", "event_type = 'car' and event_type translated cesql 'type = ''car'''"),
         ("price < 5", "price < 5 and event_type checked cesql 'price < 5'"),  # a fraction is an error
+        ("5 < price", "price > 5 and event_type checked cesql '5 < price'"),
+        ("names LIKE 'a%'", "names like 'a%' and event_type checked cesql 'names LIKE ''a%'''"),
         ("price = 5", "price = 5 and event_type translated cesql 'price = 5'"),
         ("NOT (price = 5)", "not (price = 5) and event_type checked cesql 'NOT (price = 5)'"),  # 0.5 is an error
         ("5 != price", "not (price = 5) and event_type translated cesql '5 != price'"),  # and here it is not
@@ -179,6 +181,13 @@ def test_every_algorithm_equals_naive(name: str, texts: list[str], made: list[Ev
 )
 def test_what_is_translated(text: str, canonical: str) -> None:
     assert Filter.parse(core_text("cesql", text), RICH).text == canonical
+
+
+def test_what_is_only_checked_is_evaluated_on_each_candidate() -> None:
+    matcher = make_matcher("default", RICH)
+    matcher.add(Subscription("s", Filter.parse(core_text("cesql", "price < 5"), RICH)))
+    made = [Event(f"e{price}", ("car",), (("price", (price,)),)) for price in (4, 4.5, 6)]
+    assert [len(matcher.match(EventBatch.of([one], RICH)).of(0)) for one in made] == [1, 0, 0]  # a fraction is an error
 
 
 def test_beside_other_predicates_it_is_only_evaluated() -> None:

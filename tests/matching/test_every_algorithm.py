@@ -1,17 +1,21 @@
 """Every algorithm equals the naive one: generated catalogs, filters with negation and disjunction, multi-valued
 events."""
 
+from dataclasses import replace
+
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.matching.filter_pool import LOW
-from tests.strategies.filters import catalogs, events, filter_texts
+from tests.strategies.filters import POOLS, catalogs, events, filter_texts
 from tidings.events import EventBatch
 from tidings.language import Filter, Subscription
 from tidings.matching import Algorithm
 from tidings.matching.algorithms import ALGORITHMS, make_matcher
 from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.schema import Kind
 
 OTHERS = [name for name in ALGORITHMS if name != "naive"]
 
@@ -43,4 +47,7 @@ def test_equals_naive(name: str, data: st.DataObject) -> None:
             for matcher in (naive, other):
                 matcher.withdraw(subscription.id, stop)
     batch = EventBatch.of(made, catalog, positions)
+    if data.draw(st.booleans()):  # else `now` is the time of the event itself
+        times = st.lists(st.sampled_from(POOLS[Kind.TIME]).map(int), min_size=len(made), max_size=len(made))
+        batch = replace(batch, accepted=pa.array(data.draw(times), pa.int64()))
     assert answers(other, batch) == answers(naive, batch)

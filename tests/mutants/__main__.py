@@ -1,6 +1,6 @@
 """`python -m tests.mutants [NAME …]`: applies each mutant (or those named) and tells which test kills it.
 
-With `--write`, all of them, and the table goes into README.md beside this file."""
+With `--write`, what was found goes into the table of README.md beside this file."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import sys
 from pathlib import Path
 
 from tests.mutants.listed import MUTANTS
-from tests.mutants.mutant import LIMIT, Mutant, run
+from tests.mutants.mutant import LIMIT, run
 
+_README = Path(__file__).parent / "README.md"
 _PAGE = """# Mutants
 
 Each of these faults, put into the source alone, makes a quick test fail. `make test-slow` runs them all,
-`python -m tests.mutants [NAME …]` for some of them; `python -m tests.mutants --write` writes this page.
+`python -m tests.mutants [NAME …]` for some of them; with `--write`, it writes their rows of this page.
 
 | mutant | file | killed by |
 |---|---|---|
@@ -21,9 +22,9 @@ Each of these faults, put into the source alone, makes a quick test fail. `make 
 
 
 def main(arguments: list[str]) -> int:
-    write = arguments == ["--write"]
-    chosen = [one for one in MUTANTS if write or not arguments or one.name in arguments]
-    unknown = set(arguments) - {one.name for one in chosen} - {"--write"}
+    write, names = "--write" in arguments, [one for one in arguments if one != "--write"]
+    chosen = [one for one in MUTANTS if not names or one.name in names]
+    unknown = set(names) - {one.name for one in chosen}
     if unknown:
         print(f"no mutant {', '.join(sorted(unknown))}; valid names: {', '.join(one.name for one in MUTANTS)}")
         return 2
@@ -33,21 +34,24 @@ def main(arguments: list[str]) -> int:
         if plain.killed_by is not None or plain.seconds > LIMIT / 4:
             print(f"fails without any mutant, or takes too long: {plain.killed_by}")
             return 1
-    rows, survivors = [], []
+    rows, survivors = _rows(), []
     for mutant in chosen:
         killed_by, seconds = run(mutant.tests, mutant)
         print(f"{seconds:5.1f} s  {mutant.name}: {killed_by or 'SURVIVED'}", flush=True)
-        rows.append(_row(mutant, killed_by))
         if killed_by is None:
             survivors.append(mutant.name)
+        else:
+            rows[mutant.name] = f"| {mutant.name} | `{mutant.file}` | `{killed_by.removeprefix('tests/')}` |\n"
     print(f"{len(chosen) - len(survivors)} of {len(chosen)} killed", *survivors)
-    if write and not survivors:
-        (Path(__file__).parent / "README.md").write_text(_PAGE + "".join(rows))
+    if write:
+        _README.write_text(_PAGE + "".join(rows[one.name] for one in MUTANTS if one.name in rows))
     return 1 if survivors else 0
 
 
-def _row(mutant: Mutant, killed_by: str | None) -> str:
-    return f"| {mutant.name} | `{mutant.file}` | `{(killed_by or 'nothing').removeprefix('tests/')}` |\n"
+def _rows() -> dict[str, str]:
+    """Those that the page has, by name."""
+    lines = [line for line in _README.read_text().splitlines(keepends=True) if line.startswith("| ")]
+    return {line.split(" | ")[0].removeprefix("| "): line for line in lines[1:]}
 
 
 sys.exit(main(sys.argv[1:]))

@@ -1,8 +1,9 @@
-"""The mutants, room by room. Each old text is one line or less, so that it stays valid as the source changes."""
+"""The mutants, room by room; those of rooms around the matchers are in `of_other_rooms`. Each old text is one line or less, so that it stays valid as the source changes."""
 
 from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
+from tests.mutants.of_other_rooms import OF_OTHER_ROOMS
 
 _M = "tests/matching/"
 _POOL = (
@@ -40,8 +41,18 @@ _SEGMENTS = (
 )
 _BULK = (f"{_M}test_access_paths.py::test_every_comparison_of_nodes", f"{_M}test_bulk.py", f"{_M}test_gathering.py")
 _LIKE = ("tests/language/test_like.py",)
-_PATTERNS = ("tests/language/patterns/test_patterns.py",)
+_PATTERNS = tuple(
+    f"tests/language/patterns/test_patterns.py::test_{name}"
+    for name in ("worked_examples", "covering", "the_clauses_are_needed_and_where_they_are_exact_they_suffice")
+)
 _STRINGS = (f"{_M}test_strings.py", f"{_M}test_patterns.py")
+_COMPUTED = (f"{_M}test_computed.py", f"{_M}test_places.py")
+_DIALECTS = (
+    f"{_M}test_dialects.py::test_what_is_only_checked_is_evaluated_on_each_candidate",
+    f"{_M}test_dialects.py::test_what_is_translated",
+    f"{_M}test_dialects.py::test_an_expression_translated_equals_its_evaluator",
+    f"{_M}test_dialects.py::test_a_filters_array_translated_equals_its_evaluator",
+)
 _TEXTS = (
     f"{_M}test_filter_texts.py::test_odd_texts_among_good_ones",
     f"{_M}test_filter_texts.py::test_all_are_added_or_none",
@@ -133,6 +144,22 @@ _BOXES = (
     ("struck values complete a triangle", "second_look.py", "fits[j] = alive[offset[c] + j] and relation & ca_bits", "fits[j] = relation & ca_bits != 0", _LOOK),
     ("only the last of several words", "second_look.py", "has_all &= at < len(words)", "has_all = at < len(words)", (*_LOOK, *_POOL)),
     ("ends read forwards", "dimension.py", "words = [word[::-1] for word in words]", "words = [word for word in words]", _STRINGS),
+    ("ends among beginnings", "box.py", "axis = Axis(attribute, \"backwards\")", "axis = Axis(attribute, \"value\")", _STRINGS),
+    ("only the first alternative looked up", "box.py", "split = [Side(axis, key, key) for axis, key in clause]", "split = [Side(axis, key, key) for axis, key in clause[:1]]", _STRINGS),
+    ("a pattern believed for its words", "box.py", "if not exact:", "if False:", _STRINGS),
+    ("words of a pattern from several values", "box.py", "elif len(keys) > 1:", "elif False:", _STRINGS),
+    ("a pattern not there for its words", "box.py", "if exact and len(keys) == 1:", "if len(keys) == 1:", _STRINGS),
+    ("a box without its northern edge", "box.py", "math.nextafter(bounds.north, math.inf)", "bounds.north", _COMPUTED),
+    ("only prefixes of the greatest length", "dimension.py", "for length in lengths[: bisect_right(lengths, len(word))]", "for length in lengths[-1:]", _STRINGS),
+    ("words as they are for stems", "dimension.py", "known.get(stem(word, language), 0)", "known.get(word, 0)", _STRINGS),
+    ("times from nought", "dimension.py", "np.searchsorted(self.keys, times - now, side", "np.searchsorted(self.keys, times, side", _COMPUTED),
+    ("now though there is none", "dimension.py", "bound = known & flat.is_valid()", "bound = flat.is_valid()", _COMPUTED),
+    ("north for east", "dimension.py", "0 if self.axis.role == \"latitude\" else 1", "1 if self.axis.role == \"latitude\" else 0", _COMPUTED),
+    ("sums compared in the other direction", "residuals.py", "SAME if left == right else LESS if left < right else GREATER", "SAME if left == right else GREATER if left < right else LESS", _COMPUTED),
+    ("what is computed ignored", "residuals.py", "if kind == SINGLE:", "if True:", _COMPUTED),
+    ("missing values computed", "residuals.py", "if relations[e, d] == 0:", "if False:", _COMPUTED),
+    ("spans without their smaller half", "residuals.py", "np.int64(constants[row, 0]) * HALF + np.int64(constants[row, 1])", "np.int64(constants[row, 0]) * HALF", _COMPUTED),
+    ("not near is near", "residuals.py", "return near != (bits == 1)", "return near", _COMPUTED),
     ("a hierarchy's subtrees end at once", "choices.py", "return True, ranks, [ends[rank] for rank in ranks]", "return True, ranks, [rank + 1 for rank in ranks]", _LOOK),
     ("ranks without their shift", "choices.py", "shift[p, s] = ranked - bases[k]", "shift[p, s] = ranked", _LOOK),
     ("the greatest of several is the least", "event_table.py", "_reduce(np.maximum,", "_reduce(np.minimum,", _POOL),
@@ -158,6 +185,7 @@ _OTHERS = (
     ("compared with the least only", "choice.py", "key(value) < greatest", "key(value) < least", _CHOICE),
     ("ancestors that ended, in Python", "choice.py", "above = before - bisect_right(stops, start)", "above = before - bisect_left(stops, start)", _CHOICE),
     ("comparisons in one direction", "choice.py", "bits = edge.bits if kept < other else mirrored(edge.bits)", "bits = edge.bits", _CHOICE),
+    ("a factor without its summand", "index/kernel.py", "right = constants[c, 0] * numbers[e, 2 * d + 1] + constants[c, 1]", "right = constants[c, 0] * numbers[e, 2 * d + 1]", _COMPUTED),
     ("verified twice", "verified.py", "if number in known[event]:", "if False:", _VERIFIED),
     ("what must be verified is believed", "verified.py", "keep = ~verify", "keep = verify | True", _VERIFIED),
     ("a damaged file is read", "plan/folder.py", "if checksum_of(content) != checksum:", "if False:", _PLAN),
@@ -194,6 +222,22 @@ _LANGUAGES = (
     ("a day left out has an event", "composites/time_leaves.py", "before < moment < until", "since <= moment < until", _COMPOSITES),
     ("segments overlap", "like.py", "begin = at + len(segment)", "begin = at", _LIKE),
     ("a pattern may end anywhere", "like.py", "or not _stands(last, value, end):", "or False:", _LIKE),
+    ("an underscore covers a run", "like.py", "one == other or (one == ANY and other != RUN)", "one == other or one == ANY", _LIKE),
+    ("known characters only", "like.py", "masks.get(value[at], anything)", "masks.get(value[at], 0)", _LIKE),
+    ("an escaped sign is a sign", "like.py", "segments[-1] += escaped", "segments[-1] += ANY if escaped == \"_\" else escaped", _LIKE),
+    ("an underscore in a beginning", "like.py", "not self.segments[1] and ANY not in self.segments[0]", "not self.segments[1]", (*_LIKE, *_STRINGS)),
+    ("ends not reversed", "predicates/like.py", "beginning_with(pattern.suffix[::-1])", "beginning_with(pattern.suffix)", _STRINGS),
+    ("a beginning with the greatest character", "ranges.py", "if not last:", "if False:", _STRINGS),
+    ("surrogates after a beginning", "ranges.py", "0xE000 if following == 0xD800 else following", "following", _STRINGS),
+    ("the factor forgotten", "predicates/comparison.py", "RELATIONS[node.operator], node.scale, node.offset)", "RELATIONS[node.operator], 1, node.offset)", _COMPUTED),
+    ("the opposite of a sum is itself", "predicates/comparison.py", "replace(node, operator=_OPPOSITE[node.operator])", "replace(node, operator=node.operator)", _COMPUTED),
+    ("what must be checked is believed", "predicates/in_dialect.py", "if node.stage == \"translated\" else", "if node.stage != \"written\" else", _DIALECTS),
+    ("an error on the left forgotten", "cesql/translation.py", "if left.is_safe and left.needs <= right.needs:", "if left.is_safe:", _DIALECTS),
+    ("literals on the left not mirrored", "cesql/attributes.py", "MIRRORED[operator] if flipped else operator", "operator", _DIALECTS),
+    ("several values taken for one", "cesql/attributes.py", "_verdict(Like(core, form, text), exact=not self._is_several(core))", "_verdict(Like(core, form, text), exact=True)", _DIALECTS),
+    ("a weak part makes a whole exact", "cesql/verdict.py", "return ALWAYS if ALWAYS in found else ANYTHING", "return ALWAYS", _DIALECTS),
+    ("a lacking word implied by another", "patterns/implication.py", "isinstance(one, Lacks) and implies(term, one.term, language)", "isinstance(one, Lacks) and implies(one.term, term, language)", _PATTERNS),
+    ("a part of a phrase anywhere", "patterns/implication.py", "range(len(known) - len(sought) + 1)", "range(len(known))", _PATTERNS),
     ("one word more between", "patterns/text_words.py", "ascending[at] <= most", "ascending[at] <= most + 1", _PATTERNS),
     ("near in one order only", "patterns/text_words.py", "link.kind == \"near\" and _has(starts", "False and _has(starts", _PATTERNS),
     ("an alternative is required", "patterns/clauses.py", "chosen = [min(one.clauses, key=len) for one in found]", "chosen = [found[0].clauses[0]]", _PATTERNS),
@@ -220,4 +264,5 @@ MUTANTS = (
     *(Mutant(name, f"matching/{file}", old, new, tests) for name, file, old, new, tests in _OTHERS),
     *(Mutant(name, f"language/{file}", old, new, tests) for name, file, old, new, tests in _LANGUAGES),
     *(Mutant(name, f"events/{file}", old, new, tests) for name, file, old, new, tests in _EVENTS),
+    *OF_OTHER_ROOMS,
 )

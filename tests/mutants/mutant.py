@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import json
 import os
 import re
 import shutil
@@ -9,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,33 +47,81 @@ def run(tests: tuple[str, ...], mutant: Mutant | None = None) -> Run:
     Kernels run uncompiled: to compile them after each change would take a minute, these tests take seconds. Endless
     loops end at LIMIT and count as failures. Anything but passed or failed tests is an error: a mutant that cannot even
     be imported proves nothing."""
-    with tempfile.TemporaryDirectory(prefix="tidings-mutant-") as folder:
-        copy = Path(folder) / "tidings"
-        shutil.copytree(SOURCE, copy)  # with the times of change, so that compiled modules stay valid
+    with tempfile.TemporaryDirectory(prefix="tidings-mutant-") as name:
+        folder = Path(name)
+        _copy_source(folder / "tidings", Path(mutant.file) if mutant is not None else None)
         if mutant is not None:
-            (copy / mutant.file).write_text(mutant.mutated())
-        environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join((folder, str(ROOT))),
-            "NUMBA_DISABLE_JIT": "1",
-            "TIDINGS_CACHE": str(Path(folder) / "cache"),
-            "MUTANT_SOURCE": folder,
-            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # importing all of them takes longer than most of the tests
-        }
-        command = [
-            sys.executable, "-m", "pytest", "-x", "-q", "-rf", "-p", "tests.mutants.plugin", "-p", "no:cacheprovider",
-            "-W", "ignore::RuntimeWarning", *tests,
-        ]  # fmt: skip
+            (folder / "tidings" / mutant.file).write_text(mutant.mutated())
+        asked = {
+            "root": str(ROOT),
+            "path": [str(folder), str(ROOT)],
+            "environment": {"PYTHONPATH": os.pathsep.join((name, str(ROOT))), "TIDINGS_CACHE": str(folder / "cache")}
+            | {"MUTANT_SOURCE": name},
+            "arguments": [
+                "-x", "-q", "-rf", "-p", "tests.mutants.plugin", "-p", "no:cacheprovider",
+                "-W", "ignore::RuntimeWarning", *tests,
+            ],
+            "output": str(folder / "output"),
+            "limit": LIMIT,
+        }  # fmt: skip
         begun = time.monotonic()
-        try:
-            done = subprocess.run(
-                command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return Run(f"no end within {LIMIT} s", LIMIT)
+        mother = _mother()
+        assert mother.stdin is not None
+        assert mother.stdout is not None
+        mother.stdin.write(json.dumps(asked) + "\n")
+        mother.stdin.flush()
+        code = json.loads(mother.stdout.readline())
         seconds = time.monotonic() - begun
-    if done.returncode == 0:
+        output = (folder / "output").read_text(errors="replace")
+    if code is None:
+        return Run(f"no end within {LIMIT} s", LIMIT)
+    if code == 0:
         return Run(None, seconds)
-    failed = re.search(r"^FAILED (.+?)(?: - |$)", done.stdout, re.MULTILINE)
-    if done.returncode != 1 or failed is None:
-        raise RuntimeError(f"pytest ended with {done.returncode}:\n{(done.stdout + done.stderr)[-_KEPT_OUTPUT:]}")
+    failed = re.search(r"^FAILED (.+?)(?: - |$)", output, re.MULTILINE)
+    if code != 1 or failed is None:
+        raise RuntimeError(f"pytest ended with {code}:\n{output[-_KEPT_OUTPUT:]}")
     return Run(failed.group(1), seconds)
+
+
+def _copy_source(copy: Path, changed: Path | None) -> None:
+    """Links to the source, but for the folders that lead to the file to be changed. The one it is in is copied, with
+    the times of change, so that compiled modules stay valid."""
+    source = SOURCE
+    for part in changed.parts[:-1] if changed is not None else ():
+        copy.mkdir()
+        for entry in source.iterdir():
+            if entry.name not in (part, "__pycache__"):
+                (copy / entry.name).symlink_to(entry)
+        source, copy = source / part, copy / part
+    if changed is None:
+        copy.symlink_to(source)
+    else:
+        shutil.copytree(source, copy)
+
+
+@cache
+def _mother() -> subprocess.Popen[str]:
+    """Started once in a process; ends when its input does."""
+    environment = os.environ | {
+        "NUMBA_DISABLE_JIT": "1",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # importing all of them takes longer than most of the tests
+    }
+    environment.pop("PYTEST_ADDOPTS", None)
+    for name in [name for name in environment if name.startswith("PYTEST_XDIST")]:
+        del environment[name]
+    mother = subprocess.Popen(
+        [sys.executable, str(Path(__file__).parent / "mother.py")],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+    def end() -> None:
+        assert mother.stdin is not None
+        mother.stdin.close()
+        mother.wait()
+
+    atexit.register(end)
+    return mother

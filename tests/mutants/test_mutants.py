@@ -1,5 +1,7 @@
 """Every fault in the list is noticed by the quick tests of its room."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.mutants.listed import MUTANTS
@@ -10,6 +12,12 @@ def test_each_mutant_can_be_applied() -> None:
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 25
     for mutant in MUTANTS:
         assert mutant.mutated()
+
+
+def test_the_page_lists_every_mutant() -> None:
+    page = (Path(__file__).parent / "README.md").read_text()
+    rows = [line.split(" | ")[:2] for line in page.splitlines() if line.startswith("| ")]
+    assert rows[1:] == [[f"| {mutant.name}", f"`{mutant.file}`"] for mutant in MUTANTS]
 
 
 @pytest.mark.slow

@@ -62,11 +62,11 @@ def test_answers(answer: bytes, status: int, text: str, kept: int) -> None:
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (b"220 smtp.example.org ESMTP\r\n", "the answer is no HTTP"),
-        (b"HTTP/1.1 OK\r\n\r\n", "the answer is no HTTP"),
-        (b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab", "the answer is no HTTP"),
-        (b"HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\nab", "the answer is no HTTP"),
-        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", "the answer is no HTTP"),
+        (b"220 smtp.example.org ESMTP\r\n", "the answer is not HTTP"),
+        (b"HTTP/1.1 OK\r\n\r\n", "the answer is not HTTP"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab", "the answer is not HTTP"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\nab", "the answer is not HTTP"),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", "the answer is not HTTP"),
         (b"HTTP/1.1 200 OK\r\n" + b"".join(b"x%d: y\r\n" % n for n in range(5_000)), "headers are longer than 16,384"),
         (b"HTTP/1.1 200 OK\r\nx: " + b"y" * 20_000 + b"\r\ncontent-length: 0\r\n\r\n", "headers are longer"),
         (b"HTTP/1.1 200 OK\r\nx: " + b"y" * 300_000, "headers are longer"),

@@ -160,7 +160,7 @@ def test_every_2xx_is_success(status: int) -> None:
         (closing, "the connection was closed before an answer came"),
         (lambda r, w: closing(r, w, OK[:-1]), "the connection was closed before the answer was as long as it said"),
         (silent, "no answer came within 0.2 s"),
-        (b"hello\r\n", "the answer is no HTTP: Expected HTTP/, RTSP/ or ICE/"),
+        (b"hello\r\n", "the answer is not HTTP: Expected HTTP/, RTSP/ or ICE/"),
     ],
 )
 def test_what_the_other_side_does_is_a_failed_attempt(answer: Any, problem: str) -> None:

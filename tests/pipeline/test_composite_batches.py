@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -15,6 +17,7 @@ from tests.composite.random_composites import Scene, scenes
 from tests.pipeline.composite_batches import answers, run_all
 from tests.services.sqlite import new_store
 from tests.store.samples import Clock
+from tidings.composite.detector import Detector
 from tidings.composite.oracle import Oracle
 from tidings.composite.trace import EventKey, Occurrence
 from tidings.errors import TidingsError
@@ -27,7 +30,21 @@ from tidings.pipeline.composites.sink import store_batch
 from tidings.schema import Attribute, AttributeUse, Domain, EventType, Instant, Kind
 from tidings.schema.growth import CreateAttribute, CreateDomain, CreateEventType
 from tidings.schema.values import Span
-from tidings.store import Accepted, Draft, Edit, Gap, Grow, Pause, Publish, Resume, Store, Subscribe, Tick, Withdraw
+from tidings.store import (
+    Accepted,
+    Draft,
+    Edit,
+    Gap,
+    Grow,
+    Pause,
+    Publish,
+    Resume,
+    SetQuota,
+    Store,
+    Subscribe,
+    Tick,
+    Withdraw,
+)
 
 START = Clock().time
 CHANGES = [
@@ -313,3 +330,74 @@ def test_the_schema_may_grow(world: World) -> None:
     first = world.store.committed("composites") + 1
     store_batch(world.store, answers(world.store, known, 0, first, world.store.tail()), 0.0)
     assert times(world) == [("c", ["e1", "e2"], 2.0)]
+
+
+def test_what_can_only_expire_is_dropped_unread(world: World) -> None:
+    """A count that never ends is kept, though what it counts expires."""
+    world.put(Subscribe("c", composite=A_THEN_B + " by k"))
+    world.put(Subscribe("n", composite=f"nth({A_THEN_B}, 2)"))
+    for second in (1, 100):
+        world.publish(event(second, 0, k=second))
+        world.publish(event(second + 1, 1, k=second))
+        run_all(world.store, 0)
+    world.tick(START + 150_000_000)
+    assert not world.store.waits_for_time(0)
+    run_all(world.store, 0)
+    assert [name for name, _, _ in times(world)] == ["c", "c", "n"]
+    span = world.store.tail() - 6
+    assert [world.store.composite_states(at, 10) for at in (span, span + 1)] == [[], ["[1,null,null,null,null,2]"]]
+
+
+OWNED = {
+    "pair": "[l contains 0] before [l contains 1] within 20 s",
+    "last": "[l contains 0] before [l contains 1] within 20 s select all, last",
+    "final": "[l contains 0] and [l contains 1] within 15 s select all, 2 evaluate final",
+    "not": "[l contains 0] unless [l contains 1] within 5 s by k",
+    "none": "absent([l contains 7]) within 9 s",
+}
+
+
+def accounted(folder: Path, cuts: int, seed: int) -> tuple[list[Any], int]:
+    """What an account with a small quota is left with, in batches of so many positions, and how many were dropped."""
+    folder.mkdir()
+    world, draw = World(folder), Random(seed)
+    world.put(SetQuota(6, "ann"))
+    world.put(*(Subscribe(id, composite=text, owner="ann") for id, text in OWNED.items()))
+    for number in range(90):
+        world.clock.time = Instant(world.clock.time + draw.randrange(4_000_000))
+        late = world.clock.time - START - draw.randrange(3_000_000)
+        world.publish(event(late / 1e6, draw.randrange(2), f"e{number}", k=draw.randrange(2)))
+        if number == 50:
+            world.put(SetQuota(9, "ann"))
+    world.tick(world.clock.time + 40_000_000)
+    run_all(world.store, 3_000_000, range(1, world.store.tail(), cuts) if cuts else [])
+    (account,) = world.store.most_dropped(5)
+    found = world.found()
+    world.store.restart_composites()
+    assert run_all(world.store, 3_000_000, [40]) == 0  # the same are dropped again
+    world.store.close()
+    return found, account.dropped
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_a_quota_drops_follows_from_the_journal(tmp_path: Path, seed: int) -> None:
+    whole, dropped = accounted(tmp_path / "0", 0, seed)
+    assert dropped > 20
+    assert len({name for name, *_ in whole}) == len(OWNED)
+    for cuts in (1, 7):
+        assert accounted(tmp_path / str(cuts), cuts, seed) == (whole, dropped)
+
+
+def test_an_owner_is_told_once_that_there_is_no_room(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = partial(Detector, most_waiting=2)
+    monkeypatch.setattr("tidings.pipeline.composites.shard_stage.Detector", small)
+    world.put(Subscribe("c", composite=A_THEN_B, owner="ann"), Subscribe("mine", composite=A_THEN_B))
+    cuts = [world.publish(event(second, 0)) for second in range(1, 7)]
+    world.publish(event(7, 1))
+    world.tick(START + 8_000_000)
+    run_all(world.store, 0, cuts[3:])
+    assert [ids for _, ids, _ in times(world)] == 2 * [["e5", "e7"], ["e6", "e7"]]
+    (notice,) = world.store.notices_of("ann")
+    assert notice.subscription == "c"
+    assert "10,000 in an operator for each key" in notice.text
+    assert world.store.figures().crowded == 8  # four of each

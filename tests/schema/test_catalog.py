@@ -13,6 +13,15 @@ from tests.strategies.schemas import catalogs, small_catalogs
 from tidings.errors import SchemaError, TidingsError
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Kind
 from tidings.schema.catalog import IllegalName, InvalidSchema, NameTaken, UnknownName
+from tidings.schema.documents.errors import (
+    DocumentError,
+    DocumentTooLarge,
+    InvalidDocument,
+    MalformedDocument,
+    WrongGrammar,
+    WrongNamespace,
+    WrongRoot,
+)
 from tidings.schema.domain import OperatorOutsideKind, OutsideDomain, PartOutsideKind, RepeatedValue, UnknownLanguage
 from tidings.schema.files import SchemaFile, UnknownForm
 from tidings.schema.growth import MandatoryExtension, WrongKind
@@ -156,6 +165,13 @@ SAMPLES = [
     MalformedXml(3, 5, "not XML: stray"),
     SchemaFile("cars.json", SchemaForm("domains[0]", "expected an object, got 7")),
     UnknownForm("yaml", ("json", "xml")),
+    DocumentError(1, 2),
+    MalformedDocument(1, 2, "no element found"),
+    DocumentTooLarge(0, 0, "nodes", 100_000),
+    WrongRoot(1, 1, "a", "b"),
+    InvalidDocument(1, 1, "Element a"),
+    WrongGrammar("dtd", 0, "syntax error"),
+    WrongNamespace("xml", "it is XML's own"),
 ]
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.conftest import Service, car, on_sqlite
+from tests.service.conftest import PASSWORD, Service, car, on_sqlite
 from tests.service.served import PATIENCE, Served, descendants
 from tidings.service.pulse import Beat
 from tidings.service.readiness import stuck_seconds
 from tidings.service.workers.status import ChildStatus
-from tidings.store import Store
+from tidings.store import Store, StoreFull
 from tidings.store.figures import Growth
 from tidings.torture.disk import SmallDisk
 
@@ -75,6 +75,34 @@ def test_a_pipeline_that_does_not_work(service: Service, child: ChildStatus, rea
     (found,) = reasons(service)
     assert found.startswith(reason)
     service.gateway.pipeline = ChildStatus("running", heard=time.monotonic())
+    assert reasons(service) == []
+
+
+@on_sqlite
+def test_an_outbox_without_the_lease(service: Service) -> None:
+    service.gateway.outbox = ChildStatus("running", heard=time.monotonic(), leads=False)
+    assert reasons(service) == ["the outbox waits for the lease that another one holds"]
+    service.gateway.outbox = ChildStatus("running", heard=time.monotonic(), leads=True)
+    assert reasons(service) == []
+
+
+@on_sqlite
+@pytest.mark.parametrize("write", ["append", "add_token"])
+def test_writes_that_fail(service: Service, monkeypatch: pytest.MonkeyPatch, write: str) -> None:
+    """Of the journal and beside it; ready again as soon as a write of its own succeeds."""
+
+    def fail(*_: object, **named: object) -> None:
+        raise StoreFull("/place/tidings.db", "database or disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(service.store, "append", fail)
+        broken.setattr(service.store, "add_token", fail)
+        broken.setattr(service.store, "try_write", fail)
+        login = {"username": "tester", "password": PASSWORD}
+        body, path = (car(), "/v1/events") if write == "append" else (login, "/v1/tokens")
+        assert service.client.post(path, json=body).status_code == 503
+        (reason,) = reasons(service)
+        assert reason.startswith("the last write to the store failed: ")
     assert reasons(service) == []
 
 

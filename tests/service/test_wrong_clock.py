@@ -15,7 +15,7 @@ import pytest
 from tests.service.numbers import between, describe, register, sample
 from tests.service.receiver import Receiver, receiver
 from tests.service.served import PATIENCE, Served
-from tests.service.test_outbox_process import LOOPBACK, found, outbox_of, subscribe
+from tests.service.workers.test_outbox_process import LOOPBACK, found, outbox_of, subscribe
 from tidings.store import Store
 from tidings.store.clock.clock import OFFSET_FILE
 

@@ -1,7 +1,7 @@
 """Inquiry workers that start in milliseconds: each is forked from a process that has already loaded what they need.
 
 A service starts a worker at the first question that it is asked, which takes a second of a processor, nearly all of it
-to load libraries. That real start is tested in `tests/service/test_inquiries.py`."""
+to load libraries. That real start is tested in `tests/service/workers/test_inquiries.py`."""
 
 from __future__ import annotations
 

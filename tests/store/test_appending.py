@@ -201,7 +201,7 @@ def test_what_a_subscription_refuses(store: Store) -> None:
     told = [refusal(outcome) for outcome in store.append(drafts)]
     assert told[0] == "subscription 'active' exists already; edit or withdraw it, or choose another id"
     assert told[1] == "subscription 'paused' exists already; edit or withdraw it, or choose another id"
-    assert told[2] == "subscription 'active' is active already, so there is nothing to resume"
+    assert told[2] == "subscription 'active' is already active; nothing to resume"
     assert told[3] == "subscription 'paused' is paused already; it can be resumed, edited or withdrawn"
     assert told[4:8] == ["no subscription 'none': it was never posted, or it was withdrawn or has expired"] * 4
     assert "expected" in told[8]

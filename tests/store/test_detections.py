@@ -18,9 +18,9 @@ from tidings.store.notifications.waiting import State
 COMPOSITE = "[price < 5] before [price > 9] within 1 h"
 
 
-def found(id: str, *events: str, span: int = 6, time: int = 0, owner: str = OWNER) -> Detected:
+def found(id: str, *events: str, span: int = 6, time: int = 0, owner: str = OWNER, mark: int = 0) -> Detected:
     constituents = tuple(Constituent(START + number, "", one) for number, one in enumerate(events))
-    return Detected(id, owner, span, (), constituents, START + time)
+    return Detected(id, owner, span, (), constituents, START + time, mark)
 
 
 def committed(store: Store, *detected: Detected, **members: Any) -> int:
@@ -86,9 +86,12 @@ def test_early_matches_wait_for_their_second(posted: Store) -> None:
 
 
 def test_detections_have_a_quota_of_their_own(posted: Store) -> None:
-    posted.append([SetQuota(2, OWNER)])
-    assert committed(posted, *(found("s", "a", time=time) for time in range(5))) == 2
-    assert dropped_by_account(posted) == {OWNER: 3}
+    """That of the place where they became known: the first five before it was set, the others where time went on."""
+    posted.append([SetQuota(2, OWNER), Tick()])
+    later = int(posted.watermark_at(posted.tail()) or 0)
+    early = [found("s", "a", time=time, mark=0) for time in range(5)]
+    assert committed(posted, *early, *(found("s", "b", time=time, mark=later + 1) for time in range(5))) == 5
+    assert dropped_by_account(posted) == {OWNER: 5}
 
 
 def test_a_detection_is_as_old_as_its_batch(posted: Store) -> None:

@@ -135,5 +135,6 @@ def test_figures(filled: Store) -> None:
         dropped=0,
         composites_lag=0,
         late=0,
+        crowded=0,
     )
     assert filled.figures().lag == 16

@@ -3,8 +3,8 @@
 import pytest
 from lxml import etree
 
-from tidings.documents.path.parser import parse_path
-from tidings.documents.path.printer import path_text
+from tidings.paths.parser import parse_path
+from tidings.paths.printer import path_text
 from tidings.workloads.documents import DocumentWorkload
 
 

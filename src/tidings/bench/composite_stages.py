@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 from time import process_time
 
+from tidings.bench.composite_memory import resident
 from tidings.bench.machine import Machine, commit
 from tidings.pipeline.composites.known import KnownComposites
 from tidings.pipeline.composites.leaf_stage import StretchMatches
@@ -30,7 +31,7 @@ from tidings.store.notifications.waiting import SHARDS
 _NAMES = ("item", "side", "user")
 _USERS = 100_000
 _RATE = 20_000  # events in a second of their time
-_LATENESS = 2 * UNITS["s"]
+LATENESS = 2 * UNITS["s"]
 _BATCH = 10_000
 _UNMEASURED = 5  # batches
 
@@ -39,7 +40,7 @@ def main() -> None:
     composites, events = (int(one) for one in (*sys.argv[1:], "1000", "100000")[:2])
     print(f"{Machine.here()}; commit {commit()}")
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "tidings.db") as store:
-        _fill(store, composites, events)
+        fill(store, composites, events)
         begun = process_time()
         known = KnownComposites(store)
         store.begin_composites()
@@ -48,7 +49,7 @@ def main() -> None:
         _measure(store, known)
 
 
-def _fill(store: Store, composites: int, events: int) -> None:
+def fill(store: Store, composites: int, events: int) -> None:
     draw = Random(7)
     uses = tuple(AttributeUse(name) for name in _NAMES)
     changes: list[Change] = [
@@ -64,7 +65,7 @@ def _fill(store: Store, composites: int, events: int) -> None:
     for first in range(0, events, _BATCH):
         drafts: list[Draft] = []
         for number in range(first, min(first + _BATCH, events)):
-            happened = begin + number * UNITS["s"] // _RATE - draw.randrange(_LATENESS) + 2 * _LATENESS
+            happened = begin + number * UNITS["s"] // _RATE - draw.randrange(LATENESS) + 2 * LATENESS
             bound = {"item": draw.randrange(composites), "side": number & 1, "user": draw.randrange(_USERS)}
             raw = {"id": f"e{number}", "time": str(Instant(happened)), "event_type": "event", "attributes": bound}
             drafts.append(Publish(raw))
@@ -77,10 +78,10 @@ def _measure(store: Store, known: KnownComposites) -> None:
         last = min(first + _BATCH - 1, store.tail())
         known.learn(last)
         times = [process_time()]
-        matched = StretchMatches(store, known, _LATENESS, first, last)
+        matched = StretchMatches(store, known, LATENESS, first, last)
         rows = matched.rows()
         times.append(process_time())
-        done = [answer(store, known, _LATENESS, shard, [rows[shard]]) for shard in range(SHARDS)]
+        done = [answer(store, known, LATENESS, shard, [rows[shard]]) for shard in range(SHARDS)]
         times.append(process_time())
         store_batch(store, done, time.monotonic())
         times.append(process_time())
@@ -93,7 +94,7 @@ def _measure(store: Store, known: KnownComposites) -> None:
     each = [
         f"{name} {1e6 * one / events:.0f} µs" for name, one in zip(("leaves", "states", "store"), seconds, strict=True)
     ]
-    print(f"{events:,} events: {', '.join(each)}; {store.last_cursor():,} detections")
+    print(f"{events:,} events: {', '.join(each)}; {store.last_cursor():,} detections; {resident():,.0f} MB of memory")
     tasks, sink = seconds[0] + seconds[1], seconds[2]
     print(f"{events / sum(seconds):,.0f} events/s of one processor; {events / (tasks / 2 + sink):,.0f} with two tasks")
 

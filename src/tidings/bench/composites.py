@@ -17,7 +17,7 @@ from random import Random
 from time import process_time
 
 from tidings.bench.machine import Machine, commit
-from tidings.composite.detector import Detector, Entry, Key, Shard
+from tidings.composite.detector import Detector, Entry, Found, Key, Match, Shard
 from tidings.composite.leaf_plan import LeafPlan
 from tidings.composite.pairs import WAITING
 from tidings.composite.stored import dump_entry, load_entry
@@ -37,7 +37,8 @@ SCHEMA = Catalog.from_dict(
 )
 _RATE = 20_000  # events in a second of their time
 _LATENESS = 10 * UNITS["s"]
-_BATCH = 10_000
+BATCH = 10_000
+Event = tuple[int, str, dict[str, tuple[int]], int]  # its time, its id, what it binds, and the leaf that it matches
 _FRAME = Span(10 * UNITS["s"])
 
 
@@ -106,30 +107,38 @@ class Stage:
         random = Random(seed)
         detector = Detector(self.plan.programs)
         shard = Shard(_Texts() if self.stored else {})
-        batches = [
-            [self._event(number, random) for number in range(at, at + _BATCH)] for at in range(0, events, _BATCH)
-        ]
+        batches = [self.batch(at, random) for at in range(0, events, BATCH)]
         found, greatest = 0, 0
         gc.collect()
         begun = process_time()
         for batch in batches:
-            matches = []
-            for time, id, bound, leaf in batch:
-                matches += self.plan.matches(time, "", id, bound, (leaf,))
-                greatest = max(greatest, time)
-            shard, new = detector.advance(shard, matches, greatest - _LATENESS)
-            found += len(new)
+            greatest = max(greatest, *(time for time, _, _, _ in batch))
+            found += len(self.advance(detector, shard, batch, greatest))
         seconds = process_time() - begun
-        live = sum(len(queue) for entry in shard.entries.values() for queue in entry.states[-1][WAITING])
+        live = partial_matches(shard)
         size = sum(map(len, shard.entries.texts.values())) if isinstance(shard.entries, _Texts) else 0
         return Measured(
             self.composites, self.keys, self.stored, events, events / seconds, found, live, size / max(live, 1)
         )
 
-    def _event(self, number: int, random: Random) -> tuple[int, str, dict[str, tuple[int]], int]:
+    def batch(self, at: int, random: Random) -> list[Event]:
+        return [self._event(number, random) for number in range(at, at + BATCH)]
+
+    def advance(self, detector: Detector, shard: Shard, batch: list[Event], greatest: int) -> list[Found]:
+        """`greatest` is the latest time of all events so far."""
+        matches: list[Match] = []
+        for time, id, bound, leaf in batch:
+            matches += self.plan.matches(time, "", id, bound, (leaf,))
+        return detector.advance(shard, matches, greatest - _LATENESS)[1]
+
+    def _event(self, number: int, random: Random) -> Event:
         item, side, user = random.randrange(self.composites), number & 1, random.randrange(self.keys)
         happened = number * UNITS["s"] // _RATE + random.randrange(_LATENESS)
         return happened, f"e{number}", {"user": (user,)}, 2 * item + side
+
+
+def partial_matches(shard: Shard) -> int:
+    return sum(len(queue) for entry in shard.entries.values() for queue in entry.states[-1][WAITING])
 
 
 def main() -> None:

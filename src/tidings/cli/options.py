@@ -57,7 +57,7 @@ def existing_file(text: str) -> Path | None:
 
 
 def load_catalog(path: Path) -> Catalog:
-    """The catalog of a file; what had to be assumed is told."""
+    """The catalog of a file; reports assumptions."""
     catalog, notes = read_catalog(path)
     for remark in notes:
         note(f"{path.name}: {remark}")

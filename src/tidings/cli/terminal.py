@@ -46,7 +46,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2
 
 
 class _Console(Console):
-    """Lets a closed pipe be told by whoever prints, where the command ends in peace."""
+    """Leaves a closed pipe to the code that prints, where the command ends quietly."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError

@@ -53,7 +53,7 @@ def torture(
         try:
             verdict = _run(seconds, seed, clients, rate, troubles, store, folder)
         except KeyboardInterrupt:
-            note("stopped; all processes have ended, and there is no result")
+            note("stopped; all processes have ended; no result")
             raise typer.Exit(_INTERRUPTED) from None
         finally:
             if data is None and (verdict is None or verdict.holds):

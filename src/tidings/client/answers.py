@@ -25,7 +25,7 @@ class ServerResponse:
     content: bytes
 
     def json(self) -> dict[str, Any]:
-        """Raises ServerUnreachable where it is no JSON object: something else than Tidings answers there."""
+        """Raises ServerUnreachable if it is not a JSON object: something other than Tidings answers there."""
         try:
             body = json.loads(self.content)
         except (ValueError, RecursionError):
@@ -47,7 +47,7 @@ class ServerResponse:
             return None
 
     def checked(self) -> ServerResponse:
-        """Itself; raises ServerRefused or ServerUnreachable where it is no success."""
+        """Itself; raises ServerRefused or ServerUnreachable if it is not a success."""
         if self.status < 300:
             return self
         if self.status < 400:
@@ -55,7 +55,7 @@ class ServerResponse:
         raise refusal(self.status, self.problem())
 
     def problem(self) -> dict[str, Any]:
-        """Why it is no success, as far as it says."""
+        """Why it failed, as far as it says."""
         try:
             return self.json()
         except ServerUnreachable:
@@ -73,7 +73,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A stream that was open is no more: after which event, and why."""
+    """An open stream has ended: after which event, and why."""
 
     last: str | None
     reason: str
@@ -172,8 +172,8 @@ class StoredSubscription:
 class Notification:
     """A match: the event (None when it was removed since) and the subscription it is for, by name if it has one.
 
-    `resume` is a cursor: whoever goes on from there misses nothing that came after this one. Some that came
-    before it may come again; their ids are the same as the first time.
+    `resume` is a cursor: continue from it to miss nothing after this one. Some from before it may be repeated, with
+    the same ids.
     """
 
     id: str

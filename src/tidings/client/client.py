@@ -56,7 +56,7 @@ class Client(Sender):
         scopes: Iterable[str] | None = None,
         expires: str | None = None,
     ) -> str:
-        """A new token for an account, used from now on: all of its scopes and for ever, unless said otherwise."""
+        """A new token for an account, used from now on: with all of its scopes and no expiry, unless said otherwise."""
         self.token = self._call(requests.log_in(username, password, name, scopes, expires))
         return self.token
 
@@ -139,7 +139,7 @@ class Client(Sender):
     def publish(self, event: Sequence[EventLike]) -> PublishedMany: ...
 
     def publish(self, event: EventLike | Sequence[EventLike]) -> Published | PublishedMany:
-        """One event, or a list of them. What has no id is given one, so that a repeated sending is no second event.
+        """One event, or a list of them. Events without an id get one, so sending again makes no second event.
 
         `client.publish({"event_type": "car", "attributes": {"price": 900, "brand": "mini"}}).position`. One that is
         refused raises ServerRefused with its broken rules as `errors`; of a list, `results` has what became of
@@ -284,11 +284,11 @@ class Client(Sender):
         wait: float | None = None,
         subscription: str | None = None,
     ) -> Page[Notification]:
-        """One page: `items`, and `next` to go on from. `wait`: so many seconds for the first one (at most 30)."""
+        """One page: `items`, and `next` to go on from. `wait`: seconds to wait for the first one (at most 30)."""
         return self._call(requests.notifications(after, limit, wait, subscription))
 
     def stream(self, after: str = "now", *, subscription: str | None = None) -> Iterator[Notification]:
-        """Every notification as it comes, from now on or after a cursor, for ever. It outlives a server that restarts.
+        """Every notification as it comes, from now on or after a cursor, forever. It survives restarts of the server.
 
         Keep a notification's `resume` to go on from there in another process.
         """
@@ -301,7 +301,7 @@ class Client(Sender):
     # Channels and deliveries
 
     def channel(self, id: str) -> dict[str, Any]:
-        """How you are told of a subscription's matches, and how that goes: `state`, `problem`, `failing_since`."""
+        """The channel of a subscription and its status: `state`, `problem`, `failing_since`."""
         return self._call(delivery_requests.channel(id))
 
     def pause_channel(self, id: str) -> dict[str, Any]:
@@ -333,14 +333,14 @@ class Client(Sender):
         first: int | None = None,
         last: int | None = None,
     ) -> int:
-        """Sends deliveries once more: by number, all that failed for good, or a range of sequence numbers.
+        """Sends deliveries again: by number, all dead letters, or a range of sequence numbers.
 
         `client.replay(id, failed=True)`; answers how many.
         """
         return self._call(delivery_requests.replay(id, numbers, failed, first, last))
 
     def test_delivery(self, id: str) -> Tried:
-        """Sends a test at once, with the newest match or a made-up event; answers what came of it."""
+        """Sends a test at once, with the newest match or a made-up event; returns the result."""
         return self._call(delivery_requests.test_delivery(id))
 
     def notices(self, after: str | None = None) -> Page[dict[str, Any]]:

@@ -14,7 +14,7 @@ from tidings.client.flows import Patience
 from tidings.client.request import Request
 
 DEFAULT_URL = "http://127.0.0.1:8080"
-_NUMBER = re.compile(r"^\[Errno -?\d+\] ")  # of no use to whoever reads what follows it
+_NUMBER = re.compile(r"^\[Errno -?\d+\] ")  # of no use to readers of what follows it
 
 
 class Connection:
@@ -39,7 +39,7 @@ class Connection:
         if not self.url.startswith(("http://", "https://")) or not host:
             raise ServerUnreachable(url, f"an address looks like {DEFAULT_URL}")
         self._options: dict[str, Any] = {
-            "trust_env": not _is_here(host),  # no proxy stands between a machine and itself
+            "trust_env": not _is_here(host),  # no proxy between a machine and itself
             "verify": self.url.startswith("https"),  # reading the certificates takes longer than a request
             "follow_redirects": False,  # the token would go along
             "headers": {"accept": "application/json", "user-agent": "tidings"},

@@ -1,6 +1,6 @@
 """What a call does, step by step, without doing it: the one place where both clients' behaviour is written.
 
-A flow is a generator. It gives steps (a request to send, a pause to make, items for the caller) and is told what
+A flow is a generator. It yields steps (a request to send, a pause to make, items for the caller) and receives what
 came of each; `Client` and `AsyncClient` carry the steps out.
 """
 
@@ -61,7 +61,7 @@ class Patience:
     draw: Callable[[], float] = field(default=random.random, repr=False)
 
     def pause(self, failures: int) -> float:
-        """Before the next attempt, after so many."""
+        """Seconds before the next attempt, by the number of attempts so far."""
         whole = min(self.longest, self.first * 2.0 ** min(failures - 1, 30))
         return whole * (0.5 + self.draw() / 2)
 
@@ -109,7 +109,7 @@ def _result(request: Request[T], heard: ServerResponse | Lost) -> T:
 
 
 def pages(ask: Callable[[str | None], Request[Page[T]]], patience: Patience, most: int | None = None) -> Flow[None]:
-    """Gives all items of all pages, or the first so many."""
+    """Yields all items of all pages, or the first `limit`."""
     after: str | None = None
     while True:
         page = yield from call(ask(after), patience)
@@ -133,7 +133,7 @@ def listed(ask: Callable[[str | None], Request[Page[T]]], patience: Patience) ->
 
 
 def stream(after: str | None, subscription: str | None, patience: Patience) -> Flow[None]:
-    """Gives notifications as they come, for ever: a stream that ends is opened again where it ended. Only what will not
+    """Yields notifications as they come, forever: a stream that ends is reopened where it ended. Only what will not
     pass by itself (no token, no such subscription) is raised."""
     failures = 0
     while True:
@@ -198,7 +198,7 @@ def query(
 
 
 def job_events(id: str, most: int | None, patience: Patience) -> Flow[None]:
-    """Waits until a query has come to its end, then gives its events."""
+    """Waits until a query is done, then yields its events."""
     looked = 0
     while True:
         state: dict[str, Any] = yield from call(event_requests.query_state(id), patience)

@@ -37,7 +37,7 @@ def lines_of(events: Iterable[EventLike | bytes | str]) -> Iterator[bytes]:
 
 
 def has_id(line: bytes) -> bool:
-    """Whether a line may be sent again without becoming another event; one that is no event never is one."""
+    """Whether a line may be sent again without becoming another event; a line that is not an event never does."""
     try:
         raw = json.loads(line)
     except (ValueError, RecursionError):

@@ -90,7 +90,7 @@ class Checked:
 
 
 class Simulation:
-    """One run of one user. `client` reads what the user is told, whatever way the rest goes."""
+    """One run of one user. `client` reads the user's notifications, whatever way the rest goes."""
 
     def __init__(self, client: Client, wire: Wire, catalog: Catalog, seed: int) -> None:
         self._client = client
@@ -119,7 +119,7 @@ class Simulation:
     def wait(self, seconds: float) -> None:
         """Returns when all that was posted is matched; raises NotMatchedYet.
 
-        Notifications appear in the order of the journal. So whoever is told of the last event has been told of all.
+        Notifications appear in the order of the journal, so after the last one all have arrived.
         """
         id = f"{self._run}-end"
         last = self._client.subscribe(f"event.id = '{id}' and event.source = '{_SOURCE}'")

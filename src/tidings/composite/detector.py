@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tidings.composite.program import Parts, Program
-from tidings.composite.references import event_of, time_of
-from tidings.composite.steps import Instance, Room, State
+from tidings.composite.references import bound, event_of, time_of
+from tidings.composite.steps import EVENTS, LAST, Instance, Room, State
 from tidings.composite.trace import MOST_WAITING, SECOND, Detection
 from tidings.schema.values import Value
 
@@ -34,15 +34,20 @@ class Match(NamedTuple):
 
 
 class Found(NamedTuple):
+    """`known`: the frontier from which on it is known, wherever batches are cut."""
+
     composite: str
     detection: Detection
+    known: int
 
 
 class Entry(NamedTuple):
-    """The state of a key: when it is due to be looked at without an event (None: never), and its steps' states."""
+    """The state of a key: when it is due to be looked at without an event (None: never), and its steps' states. At
+    `forget` all of it may be forgotten, and until then time alone gives nothing; None: it must be looked at."""
 
     due: int | None
     states: list[State]
+    forget: int | None = None
 
 
 @dataclass(slots=True)
@@ -109,15 +114,15 @@ class Detector:
         shard.frontier = frontier
         ready: dict[Key, list[Match]] = {}
         early: dict[int, list[Match]] = {}
+        limit = bound(frontier + 1)
         for match in matches:
-            time = time_of(match.event)
-            if time <= frontier:
+            if match.event < limit:
                 ready.setdefault(match.key, []).append(match)
             else:
-                early.setdefault(time // SECOND, []).append(match)
+                early.setdefault(time_of(match.event) // SECOND, []).append(match)
         for second in shard.seconds(shard.early, since):
             for match in shard.early.pop(second):
-                if time_of(match.event) <= frontier:
+                if match.event < limit:
                     ready.setdefault(match.key, []).append(match)
                 else:
                     early.setdefault(second, []).append(match)
@@ -131,8 +136,15 @@ class Detector:
             for key, time in keys.items():
                 if time <= frontier and key not in ready:
                     entry = shard.entries.get(key)
-                    if entry is not None and entry.due == time:
+                    if entry is None or entry.due != time:
+                        continue
+                    if entry.forget is None:
                         ready[key] = []
+                    elif entry.forget <= frontier:
+                        del shard.entries[key]
+                    else:
+                        shard.entries[key] = entry._replace(due=entry.forget)
+                        _make_due(shard, key, entry.forget)
         found: list[Found] = []
         for key, new in ready.items():
             self._run(shard, key, new, found)
@@ -154,28 +166,33 @@ class Detector:
         if entry is None:
             entry = Entry(None, program.fresh(time_of(matches[0].event)))
         room = Room(self.most_waiting)
-        for last, _, events, _ in program.advance(entry.states, by_leaf, shard.frontier, room):
-            found.append(Found(key.composite, Detection(key.values, tuple(map(event_of, events)), last)))
+        for one in program.advance(entry.states, by_leaf, shard.frontier, room):
+            detection = Detection(key.values, tuple(map(event_of, one[EVENTS])), one[LAST])
+            found.append(Found(key.composite, detection, program.known(one)))
         if room.dropped:
             shard.dropped[key.composite] = shard.dropped.get(key.composite, 0) + room.dropped
         self._store(shard, key, program, entry)
 
     def _store(self, shard: Shard, key: Key, program: Program, entry: Entry) -> None:
         """A key is due once at a time: where it is already due, but too early, it is then looked at in vain."""
-        due, states = entry
-        if all(state is None for state in states):
+        due, states, _ = entry
+        next_due, forgets = program.due(states)
+        if forgets and next_due is None:
             shard.entries.pop(key, None)
             return
-        next_due = program.due(states)
         passed = due is None or (shard.frontier is not None and due <= shard.frontier)
         if next_due is not None and (passed or next_due < due):  # type: ignore[operator]
             due = next_due
-            keys = shard.due.get(due // SECOND, {})
-            keys[key] = due
-            shard.due[due // SECOND] = keys
+            _make_due(shard, key, due)
         elif passed:
             due = None
-        shard.entries[key] = Entry(due, states)
+        shard.entries[key] = Entry(due, states, next_due if forgets else None)
+
+
+def _make_due(shard: Shard, key: Key, time: int) -> None:
+    keys = shard.due.get(time // SECOND, {})
+    keys[key] = time
+    shard.due[time // SECOND] = keys
 
 
 def _taken_out(shard: Shard, composites: Iterable[str]) -> dict[str, Shard]:

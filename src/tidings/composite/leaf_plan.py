@@ -27,6 +27,7 @@ class LeafPlan:
         self.catalog = catalog
         self.filters: list[Filter] = []
         self.programs: dict[str, Program] = {}
+        self.asked: set[str] = set()  # attributes whose values `matches` needs
         self._shapes: Shapes = {}
         self._numbers: dict[Node, int] = {}
         self._uses: list[dict[str, tuple[int, ...]]] = []  # of each filter: composites, and places in their texts
@@ -43,7 +44,11 @@ class LeafPlan:
         if program.opens_early and program.by:
             opens = both([Exists(name) for name in program.by])
             self._use(Filter.of(opens, "", self.catalog), id, program.opener)
+        self._keep(id, program)
+
+    def _keep(self, id: str, program: Program) -> None:
         self.programs[id] = program
+        self.asked.update(program.by, *(attributes for _, attributes in program.wanted.values()))
 
     def remove(self, id: str) -> None:
         """Its filters stay, for others to use."""
@@ -59,7 +64,7 @@ class LeafPlan:
         for id, program in self.programs.items():
             if program.wanted:
                 composite, start = bound(id)
-                self.programs[id] = Program.of(composite.composite, start, catalog, self._shapes)
+                self._keep(id, Program.of(composite.composite, start, catalog, self._shapes))
 
     def _use(self, filter: Filter, id: str, place: int) -> None:
         number = self._numbers.setdefault(filter.tree, len(self.filters))
@@ -72,7 +77,7 @@ class LeafPlan:
 
     def matches(self, time: int, source: str, id: str, bound: Bound, numbers: Iterable[int]) -> list[Match]:
         """What the detector takes for an event that matches the filters of these numbers. `bound`: its values by
-        name, the envelope's too."""
+        name, the envelope's too; those that are `asked` suffice."""
         places: dict[str, tuple[int, ...]] = {}
         for number in numbers:
             for composite, at in self._uses[number].items():
@@ -86,9 +91,10 @@ class LeafPlan:
                 continue
             by = program.by
             if by not in keys:
-                keys[by] = list(product(*[bound.get(name, ()) for name in by]))
+                values = [bound.get(name, ()) for name in by]
+                keys[by] = [(one,) for one in values[0]] if len(by) == 1 else list(product(*values))
             parts = _parts(program, matched, bound) if program.wanted else None
-            found += [Match(event, Key(composite, values), matched, parts) for values in keys[by]]
+            found += [Match(event, Key(composite, key), matched, parts) for key in keys[by]]
         return found
 
 

@@ -99,8 +99,8 @@ class PairStep:
         known = self._known(state, until) if made else []
         if state[REPORTED]:
             state[REPORTED] = [one for one in state[REPORTED] if one[LAST] > until - self.own_lag]
-        empty = not (waiting[0] or waiting[1] or made or state[INBOX] or between or state[CONSUMED] or state[REPORTED])
-        return None if empty else state, known
+        kept = waiting[0] or waiting[1] or between or any(state[at] for at in (INBOX, CONSUMED, MADE, REPORTED))
+        return state if kept else None, known
 
     def _complete(self, state: State, side: int, x: Instance) -> None:
         """x completes pairs with the instances of the other operand that wait."""
@@ -171,12 +171,14 @@ class PairStep:
             state[MADE] = [one for one in made if one[1][LAST] > until - self.own_lag]
             return once([one for _, one in made if one[LAST] <= until - self.own_lag])
         state[MADE] = [one for one in made if one[0] > until]
+        passed = sorted((one for one in made if one[0] <= until), key=lambda one: one[0])  # stable
         known = []
-        for one in once([one for time, one in made if time <= until]):
+        for time, one in passed:
             identity = [one[LAST], one[EVENTS]]
             if identity not in state[REPORTED]:
-                known.append(one)
+                known.append([*one, time])
                 state[REPORTED].append(identity)
+        known.sort(key=order)
         return known
 
     def _forget_consumed(self, state: State) -> None:

@@ -11,6 +11,8 @@ from tidings.composite.frontier import lag, operand_lag, own_lag
 from tidings.composite.pairs import PairStep
 from tidings.composite.references import reference
 from tidings.composite.steps import (
+    KNOWN,
+    LAST,
     AbsentStep,
     Conditions,
     EitherStep,
@@ -161,21 +163,37 @@ class Program:
                 known.append(new)
         return known[-1]
 
-    def due(self, states: list[State]) -> int | None:
-        """The time up to which nothing happens by itself: then it may give an instance, or may be forgotten."""
-        gives: list[int] = []
-        empty: list[int] = []
+    def known(self, instance: Instance) -> int:
+        """The time that must have passed for an instance of the root to be known."""
+        root = self.steps[-1]
+        lag = 0 if isinstance(root, LeafStep | TimeStep) else root.lag
+        known: int = instance[KNOWN] if len(instance) > KNOWN else instance[LAST]
+        return known + lag
+
+    def due(self, states: list[State]) -> tuple[int | None, bool]:
+        """The time up to which nothing happens by itself, and whether all of it may be forgotten then; else it may give
+        an instance. (None, True): there is nothing to keep."""
+        gives: int | None = None
+        empty: int | None = None
+        forgets = True
         for step, state in zip(self.steps, states, strict=True):
-            if state is None or isinstance(step, LeafStep):
+            if state is None:
                 continue
             if isinstance(step, TimeStep):
                 time = step.next(state)
-                gives += [] if time is None else [time]
+                forgets = False
+            elif isinstance(step, LeafStep):
                 continue
-            due = step.due(state)
-            gives += [] if due.gives is None else [due.gives + step.lag]
-            empty += [] if due.empty is None else [due.empty + step.lag]
-        return min(gives) if gives else max(empty, default=None)
+            else:
+                due = step.due(state)
+                time = None if due.gives is None else due.gives + step.lag
+                if due.empty is None:
+                    forgets = False
+                elif empty is None or due.empty + step.lag > empty:
+                    empty = due.empty + step.lag
+            if time is not None and (gives is None or time < gives):
+                gives = time
+        return (empty, forgets) if gives is None else (gives, False)
 
 
 Shapes = dict[tuple[Root, tuple[str, ...], int | None], Program]

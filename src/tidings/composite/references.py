@@ -26,5 +26,10 @@ def event_of(reference: str) -> EventKey:
     return EventKey(time_of(reference), source, id)
 
 
+def bound(time: int) -> str:
+    """A text that is above the references of all events before this time, and below those of all others."""
+    return f"{time + _OFFSET:016x}"
+
+
 def time_of(reference: str) -> int:
     return int(reference[:_DIGITS], 16) - _OFFSET

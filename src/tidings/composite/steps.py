@@ -19,6 +19,7 @@ from tidings.schema.values import Value
 Instance = list[Any]
 State = Any
 LAST, FIRST, EVENTS, PARTS = 0, 1, 2, 3
+KNOWN = 4  # of an instance of the root that waited for its frame: when that had passed
 OTHER = 2  # the side of what must not happen
 
 

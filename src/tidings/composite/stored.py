@@ -14,6 +14,10 @@ from tidings.errors import Explained, TidingsError
 VERSION = 1
 _encode = msgspec.json.Encoder().encode
 _loaded = msgspec.json.Decoder().decode
+_loaded_matches = msgspec.json.Decoder(
+    list[tuple[str, str, tuple[Any, ...], tuple[int, ...], dict[str, Any] | None]]
+).decode
+_loaded_seconds = msgspec.json.Decoder(list[tuple[int, msgspec.Raw]]).decode
 
 
 class ForeignState(Explained, TidingsError):
@@ -51,9 +55,24 @@ def dump_matches(matches: list[Match]) -> str:
 
 def load_matches(text: str) -> list[Match]:
     return [
-        Match(event, Key(composite, tuple(values)), tuple(leaves), parts)
-        for event, composite, values, leaves, parts in _loaded(text)
+        Match(event, Key(composite, values), leaves, parts)
+        for event, composite, values, leaves, parts in _loaded_matches(text)
     ]
+
+
+def dump_seconds(matches: dict[int, list[Match]]) -> str:
+    """Matches by the second of their events, so that those of a second can be passed on unread."""
+    return _dumped([(second, msgspec.Raw(dump_matches(some).encode())) for second, some in matches.items()])
+
+
+def load_seconds(text: str) -> list[tuple[int, str]]:
+    """The seconds, each with its matches as `load_matches` reads them."""
+    return [(second, bytes(matches).decode()) for second, matches in _loaded_seconds(text)]
+
+
+def joined_matches(texts: list[str]) -> str:
+    """Of several texts of matches, one."""
+    return texts[0] if len(texts) == 1 else f"[{','.join(text[1:-1] for text in texts if len(text) > 2)}]"
 
 
 def dump_due(due: dict[Key, int]) -> str:

@@ -1,7 +1,7 @@
 """The process beside the service: grows the schema, makes the subscriptions, then publishes until it is stopped.
 
-Cars come from an auction site of its own, scraped as any site would be; flights and weather are replayed. `tell` gets
-what the service's side should know, as members of a line of JSON; `log` what belongs into a log.
+Cars come from an auction site of its own, scraped as any site would be; flights and weather are replayed; bids are made
+up. `tell` gets what the service's side should know, as members of a line of JSON; `log` what belongs into a log.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from typing import Any
 
 from tidings.client import Client, Patience, ServerUnreachable
 from tidings.demo.assignment import Assignment
+from tidings.demo.bidding import bid
 from tidings.demo.flying import fly
 from tidings.demo.receiver import Receiver
+from tidings.demo.saleroom import saleroom_schema
 from tidings.demo.standing import Standing, moment, read_note
 from tidings.demo.vocabulary import auction_mapping, auction_schema
 from tidings.demo.wishes import WISHES, About
@@ -57,6 +59,8 @@ def feed(assignment: Assignment, stop: threading.Event, tell: Tell, log: Log) ->
             works["cars"] = partial(Feed(auction_mapping(site.url, every), client, log).run, stop)
         if "flights" in feeds:
             works["flights"] = partial(fly, client, assignment.speed, stop, log)
+        if "bids" in feeds:
+            works["bids"] = partial(bid, client, stop, log)
         works["watch"] = partial(_watch, assignment, client, stop, tell)
         for token in list(assignment.people.values())[:1]:  # it hangs on a stream: nobody waits for it in the end
             threading.Thread(target=_first_match, args=(assignment, token, tell, log), daemon=True).start()
@@ -67,14 +71,18 @@ def feed(assignment: Assignment, stop: threading.Event, tell: Tell, log: Log) ->
 def grow(client: Client, tell: Tell) -> set[About]:
     """Makes what the schema lacks; the feeds that can be published under it."""
     able: set[About] = set()
-    sources: dict[About, Callable[[], Catalog]] = {"cars": auction_schema, "flights": flight_schema}
+    sources: dict[About, Callable[[], Catalog]] = {
+        "cars": auction_schema,
+        "flights": flight_schema,
+        "bids": saleroom_schema,
+    }
     for name, schema in sources.items():
         try:
             for change in changes(schema(), client.schema()):
                 client.grow(change)
             able.add(name)
         except (DataMissing, SchemaClash) as problem:
-            what = "cars" if name == "cars" else "flights and weather"
+            what = "flights and weather" if name == "flights" else name
             tell({"say": f"The demo goes on without {what}: {problem}."})
     return able
 

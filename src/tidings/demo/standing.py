@@ -16,6 +16,7 @@ import msgspec
 from tidings.client import Client
 from tidings.demo.wishes import Wish
 from tidings.language import Filter
+from tidings.language.composites import BoundComposite
 from tidings.schema import Catalog, Instant
 from tidings.whole_file import whole_file
 
@@ -81,9 +82,12 @@ class Standing:
             for wish in wishes
             if wish.name not in note.made and wish.owner in self._clients and (self._receiver or not wish.hook)
         ]
-        standing = {owner: {one.filter for one in self._clients[owner].subscriptions()} for owner in _owners(wanted)}
+        standing = {
+            owner: {one.filter or one.composite for one in self._clients[owner].subscriptions()}
+            for owner in _owners(wanted)
+        }
         for wish in wanted:
-            text = Filter.parse(at.filter_of(wish), catalog).text
+            text = canonical(wish, catalog, at)
             if text not in standing[wish.owner]:  # it is when we were killed before the note was written
                 self._subscribe(self._clients[wish.owner], wish, text, at)
             note = replace(note, made=(*note.made, wish.name))
@@ -108,9 +112,20 @@ class Standing:
         channel: dict[str, Any] | None = None
         if wish.hook:
             channel = {"kind": "webhook", "url": f"{self._receiver}/{wish.hook}", **wish.rhythm}
-        made = client.subscribe(text, expiry=at.tomorrow if wish.ends else None, channel=channel)
+        expiry = at.tomorrow if wish.ends else None
+        if wish.composite:
+            made = client.subscribe(composite=text, expiry=expiry, channel=channel, name=wish.title)
+        else:
+            made = client.subscribe(text, expiry=expiry, channel=channel)
         if wish.paused:
             client.pause(made.id)
+
+
+def canonical(wish: Wish, catalog: Catalog, at: Moment) -> str:
+    """As the server keeps it."""
+    if wish.composite:
+        return BoundComposite.parse(wish.composite, catalog).text
+    return Filter.parse(at.filter_of(wish), catalog).text
 
 
 def _owners(wishes: Iterable[Wish]) -> set[str]:

@@ -1,4 +1,5 @@
-"""The subscriptions of the demo: each kind of predicate and each kind of delivery at least once, in readable filters.
+"""The subscriptions of the demo: each kind of predicate and each kind of delivery at least once, in readable filters,
+and the story of an auction in composites.
 
 `{auction}` is the number of a car that is up for sale when the demo starts, `{soon}` a time a day and a half later.
 """
@@ -10,21 +11,24 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 DEMO, ANN = "demo", "ann"
-About = Literal["cars", "flights"]  # which feed it needs; the weather comes with the flights
+About = Literal["cars", "flights", "bids"]  # which feed it needs; the weather comes with the flights
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """`name` is for the demo's own notes. `hook` is a path of the demo's receiver; without one, matches are stored."""
+    """`name` is for the demo's own notes. `hook` is a path of the demo's receiver; without one, matches are stored.
+    A wish has a filter, or a composite and a `title` that its page shows."""
 
     name: str
     owner: str
     about: About
-    filter: str
+    filter: str = ""
     hook: str = ""
     rhythm: Mapping[str, Any] = field(default_factory=dict)
     paused: bool = False
     ends: bool = False  # tomorrow
+    composite: str = ""
+    title: str = ""
 
 
 _DIGEST = {"digest": {"count": 20, "seconds": 60}}
@@ -81,4 +85,28 @@ WISHES = (
     Wish("north-west", ANN, "flights", "wind_direction between 300 and 340 and wind_speed >= 18"),
     Wish("la-guardia", ANN, "flights", "origin = LGA and (wind_speed > 20 or departure_delay > 120)"),
     Wish("calm", ANN, "flights", "origin exists and wind_speed <= 0 and event.time > '2026-01-01T00:00:00Z'"),
+    # The saleroom, where a lot is open for a minute; so the last ten minutes of an auction are ten seconds here
+    Wish(
+        "three-bids",
+        DEMO,
+        "bids",
+        title="Three bids by one bidder within an hour",
+        composite="times([event_type contains bid], 3) within 1 h by bidder",
+    ),
+    Wish(
+        "outbid",
+        DEMO,
+        "bids",
+        title="Outbid within a minute",
+        composite="[event_type contains bid] as mine before [event_type contains bid] as theirs within 1 min "
+        "select all, first where theirs.bidder != mine.bidder and theirs.amount > mine.amount by auction",
+    ),
+    Wish(
+        "no-late-bid",
+        DEMO,
+        "bids",
+        title="No bid in the last ten seconds (scaled down from ten minutes) before the end",
+        composite="[event_type contains last_call] before [event_type contains hammer] "
+        "without [event_type contains bid] within 10 s by auction",
+    ),
 )

@@ -9,20 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tidings.documents.characters import NAMES, TEXT_AT, VALUE_AT
-from tidings.documents.errors import DocumentError, DocumentTooLarge, MalformedDocument
 from tidings.documents.names import SEED, TEXT, Names, intern, no_names
 from tidings.documents.tokenizer import DEPTH, FULL, NAMESPACES, NODES, Nodes, tokenize
-from tidings.documents.wellformed import checked
+from tidings.schema.documents.errors import DocumentError, DocumentTooLarge, MalformedDocument
+from tidings.schema.documents.limits import DocumentLimits
+from tidings.schema.documents.wellformed import checked
 
 MOST_NAMESPACES = 256  # declared at once
 _MOST_NAMES = 1024  # of a batch, to begin with
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentLimits:
-    depth: int = 100  # elements within each other
-    nodes: int = 100_000  # elements, attributes and texts
-    size: int = 16 * 2**20  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +33,16 @@ class DocumentBatch:
         return len(self.offsets) - 1
 
 
-def read_documents(documents: Sequence[bytes], limits: DocumentLimits | None = None) -> DocumentBatch:
-    """Raises DocumentError at the first document that is not well-formed within the limits."""
+def read_documents(
+    documents: Sequence[bytes], limits: DocumentLimits | None = None, valid: bool = False
+) -> DocumentBatch:
+    """Raises DocumentError at the first document that is not well-formed within the limits.
+
+    `valid`: they are values of a domain, so they were checked before and are UTF-8."""
     limits = limits or DocumentLimits()
     if any(len(document) > limits.size for document in documents):
         raise DocumentTooLarge(0, 0, "bytes", limits.size)
-    sources = [checked(document) for document in documents]
+    sources = documents if valid else [checked(document) for document in documents]
     most_names = _MOST_NAMES
     while (batch := _read(sources, limits, most_names)) is None:
         most_names *= 8

@@ -24,6 +24,7 @@ _ELEMENTS = {
     Kind.STRING: pa.string(),
     Kind.TEXT: pa.string(),
     Kind.PLACE: pa.string(),
+    Kind.DOCUMENT: pa.string(),
 }
 _CANONICAL: dict[Kind, Callable[[Any], Value]] = {Kind.TIME: Instant, Kind.NUMERIC: number, Kind.PLACE: Place}
 

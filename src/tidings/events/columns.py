@@ -20,7 +20,7 @@ from tidings.events.batch import EventBatch, vocabulary
 from tidings.events.elements import RawColumn, cells, elements, flattened, is_bound
 from tidings.events.refusal import RefusedEvent
 from tidings.events.validation import FARTHEST_AHEAD, LONGEST_ID, MOST_VALUES, validate
-from tidings.schema import Catalog, Domain, Instant, View
+from tidings.schema import Catalog, Domain, Instant, Kind, View
 from tidings.schema.catalog import ENVELOPE, EVENT_TYPE
 
 
@@ -137,13 +137,13 @@ class Sieve:
         raw = cells(raw, domain)
         listed = list in set(map(type, raw)) if isinstance(raw, list) else arrays.is_list(raw)
         if not listed:
-            stored = elements(raw, domain, self._vocabulary(domain))
+            stored = self._elements(raw, domain)
             if stored.null_count:
                 doubted |= _mask(pc.and_(is_bound(raw), stored.is_null()))
             return _Column(stored)
         flat_raw, lengths, empty = flattened(raw)
         doubted |= _mask(empty)
-        flat = elements(flat_raw, domain, self._vocabulary(domain))
+        flat = self._elements(flat_raw, domain)
         rows = pc.subtract(pc.cumulative_sum(pa.repeat(1, length)), 1).to_numpy()
         parents = rows.repeat(lengths.to_numpy())
         if flat.null_count:
@@ -156,6 +156,12 @@ class Sieve:
             doubted |= _mask(pc.greater(lengths, self._most_values))
         stored = arrays.lists(flat, lengths, pc.equal(lengths, 0))
         return _Column(stored, _mask(pc.greater(lengths, 1)))
+
+    def _elements(self, raw: RawColumn, domain: Domain) -> Any:
+        """As `elements` has them; only `validate` can tell whether a document is valid."""
+        if domain.kind is Kind.DOCUMENT:
+            return pa.nulls(len(raw), arrays.stored_type(domain))
+        return elements(raw, domain, self._vocabulary(domain))
 
     def _views(self, types: _Column) -> tuple[list[View], Any]:
         """The different views of the rows, and the number of each row's (null where it has no known type)."""

@@ -27,7 +27,7 @@ from tidings.schema.catalog import ENVELOPE, EVENT_TYPE
 _TYPES: dict[Kind, Any] = {Kind.NUMERIC: float | list[float], Kind.TIME: str | list[str], Kind.STRING: str | list[str],
                            Kind.TEXT: str | list[str], Kind.ENUMERATED: str | list[str],
                            Kind.HIERARCHICAL: str | list[str],
-                           Kind.PLACE: list[float | list[float]]}  # fmt: skip
+                           Kind.PLACE: list[float | list[float]], Kind.DOCUMENT: str | list[str]}  # fmt: skip
 
 
 class EventDecoder:

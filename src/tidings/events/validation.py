@@ -27,6 +27,7 @@ MOST_TOLD = 100  # broken rules of one event; of the others only their number is
 _MOST_HINTS = 10  # of these rules say what may have been meant
 _MOST_COMPARED = 5_000  # words for the hints of one event; each takes some 25 µs, and whoever publishes waits meanwhile
 FARTHEST_AHEAD = 5 * 60 * 1_000_000  # microseconds that a publisher's clock may run before ours
+_MOST_OF_DOCUMENT = 200  # characters
 _NESTED = "a value is one number or text, or a list of them"
 _NO_TEXT = "it has a half of a surrogate pair, so it is no Unicode text"
 
@@ -259,9 +260,15 @@ def _values(name: str, raw: object, domain: Domain, broken: _Broken) -> tuple[tu
         try:
             values[_canonical(item, domain)] = None
         except OutsideDomain as problem:
-            broken.add("domain", name, item, f"{name!r}: {_why(item, domain, problem, broken)}")
+            broken.add("domain", name, _told(item, domain), f"{name!r}: {_why(item, domain, problem, broken)}")
             wrong += 1
     return tuple(values), len(values) + wrong
+
+
+def _told(value: object, domain: Domain) -> object:
+    """What a refusal shows of a value: of a document its beginning."""
+    long = domain.kind is Kind.DOCUMENT and isinstance(value, str) and len(value) > _MOST_OF_DOCUMENT
+    return f"{str(value)[:_MOST_OF_DOCUMENT]}…" if long else value
 
 
 def _items(raw: object, domain: Domain) -> list[Any]:

@@ -24,7 +24,11 @@ from tidings.language.tree import (
     Not,
     Or,
     Predicate,
+    XPath,
 )
+from tidings.paths.outline import unreachable
+from tidings.paths.tree import Path
+from tidings.paths.warnings import path_warnings
 from tidings.schema.catalog import EVENT_TYPE, Catalog
 
 _MOST_SHOWN = 3
@@ -122,6 +126,18 @@ def _traps(tree: Node, catalog: Catalog) -> Iterator[str]:
         yield from _unknown_values(node, catalog)
         if isinstance(node, ContainsPattern):
             yield from _pattern_notes(node, negated, catalog)
+        if isinstance(node, XPath) and node.path is not None:
+            yield from _path_notes(node, node.path, catalog)
+
+
+def _path_notes(node: XPath, path: Path, catalog: Catalog) -> Iterator[str]:
+    """Traps of XPath, and paths that the grammar does not allow."""
+    for warning in path_warnings(path):
+        yield f"{_shown(node)}: {warning}"
+    domain = catalog.domain_of(node.attribute)
+    outline = domain.document.outline if domain is not None else None
+    if outline is not None and (missing := unreachable(path, outline)) is not None:
+        yield f"no valid document matches {_shown(node)}: {missing}"
 
 
 def _pattern_notes(node: ContainsPattern, negated: bool, catalog: Catalog) -> Iterator[str]:

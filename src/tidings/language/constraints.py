@@ -14,6 +14,7 @@ from tidings.language.predicates.kind import (
     EndIn,
     Fits,
     HasMember,
+    HasPath,
     HasPattern,
     HasWords,
     IsBound,
@@ -54,6 +55,7 @@ class Constraints:
     words: list[HasWords] = field(default_factory=list)
     absent_words: list[HasWords] = field(default_factory=list)
     patterns: set[HasPattern] = field(default_factory=set)
+    paths: set[HasPath] = field(default_factory=set)
     relations: dict[tuple[str, str], int] = field(default_factory=dict)  # by names in order
     linear: dict[tuple[str, str, Number, Number], int] = field(default_factory=dict)  # bits by names, scale, offset
     ahead: dict[str, Ranges] = field(default_factory=dict)  # of the chosen time, from now
@@ -140,6 +142,8 @@ def constraints_of(conjunction: Conjunction, catalog: Catalog, space: SpaceOf | 
                 (gathered.absent_words if negated else gathered.words).append(demand)
             case HasPattern():
                 gathered.patterns.add(demand)
+            case HasPath():
+                gathered.paths.add(demand)
             case IsBound(attribute, negated):
                 (gathered.unbound if negated else gathered.bound).add(attribute)
             case Verified(unsaid):
@@ -170,7 +174,7 @@ def _opposite(demand: Demand, space: SpaceOf) -> Demand:
             return AheadIn(attribute, complement(ranges, AHEAD))
         case EndIn(attribute, ranges):
             return EndIn(attribute, complement(ranges, BACKWARDS))
-        case HasMember() | HasWords() | HasPattern() | IsBound() | WithinRegion() | Fits():
+        case HasMember() | HasWords() | HasPattern() | HasPath() | IsBound() | WithinRegion() | Fits():
             return demand._replace(negated=not demand.negated)
         case Verified(literal):
             return Verified(literal.term if isinstance(literal, Not) else Not(literal))  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from tidings.language.normal_form import Literal
 from tidings.language.patterns.implication import implies
 from tidings.language.patterns.text_words import text_words
 from tidings.language.patterns.tree import Pattern, all_of
-from tidings.language.predicates.kind import Fits, HasPattern, HasWords
+from tidings.language.predicates.kind import Fits, HasPath, HasPattern, HasWords
 from tidings.language.ranges import (
     AHEAD,
     BACKWARDS,
@@ -32,6 +32,7 @@ from tidings.language.ranges import (
 from tidings.language.relations import GREATER, LESS, SAME
 from tidings.language.satisfiability import impossible, language_of, pattern_of_words
 from tidings.language.tree import Not, Similar
+from tidings.paths.covering import covers as path_covers
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Value
 
@@ -59,6 +60,7 @@ def _covers(outer: Constraints, inner: Constraints, catalog: Catalog) -> bool:
         and all(_has_words(wanted, inner, catalog) for wanted in outer.words)
         and all(_lacks_words(absent, inner, catalog) for absent in outer.absent_words)
         and all(_satisfies(wanted, inner, catalog) for wanted in outer.patterns)
+        and all(_has_path(wanted, inner) for wanted in outer.paths)
         and all(_is_said(literal, inner.verified) for literal in outer.verified)
         and outer.regions <= inner.regions
         and all(_ends_cover(attribute, ranges, inner) for attribute, ranges in outer.ends.items())
@@ -162,6 +164,13 @@ def _patterns(attribute: str, inner: Constraints) -> Iterator[LikePattern]:
     for form, ranges in (("starts", inner.ranges.get(attribute, ())), ("ends", inner.ends.get(attribute, ()))):
         if len(ranges) == 1 and isinstance(ranges[0][0], str) and beginning_with(ranges[0][0]) == ranges:
             yield pattern_of(form, ranges[0][0] if form == "starts" else ranges[0][0][::-1])
+
+
+def _has_path(wanted: HasPath, inner: Constraints) -> bool:
+    known = [one.path for one in inner.paths if one.attribute == wanted.attribute and one.negated is wanted.negated]
+    if wanted.negated:
+        return any(path_covers(one, wanted.path) for one in known)
+    return any(path_covers(wanted.path, one) for one in known)
 
 
 def _lacks_words(absent: HasWords, inner: Constraints, catalog: Catalog) -> bool:

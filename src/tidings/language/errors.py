@@ -262,8 +262,3 @@ class OnlyOfEventType(LanguageError):
 
     dialect: str
     template = "what is written in {dialect} speaks of the whole event: write event_type {dialect} '…'"
-
-
-class NotYetSupported(LanguageError):
-    construct: str
-    template = "{construct} is not supported yet"

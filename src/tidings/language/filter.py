@@ -50,6 +50,12 @@ class Filter:
                 raise FilterTooLong("", 0, length, LONGEST_FILTER)  # the journal could not read it back
         return cls(tree, conjunctions, advice(tree, conjunctions, catalog))
 
+    @classmethod
+    def known(cls, parsed: Node, text: str, catalog: Catalog) -> Filter:
+        """Binds what was accepted before, from its canonical text: its limits and its warnings are not looked at."""
+        tree = bind(parsed, text, catalog)
+        return cls(tree, normal_form(tree, catalog, NO_LIMIT))
+
     @property
     def text(self) -> str:
         """The canonical text, which means the same however the schema grows."""

@@ -14,7 +14,7 @@ from tidings.language.filter import Filter
 from tidings.language.normal_form import Conjunction, Literal
 from tidings.language.predicates import attributes_of
 from tidings.language.satisfiability import for_one_value, impossible, never_matches
-from tidings.language.tree import Contains, Exists, Not, NowComparison
+from tidings.language.tree import Contains, Exists, Not, NowComparison, XPath
 from tidings.schema.catalog import Catalog
 
 
@@ -38,6 +38,8 @@ def _whatever_is_chosen(literal: Literal, catalog: Catalog) -> Iterator[Literal]
     attributes = attributes_of(literal)
     if isinstance(predicate, Exists | Contains):
         yield for_one_value(literal, catalog)
+    elif isinstance(predicate, XPath):
+        yield literal  # it speaks of all documents
     elif isinstance(predicate, NowComparison) or any(map(catalog.may_be_multiple, attributes)):
         yield from map(Exists, attributes)
     else:

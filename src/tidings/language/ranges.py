@@ -93,7 +93,7 @@ def space_of(domain: Domain) -> Space:
             return Space(domain, _LEAST_NUMBER, math.inf, _next_float)
         case Kind.TIME:
             return Space(domain, _FIRST_INSTANT, _LAST_INSTANT + 1, _next_integer)
-        case Kind.STRING | Kind.TEXT | Kind.PLACE:
+        case Kind.STRING | Kind.TEXT | Kind.PLACE | Kind.DOCUMENT:
             return Space(domain, "", TOP, _next_string)
         case Kind.ENUMERATED | Kind.HIERARCHICAL:
             return Space(domain, 0, len(domain.vocabulary), _next_integer)

@@ -6,8 +6,9 @@ from tidings.language.constraints import Constraints, constraints_of
 from tidings.language.normal_form import Conjunction, Literal
 from tidings.language.patterns.implication import implies, is_contradiction
 from tidings.language.patterns.tree import Pattern, PatternWord, all_of, any_of
-from tidings.language.predicates.kind import Fits, HasPattern, HasWords, WithinRegion
+from tidings.language.predicates.kind import Fits, HasPath, HasPattern, HasWords, WithinRegion
 from tidings.language.tree import Comparison, Contains, Not
+from tidings.paths.covering import covers
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
 from tidings.schema.domain import Kind
 
@@ -52,6 +53,7 @@ def impossible(constraints: Constraints) -> bool:
         or any(fit_exclude(one, other) for one in constraints.fits if one.negated for other in constraints.fits)
         or any(WithinRegion(one.region, not one.negated) in constraints.regions for one in constraints.regions)
         or any(excludes(absent, wanted) for absent in constraints.absent_words for wanted in constraints.words)
+        or any(_excludes_path(one, other) for one in constraints.paths if one.negated for other in constraints.paths)
     )
 
 
@@ -86,6 +88,12 @@ def excludes(absent: HasWords, wanted: HasWords) -> bool:
     if absent.attribute != wanted.attribute:
         return False
     return implies_words(wanted, absent)
+
+
+def _excludes_path(absent: HasPath, wanted: HasPath) -> bool:
+    """Whether a document with the wanted node always has the absent one."""
+    same = absent.attribute == wanted.attribute and not wanted.negated
+    return same and covers(absent.path, wanted.path)
 
 
 def fit_exclude(absent: Fits, wanted: Fits) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from tidings.language.patterns.tree import Pattern
+from tidings.paths.tree import Path
 from tidings.schema.values import Number, Place, Span, Value
 
 if TYPE_CHECKING:
@@ -164,6 +165,17 @@ class Similar:
 
 
 @dataclass(frozen=True, slots=True)
+class XPath:
+    """`article xpath '//title'`: the path selects a node in one of the documents. Bound, the text is canonical, and
+    `path` is what it says with the prefixes of the domain."""
+
+    attribute: str
+    text: str
+    path: Path | None = field(default=None, compare=False, repr=False)
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Exists:
     attribute: str
     at: int = field(default=0, compare=False, repr=False)
@@ -216,6 +228,7 @@ Predicate = (
     | ContainsWords
     | ContainsPattern
     | Similar
+    | XPath
     | Exists
     | InDialect
 )

@@ -14,6 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from tidings.documents.one_path import path_selects
 from tidings.events.event import Bindings
 from tidings.language.constraints import demand_of
 from tidings.language.normal_form import Conjunction, Literal
@@ -21,7 +22,7 @@ from tidings.language.patterns.text_words import text_words
 from tidings.language.predicates.kind import Relates, RelatesLinearly
 from tidings.language.ranges import attribute_space
 from tidings.language.relations import ANY_RELATION, GREATER, LESS, SAME, UNRELATED, mirrored
-from tidings.language.tree import ContainsPattern, Not
+from tidings.language.tree import ContainsPattern, Not, XPath
 from tidings.matching.naive import compared, holds
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Domain, Kind
@@ -67,6 +68,9 @@ def satisfied(conjunction: Conjunction, event: Bindings, catalog: Catalog) -> bo
 def _holds_for_all(literal: Literal, event: Bindings, catalog: Catalog) -> bool:
     """Whether a literal that speaks of all values holds; patterns are decided faster than by their specification."""
     predicate = literal.term if isinstance(literal, Not) else literal
+    if isinstance(predicate, XPath) and predicate.path is not None and predicate.attribute in event:
+        documents = [str(value).encode() for value in event[predicate.attribute]]
+        return path_selects(predicate.path, documents) is not isinstance(literal, Not)
     if not isinstance(predicate, ContainsPattern):
         return holds(literal, event, {}, catalog)
     values, language = event.get(predicate.attribute), _domain(catalog, predicate.attribute).language

@@ -26,8 +26,11 @@ from tidings.language.tree import (
     Not,
     Predicate,
     Similar,
+    XPath,
 )
 from tidings.language.words import runs_of, words_of
+from tidings.matching.path_evidence import path_note, path_spans
+from tidings.paths.tree import Path
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Kind
 from tidings.schema.hierarchy import SEPARATOR
@@ -69,6 +72,8 @@ def marks_of(literal: Literal, event: Bindings, catalog: Catalog) -> tuple[Mark,
             return tuple(_fitted(attribute, pattern_of(form, text), event))
         case In(attribute, values):
             return tuple(_categories(attribute, values, event, catalog))
+        case XPath(attribute, _, path) if path is not None:
+            return tuple(_selected(attribute, path, event))
         case _:
             return ()
 
@@ -84,6 +89,8 @@ def note_of(literal: Literal, event: Bindings, catalog: Catalog) -> str:
         assert domain is not None
         alike = [cosine(predicate.text, str(one), domain.language, known) for one in event.get(predicate.attribute, ())]
         return f"similarity {max(alike):.3f}" if alike else ""
+    if isinstance(predicate, XPath) and predicate.path is not None:
+        return path_note(predicate.path, [str(one) for one in event.get(predicate.attribute, ())])
     if isinstance(predicate, InDialect):
         return trouble_of(predicate, event)
     if not isinstance(predicate, Near | Inside):
@@ -126,6 +133,12 @@ def _fitted(attribute: str, pattern: LikePattern, event: Bindings) -> Iterator[M
         for start, end in (fitted(pattern, str(value)) or ())[:MOST_MARKS]:
             if start < end:
                 yield Mark(attribute, place, start, end)
+
+
+def _selected(attribute: str, path: Path, event: Bindings) -> Iterator[Mark]:
+    for place, value in enumerate(event.get(attribute, ())[:_MOST_VALUES]):
+        for start, end in path_spans(path, str(value), MOST_MARKS):
+            yield Mark(attribute, place, start, end)
 
 
 def _categories(attribute: str, sought: tuple[object, ...], event: Bindings, catalog: Catalog) -> Iterator[Mark]:

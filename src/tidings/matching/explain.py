@@ -18,6 +18,8 @@ from tidings.matching.naive import compared
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Instant, Place, Value
 
+_LONGEST_SEEN = 1_000  # characters of a value in one line
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -168,10 +170,16 @@ def _finding(literal: Literal, event: Bindings, catalog: Catalog) -> Finding:
 def _listed(values: tuple[Value, ...]) -> str:
     if not values:
         return "not bound"
-    shown = [f"'{value}'" if isinstance(value, str | Instant) else str(value) for value in values[:8]]
+    shown = [f"'{_short(value)}'" if isinstance(value, str | Instant) else str(value) for value in values[:8]]
     if len(values) > 8:
         shown.append(f"… ({len(values)} values)")
     return shown[0] if len(values) == 1 else "{" + ", ".join(shown) + "}"
+
+
+def _short(value: Value) -> Value | str:
+    """A long text, such as a document, by its beginning."""
+    text = str(value)
+    return value if len(text) <= _LONGEST_SEEN else f"{text[:_LONGEST_SEEN]}…"
 
 
 def _plain(value: Value) -> object:

@@ -14,6 +14,8 @@ from typing import assert_never
 
 import numpy as np
 
+from tidings.documents.selection import selected
+from tidings.documents.tree import read_tree
 from tidings.events import EventBatch
 from tidings.events.event import NOW, Bindings
 from tidings.language import Filter
@@ -44,6 +46,7 @@ from tidings.language.tree import (
     Or,
     Predicate,
     Similar,
+    XPath,
 )
 from tidings.language.words import words_of
 from tidings.matching.algorithm import Algorithm, Cost, Matches
@@ -132,6 +135,9 @@ def satisfies(predicate: Predicate, event: Bindings, chosen: Choice, catalog: Ca
             return any(
                 cosine(text, str(value), domain.language, known) >= least - TOLERANCE for value in event[attribute]
             )
+        case XPath(attribute, _, path):
+            assert path is not None  # it is bound
+            return any(selected(path, read_tree(str(value))) for value in event[attribute])
         case Exists():
             return True
         case InDialect(attribute, stage=stage):

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from tidings.errors import Explained, PipelineError, TidingsError
+from tidings.pipeline.batch.copies import Copies
 from tidings.pipeline.composites.query import CompositeQuery
 from tidings.pipeline.composites.ticker import keep_ticking
 from tidings.pipeline.direct.direct import NewestPlan, start_direct
@@ -130,6 +131,7 @@ class Pipeline:
     ) -> None:
         planner = threading.Thread(target=self._plan, name="planner", daemon=True)
         retention = threading.Thread(target=self._retain, name="retention", daemon=True)
+        copies = threading.Thread(target=self._copy, name="copies", daemon=True)
         ticker = threading.Thread(target=self._tick, name="ticker", daemon=True)
         if self._direct_to:
             self._expire()
@@ -139,7 +141,7 @@ class Pipeline:
             with self._session(spark) as session:
                 self._prepare(session)
                 self.planner.catch_up()
-                beside = [planner] if once else [planner, retention, *([] if self._direct_to else [ticker])]
+                beside = [planner] if once else [planner, retention, *([] if self._direct_to else [copies, ticker])]
                 for thread in beside:
                     if thread.ident is None:
                         thread.start()
@@ -149,7 +151,7 @@ class Pipeline:
                     self._match(session, stopped, once, watch)
         finally:
             self._stopped.set()
-            for thread in (planner, retention, ticker):
+            for thread in (planner, retention, copies, ticker):
                 if thread.is_alive():
                     thread.join()
 
@@ -271,6 +273,10 @@ class Pipeline:
     def _retain(self) -> None:
         """Beside the matching, since whatever is removed was matched first."""
         Retention(self.store, self.settings.keep).run(self._stopped)
+
+    def _copy(self) -> None:
+        """In quiet moments, so that the first query over stored events is quick."""
+        Copies(self.store).run(self._stopped)
 
     def _watch(
         self, queries: list[StreamingQuery], stopped: threading.Event, watch: Callable[[Progress], None]

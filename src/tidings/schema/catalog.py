@@ -123,6 +123,7 @@ class Catalog:
     _multiple: frozenset[str] = field(init=False, compare=False, repr=False)
     _used: frozenset[str] = field(init=False, compare=False, repr=False)
     _optional: frozenset[str] = field(init=False, compare=False, repr=False)
+    _documents: frozenset[str] = field(init=False, compare=False, repr=False)
     _views: dict[frozenset[str], View] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -140,6 +141,7 @@ class Catalog:
             "_multiple": frozenset(use.name for use in uses if not use.unique) | {EVENT_TYPE},
             "_used": frozenset(use.name for use in uses).union(RESERVED),
             "_optional": frozenset(use.name for use in uses if not use.mandatory) | {"event.time"},
+            "_documents": frozenset(name for name, one in domain_of.items() if one.kind is Kind.DOCUMENT),
             "_views": {},
         }
         for name, value in derived.items():
@@ -235,6 +237,11 @@ class Catalog:
             return attribute in self._optional
         use = self.view(event_types).uses.get(attribute)
         return use is None or not use.mandatory
+
+    @property
+    def document_attributes(self) -> frozenset[str]:
+        """The attributes whose values are documents."""
+        return self._documents
 
     def is_used(self, attribute: str) -> bool:
         """Whether any event can bind the attribute."""

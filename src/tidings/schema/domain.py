@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import Literal, assert_never
 
 from tidings.errors import SchemaError, nearest
+from tidings.schema.documents.errors import DocumentError
+from tidings.schema.documents.rules import NO_RULES, DocumentRules
 from tidings.schema.hierarchy import AmbiguousNode, Hierarchy, UnknownNode, listed_paths
 from tidings.schema.values import Instant, NotText, Place, Value, is_text, number
 
@@ -22,7 +24,9 @@ LANGUAGES = (
     "yiddish",
 )  # fmt: skip
 
-KeyType = Literal["float", "microseconds", "text", "ordinal", "place"]  # what values are sorted and looked up by
+KeyType = Literal[
+    "float", "microseconds", "text", "ordinal", "place", "document"
+]  # what values are sorted and looked up by
 
 
 class Kind(StrEnum):
@@ -35,6 +39,7 @@ class Kind(StrEnum):
     TEXT = "text"
     TIME = "time"
     PLACE = "place"
+    DOCUMENT = "document"
 
     keys: KeyType
     operators: tuple[str, ...]  # that a domain may allow
@@ -51,6 +56,7 @@ _TRAITS: dict[Kind, tuple[KeyType, tuple[str, ...]]] = {
     Kind.TEXT: ("text", ("=", "contains", "~")),
     Kind.TIME: ("microseconds", COMPARISONS),
     Kind.PLACE: ("place", ("near", "inside")),
+    Kind.DOCUMENT: ("document", ("xpath",)),
 }
 for _kind in Kind:
     _kind.keys, _kind.operators = _TRAITS[_kind]
@@ -117,6 +123,7 @@ class Domain:
     hierarchy: Hierarchy = field(default_factory=Hierarchy)
     open: bool = False  # an enumeration of which any text is a value, and `values` are the known ones
     language: str | None = None  # of a text: whose stems `w~` compares
+    document: DocumentRules = NO_RULES
     _ordinals: dict[str, int] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -133,6 +140,8 @@ class Domain:
                 raise PartOutsideKind(self.name, self.kind, "language", Kind.TEXT)
             if self.language not in LANGUAGES:
                 raise UnknownLanguage(self.name, self.language, LANGUAGES)
+        if self.kind is not Kind.DOCUMENT and self.document != NO_RULES:
+            raise PartOutsideKind(self.name, self.kind, _part_of_document(self.document), Kind.DOCUMENT)
         legal = legal_operators(self.kind, self.ordered)
         chosen = legal if self.operators is None else self.operators
         for operator in chosen:
@@ -191,6 +200,8 @@ class Domain:
                 return self._instant(value)
             case Kind.PLACE:
                 return self._place(value)
+            case Kind.DOCUMENT:
+                return self._document(value)
             case Kind.ENUMERATED if not self.open:
                 if isinstance(value, str) and value in self._ordinals:
                     return value
@@ -206,6 +217,14 @@ class Domain:
                 return value
             case _:
                 assert_never(self.kind)
+
+    def _document(self, value: object) -> str:
+        if not isinstance(value, str | bytes):
+            raise OutsideDomain(self.name, value, "expected an XML document, as text")
+        try:
+            return self.document.canonical(value)
+        except DocumentError as problem:
+            raise OutsideDomain(self.name, value, str(problem)) from None
 
     def _place(self, value: object) -> Place:
         """A pair of degrees, or its text, since cells of a table are texts."""
@@ -247,6 +266,10 @@ class Domain:
             return f"did you mean {word!r}?"
         few = f"valid values: {', '.join(map(repr, words))}"
         return few if len(words) <= 12 else f"it is not one of the domain's {len(words):,} values"
+
+
+def _part_of_document(rules: DocumentRules) -> str:
+    return "grammar" if rules.grammar else "root" if rules.root else "namespaces"
 
 
 def legal_operators(kind: Kind, ordered: bool) -> tuple[str, ...]:

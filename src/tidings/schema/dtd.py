@@ -40,6 +40,7 @@ OPERATORS = {
     "similar": "~",
     "near": "near",
     "inside": "inside",
+    "xpath": "xpath",
 }
 TYPES = {("enum" if kind is Kind.ENUMERATED else str(kind)): kind for kind in Kind}
 FLAGS = ("true", "false")
@@ -139,18 +140,24 @@ def _request(name: str, content: str, *optional: str, required: tuple[str, ...] 
 def _add_domain(names: _Names) -> str:
     return (
         _request("ADD_DOMAIN", "( DOMAIN )")
-        + "<!ELEMENT DOMAIN ( OPER* , ( VALUE+ | NODE+ )? )>\n"
+        + "<!ELEMENT DOMAIN ( OPER* , ( VALUE+ | NODE+ | ( NAMESPACE* , GRAMMAR? ) ) )>\n"
         + _attribute("DOMAIN", "type", _choice(TYPES), "#REQUIRED")
         + _attribute("DOMAIN", "attr", "CDATA", '""')
         + _attribute("DOMAIN", "name", "CDATA")
         + _attribute("DOMAIN", "ordered", _choice(FLAGS))
         + _attribute("DOMAIN", "open", _choice(FLAGS))
         + _attribute("DOMAIN", "language", _choice(LANGUAGES))
+        + _attribute("DOMAIN", "root", "CDATA")
         + "<!ELEMENT OPER EMPTY>\n"
         + _attribute("OPER", "type", _choice(OPERATORS), "#REQUIRED")
         + "<!ELEMENT VALUE (#PCDATA)>\n"
         + "<!ELEMENT NODE ( NODE* )>\n"
         + _attribute("NODE", "name", "CDATA", "#REQUIRED")
+        + "<!ELEMENT NAMESPACE EMPTY>\n"
+        + _attribute("NAMESPACE", "prefix", "CDATA", "#REQUIRED")
+        + _attribute("NAMESPACE", "uri", "CDATA", "#REQUIRED")
+        + "<!ELEMENT GRAMMAR (#PCDATA)>\n"
+        + _attribute("GRAMMAR", "type", _choice(("dtd", "xsd")), "#REQUIRED")
     )
 
 

@@ -14,6 +14,8 @@ from typing import Any, TypeVar, assert_never, cast
 from tidings.errors import SchemaError, one_of, shown, suggestion
 from tidings.schema import growth
 from tidings.schema.catalog import Attribute, AttributeUse, Catalog, EventType, InvalidSchema
+from tidings.schema.documents.grammar import Grammar, GrammarKind
+from tidings.schema.documents.rules import DocumentRules
 from tidings.schema.domain import Domain, Kind, legal_operators
 from tidings.schema.hierarchy import LEVELS, Hierarchy, RepeatedNode
 from tidings.schema.statistics import Statistics
@@ -119,8 +121,13 @@ def _is_count(raw: Any) -> bool:
     return isinstance(raw, int) and not isinstance(raw, bool) and raw >= 0
 
 
+_DOMAIN_MEMBERS = {
+    "name", "kind", "operators", "values", "ordered", "open", "tree", "language", "grammar", "root", "namespaces",
+}  # fmt: skip
+
+
 def read_domain(raw: Any, place: str = "domain") -> Domain:
-    fields = _object(raw, place, {"name", "kind", "operators", "values", "ordered", "open", "tree", "language"})
+    fields = _object(raw, place, _DOMAIN_MEMBERS)
     name = _text(fields, "name", place)
     place = f"{place} {name!r}"
     kind_name = _text(fields, "kind", place)
@@ -141,7 +148,24 @@ def read_domain(raw: Any, place: str = "domain") -> Domain:
     hierarchy = Hierarchy.from_tree(_tree(fields.get("tree", {}), place))
     ordered, open = (_flag(fields, flag, False, place) for flag in ("ordered", "open"))
     language = _text(fields, "language", place) if fields.get("language") is not None else None
-    return Domain(name, kind, operators, values, ordered, hierarchy, open, language)
+    return Domain(name, kind, operators, values, ordered, hierarchy, open, language, _document_rules(fields, place))
+
+
+def _document_rules(fields: dict[str, Any], place: str) -> DocumentRules:
+    """`"grammar": {"dtd": "<!ELEMENT …>"}, "root": "nitf", "namespaces": {"n": "urn:…"}`."""
+    grammar = None
+    if fields.get("grammar") is not None:
+        within = _object(fields["grammar"], f"{place}, grammar", {"dtd", "xsd"})
+        if len(within) != 1:
+            raise SchemaForm(place, "'grammar' has one member, 'dtd' or 'xsd', with the whole text")
+        kind: GrammarKind = "dtd" if "dtd" in within else "xsd"
+        grammar = Grammar(kind, _text(within, kind, f"{place}, grammar"))
+    root = _text(fields, "root", place) if fields.get("root") is not None else ""
+    namespaces = fields.get("namespaces")
+    if namespaces is None:
+        return DocumentRules(grammar, root)
+    declared = _object(namespaces, f"{place}, namespaces", set(namespaces) if isinstance(namespaces, dict) else set())
+    return DocumentRules(grammar, root, tuple((name, _any_text(declared, name, place)) for name in declared))
 
 
 def write_domain(domain: Domain) -> dict[str, Any]:
@@ -154,6 +178,13 @@ def write_domain(domain: Domain) -> dict[str, Any]:
         written["tree"] = domain.hierarchy.tree()
     if domain.language is not None:
         written["language"] = domain.language
+    rules = domain.document
+    if rules.grammar is not None:
+        written["grammar"] = {rules.grammar.kind: rules.grammar.text}
+    if rules.root:
+        written["root"] = rules.root
+    if rules.namespaces:
+        written["namespaces"] = rules.prefixes
     return written
 
 

@@ -9,9 +9,9 @@
     </IESCHEMA>
 
 Ours beside the thesis's: `version`; on DOMAIN `name` (else the oid is the name), `ordered`, the types
-hierarchical (with NODE elements inside), text and time, `open`, and VALUE elements, taken to the letter, instead of
-`attr`; the operator `similar`; on E_TYPE `headline`. `event_type` is not written, since its domain is always the
-enumeration of the event types.
+hierarchical (with NODE elements inside), text, time, place and document (with `root`, NAMESPACE and GRAMMAR elements),
+`open`, and VALUE elements, taken to the letter, instead of `attr`; the operator `similar`; on E_TYPE `headline`.
+`event_type` is not written, since its domain is always the enumeration of the event types.
 
 The appendix has typing errors. Those that leave no doubt are put right when read, each with a note; all
 others are errors.
@@ -37,6 +37,8 @@ from tidings.schema.catalog import (
     NameTaken,
     UnknownName,
 )
+from tidings.schema.documents.grammar import Grammar
+from tidings.schema.documents.rules import DocumentRules
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.dtd import OPERATORS, TYPES
 from tidings.schema.hierarchy import NO_PARENT, Hierarchy
@@ -49,7 +51,13 @@ _FORM: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "ET": (("VALUE",), (), ()),
     "VALUE": ((), (), ()),
     "D": (("DOMAIN",), (), ()),
-    "DOMAIN": (("OPER", "VALUE", "NODE"), ("oid", "type"), ("attr", "name", "ordered", "open", "language")),
+    "DOMAIN": (
+        ("OPER", "VALUE", "NODE", "NAMESPACE", "GRAMMAR"),
+        ("oid", "type"),
+        ("attr", "name", "ordered", "open", "language", "root"),
+    ),
+    "NAMESPACE": ((), ("prefix", "uri"), ()),
+    "GRAMMAR": ((), ("type",), ()),
     "OPER": ((), ("type",), ()),
     "NODE": (("NODE",), ("name",), ()),
     "DOM": (("ATTR_DOM",), (), ()),
@@ -116,6 +124,8 @@ def _write_domain(parent: etree._Element, domain: Domain, oid: str) -> None:
             element.set(flag, "true")
     if domain.language is not None:
         element.set("language", domain.language)
+    if domain.document.root:
+        element.set("root", domain.document.root)
     listed = ", ".join(domain.values)
     as_elements = len(listed) > _LONGEST_ATTR or not all(map(_fits_a_list, domain.values))
     if domain.kind is Kind.ENUMERATED and not as_elements:
@@ -124,6 +134,10 @@ def _write_domain(parent: etree._Element, domain: Domain, oid: str) -> None:
         etree.SubElement(element, "OPER", type=_OPERATOR_NAMES[operator])
     if as_elements:
         _write_values(element, domain.values)
+    for prefix, namespace in domain.document.namespaces:
+        etree.SubElement(element, "NAMESPACE", prefix=prefix, uri=namespace)
+    if domain.document.grammar is not None:
+        etree.SubElement(element, "GRAMMAR", type=domain.document.grammar.kind).text = domain.document.grammar.text
     nodes: list[etree._Element] = []
     for name, above in zip(domain.hierarchy.names, domain.hierarchy.parents, strict=True):
         nodes.append(etree.SubElement(element if above == NO_PARENT else nodes[above], "NODE", name=name))
@@ -163,7 +177,7 @@ def _form_problems(root: etree._Element) -> Iterator[SchemaError]:
             seen.add(child.tag)
             if (child.tail or "").strip(_BLANKS):
                 yield SchemaForm(_place(child), f"stray text after it: {shown((child.tail or '').strip(_BLANKS))}")
-        if element.tag != "VALUE" and (text := (element.text or "").strip(_BLANKS)):
+        if element.tag not in ("VALUE", "GRAMMAR") and (text := (element.text or "").strip(_BLANKS)):
             yield SchemaForm(_place(element), f"stray text in it: {shown(text)}")
 
 
@@ -229,7 +243,8 @@ class _Reader:
                 values = [value for value in values if value]
         ordered, open = (flag in element.attrib and self._flag(element, flag) for flag in ("ordered", "open"))
         tree, language = hierarchy_of(element), element.get("language")
-        return Domain(name, kind, self._operators(element), tuple(values), ordered, tree, open, language)
+        rules = document_rules_of(element)
+        return Domain(name, kind, self._operators(element), tuple(values), ordered, tree, open, language, rules)
 
     def _operators(self, element: etree._Element) -> tuple[str, ...]:
         operators = []
@@ -334,6 +349,21 @@ class _Reader:
 
     def _refuse(self, element: etree._Element, problem: str) -> None:
         self.problems.append(SchemaForm(_place(element), problem))
+
+
+def document_rules_of(element: etree._Element) -> DocumentRules:
+    """The attribute `root` and the elements NAMESPACE and GRAMMAR."""
+    namespaces = tuple((_attribute(one, "prefix"), _attribute(one, "uri")) for one in element.findall("NAMESPACE"))
+    grammars = element.findall("GRAMMAR")
+    if len(grammars) > 1:
+        raise SchemaForm(_place(grammars[1]), "a domain has one grammar")
+    grammar = None
+    for one in grammars:
+        kind = _attribute(one, "type")
+        if kind not in ("dtd", "xsd"):
+            raise SchemaForm(_place(one), f"no type {kind!r}; valid types: dtd, xsd")
+        grammar = Grammar("dtd" if kind == "dtd" else "xsd", one.text or "")
+    return DocumentRules(grammar, element.get("root", ""), namespaces)
 
 
 def hierarchy_of(element: etree._Element) -> Hierarchy:

@@ -2,7 +2,7 @@
 
 Nothing waits for the end of a stream: whole lines are validated in a thread and appended while the next are read, and
 a publisher who sends faster than the journal takes is held up by TCP. Sifting columns, as files are read, was refused:
-turning the columns back into events costs more than they save (27 µs an event, one by one 21, by `Evident` 9).
+turning the columns back into events costs more than they save (27 µs an event, one by one 21, by `QuickValidation` 9).
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from tidings.service.actions.publish import give_id, too_large
 from tidings.service.api.shapes import WrongBody, decoded
 from tidings.service.batch_results import BatchResults, Sifted
 from tidings.service.door.repeated_keys import may_repeat
-from tidings.service.evident import Evident
 from tidings.service.gateway import Gateway
+from tidings.service.quick_validation import QuickValidation
 from tidings.store import PublishValid
 
 _BLOCK = 1 << 18  # bytes of lines that are appended together
 _PATIENCE = 0.05  # seconds to wait for more before what is there is appended
-_HINTED = 20  # refused events at once that are told what may have been meant: that takes longer than all the rest
+_HINTED = 20  # refused events at once that get a suggestion: finding it takes longer than all the rest
 _BOM = b"\xef\xbb\xbf"
 _decode_lines = msgspec.json.Decoder().decode_lines
 
@@ -42,7 +42,7 @@ def sift(
     """Validates parsed events; what is an error already stays so. `read` makes a raw event of another form,
     `id_of` gives ids to those of the lines that have none."""
     sifted = Sifted(lines)
-    evident = Evident(catalog, most_values).event
+    evident = QuickValidation(catalog, most_values).event
     for line, item in zip(lines, items, strict=True):
         if type(item) is not dict and (isinstance(item, RefusedEvent) or sifted.is_full):
             sifted.refuse(line, item)

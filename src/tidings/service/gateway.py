@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 from tidings.errors import StoreError
@@ -18,8 +17,8 @@ from tidings.schema import Catalog
 from tidings.service.actions.channels import Channels
 from tidings.service.door.admission import Admission
 from tidings.service.door.callers import Caller, Callers
-from tidings.service.evident import Evident
 from tidings.service.group_commit import Committing
+from tidings.service.quick_validation import QuickValidation
 from tidings.service.workers.status import OFF, ChildStatus
 from tidings.settings import Settings
 from tidings.store import (
@@ -54,14 +53,14 @@ class Gateway:
         self.store = store
         self.settings = settings
         self.callers = Callers(store)
-        self.pipeline: ChildStatus = OFF  # whoever supervises it replaces this
+        self.pipeline: ChildStatus = OFF  # the supervisor replaces this
         self.outbox: ChildStatus = OFF  # the same
         self.channels = Channels(self)
         self.guest = Caller("", _GUEST if settings.guests else frozenset())
         self.published: Counter[str] = Counter(accepted=0, duplicate=0, refused=0)  # events, by HTTP and XML
         self.failed_write: StoreError | None = None  # why the last write failed; None: it did not
         self._committing = Committing(store)
-        self._evident = Evident(store.known_catalog, settings.values_per_attribute)
+        self._evident = QuickValidation(store.known_catalog, settings.values_per_attribute)
         self._evident_under = store.known_catalog
         self._readers = ThreadPoolExecutor(_READERS, "tidings-reading")
         self.admission = Admission(self, settings)
@@ -69,8 +68,13 @@ class Gateway:
 
     async def append(self, drafts: Sequence[Draft]) -> list[Outcome]:
         """An outcome for each, once they are on the disk. Raises Overloaded or StoreError."""
-        with self._writing():
-            return await self._committing.append(drafts)
+        try:
+            outcomes = await self._committing.append(drafts)
+        except _FAILURES as problem:
+            self.failed_write = problem
+            raise
+        self.failed_write = None
+        return outcomes
 
     async def append_one(self, draft: Draft) -> Accepted | Duplicate:
         """Raises what the draft was refused for."""
@@ -79,23 +83,29 @@ class Gateway:
             raise outcome.error
         return outcome
 
+    def evident_draft(self, raw: object, size: int) -> PublishValid | None:
+        """Of a small event of the common form; None where `draft` must take a closer look."""
+        catalog = self.store.known_catalog
+        if size >= QUICK or _has_document(raw, catalog):
+            return None
+        if self._evident_under is not catalog:
+            self._evident, self._evident_under = QuickValidation(catalog, self.settings.values_per_attribute), catalog
+        event = self._evident.event(raw)
+        return None if event is None else PublishValid(event)
+
     async def draft(self, raw: object, size: int) -> PublishValid:
-        """Of a raw event of so many bytes, checked before it joins a group, so that nobody waits for a refused one.
+        """Of a raw event with `size` bytes, checked before it joins a group, so that nobody waits for a refused one.
 
         What was valid under an older catalog is valid under the newest, so the one that is known here may accept it;
         only the newest may refuse it. Raises RefusedEvent.
         """
         catalog = self.store.known_catalog
-        event = self._quickly(raw, catalog) if size < QUICK else await self.read(self._valid, raw, catalog)
+        is_quick = size < QUICK and not _has_document(raw, catalog)
+        event = self._valid(raw, catalog) if is_quick else await self.read(self._valid, raw, catalog)
         return PublishValid(event if event is not None else await self.read(self._by_newest, raw))
 
-    def _quickly(self, raw: object, catalog: Catalog) -> Event | None:
-        if self._evident_under is not catalog:
-            self._evident, self._evident_under = Evident(catalog, self.settings.values_per_attribute), catalog
-        return self._evident.event(raw) or self._valid(raw, catalog)
-
     def _by_newest(self, raw: object) -> Event:
-        """The time of acceptance is the journal's to give; here it only completes what is told of a refused event."""
+        """The journal sets the time of acceptance; here it only completes the description of a refused event."""
         catalog = self.store.catalog()
         valid = self._valid(raw, catalog)
         return valid or validate(raw, catalog, self.store.clock.now(), most_values=self.settings.values_per_attribute)
@@ -114,19 +124,13 @@ class Gateway:
     async def write(self, change: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
         """The same for what changes the store beside the journal, and may have to wait for other writers."""
         loop = asyncio.get_running_loop()
-        with self._writing():
-            return await loop.run_in_executor(self._writers, lambda: change(*args, **named))
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Notes for `/readyz` whether the store can be written."""
         try:
-            yield
+            done = await loop.run_in_executor(self._writers, lambda: change(*args, **named))
         except _FAILURES as problem:
             self.failed_write = problem
             raise
-        else:
-            self.failed_write = None
+        self.failed_write = None
+        return done
 
     async def close(self) -> None:
         """Returns when all that was accepted is answered."""
@@ -134,3 +138,11 @@ class Gateway:
         await self._committing.close()
         self._writers.shutdown()
         self._readers.shutdown()
+
+
+def _has_document(raw: object, catalog: Catalog) -> bool:
+    """Then it is checked beside the event loop: a grammar may make that slow."""
+    if not catalog.document_attributes:
+        return False
+    attributes = raw.get("attributes") if isinstance(raw, dict) else None
+    return isinstance(attributes, dict) and not catalog.document_attributes.isdisjoint(attributes)

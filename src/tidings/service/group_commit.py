@@ -15,11 +15,11 @@ from tidings.errors import Explained, ServiceError
 from tidings.store import Draft, Outcome, Store
 
 _MOST_DRAFTS = 5_000  # in one transaction, unless one submission has more
-_MOST_WAITING = 100_000  # drafts; beyond, whoever comes is sent away for a while
+_MOST_WAITING = 100_000  # drafts; beyond, new ones are refused for a while
 
 
 class Overloaded(Explained, ServiceError):
-    template = "too much is waiting for the journal; nothing of this was accepted: try again in a second"
+    template = "too many events wait for the journal; nothing was accepted: retry in a second"
 
 
 class Committing:
@@ -32,8 +32,8 @@ class Committing:
         self._size = 0
         self._running: asyncio.Task[None] | None = None
 
-    async def append(self, drafts: Sequence[Draft]) -> list[Outcome]:
-        """The outcomes, once they are committed. Raises Overloaded or StoreError."""
+    def append(self, drafts: Sequence[Draft]) -> asyncio.Future[list[Outcome]]:
+        """The outcomes, once they are committed, or a StoreError. Raises Overloaded."""
         if self._size > _MOST_WAITING:
             raise Overloaded
         loop = asyncio.get_running_loop()
@@ -42,7 +42,7 @@ class Committing:
         self._size += len(drafts)
         if self._running is None:
             self._running = loop.create_task(self._run())
-        return await answer
+        return answer
 
     async def close(self) -> None:
         """Returns when all that was submitted is answered."""
@@ -58,14 +58,14 @@ class Committing:
                 drafts = [draft for some, _ in group for draft in some]
                 try:
                     outcomes = await loop.run_in_executor(self._thread, self._store.append, drafts)
-                except Exception as problem:  # whatever it is, those who wait must hear of it
+                except Exception as problem:  # whatever it is, those who wait must get it
                     for _, answer in group:
                         if not answer.done():
                             answer.set_exception(problem)
                     continue
                 start = 0
                 for some, answer in group:
-                    if not answer.done():  # whoever asked may have gone; the journal has it all the same
+                    if not answer.done():  # the caller may have gone; the journal has it all the same
                         answer.set_result(outcomes[start : start + len(some)])
                     start += len(some)
         finally:

@@ -1,8 +1,7 @@
 """The web application: the routers, what every request passes on its way in and every answer on its way out.
 
-`make_app` is called by whoever serves it, with a gateway of the same event loop. The middleware finds out who calls,
-counts, limits and, when something goes wrong that nobody foresaw, notes it and answers without telling how it looks
-inside.
+`make_app` is called by the server, with a gateway of the same event loop. The middleware authenticates, counts, limits,
+logs unexpected errors and answers them without revealing internals.
 """
 
 from __future__ import annotations
@@ -39,6 +38,7 @@ from tidings.service.api import (
     stream_routes,
     subscription_file_routes,
     subscription_routes,
+    xml_document_routes,
 )
 from tidings.service.api.documents import openapi
 from tidings.service.api.requests import V1
@@ -53,6 +53,7 @@ from tidings.service.metrics import Metrics
 log = logging.getLogger("tidings.service")
 _ROUTES = (
     event_routes,  # first, since it is asked for most
+    xml_document_routes,
     notification_routes,
     stream_routes,
     inquiry_routes,
@@ -127,14 +128,14 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 def _refusing(scope: Scope, error: TidingsError | HTTPException) -> Response:
     """A page for a browser that asked for one, else problem details."""
-    page = pages.trouble_page(scope, error)
+    page = pages.error_page(scope, error)
     if page is not None:
         return page
     return problems.http_answer(error) if isinstance(error, HTTPException) else problems.answer(error)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    """The web framework raises it once more after this; the middleware is told that it is done with."""
+    """The web framework raises it once more after this; `TOLD` tells the middleware that it is done with."""
     log.error("%s %s failed", request.method, logged_path(request.scope), exc_info=error)
     request.scope[TOLD] = True
     return _refusing(request.scope, problems.Failed())
@@ -153,7 +154,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _not_taken(request: Request, error: Exception) -> Response:
-    """Nothing at this address, or nothing that takes the method: all that do are told."""
+    """Nothing at this address, or nothing that takes the method: lists those that it takes."""
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
         path = f"{V1}{request.url.path}"

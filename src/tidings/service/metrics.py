@@ -25,7 +25,7 @@ Row = tuple[tuple[str, ...], float]
 
 
 class Metrics:
-    """Counted by the middleware and by whoever publishes; in one event loop, so nothing is locked."""
+    """Counted by the middleware and by the publish actions; in one event loop, so nothing is locked."""
 
     def __init__(self, events: Counter[str]) -> None:
         self.requests: Counter[tuple[str, str, int]] = Counter()
@@ -96,6 +96,9 @@ def store_families(figures: Figures) -> Iterator[Metric]:
     yield gauge("lag", "Positions that the pipeline has yet to commit.", figures.lag)
     yield gauge("composites_lag", "Positions that the composites' query has yet to commit.", figures.composites_lag)
     yield counter("late_events_total", "Events that came too late to take part in composites.", figures.late)
+    yield counter(
+        "dropped_instances_total", "Instances of composites dropped because too many waited.", figures.crowded
+    )
     yield counter("notifications_total", "Notifications stored.", figures.notifications)
     yield gauge("stored_events", "Events in the store.", figures.events)
     yield gauge("stored_event_bytes", "Size of the events in the store.", figures.event_bytes)

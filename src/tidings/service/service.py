@@ -205,13 +205,13 @@ def _configuration(app: FastAPI, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
         app, http=patient_protocol(settings), ws="none", log_config=None, log_level="warning", access_log=False,
         server_header=False,
-        proxy_headers=False,  # whoever sits on this machine could name any address as its own
+        proxy_headers=False,  # any process on this machine could name any address as its own
         backlog=_BACKLOG, timeout_keep_alive=_KEEP_ALIVE, timeout_graceful_shutdown=_PATIENCE,
     )  # fmt: skip
 
 
 def _stopped_by_signal(supervisors: Sequence[Supervisor]) -> asyncio.Event:
-    """Set at the first signal; at the second the process ends where it stands, and its children with it."""
+    """Set at the first signal; at the second the process ends at once, and its children with it."""
     loop, stopped = asyncio.get_running_loop(), asyncio.Event()
 
     def signalled(number: signal.Signals) -> None:
@@ -237,7 +237,7 @@ def _note(name: str, status: ChildStatus) -> None:
 
 
 def _teller(name: str, say: Callable[[str], None]) -> Callable[[ChildStatus], None]:
-    """Of a companion no page tells how it is: whoever started the service is told."""
+    """No page shows the status of a companion, so it is reported to the terminal that started the service."""
 
     def tell(status: ChildStatus) -> None:
         _note(name, status)

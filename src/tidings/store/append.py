@@ -32,6 +32,12 @@ from tidings.store.journal.entries import (
 from tidings.store.journal.fitness import is_id
 from tidings.store.journal.projections import Projections, event_key
 
+# Made once: SQLAlchemy takes longer to make these statements than SQLite takes to run them.
+_about = tables.about.c
+_STATE = select(_about.tail, _about.accepted, _about.watermark, tables.catalog.c.version).where(
+    _about.one == tables.catalog.c.one
+)
+
 
 def append(
     connection: Connection,
@@ -42,9 +48,7 @@ def append(
 ) -> list[Outcome]:
     """Inside a transaction that writes `parts_of` these drafts. `catalog` gives the newest one, which has this version.
     Raises ClockJumped."""
-    about = tables.about.c
-    query = select(about.tail, about.accepted, about.watermark, tables.catalog.c.version)
-    row: Any = connection.execute(query.where(about.one == tables.catalog.c.one)).one()
+    row: Any = connection.execute(_STATE).one()
     reading = clock.read(connection)  # under the lock, lest a later group gets an earlier time
     reading.check()
     accepted = Instant(max(reading.now, row.accepted))
@@ -63,7 +67,7 @@ def append(
 def parts_of(drafts: Iterable[Draft]) -> tuple[Part, ...]:
     """What of the database they change: a subscription and its channel change together."""
     for draft in drafts:
-        if isinstance(draft, Subscribe | Edit) and draft.channel is not (KEEP if isinstance(draft, Edit) else None):
+        if isinstance(draft, (Subscribe, Edit)) and draft.channel is not (KEEP if isinstance(draft, Edit) else None):
             return "journal", "outbox"
     return ("journal",)
 

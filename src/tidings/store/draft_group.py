@@ -11,7 +11,7 @@ from functools import reduce
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection, bindparam, update
 
 from tidings.errors import TidingsError
 from tidings.events import Event, validate, write_event
@@ -58,6 +58,13 @@ from tidings.store.journal.projections import Projections, event_key
 
 _log = logging.getLogger(__name__)
 _encode = msgspec.json.Encoder().encode
+_ADVANCE = update(tables.about).values(
+    tail=bindparam("last"),
+    accepted=bindparam("at"),
+    watermark=bindparam("mark"),
+    events=tables.about.c.events + bindparam("more_events"),
+    event_bytes=tables.about.c.event_bytes + bindparam("more_bytes"),
+)
 
 
 class DraftGroup:
@@ -129,14 +136,8 @@ class DraftGroup:
             return
         dialect.insert(connection, tables.journal, self._rows)
         self._state.write(connection, dialect)
-        statement = update(tables.about).values(
-            tail=self._tail,
-            accepted=self._now,
-            watermark=self._watermark,
-            events=tables.about.c.events + self._events,
-            event_bytes=tables.about.c.event_bytes + self._event_bytes,
-        )
-        connection.execute(statement)
+        counts = {"more_events": self._events, "more_bytes": self._event_bytes}
+        connection.execute(_ADVANCE, {"last": self._tail, "at": self._now, "mark": self._watermark, **counts})
 
     def _not_too_far_ahead(self, event: Event) -> Event:
         if event.time is not None and event.time > self._accepted + FARTHEST_AHEAD:

@@ -26,7 +26,7 @@ class SubscriptionPaused(Explained, StoreError):
 
 class SubscriptionActive(Explained, StoreError):
     id: str
-    template = "subscription {id!v} is active already, so there is nothing to resume"
+    template = "subscription {id!v} is already active; nothing to resume"
 
 
 class ExpiryPassed(Explained, StoreError):

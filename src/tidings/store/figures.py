@@ -33,6 +33,7 @@ class Figures:
     dropped: int  # matches, for the quotas of accounts
     composites_lag: int  # what the composites' query has yet to commit
     late: int  # events that came too late for composites
+    crowded: int  # instances of composites for which there was no room
 
     @property
     def lag(self) -> int:
@@ -58,6 +59,7 @@ def figures(connection: Connection) -> Figures:
         dropped=all_dropped(connection),
         composites_lag=0 if composites is None else row.tail - composites.committed,
         late=row.late,
+        crowded=row.crowded,
     )
 
 

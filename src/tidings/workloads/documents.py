@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from tidings.documents.path.tree import Attribute, Comparison, Element, Name, Path, Step
+from tidings.paths.tree import Attribute, Comparison, Element, Name, Path, Step
 from tidings.workloads.grammars import NEWS, XMARK, Grammar
 
 _WORDS = ("bank", "rate", "storm", "court", "minister", "team", "goal", "season", "film", "trade", "oil", "flood")

@@ -7,8 +7,8 @@ from lxml import etree
 from tests.documents.index.test_path_index import matched
 from tests.feeds.real_files import real_file
 from tidings.documents.index.path_index import PathIndex
-from tidings.documents.path.errors import PathSyntax, UnknownPrefix, UnsupportedPath
-from tidings.documents.path.parser import parse_path
+from tidings.paths.errors import PathSyntax, UnknownPrefix, UnsupportedPath
+from tidings.paths.parser import parse_path
 
 SUITE = "suite-jaxen-xpath/xml/"
 

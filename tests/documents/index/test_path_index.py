@@ -8,14 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from tests.documents.path.strategies import paths
 from tests.documents.strategies import documents
 from tests.documents.test_batch import PARSER
+from tests.paths.strategies import paths
 from tidings.documents.batch import read_documents
 from tidings.documents.errors import PathNumberTaken, UnknownPathNumber
+from tidings.documents.index.automaton import AutomatonLimits
 from tidings.documents.index.path_index import PathIndex
-from tidings.documents.path.parser import parse_path
-from tidings.documents.path.printer import path_text
+from tidings.paths.parser import parse_path
+from tidings.paths.printer import path_text
 
 
 def naive(numbered, document):
@@ -27,6 +28,12 @@ def naive(numbered, document):
     }
 
 
+SIMULATED = {}
+AUTOMATON = {"small": 1}
+RESTARTED = {"small": 1, "limits": AutomatonLimits(states=8, new_states=5)}  # and some documents simulated
+kinds = st.sampled_from((SIMULATED, AUTOMATON, RESTARTED))
+
+
 def matched(index, given_documents):
     offsets, numbers = index.match(read_documents(given_documents))
     rows = [numbers[start:stop].tolist() for start, stop in pairwise(offsets)]
@@ -34,32 +41,38 @@ def matched(index, given_documents):
     return [set(row) for row in rows]
 
 
-def filled(texts):
-    index = PathIndex()
+def filled(texts, **options):
+    index = PathIndex(**options)
     for number, text in enumerate(texts):
         index.add(number, parse_path(text, {"n": "urn:n"}))
     return index
 
 
-@settings(max_examples=120)
+@settings(max_examples=100)
 @given(
-    given_paths=st.lists(paths, min_size=1, max_size=12), given_documents=st.lists(documents, min_size=1, max_size=3)
+    given_paths=st.lists(paths, min_size=1, max_size=12),
+    given_documents=st.lists(documents, min_size=1, max_size=3),
+    kind=kinds,
 )
-def test_random_paths_hold_where_libxml2_says_so(given_paths, given_documents):
-    index = PathIndex()
+def test_random_paths_hold_where_libxml2_says_so(given_paths, given_documents, kind):
+    """The same documents once more: by then the automaton knows them, and has put paths into groups."""
+    index = PathIndex(**kind)
     for number, path in enumerate(given_paths):
         index.add(number, path)
     numbered = dict(enumerate(given_paths))
-    assert matched(index, given_documents) == [naive(numbered, document) for document in given_documents]
+    expected = [naive(numbered, document) for document in given_documents]
+    assert matched(index, given_documents) == expected
+    assert matched(index, given_documents * 3) == expected * 3
 
 
 @settings(max_examples=40)
 @given(
     changes=st.lists(st.lists(st.tuples(st.integers(0, 9), paths), max_size=5), min_size=2, max_size=5),
     document=documents,
+    kind=kinds,
 )
-def test_additions_and_withdrawals(changes, document):
-    index, numbered = PathIndex(), {}
+def test_additions_and_withdrawals(changes, document, kind):
+    index, numbered = PathIndex(**kind), {}
     for group in changes:
         for number, path in group:
             if number in numbered:
@@ -72,6 +85,7 @@ def test_additions_and_withdrawals(changes, document):
         assert len(index) == len(numbered)
 
 
+@pytest.mark.parametrize("kind", [SIMULATED, AUTOMATON], ids=["simulated", "automaton"])
 @pytest.mark.parametrize(
     ("path", "held"),
     [
@@ -88,16 +102,32 @@ def test_additions_and_withdrawals(changes, document):
         ("//b[c < 'x']", False),
         ("//text()[. = '2']", True),
         ("//b[a/c or not(a)]", True),
+        ("//c[. <= 1]", True),
+        ("//c[. < 1]", False),
+        ("//c[. >= 2]", True),
+        ("//c[. > 2]", False),
+        ("//b[@k = 'v']", True),
+        ("//b[c = 'x' or @k = '']", False),
+        ("//d[. < -2]", True),
+        ("//d[. > -2]", False),
+        ("//b[.//d and not(.//c)]", False),
     ],
 )
-def test_meaning(path, held):
-    document = b"<a><b k='v'><c>1</c><c>2</c></b></a>"
-    assert matched(filled([path]), [document]) == [{0} if held else set()]
+def test_meaning(path, held, kind):
+    document = b"<a><b k='v'><c>1</c><c>2</c></b><d>-3</d></a>"
+    assert matched(filled([path], **kind), [document]) == [{0} if held else set()]
     assert naive({0: parse_path(path)}, document) == ({0} if held else set())
 
 
 def test_a_namespace_that_no_path_speaks_of_is_not_none():
     assert matched(filled(["/a/b", "/*", "//n:b"]), [b"<a xmlns='urn:d'><b/></a>"]) == [{1}]
+
+
+def test_what_waits_on_the_way_down_tells_states_apart():
+    index = filled(["//a//b", "//d//e"], **AUTOMATON)
+    assert matched(index, [b"<r><c/><a><c><b/></c></a></r>"]) == [{0}]
+    assert matched(index, [b"<r><a><d><b/></d></a></r>"]) == [{0}]
+    assert matched(index, [b"<r><c><b/></c><d><c><e/></c></d></r>"]) == [{1}]
 
 
 def test_the_first_node_is_the_first_in_the_document():

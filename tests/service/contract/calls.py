@@ -226,6 +226,25 @@ def _grow_schema(ann: Recording) -> None:
     ann.call(use, "year", "An optional attribute", 201, {"name": "year", "mandatory": False}, name="kite")
 
 
+def _publish_document(ann: Recording) -> None:
+    article = {"name": "article", "kind": "document", "root": "article"}
+    urgency = {"name": "urgency", "mandatory": False}
+    for path, body in (
+        ("domains", article),
+        ("domains", {"name": "urgency", "kind": "numeric"}),
+        ("attributes", {"name": "article", "domain": "article"}),
+        ("attributes", {"name": "urgency", "domain": "urgency"}),
+        ("event-types", {"name": "news", "attributes": [{"name": "article"}, urgency]}),
+    ):
+        made = ann.client.post(f"/v1/schema/{path}", json=body)
+        assert made.status_code == 201, made.text
+    document = "<article><title>Storm over the coast</title></article>"
+    ann.call(
+        "POST /v1/documents/{event_type}", "article", "An article", 202, document, takes="application/xml",
+        event_type="news", id="a1", urgency="2",
+    )  # fmt: skip
+
+
 def _watch(ann: Recording) -> None:
     ann.service.commit(ann.service.store.committed() + 1, ann.service.store.tail(), [])
     short = "The beginning"
@@ -273,6 +292,7 @@ def _leave(ann: Recording, id: str) -> None:
     credentials = {"username": "ann", "password": passwords["new"]}
     token = ann.client.post("/v1/tokens", json=credentials).json()["token"]
     ann.client.headers["Authorization"] = f"Bearer {token}"
+    _publish_document(ann)
     password = {"password": passwords["new"]}
     ann.call("POST /v1/accounts/me/delete", "delete", "Delete it, with all its subscriptions", 200, password)
 

@@ -63,15 +63,17 @@ def test_typescript(address: str, tmp_path: Path) -> None:
     (tmp_path / "node_modules").symlink_to(npm_packages() / "node_modules")
     program = shown("watch.ts")
     (tmp_path / "watch.ts").write_text(program)
-    (tmp_path / "wrong.ts").write_text(program.replace("{ filter }", "{ filter: 5 }"))
+    (tmp_path / "typed.ts").write_text(program.replace("{ filter }", "{ filter: 5 }"))
+    (tmp_path / "spelt.ts").write_text(program.replace("{ filter }", "{ filtre: filter }"))
     written = ("--default-non-nullable=false", "--output", "tidings.ts")
     made = run_program("openapi-typescript", f"{address}/openapi.json", *written, cwd=tmp_path)
     assert made.returncode == 0, made.stdout + made.stderr
     options = ("--target", "es2022", "--module", "nodenext", "--outDir", "built", *_STRICT)
-    compiled = run_program("tsc", *options, "watch.ts", "wrong.ts", cwd=tmp_path)
+    compiled = run_program("tsc", *options, "watch.ts", "spelt.ts", "typed.ts", cwd=tmp_path)
     errors = [line for line in compiled.stdout.splitlines() if "error TS" in line]
-    assert [line.partition("(")[0] for line in errors] == ["wrong.ts"], errors
-    assert "'number' is not assignable" in errors[0]  # the types are real ones
+    assert [line.partition("(")[0] for line in errors] == ["spelt.ts", "typed.ts"], errors
+    assert "'filtre' does not exist" in errors[0], errors
+    assert "'number' is not assignable" in errors[1], errors
     printed = run(["node", "built/watch.js"], tmp_path, TIDINGS=address)
     assert printed.startswith("true {"), printed
     assert "title: 'Red Mini'" in printed

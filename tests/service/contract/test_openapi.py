@@ -7,9 +7,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from tests.service.api.test_asyncapi import references, resolved
 from tests.service.contract.examples_file import RECORDED, recorded, written
 from tests.service.contract.recording import Recording
-from tests.service.test_asyncapi import references, resolved
 from tests.services.sqlite import new_store
 from tidings.service import Gateway
 from tidings.service.api.documents.examples import recorded_examples

@@ -11,8 +11,8 @@ from tidings.composite.stored import dump_entry, dump_key
 from tidings.language.composites import parse
 from tidings.schema import Instant
 from tidings.service.pages.forms.composite_builder import Builder
+from tidings.service.pages.forms.csrf import PROOF_HEADER
 from tidings.service.pages.forms.form import Form
-from tidings.service.pages.forms.form_proof import PROOF_HEADER
 from tidings.service.pages.parts.timeline import detection_picture, picture
 from tidings.store.journal.entries import Constituent
 from tidings.store.notifications.detections import CompositeBatch, Detected

@@ -47,6 +47,18 @@ def test_a_guest_is_led_to_the_log_in(visitor: Visitor) -> None:
     assert visitor.page.url.path == "/pages/login"
 
 
+def test_a_domain_of_documents(service: Service, ann: Visitor) -> None:
+    ann.get(f"{GROW}/domain")
+    given = {"name": "article", "kind": "document", "root": "n:news", "namespaces": "n = urn:n\n"}
+    ann.submit(f"{GROW}/domain", **given, grammar="<!ELEMENT news (title*>")
+    assert "the grammar (DTD) cannot be used" in ann.text.replace("The grammar", "the grammar")
+    ann.submit(f"{GROW}/domain", **given, grammar="<!ELEMENT n:news EMPTY>")
+    assert "Added: domain article" in ann.text
+    made = service.store.catalog().domain("article")
+    assert made is not None
+    assert (made.document.root, made.document.prefixes) == ("n:news", {"n": "urn:n"})
+
+
 def test_each_way_to_grow(service: Service, ann: Visitor) -> None:
     ann.get(f"{GROW}/domain")
     ann.submit(f"{GROW}/domain", name="wood", kind="enumerated", values="oak\nash\nelm", ordered="1")

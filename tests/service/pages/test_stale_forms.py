@@ -11,7 +11,7 @@ from tests.service.conftest import PASSWORD, SETTINGS, Service, on_sqlite
 from tests.service.pages.visitor import Visitor
 from tidings.service.api.requests import SESSION
 from tidings.service.door.callers import Caller, digest_of
-from tidings.service.pages.forms.form_proof import proof_of
+from tidings.service.pages.forms.csrf import proof_of
 from tidings.settings import Settings
 
 pytestmark = on_sqlite

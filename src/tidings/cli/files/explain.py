@@ -20,7 +20,7 @@ from tidings.matching.explain import explain as explain_match
 from tidings.schema.catalog import Catalog
 
 _NEVER = "the event is not valid, so it would never be matched"
-_OTHER = Event("", ())  # stands for an event that was not asked for
+_OTHER = Event("", ())  # in place of an event that was not asked for
 
 
 def explain(
@@ -129,7 +129,7 @@ def _filter(text: str, id: str, catalog: Catalog, dialect: str) -> Filter:
     path = existing_file(text)
     if path is None:
         if text.endswith(".jsonl") and " " not in text:
-            raise typer.BadParameter(f"there is no file {text!r}.", param_hint="'FILTER'")
+            raise typer.BadParameter(f"no file {text!r}.", param_hint="'FILTER'")
         return Filter.parse(core_text(dialect, text), catalog)
     with path.open("rb") as file:
         subscriptions = {one.id: one.filter for one in read_subscriptions(file, catalog)}

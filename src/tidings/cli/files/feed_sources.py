@@ -100,7 +100,7 @@ def fetched(source: str, encoding: str = "") -> tuple[Content, Origin, str]:
     finally:
         looked.close()
     if not contents:  # a site that answers "not modified" to a first question
-        raise SourceUnreachable(source, "there is nothing to read")
+        raise SourceUnreachable(source, "nothing to read")
     file = Path(urlsplit(source).path if is_url else source)
     name = (Path(file.stem).stem if file.suffix[1:].lower() in ENDINGS else file.stem) or "event"
     return contents[0], origin, name

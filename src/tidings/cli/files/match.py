@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from json import dumps
 from pathlib import Path
@@ -26,6 +26,8 @@ from tidings.composite.file_detections import FileDetections
 from tidings.composite.trace import MOST_WAITING
 from tidings.errors import LanguageError, shown, suggestion
 from tidings.events import Refused, read_events
+from tidings.events.document_files import read_document_files
+from tidings.events.files import Reading
 from tidings.language.composites.bound import BoundComposite
 from tidings.language.dialects import counted_errors
 from tidings.language.subscription_file import CompositeText, read_texts
@@ -60,7 +62,12 @@ def match(
     ],
     events: Annotated[
         Path,
-        typer.Argument(metavar="EVENTS", help="JSON Lines, CSV or Parquet, by its ending.", **ExistingFile),
+        typer.Argument(
+            metavar="EVENTS",
+            help="JSON Lines, CSV, Parquet or XML, by its ending; or a folder of XML documents.",
+            exists=True,
+            readable=True,
+        ),
     ],
     schema: SchemaFile,
     algorithm: Annotated[str, typer.Option(callback=_algorithm, help=f"One of: {', '.join(ALGORITHMS)}.")] = DEFAULT,
@@ -73,6 +80,10 @@ def match(
         ),
     ] = None,
     form: Annotated[Form | None, typer.Option(help="The events' format, if the file name does not show it.")] = None,
+    event_type: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="EVENTS are XML documents, one event of this type each."),
+    ] = None,
     until: Annotated[
         Instant | None,
         typer.Option(
@@ -98,7 +109,12 @@ def match(
     detected, by time. The summary goes to standard error. Wrong subscriptions are all listed and nothing is
     matched (exit code 1). Refused events never stop the others.
 
+    With --event-type, or given a folder, each XML file is one event: the document is its attribute, and its path is
+    its id.
+
     Example: tidings match subscriptions.jsonl events.jsonl --schema schema.json --rejects refused.jsonl
+
+    Example: tidings match subscriptions.jsonl articles/ --schema schema.json --event-type news
     """
     _refuse_overwriting({"--output": output, "--rejects": rejects}, (subscriptions, events, schema))
     if engine == "spark" and algorithm != DEFAULT:
@@ -111,12 +127,17 @@ def match(
             catalog = counted_over
             standing, composites = _subscriptions(subscriptions, catalog, composites=engine == "local", quiet=True)
         found = FileDetections(composites, catalog) if composites else None
+        if documents := event_type is not None or events.is_dir():
+            readings = read_document_files(events, catalog, event_type)
         if engine == "spark":
+            if documents:
+                raise typer.BadParameter("Spark matches files of events, not documents.", param_hint="'--engine'")
             from tidings.pipeline.batch.file_match import match_on_spark
 
             answers = match_on_spark(standing, events, catalog, form, master, shared)
         else:
-            answers = _match_here(algorithm, standing, events, catalog, form, found)
+            readings = readings if documents else read_events(events, catalog, form)
+            answers = _match_here(algorithm, standing, readings, catalog, found)
         summary = _Summary(subscriptions=len(standing) + len(composites))
         with ExitStack() as stack:
             errors = stack.enter_context(counted_errors())
@@ -137,14 +158,13 @@ def match(
 def _match_here(
     algorithm: str,
     subscriptions: SubscriptionBatch,
-    events: Path,
+    readings: Iterable[Reading],
     catalog: Catalog,
-    form: str | None,
     composites: FileDetections | None,
 ) -> Iterator[MatchOutput]:
     matcher = make_matcher(algorithm, catalog)
     matcher.add_batch(subscriptions.ids, subscriptions.filters)
-    for reading in read_events(events, catalog, form):
+    for reading in readings:
         found = matcher.match(reading.batch)
         lines = match_lines(reading.batch.ids, found, matcher)
         if composites is not None:
@@ -163,7 +183,7 @@ def _tell_errors(errors: dict[str, list[str]]) -> None:
 def _detect(composites: FileDetections, until: Instant | None, output: BinaryIO) -> int:
     """Writes what the composites detected; gives how many detections there were."""
     found = composites.detections(until)
-    for id, detection in found:
+    for id, detection, _ in found:
         events = [event.id for event in detection.events]
         line = {"subscription": id, "events": events, "time": str(Instant(detection.time))}
         output.write(dumps(line, ensure_ascii=False).encode() + b"\n")

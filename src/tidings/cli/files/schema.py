@@ -16,9 +16,10 @@ from tidings.cli.terminal import counted, messages, output, plain, plain_errors,
 from tidings.errors import SchemaError, shown
 from tidings.schema import json_form
 from tidings.schema.catalog import Catalog
+from tidings.schema.documents.compiling import check_compiles
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.files import FORMS, dump
-from tidings.schema.growth import Change, changes_to_make
+from tidings.schema.growth import Change, CreateDomain, changes_to_make
 from tidings.schema.growth import grow as grown
 from tidings.schema.json_form import SchemaForm
 
@@ -39,6 +40,9 @@ def check(schema: SchemaArgument) -> None:
     """
     with plain_errors():
         catalog = load_catalog(schema)
+        for domain in catalog.domains:
+            if domain.document.grammar is not None:
+                check_compiles(domain.document.grammar)
     messages.print(f"{schema.name} is a valid schema: {_size(catalog)}", markup=False)
 
 
@@ -133,7 +137,7 @@ def grow(
         return
     path = existing_file(schema)
     if path is None:
-        raise typer.BadParameter(f"there is no file {schema!r}.", param_hint="'SCHEMA'")
+        raise typer.BadParameter(f"no file {schema!r}.", param_hint="'SCHEMA'")
     if not changes:
         raise typer.BadParameter("say which changes, or at which server by --server URL.", param_hint="'CHANGES'")
     with plain_errors():
@@ -141,7 +145,10 @@ def grow(
         before = catalog.version
         for number, raw in enumerate(_changes(changes), 1):
             try:
-                catalog = grown(catalog, json_form.read_change(raw, f"change {number}"))
+                change = json_form.read_change(raw, f"change {number}")
+                catalog = grown(catalog, change)
+                if isinstance(change, CreateDomain) and (grammar := change.domain.document.grammar) is not None:
+                    check_compiles(grammar)
             except SchemaError as problem:
                 said = str(problem).removeprefix(f"change {number}: ")
                 raise SchemaForm(f"change {number} refused, nothing was changed", said) from None

@@ -1,4 +1,4 @@
-"""The options of `tidings subscribe` that say how you are told, as the channel of the API."""
+"""The options of `tidings subscribe` that say how you are notified, as the channel of the API."""
 
 from __future__ import annotations
 

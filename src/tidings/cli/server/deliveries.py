@@ -1,4 +1,4 @@
-"""`tidings deliveries` and `replay-deliveries`: what was sent to you by a server, and sending it once more."""
+"""`tidings deliveries` and `replay-deliveries`: what a server sent to you, and sending it again."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def publish(
         return
     path = None if events == "-" else Path(events)
     if path is not None and not path.is_file():
-        raise typer.BadParameter(f"there is no file {events!r}.", param_hint="'EVENTS'")
+        raise typer.BadParameter(f"no file {events!r}.", param_hint="'EVENTS'")
     with connected(server, token, _RETRIES) as client, progress() as bar, _opened(path) as file:
         done = _many(client, file, path.stat().st_size if path else None, bar)
     _report(done, as_json)
@@ -70,7 +70,7 @@ def _one(text: str, server: str, token: str, as_json: bool) -> None:
 
 
 def _many(client: Client, file: BinaryIO, size: int | None, bar: Progress) -> PublishedMany:
-    """What was accepted before something went wrong is told."""
+    """Reports what was accepted before something went wrong."""
     from tidings.client.lines import has_id
 
     task = bar.add_task("publishing", total=size)

@@ -42,7 +42,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
 
 @contextmanager
 def connected(server: str, token: str, retries: int = 2) -> Iterator[Client]:
-    """A client; what goes wrong is told plainly, and ends with 3 where the server could not be reached.
+    """A client; problems are printed plainly, with exit code 3 if the server cannot be reached.
 
     Few retries: who mistyped the address wants to know it at once.
     """

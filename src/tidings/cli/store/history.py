@@ -40,7 +40,7 @@ def moment(text: str, option: str, now: Instant) -> Instant:
 
 
 def positions(store: Store, since: Instant | None, until: Instant | None) -> tuple[int, int]:
-    """The journal's positions (after, upto] of a period. What is no longer there is told."""
+    """The journal's positions (after, upto] of a period. Reports what is no longer there."""
     after = 0 if since is None else store.position_at(since) - 1
     upto = store.tail() if until is None else store.position_at(until) - 1
     complete_from = store.complete_from()

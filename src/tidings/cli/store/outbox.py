@@ -104,7 +104,7 @@ async def _run(settings: Settings, store: Store, holder: str, stopped: threading
 
 
 def _say(sending: Outbox) -> None:
-    """`lag` is what is under way: whoever has nothing under way has nothing to do. `busiest` is where."""
+    """`lag` counts the deliveries in progress; with none, nothing is left to do. `busiest` is where they go."""
     look = {"leading": sending.is_leading, "lag": sending.under_way, "busiest": sending.busiest(_BUSIEST)}
     sys.stdout.write(json.dumps(look) + "\n")
     sys.stdout.flush()

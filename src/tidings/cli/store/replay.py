@@ -77,7 +77,7 @@ def _tell(summary: dict[str, int], check: bool, as_json: bool) -> None:
         messages.print(msgspec.json.encode(summary).decode(), markup=False)
         return
     if not summary["to"]:
-        messages.print("the pipeline has committed nothing yet, so there is nothing to replay")
+        messages.print("the pipeline has committed nothing yet; nothing to replay")
         return
     told = f"{counted(summary['notifications'], 'notification')} of positions {summary['from']:,} to {summary['to']:,}"
     if not check:

@@ -26,7 +26,7 @@ StoreUrl = Annotated[str, typer.Option("--store", metavar="URL", help="Instead o
 
 @contextmanager
 def opened_store(data: Path | None, url: str, make: bool = False) -> Iterator[Store]:
-    """The store that the options name; errors are told plainly. `make`: also where there is none yet."""
+    """The store that the options name; errors are printed plainly. `make`: creates it if missing."""
     from tidings.store import Store, StoreUnreachable
 
     if (data is None) == (not url):

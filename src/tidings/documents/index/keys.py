@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from tidings.documents.index.vocabulary import Vocabulary
 from tidings.documents.names import SEED, Names, intern, no_names
-from tidings.documents.path.implication import conjuncts
-from tidings.documents.path.numbers import number_of
-from tidings.documents.path.tree import Attribute, Comparison, Element, Test
+from tidings.paths.implication import conjuncts
+from tidings.paths.numbers import number_of
+from tidings.paths.tree import Attribute, Comparison, Element, Test
 
 ALWAYS, EQUALS, FROM, TO = range(4)  # FROM: at least the number; TO: at most
 SELF = -1  # in place of a label: the node itself, else a child or an attribute with that label

@@ -15,7 +15,7 @@ from tidings.documents.index.matcher import SMALL, Reading, SegmentMatcher
 from tidings.documents.index.program import Program
 from tidings.documents.index.segment import Record, Segment, recorded
 from tidings.documents.index.vocabulary import Vocabulary
-from tidings.documents.path.tree import Path
+from tidings.paths.tree import Path
 
 _OPERATIONS = 64  # of a path: each may be remembered at each node of a document
 _LARGEST_MEMORY = 1 << 22

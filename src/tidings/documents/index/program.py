@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tidings.documents.index.vocabulary import Vocabulary
-from tidings.documents.path.numbers import number_of
-from tidings.documents.path.tree import And, Comparison, Exists, Not, Or, Step, StringTest, Test
+from tidings.paths.numbers import number_of
+from tidings.paths.tree import And, Comparison, Exists, Not, Or, Step, StringTest, Test
 
 ACCEPT, AND, OR, NOT, CHILD, DESCENDANT, FIRST, TEXT_EQUAL, TEXT_UNEQUAL, CONTAINS, STARTS = range(11)
 EQUAL, UNEQUAL, LESS, AT_MOST, MORE, AT_LEAST = range(11, 17)

@@ -14,7 +14,7 @@ from tidings.documents.index.keys import Key, key_of, key_table
 from tidings.documents.index.program import Program
 from tidings.documents.index.trie import Integers, Numbers, Trie, build_trie
 from tidings.documents.index.vocabulary import Vocabulary
-from tidings.documents.path.tree import Path
+from tidings.paths.tree import Path
 
 
 class Record(NamedTuple):

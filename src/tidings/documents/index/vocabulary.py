@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tidings.documents.names import ATTRIBUTE, ELEMENT, NAMESPACE, SEED, TEXT, Names, intern, no_names, renumbered
-from tidings.documents.path.tree import Attribute, Element, Name, NodeTest, Text
+from tidings.paths.tree import Attribute, Element, Name, NodeTest, Text
 
 # These have no names that a document can have.
 TEXT_LABEL, OTHER_ELEMENT, OTHER_ATTRIBUTE, ANY_ELEMENT, ANY_ATTRIBUTE = range(5)

@@ -44,6 +44,10 @@ _MOST_TIMES = 3  # columns that are suggested as the event's time
 _ENOUGH_FOR_AN_ID = 20  # records; in fewer, most columns are unique
 
 
+# By which remarks are known that a form says otherwise.
+PROMISE = "would be refused and"
+TIMES = "has times; add time"
+
 _WHY = {
     Kind.NUMERIC: "every value is a number",
     Kind.TIME: "every value is a time",
@@ -120,7 +124,7 @@ def _when(mapping: Mapping) -> Iterator[str]:
     for one in found[:_MOST_TIMES] if mapping.time is None else ():
         path, form = one.reading.path, one.reading.time_format
         time = f'{{ from = "{path}", time_format = "{form[0]}" }}' if form else f'"{path}"'
-        yield f"{path!r} has times; add time = {time} if that is when the event happened"
+        yield f"{path!r} {TIMES} = {time} if that is when the event happened"
 
 
 def _readable(records: Iterator[Record]) -> Iterator[Record]:
@@ -187,7 +191,7 @@ def _kept_promise(mapping: Mapping, sample: list[Record], catalog: Catalog) -> I
         for error in (*one.get("errors", ()), *one.get("left_out", ())):
             reasons.setdefault(error["attribute"], error["message"])
     if refused or left_out:
-        would = f"{refused:,} would be refused and {left_out:,} bad values left out"
+        would = f"{refused:,} {PROMISE} {left_out:,} bad values left out"
         yield f"of these {len(sample):,} records {would}; first: {'; '.join(list(reasons.values())[:3])}"
 
 

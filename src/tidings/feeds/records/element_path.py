@@ -20,6 +20,7 @@ _STEP = re.compile(rf"(?P<tag>\*|{_NAME})?(?P<marks>(?:[.#][\w-]+)*)(?::(?P<plac
 _MARK = re.compile(r"([.#])([\w-]+)")
 _DIRECT = re.compile(r"\s*(?::scope\s*)?>")
 _MOST_STEPS = 20
+_XML = " xml()"  # after a path: the element itself, for attributes that are documents
 _LONGEST = 500
 _EXPECTED = "; a path looks like 'li.item', '#list .price', 'td:3', 'a@href', '> td', '@id' or '.'"
 _UNSEEN = frozenset({"script", "style", "template", "noscript"})  # what they hold is not what a reader sees
@@ -80,13 +81,17 @@ class ElementPath:
     steps: tuple[Step, ...]
     attribute: str = ""
     direct: bool = False
+    whole: bool = False  # the element itself, as XML
 
     @classmethod
     def parse(cls, text: str) -> ElementPath:
         """Raises WrongPath."""
         if len(text) > _LONGEST:
             raise WrongPath(text[:40] + "…", f"has more than {_LONGEST} characters")
-        way, at, attribute = text.strip().partition("@")
+        whole = text.strip().endswith(_XML)
+        way, at, attribute = text.strip().removesuffix(_XML).partition("@")
+        if whole and at:
+            raise WrongPath(text, f"asks for an attribute and for {_XML}")
         if at and not re.fullmatch(_NAME, attribute):
             raise WrongPath(text, "names no attribute after @" + _EXPECTED)
         direct = _DIRECT.match(way)
@@ -96,7 +101,7 @@ class ElementPath:
             raise WrongPath(text, "is empty" + _EXPECTED)
         if len(words) > _MOST_STEPS:
             raise WrongPath(text, f"has more than {_MOST_STEPS} steps")
-        return cls(tuple(_step(word, text) for word in words), attribute, direct is not None)
+        return cls(tuple(_step(word, text) for word in words), attribute, direct is not None, whole)
 
     def elements(self, root: etree._Element) -> Iterator[etree._Element]:
         """Below the root (itself only for the path `.`), in the order of the document."""
@@ -111,7 +116,9 @@ class ElementPath:
     def values(self, root: etree._Element) -> Iterator[str]:
         """What stands there: the text as a reader sees it, or the attribute."""
         for element in self.elements(root):
-            if not self.attribute:
+            if self.whole:
+                yield etree.tostring(element, encoding="unicode", with_tail=False)
+            elif not self.attribute:
                 yield text_of(element)
             elif (found := _attribute(element, self.attribute)) is not None:
                 yield found

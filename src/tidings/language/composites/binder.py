@@ -45,9 +45,11 @@ from tidings.schema.catalog import ENVELOPE, Catalog
 
 
 class Binding:
-    """One composite while it is bound: the catalog, the text for errors' pictures, and the filters made so far."""
+    """One composite while it is bound: the catalog, the text for errors' pictures, and the filters made so far. If it
+    is `known`, it was accepted before and is not checked again."""
 
-    def __init__(self, composite: Composite, text: str, catalog: Catalog) -> None:
+    def __init__(self, composite: Composite, text: str, catalog: Catalog, known: bool = False) -> None:
+        self.known = known
         self.scope = Scope(text, catalog)
         self.parts: Mapping[str, Leaf | TimeLeaf] = {leaf.name: leaf for leaf in leaves(composite.tree) if leaf.name}
         self.filters: dict[Node, Filter] = {}
@@ -57,6 +59,8 @@ class Binding:
     def bound(self) -> Composite:
         """The composite with every name looked up; raises LanguageError."""
         tree = self.root(self.composite.tree)
+        if self.known:
+            return replace(self.composite, tree=tree)
         by, places = self.composite.by, self.composite.by_at
         for attribute, at in zip(by, places or [0] * len(by), strict=True):
             self.scope.domain(attribute, at)
@@ -98,7 +102,8 @@ class Binding:
                 assert_never(node)
 
     def leaf(self, node: Leaf) -> Leaf:
-        filter = Filter.of(node.filter, self.scope.text, self.scope.catalog)
+        read = Filter.known if self.known else Filter.of
+        filter = read(node.filter, self.scope.text, self.scope.catalog)
         self.filters.setdefault(filter.tree, filter)
         return replace(node, filter=filter.tree)
 

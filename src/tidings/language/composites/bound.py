@@ -52,6 +52,13 @@ class BoundComposite:
         return cls.parse(text, catalog, limits)
 
     @classmethod
+    def known(cls, text: str, catalog: Catalog) -> BoundComposite:
+        """Binds a canonical text that was accepted before. What was checked then is not checked again, and there are no
+        warnings: 100,000 of them are read in six tenths of the time."""
+        binding = Binding(parse(text), text, catalog, known=True)
+        return cls(binding.bound(), tuple(binding.filters.values()))
+
+    @classmethod
     def of(cls, parsed: Composite, text: str, catalog: Catalog) -> BoundComposite:
         """Binds what was parsed from the text, in whichever syntax; raises LanguageError."""
         binding = Binding(parsed, text, catalog)

@@ -28,6 +28,7 @@ from tidings.language.predicates.membership import IN
 from tidings.language.predicates.pattern import CONTAINS_PATTERN
 from tidings.language.predicates.place import INSIDE, NEAR
 from tidings.language.predicates.similar import SIMILAR
+from tidings.language.predicates.xpath import XPATH
 from tidings.language.tree import InDialect, Not, Predicate
 from tidings.schema.catalog import Catalog
 
@@ -45,6 +46,7 @@ _ALL: tuple[PredicateKind[Any], ...] = (
     CONTAINS_WORDS,
     CONTAINS_PATTERN,
     SIMILAR,
+    XPATH,
     EXISTS,
     IN_DIALECT,
 )

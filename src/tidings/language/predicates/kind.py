@@ -10,6 +10,7 @@ from tidings.language.like import LikePattern
 from tidings.language.patterns.tree import Pattern
 from tidings.language.ranges import Ranges, Space
 from tidings.language.tree import Inside, Near, Node, Not, Predicate
+from tidings.paths.tree import Path
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Number, Span, Value
 
@@ -68,6 +69,14 @@ class HasPattern(NamedTuple):
     negated: bool = False
 
 
+class HasPath(NamedTuple):
+    """The path selects a node in one of the documents; negated: in none of them."""
+
+    attribute: str
+    path: Path
+    negated: bool = False
+
+
 class Relates(NamedTuple):
     """The chosen values of two attributes stand in one of the relations (bits of `relations`)."""
 
@@ -118,6 +127,7 @@ Demand = (
     | HasMember
     | HasWords
     | HasPattern
+    | HasPath
     | Relates
     | RelatesLinearly
     | AheadIn

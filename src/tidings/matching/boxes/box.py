@@ -2,9 +2,9 @@
 
 An axis is one question about an event: the *value* of an attribute (comparisons), whether something is a *member* of
 its values (`contains`), a *word* of them, a *term* of a pattern (a word, the beginning of one, a stem), a string read
-*backwards*, how far a time lies *ahead* of now, a place's *latitude* or *longitude*. An event answers with a set of
-keys and satisfies a side of a box if one of its keys lies inside. So all kinds of predicates have one form, and
-multi-valued events need no expansion.
+*backwards*, how far a time lies *ahead* of now, a place's *latitude* or *longitude*, a *path* that selects something in
+a document. An event answers with a set of keys and satisfies a side of a box if one of its keys lies inside. So all
+kinds of predicates have one form, and multi-valued events need no expansion.
 
 Residuals that depend on which value was chosen together with another (attribute against attribute, `contains all`) are
 exact while the event has one value there; otherwise the candidate gets a second look, or, where arithmetic, `now` or
@@ -27,14 +27,15 @@ from tidings.language.satisfiability import impossible, language_of
 from tidings.language.similarity import needed_terms
 from tidings.language.tree import Near, Similar
 from tidings.matching.boxes.pattern_shape import Shape, compiled
+from tidings.paths.keys import path_key
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.region import METRES, bounds_of_box, bounds_of_circle
 from tidings.schema.values import Number, Span
 
-Role = Literal["value", "member", "word", "term", "backwards", "ahead", "latitude", "longitude"]
+Role = Literal["value", "member", "word", "term", "backwards", "ahead", "latitude", "longitude", "path"]
 WORD_ROLES = ("word", "term")  # an event has those that filters name
-POINT_ROLES = ("member", *WORD_ROLES)  # a side is one key; on the others it is a range
+POINT_ROLES = ("member", *WORD_ROLES, "path")  # a side is one key; on the others it is a range
 
 DEGREES = space_of(Domain("degrees", Kind.NUMERIC))
 _MOST_TERMS = 256  # of which one is required: a box each
@@ -172,6 +173,7 @@ def _boxes(constraints: Constraints, catalog: Catalog) -> list[Box]:
             residuals.append(InRanges(axis, tuple(_open_ends(one, space) for one in ranges)))
     _members(constraints, catalog, sides, residuals)
     _words(constraints, sides, residuals)
+    _paths(constraints, sides, residuals)
     split += _patterns(constraints, catalog, sides, residuals, not split)
     split += [] if split else _similarities(constraints, catalog, sides)
     _ahead(constraints, sides, residuals)
@@ -273,6 +275,17 @@ def _similarities(constraints: Constraints, catalog: Catalog, sides: list[Side])
                 keys = [("=" if language is None else "~") + term for term in terms]
                 return [Side(Axis(attribute, "term"), key, key) for key in keys]
     return []
+
+
+def _paths(constraints: Constraints, sides: list[Side], residuals: list[Residual]) -> None:
+    """One path that must select something is looked up, the others are residuals: all are found together."""
+    named = [(one.attribute, path_key(one.path), one.negated) for one in constraints.paths]
+    for attribute, key, negated in sorted(named, key=lambda one: (one[2], -len(one[1]), one)):
+        axis = Axis(attribute, "path")
+        if negated or any(side.axis == axis for side in sides):
+            residuals.append(Has(axis, "any", (key,), negated))
+        else:
+            sides.append(Side(axis, key, key))
 
 
 def _rarity(term: str) -> tuple[int, int]:

@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from tidings.events import EventBatch
 from tidings.language.words import words_of
 from tidings.matching.boxes.box import WORD_ROLES, Axis
+from tidings.matching.boxes.shared_paths import SHARED_PATHS, HeldPaths
 from tidings.matching.boxes.terms import Known, finder
 from tidings.matching.ragged import flattened, offsets_of, owners, taken
 from tidings.schema.catalog import EVENT_TYPE, Catalog
@@ -59,7 +60,7 @@ class Dimension:
         kind = _ROLE_KINDS.get(axis.role, domain.stored_as)
         if kind.listed and axis.role not in WORD_ROLES:
             return cls(axis, kind)
-        if kind.wordy or axis.role in WORD_ROLES or kind is Kind.PLACE:
+        if kind.wordy or axis.role in (*WORD_ROLES, "path") or kind in (Kind.PLACE, Kind.DOCUMENT):
             ordered = sorted(set(keys))
             points = only_points and axis.role == "value" and are_points(ordered)
             return cls(axis, kind, ordered, points)
@@ -100,7 +101,14 @@ class Dimension:
             return of_events(cut, entries_of(cut.cut, self, batch.catalog, False))
         if self.axis.role == "ahead":
             return self._ahead(batch, offsets, flat)
+        if self.axis.role == "path":
+            return self.held_paths.found_in(batch, self.axis.attribute, offsets, flat)
         return offsets, self.ordinals(flat)
+
+    @cached_property
+    def held_paths(self) -> HeldPaths:
+        """Of a path axis: its keys in the index that all share."""
+        return SHARED_PATHS.hold(self, self.keys)
 
     def _ahead(self, batch: EventBatch, offsets: Any, flat: Any) -> tuple[npt.NDArray[np.int64] | None, Ordinals]:
         """The ordinals of the times from now; none where there is no now."""
@@ -147,6 +155,8 @@ class Dimension:
             places = pc.index_in(flat, value_set=pa.array(literals, pa.string())).fill_null(-1)
             found: Ordinals = places.to_numpy(zero_copy_only=False).astype(np.int32)
             return found + 1 if self.axis.role == "member" else np.where(found < 0, 0, 2 * found + 1).astype(np.int32)
+        if not self.keys:  # it only counts whether there is a value
+            return np.zeros(len(flat), np.int32)
         encoded = flat.dictionary_encode()
         words = encoded.dictionary.to_pylist()
         if self.axis.role == "backwards":

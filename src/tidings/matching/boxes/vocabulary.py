@@ -66,7 +66,7 @@ class Vocabulary:
                 return float(value) if abs(value) <= LARGEST_INTEGER else None
             case Kind.ENUMERATED | Kind.HIERARCHICAL:
                 return float(self.domains[place].ordinal(value))
-            case Kind.STRING | Kind.TEXT | Kind.PLACE:
+            case Kind.STRING | Kind.TEXT | Kind.PLACE | Kind.DOCUMENT:
                 words = self._words[place]
                 return float(words.setdefault(value, len(words)))
             case _:

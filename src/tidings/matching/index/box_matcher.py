@@ -257,6 +257,8 @@ class BoxMatcher(Algorithm):
         if self._tail is None and self._waiting:
             self._tail = Segment.of(BoxTable.of(self._waiting, self.catalog), thresholds=self.thresholds)
         segments = [(one.segment, self._restriction(one, earliest)) for one in self._segments]
+        for segment in (*(segment for segment, _ in segments), *([self._tail] if self._tail else [])):
+            segment.hold_paths()  # of all segments, before documents are searched for them
         if self._tail is not None:
             segments.append((self._tail, Restriction(self.spans.start, self.spans.stop, _NO_MARKS)))
         return segments

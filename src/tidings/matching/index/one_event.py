@@ -223,6 +223,9 @@ def _place(place: int, dimension: Dimension, catalog: Catalog) -> _Place:
         return _Place(
             place, None, lambda values: {o for value in values for w in words_of(value) for o in found(w)} or {0}
         )
+    elif role == "path":
+        held = dimension.held_paths
+        return _Place(place, None, lambda values: held.of_one([value.encode() for value in values]))
     elif role == "member":
         find = _Known((key, ordinal) for ordinal, key in enumerate(keys, 1)).__getitem__
     elif dimension.only_points:
@@ -258,7 +261,7 @@ def _relation(left: Any, right: Any, domain: Domain) -> int:
             return LESS if b < a < ends[b] else GREATER if a < b < ends[a] else UNRELATED
         case Kind.ENUMERATED:
             return LESS if domain.ordinal(left) < domain.ordinal(right) else GREATER
-        case Kind.NUMERIC | Kind.TIME | Kind.STRING | Kind.TEXT | Kind.PLACE:
+        case Kind.NUMERIC | Kind.TIME | Kind.STRING | Kind.TEXT | Kind.PLACE | Kind.DOCUMENT:
             return LESS if left < right else GREATER
         case _:
             assert_never(domain.stored_as)

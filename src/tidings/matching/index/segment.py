@@ -100,6 +100,12 @@ class Segment:
     def __len__(self) -> int:
         return len(self.index.number)
 
+    def hold_paths(self) -> None:
+        """Makes its paths known to the index of all paths."""
+        for dimension in self.dimensions:
+            if dimension.axis.role == "path":
+                _ = dimension.held_paths
+
     @property
     def bytes(self) -> int:
         return self.index.bytes + self.bitmaps.bytes

@@ -71,7 +71,7 @@ _LINES = _Lines(logging.WARNING)
 
 
 def start_watching() -> None:
-    """Once a process: an audit hook stays for good."""
+    """Once a process: an audit hook cannot be removed."""
     from apprise.manager_plugins import NotificationManager
 
     logger = logging.getLogger("apprise")

@@ -108,7 +108,7 @@ class EmailChannel:
         return await self._handed_over(address, message, link)
 
     async def ask_to_confirm(self, subscription: str, owner: str, address: str, now: Instant) -> Attempt:
-        """Sends the mail whose link makes the channel active. Whoever calls limits how often: this is a mail to
+        """Sends the mail whose link makes the channel active. Callers limit how often: this is a mail to
         somebody who has not asked for any. Raises as `check` does."""
         address = str(self.check({"address": address})["address"])
         token = self._confirmations.make("confirm", subscription, address, now)
@@ -118,7 +118,7 @@ class EmailChannel:
     async def mail_notice(self, notice: DueNotice, now: Instant) -> Attempt:
         """Tells an owner of a channel that was disabled. Each attempt has the same Message-ID."""
         if notice.channel is None:
-            raise ValueError("the channel is not disabled any more, so there is nothing to tell")
+            raise ValueError("the channel is no longer disabled; nothing to report")
         mail = notice_mail(notice, notice.channel, self._settings.links_lead_to)
         stable = f"notice\n{notice.owner}\n{notice.number}\n{notice.stored}"
         return await self._handed_over(notice.address, self._message(notice.address, mail, stable, "", now))
@@ -172,7 +172,7 @@ class EmailChannel:
 
 def _unsubscribe_header(link: str) -> bytes:
     """Written by hand: the standard library would encode a long link beyond recognition. A link too long for a line
-    (of an id with hundreds of characters) stands in the text alone."""
+    (of an id with hundreds of characters) appears only in the text."""
     line = f"List-Unsubscribe: <{link}>"
     if not link or len(line) > _LONGEST_LINE:
         return b""

@@ -95,7 +95,7 @@ class UnresolvedHost(Explained, ChannelError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A URL that was read. `host` is in ASCII and lower case; an address stands there in its usual form."""
+    """A URL that was read. `host` is in ASCII and lower case; an address is in its usual form."""
 
     scheme: str
     host: str
@@ -248,7 +248,7 @@ def _host(url: str, text: str) -> str:
     try:
         return socket.inet_ntoa(socket.inet_aton(host))
     except OSError:
-        raise InvalidUrl(url, "has a host that is no IPv4 address though it ends in a number") from None
+        raise InvalidUrl(url, "has a host that ends in a number but is not an IPv4 address") from None
 
 
 def admit(place: Place, addresses: Sequence[str], allow_loopback: bool) -> Target:

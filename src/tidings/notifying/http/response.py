@@ -53,7 +53,7 @@ class Reading:
         except httptools.HttpParserError as problem:
             self.is_fit = False  # after the end of the answer: more came than its length
             if not self.is_whole:
-                return f"the answer is no HTTP: {problem}"
+                return f"the answer is not HTTP: {problem}"
         if max(self._head_bytes, 0 if self._in_body else self.received) > LONGEST_HEAD:
             self.is_whole = False
             return f"the answer's headers are longer than {LONGEST_HEAD:,} bytes"

@@ -118,7 +118,7 @@ def _text(some: bytes) -> str:
 
 def kept_key(data: Path) -> bytes:
     """The key in the data folder, made at the first call. Gateway and outbox may come at the same time: the file
-    appears whole under its name, and whoever is second reads what the first has written. Raises UnusableKey."""
+    appears whole under its name, and the second process reads what the first has written. Raises UnusableKey."""
     path = data / KEY_FILE
     if not path.exists():
         data.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -39,7 +39,7 @@ class MailConnection:
         self.used = time.monotonic()
 
     def introduce(self, settings: Settings, context: ssl.SSLContext) -> None:
-        """Apart from connecting, so that whoever holds the connection can cut it meanwhile."""
+        """Apart from connecting, so that the holder of the connection can cut it meanwhile."""
         try:
             self.client.ehlo_or_helo_if_needed()
             if settings.smtp_security == "starttls":

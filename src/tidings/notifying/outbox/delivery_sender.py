@@ -47,7 +47,7 @@ class DeliverySender:
         started = self._clock()
         delivery = delivery_of(contents, self._catalog())
         if delivery is None:
-            reason = "its event was removed, so there is nothing to send"
+            reason = "its event was removed; nothing to send"
             return AttemptResult(number, tries, started, 0.0, False, "", problem=reason)
         attempt = await self._send(delivery, contents.channel, started)
         due = None
@@ -69,7 +69,7 @@ class DeliverySender:
         )
 
     async def mail(self, mail_notice: MailNotice, notice: DueNotice) -> Instant | None:
-        """When to mail the notice again; None when it was mailed, is no longer needed or is given up."""
+        """When to mail the notice again; None when it was mailed, is no longer needed or was given up."""
         if notice.channel is None or not notice.address:
             return None
         attempt = await mail_notice(notice, self._clock())

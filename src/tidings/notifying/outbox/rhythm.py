@@ -22,7 +22,7 @@ from tidings.schema import Instant
 
 MOST_IN_A_DIGEST = 1_000
 LONGEST_DIGEST = 7 * 86_400  # seconds
-# When only a count is given: the last notifications before a subscription ends must not wait for ever.
+# When only a count is given: the last notifications before a subscription ends must not wait forever.
 UNSAID_DIGEST = 86_400
 MOST_IN_A_RATE = 1_000  # that many times are remembered
 LONGEST_RATE = 86_400

@@ -182,7 +182,7 @@ def _is_known(kind: Kind, element: Any) -> bool:
         return isinstance(element, _NUMBERS)
     if kind is Kind.TIME:
         return isinstance(element, (spark.TimestampType, spark.TimestampNTZType))
-    return kind is not Kind.PLACE and bool(element == spark.StringType())
+    return kind not in (Kind.PLACE, Kind.DOCUMENT) and bool(element == spark.StringType())
 
 
 def _array(values: Sequence[Any]) -> Any:

@@ -26,6 +26,7 @@ from tidings.language.predicates.kind import (
     EndIn,
     Fits,
     HasMember,
+    HasPath,
     HasPattern,
     HasWords,
     IsBound,
@@ -46,7 +47,17 @@ if TYPE_CHECKING:
 
 MOST_PREDICATES = 2000  # beyond it Spark's planner takes longer than a matcher
 
-_UNSAID = (EndIn, Fits, HasWords, HasPattern, RelatesLinearly, AheadIn, WithinRegion, Verified)  # by expressions
+_UNSAID = (
+    EndIn,
+    Fits,
+    HasWords,
+    HasPattern,
+    HasPath,
+    RelatesLinearly,
+    AheadIn,
+    WithinRegion,
+    Verified,
+)  # by expressions
 _Chosen = dict[str, Any]  # by attribute the value that a quantifier stands for
 
 

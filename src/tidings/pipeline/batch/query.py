@@ -1,8 +1,8 @@
 """Which of the journal's events match a filter.
 
-The first query copies whole stretches of the journal by column (`store.journal.event_columns`). Later ones read
-only the columns that the filter tests, and from the journal the payloads of what matched. With a session,
-Spark's workers read the journal instead (`history_frames`).
+Whole stretches of the journal are copied by column (`store.journal.event_columns`): by the pipeline in quiet moments
+(`copies`), else by the first query. Queries read only the columns that the filter tests, and from the journal the
+payloads of what matched. With a session, Spark's workers read the journal instead (`history_frames`).
 
 The filter is read by the newest catalog: growth changes neither what an event says nor what a filter asks of it. An
 event that cannot be read (the journal was damaged) is given with the problem in place of an answer."""
@@ -108,6 +108,17 @@ def is_for_spark(store: Store, after: int, upto: int, least: int | None = None) 
         return False
     copied = store.copied_stretches(stretch_of(after + 1), stretch_of(upto))
     return upto - after - STRETCH * len(copied) >= least
+
+
+def copy_stretch(store: Store, stretch: int) -> bool:
+    """Copies the events of a stretch that has its last entry; answers whether it could. Raises StoreError."""
+    catalog = store.catalog()
+    page, is_whole = _whole_stretch(store, stretch)
+    batch, problems = _decoded(page, catalog) if is_whole else (None, [])
+    if batch is None or problems:
+        return False
+    store.keep_columns(stretch, packed(batch))
+    return True
 
 
 class _Scan:

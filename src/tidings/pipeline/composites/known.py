@@ -7,19 +7,23 @@ so knowing more than a batch needs changes nothing."""
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 from tidings.composite.detector import Match
 from tidings.composite.leaf_plan import LeafPlan
 from tidings.composite.program import Program
-from tidings.events import Event, EventBatch
+from tidings.events import EventBatch
+from tidings.events.arrays import values_of
+from tidings.events.event import Bindings
 from tidings.language.composites.bound import BoundComposite
 from tidings.matching.boxes.filter_batch import FilterBatch
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.pipeline.spark.worker_cache import opened_store
 from tidings.schema import Catalog, Instant
+from tidings.schema.catalog import EVENT_TYPE
 from tidings.schema.values import Span as Frame
 from tidings.store import Store
 from tidings.store.notifications.progress import COMPOSITES
@@ -75,12 +79,37 @@ class KnownComposites:
     def matching(self, batch: EventBatch) -> Rows:
         """For each row with an event that some leaf matches, the numbers of the filters."""
         found = self._matcher.match(batch)
-        return {row: numbers.tolist() for row in range(len(batch)) if len(numbers := found.of(row))}
+        numbers = found.numbers.tolist()
+        return {row: numbers[at:end] for row, (at, end) in enumerate(pairwise(found.offsets.tolist())) if end > at}
 
-    def matches(self, position: int, time: int, event: Event, numbers: Iterable[int]) -> list[Match]:
-        bound = event.bindings()
-        bound["event.time"] = (Instant(time),)
-        found = self._plan.matches(time, event.source, event.id, bound, numbers)
+    def asked(self, batch: EventBatch, times: Sequence[int]) -> list[Bindings]:
+        """Of each event, which happened at this time, the values that composites ask for: by a key, or a `where`."""
+        names = self._plan.asked
+        columns = {
+            name: values_of(batch.columns[name], domain)
+            for name in names
+            if name in batch.columns and (domain := self.catalog.domain_of(name)) is not None
+        }
+        if EVENT_TYPE in names:
+            known = self.catalog.event_type_names
+            columns[EVENT_TYPE] = [tuple(known[one] for one in types) for types in batch.event_types.to_pylist()]
+        if "event.id" in names:
+            columns["event.id"] = [(id,) for id in batch.ids.to_pylist()]
+        if "event.source" in names:
+            columns["event.source"] = [(source,) for source in batch.sources.to_pylist()]
+        if "event.time" in names:
+            columns["event.time"] = [(Instant(time),) for time in times]
+        if not columns:
+            return [{}] * len(batch)
+        return [
+            {name: one for name, one in zip(columns, of_row, strict=True) if one is not None}
+            for of_row in zip(*columns.values(), strict=True)
+        ]
+
+    def matches(
+        self, position: int, time: int, source: str, id: str, bound: Bindings, numbers: Iterable[int]
+    ) -> list[Match]:
+        found = self._plan.matches(time, source, id, bound, numbers)
         return [match for match in found if self._counts(match.key.composite, position)]
 
     def _counts(self, id: str, position: int) -> bool:
@@ -114,7 +143,7 @@ class KnownComposites:
 
     def _bound(self, one: CompositeSpan) -> tuple[BoundComposite, int]:
         """Events from before its span take no part, so an earlier start means the span's own."""
-        bound = BoundComposite.parse(one.span.filter, self.catalog)
+        bound = BoundComposite.known(one.span.filter, self.catalog)
         composite = bound.composite
         if composite.start is not None and composite.start < one.opened:
             left = None if composite.span is None else Frame(composite.start + composite.span - one.opened)

@@ -14,8 +14,10 @@ import msgspec
 import pyarrow as pa
 
 from tidings.composite.detector import Key, Match
-from tidings.composite.stored import dump_key, dump_matches
+from tidings.composite.stored import dump_key, dump_seconds
+from tidings.composite.trace import SECOND
 from tidings.pipeline.composites.known import KnownComposites, known_composites
+from tidings.pipeline.composites.uncollected import uncollected
 from tidings.pipeline.spark.worker_cache import opened_store
 from tidings.pipeline.stream.payloads import read_payloads
 from tidings.store import Store
@@ -63,21 +65,22 @@ class StretchMatches:
         self.first, self.last = first, last
         self.events = 0
         self.late: list[tuple[int, int]] = []
-        self.by_shard: list[list[Match]] = [[] for _ in range(SHARDS)]
+        self.by_shard: list[dict[int, list[Match]]] = [{} for _ in range(SHARDS)]  # by the second of their events
         self._known, self._lateness = known, lateness
         place = store.place(COMPOSITES)
         self._passed = place.frontier
         done = last if last <= place.committed else first - 1  # then the batch is run again in vain
-        while done < last:
-            page = store.event_page(done, last)
-            if page.positions:
-                self._take(page)
-            done = page.upto
+        with uncollected():
+            while done < last:
+                page = store.event_page(done, last)
+                if page.positions:
+                    self._take(page)
+                done = page.upto
 
     def rows(self) -> list[dict[str, Any]]:
         about: dict[str, Any] = {"first": self.first, "last": self.last}
         rows = [
-            about | {"shard": shard, "events": 0, "matches": dump_matches(found) if found else None, "late": None}
+            about | {"shard": shard, "events": 0, "matches": dump_seconds(found) if found else None, "late": None}
             for shard, found in enumerate(self.by_shard)
         ]
         rows[0] |= {"events": self.events, "late": msgspec.msgpack.encode(self.late)}
@@ -89,21 +92,29 @@ class StretchMatches:
         self.events += len(batch)
         marks = dict(zip(page.positions, page.watermarks, strict=True))
         matching = self._known.matching(batch)
-        rows = list(matching)
-        times = batch.times.cast("int64").take(pa.array(rows, pa.int64())).to_pylist()
-        accepted = batch.accepted.take(pa.array(rows, pa.int64())).to_pylist()
-        places = batch.positions.take(pa.array(rows, pa.int64())).to_pylist()
-        for row, event, time, then, position in zip(rows, batch.take(rows), times, accepted, places, strict=True):
-            occurred = then if time is None else time
-            late_by = self._late_by(occurred, marks[position])
+        some = batch.take(list(matching))
+        times, accepted = some.times.cast("int64"), some.accepted
+        occurred = [then if time is None else time for time, then in zip(*map(_list, (times, accepted)), strict=True)]
+        asked = self._known.asked(some, occurred)
+        rows = zip(
+            *map(_list, (some.positions, some.sources, some.ids)), occurred, asked, matching.values(), strict=True
+        )
+        for position, source, id, time, bound, numbers in rows:
+            late_by = self._late_by(time, marks[position])
             if late_by > 0:
                 self.late.append((position, late_by))
                 continue
-            for match in self._known.matches(position, occurred, event, matching[row]):
-                self.by_shard[shard_of(match.key)].append(match)
+            second = time // SECOND
+            for match in self._known.matches(position, time, source, id, bound, numbers):
+                self.by_shard[shard_of(match.key)].setdefault(second, []).append(match)
 
     def _late_by(self, occurred: int, mark: int) -> int:
         """By how much it is older than the watermark before it. Where it raised the watermark itself, it is not. The
         frontier counts, too: the lateness may have been shorter before."""
         passed = mark - self._lateness if self._passed is None else max(mark - self._lateness, self._passed + 1)
         return passed - occurred
+
+
+def _list(array: Any) -> list[Any]:
+    found: list[Any] = array.to_pylist()
+    return found

@@ -10,12 +10,22 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from tidings.composite.detector import Detector, Found, Key, Match, Shard
-from tidings.composite.references import time_of
-from tidings.composite.stored import dump_entry, dump_key, dump_matches, load_entry, load_key, load_matches
+from tidings.composite.detector import Detector, Entry, Found, Key, Match, Shard
+from tidings.composite.references import bound
+from tidings.composite.stored import (
+    dump_entry,
+    dump_key,
+    dump_matches,
+    joined_matches,
+    load_entry,
+    load_key,
+    load_matches,
+    load_seconds,
+)
 from tidings.composite.trace import SECOND
 from tidings.pipeline.composites.known import KnownComposites, known_composites
 from tidings.pipeline.composites.leaf_stage import shard_of
+from tidings.pipeline.composites.uncollected import uncollected
 from tidings.pipeline.spark.worker_cache import opened_store
 from tidings.store import Store
 from tidings.store.notifications.progress import COMPOSITES
@@ -26,20 +36,21 @@ _SHARD = pa.schema([("shard", pa.int32()), ("body", pa.binary())])
 
 
 class ShardDone(msgspec.Struct):
-    """What a shard made of a batch. `found`: span, key, events, time; `states`: key, due, body; `early`: second, body;
-    `stretches` are those it heard of."""
+    """What a shard made of a batch. `found`: subscription, owner, span, key, events, time, and the watermark at which
+    it is known; `states`: key, due, body, and when it may be forgotten; `early`: second, body; `stretches` are those it
+    heard of; `dropped`: span, subscription, owner, and how many instances found no room."""
 
     shard: int
     stretches: list[tuple[int, int]]
     frontier: int | None = None
     events: int = 0
     found: list[Any] = []
-    states: list[tuple[str, int | None, str]] = []
+    states: list[tuple[str, int | None, str, int | None]] = []
     gone: list[str] = []
     closed: list[int] = []
     early: list[tuple[int, str]] = []
     late: list[tuple[int, int]] = []
-    dropped: dict[str, int] = {}
+    dropped: list[tuple[int, str, str, int]] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +80,11 @@ def answer(store: Store, known: KnownComposites, lateness: int, shard: int, rows
     first, last = stretches[0][0], stretches[-1][1]
     if last > store.committed(COMPOSITES):
         known.learn(last)
-        matches = [match for row in rows if row["matches"] for match in load_matches(row["matches"])]
-        Times(store, known, lateness, first, last).advance(done, matches)
+        with uncollected():
+            texts: dict[int, list[str]] = {}
+            for second, text in chain.from_iterable(load_seconds(row["matches"]) for row in rows if row["matches"]):
+                texts.setdefault(second, []).append(text)
+            Times(store, known, lateness, first, last).advance(done, texts)
     return done
 
 
@@ -83,30 +97,35 @@ class Times:
         self.before = store.place(COMPOSITES).frontier
         self.frontier = self._frontier(last)
 
-    def advance(self, done: ShardDone, matches: list[Match]) -> None:
-        """Takes the matches of a shard, in any order."""
+    def advance(self, done: ShardDone, texts: dict[int, list[str]]) -> None:
+        """Takes the matches of a shard, by the second of their events. Those that must wait are passed on unread."""
         known, frontier = self._known, self.frontier
         done.frontier = frontier
+        passed = _NEVER if frontier is None else frontier // SECOND
+        waiting = [(second, joined_matches(some)) for second, some in texts.items() if second > passed]
+        matches = [
+            match for second, some in texts.items() if second <= passed for text in some for match in load_matches(text)
+        ]
         detector = Detector(known.programs)
-        early = self._early(done.shard)
-        shard, loaded = self._load(done.shard, [*matches, *early])
-        for match in early:
-            shard.early.setdefault(time_of(match.event) // SECOND, []).append(match)
+        matches = self._early(done.shard) + matches
+        shard, loaded = self._load(done.shard, matches)
         for id in known.opened(self._first, self._last):
             if shard_of(Key(id)) == done.shard:
                 detector.open(shard, id)
         closed = known.closed(self._first, self._last)
         ends = {id: (self._frontier(stop - 1) or _NEVER) + 1 for id, stop in closed.items()}
-        found = detector.end(shard, (match for match in matches if match.key.composite in ends), ends)
+        found: list[Found] = []
+        if ends:
+            found = detector.end(shard, [match for match in matches if match.key.composite in ends], ends)
+            matches = [match for match in matches if match.key.composite not in ends]
         if frontier is not None:
-            going_on = (match for match in matches if match.key.composite not in ends)
-            found += detector.advance(shard, going_on, frontier + 1)[1]
+            found += detector.advance(shard, matches, frontier + 1)[1]
         done.found = [self._named(one) for one in found]
-        done.states = [(dump_key(key), entry.due, dump_entry(entry)) for key, entry in shard.entries.items()]
-        done.gone = sorted(loaded - {key for key, _, _ in done.states})
-        done.early = [(second, dump_matches(later)) for second, later in shard.early.items() if later]
+        done.states = [_state(key, entry) for key, entry in shard.entries.items()]
+        done.gone = sorted(loaded.difference([one[0] for one in done.states]))
+        done.early = [(second, dump_matches(later)) for second, later in shard.early.items() if later] + waiting
         done.closed = [int(id) for id in closed]
-        done.dropped = {known.spans[id].span.subscription: count for id, count in shard.dropped.items()}
+        done.dropped = [self._crowded(id, count) for id, count in shard.dropped.items()]
 
     def _frontier(self, position: int) -> int | None:
         """Everything that happened up to there is known after a position."""
@@ -129,7 +148,8 @@ class Times:
             return shard, set()
         due = self._store.due_states(number, self.frontier)
         states = {one.key: one for one in due}
-        wanted = {dump_key(match.key) for match in matches if time_of(match.event) <= self.frontier}
+        limit = bound(self.frontier + 1)
+        wanted = {dump_key(match.key) for match in matches if match.event < limit}
         states |= {one.key: one for one in self._store.states_of(wanted - states.keys())}
         for one in states.values():
             shard.entries[load_key(one.key)] = load_entry(one.body)
@@ -138,7 +158,17 @@ class Times:
             shard.due.setdefault(one.due // SECOND, {})[load_key(one.key)] = one.due
         return shard, set(states)
 
-    def _named(self, one: Found) -> tuple[str, str, int, Any, Any, int]:
+    def _named(self, one: Found) -> tuple[str, str, int, Any, Any, int, int]:
         span = self._known.spans[one.composite].span
         events = [tuple(event) for event in one.detection.events]
-        return span.subscription, span.owner, span.start, one.detection.key, events, one.detection.time
+        mark = one.known + self._lateness + 1
+        return span.subscription, span.owner, span.start, one.detection.key, events, one.detection.time, mark
+
+    def _crowded(self, id: str, count: int) -> tuple[int, str, str, int]:
+        span = self._known.spans[id].span
+        return span.start, span.subscription, span.owner, count
+
+
+def _state(key: Key, entry: Entry) -> tuple[str, int | None, str, int | None]:
+    """What may be forgotten at a time is not due: the store drops it unread."""
+    return dump_key(key), entry.due if entry.forget is None else None, dump_entry(entry), entry.forget

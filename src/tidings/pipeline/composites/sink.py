@@ -18,6 +18,7 @@ from tidings.pipeline.spark.worker_cache import opened_store
 from tidings.pipeline.stream.rounds import TornBatch
 from tidings.store import Store
 from tidings.store.journal.entries import Constituent
+from tidings.store.notifications.crowded import Crowded
 from tidings.store.notifications.detections import CompositeBatch, Detected, Early
 from tidings.store.notifications.progress import COMPOSITES, FIRST_BATCH
 from tidings.store.notifications.waiting import SHARDS, State
@@ -65,11 +66,14 @@ def store_batch(store: Store, done: list[ShardDone], begun: float) -> int:
             last=last,
             frontier=done[0].frontier,
             found=[_detected(*one) for shard in done for one in shard.found],
-            states=[State(key, shard.shard, due, body) for shard in done for key, due, body in shard.states],
+            states=[
+                State(key, shard.shard, due, body, forget) for shard in done for key, due, body, forget in shard.states
+            ],
             gone=[key for shard in done for key in shard.gone],
             closed=done[0].closed,
             early=[Early(shard.shard, second, body) for shard in done for second, body in shard.early],
             late=[(position, late_by) for shard in done for position, late_by in shard.late],
+            crowded=_crowded(done),
             batch_limit=limit,
         )
     )
@@ -86,8 +90,16 @@ def _bounds(done: list[ShardDone]) -> tuple[int, int]:
     return stretches[0][0], stretches[-1][1]
 
 
-def _detected(subscription: str, owner: str, span: int, key: Any, events: Any, time: int) -> Detected:
-    return Detected(subscription, owner, span, tuple(key), tuple(Constituent(*one) for one in events), time)
+def _detected(subscription: str, owner: str, span: int, key: Any, events: Any, time: int, mark: int) -> Detected:
+    return Detected(subscription, owner, span, tuple(key), tuple(Constituent(*one) for one in events), time, mark)
+
+
+def _crowded(done: list[ShardDone]) -> list[Crowded]:
+    """One for each composite; each shard may have some of its keys."""
+    found: dict[int, Crowded] = {}
+    for one in (Crowded(*one) for shard in done for one in shard.dropped):
+        found[one.span] = one._replace(dropped=one.dropped + found[one.span].dropped) if one.span in found else one
+    return list(found.values())
 
 
 def _next_limit(limit: int, length: int, seconds: float) -> int:

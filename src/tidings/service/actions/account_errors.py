@@ -24,13 +24,13 @@ class RegistrationClosed(Explained, ServiceError):
 
 
 class WrongPassword(Explained, ServiceError):
-    """Or there is no such account: nobody is told which."""
+    """Or the account does not exist; the error does not reveal which."""
 
     template = "wrong username or password"
 
 
 class AccountDisabled(Explained, ServiceError):
-    """Only whoever knows the password is told."""
+    """Revealed only to callers who know the password."""
 
     template = "this account is disabled; ask the operator of the service"
 

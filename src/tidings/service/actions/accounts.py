@@ -1,7 +1,7 @@
 """Accounts: registering, logging in, changing a password, with guesses made slow and answers that betray nothing.
 
 A name that nobody has and a password that is wrong get the same answer after the same work. Passwords are hashed by
-argon2id in two threads, which use 64 MiB each; whoever comes while too many wait is sent away.
+argon2id in two threads, which use 64 MiB each; while too many wait, new requests are refused.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class Accounts:
         return account
 
     async def change_password(self, caller: Caller, old: str, new: str, address: str) -> None:
-        """All tokens but the one that asks are taken back."""
+        """Revokes all tokens but the one that asks."""
         check_password(new)
         account = await self.prove(caller.owner, old, address)
         hashed = await self._hashing(self.hasher.hash, new)
@@ -157,7 +157,7 @@ class Accounts:
         return deleted
 
     async def change_scopes(self, username: str, scopes: frozenset[str]) -> Account:
-        """Tokens that could do more than the account now may are taken back; raises NoSuchAccount or LastOperator."""
+        """Revokes tokens that could do more than the account now may; raises NoSuchAccount or LastOperator."""
         if not is_username(username) or not await self._gateway.write(
             self._store.change_account, username, None, scopes
         ):
@@ -192,13 +192,13 @@ class Accounts:
             token = replace(token, name=session_name(by), scopes=by.scopes & account.scopes, expires=last)
         if not await self._gateway.write(self._store.add_token, token, proved=account, most=MOST_TOKENS):
             raise WrongPassword
-        if by is not None and await self._gateway.read(self._store.token, by.digest) is None:  # taken back meanwhile
+        if by is not None and await self._gateway.read(self._store.token, by.digest) is None:  # revoked meanwhile
             await self._gateway.write(self._store.remove_token, token.digest)
             raise UnknownToken
         return secret, token
 
     async def end_session(self, secret: str) -> None:
-        """Does nothing where it is no session's."""
+        """Does nothing if the token is not a session's."""
         digest = digest_of(secret)
         known = await self._gateway.read(self._store.token, digest)
         if known is not None and known.kind == "session":

@@ -48,7 +48,7 @@ BOTH_SIGN = 24 * 3_600 * 1_000_000  # microseconds for which an old secret signs
 _THREADS = 8  # that look up names and load Apprise
 _HOUR = 3_600.0
 _MAILS = 10  # that ask for consent, an hour and account
-_MAILS_TO_ONE = 3  # an hour and address, whoever asks
+_MAILS_TO_ONE = 3  # an hour and address, by all callers together
 _TESTS = 10  # at once; one more every other second
 _RHYTHM = ("digest", "rate", "quiet")
 _NOT_ASKED = "not asked yet"
@@ -154,12 +154,12 @@ class Channels:
         return secret, until
 
     async def confirm(self, channel: StoredChannel) -> None:
-        """Whoever reads the mails agreed: what it is owed is sent."""
+        """The recipient agreed: sends what is due."""
         if channel.state == "unconfirmed":
             await self._set(channel, "active", "")
 
     async def unsubscribe(self, channel: StoredChannel) -> None:
-        """Whoever reads the mails wants no more; only a new confirmation starts it again."""
+        """The recipient wants no more mails; only a new confirmation starts them again."""
         if channel.state != "disabled":
             await self._set(channel, "disabled", _UNSUBSCRIBED)
 

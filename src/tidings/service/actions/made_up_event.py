@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tidings.errors import SchemaError
 from tidings.schema import Catalog, Domain, EventType, Instant, Kind
 from tidings.schema.catalog import EVENT_TYPE
 
@@ -31,6 +32,20 @@ def _example(domain: Domain | None) -> int | str | list[float] | None:
             return [37.8, -122.4]
         case Kind.STRING | Kind.TEXT:
             return "example"
+        case Kind.DOCUMENT:
+            assert domain is not None
+            return _document(domain)
         case _:
             assert domain is not None
             return domain.vocabulary[0] if domain.vocabulary else "example" if domain.open else None
+
+
+def _document(domain: Domain) -> str | None:
+    """The smallest of its root; none where the grammar asks for more."""
+    prefix, _, local = (domain.document.root or "example").rpartition(":")
+    namespace = domain.document.prefixes.get(prefix, "")
+    written = f'<{local} xmlns="{namespace}"/>' if namespace else f"<{local}/>"
+    try:
+        return str(domain.canonical(written))
+    except SchemaError:
+        return None

@@ -22,16 +22,17 @@ class PublishedEvent:
 
 
 async def publish(gateway: Gateway, raw: Any, size: int, id: str | None = None) -> PublishedEvent:
-    """A raw event of so many bytes; one without an id gets this one, or a new one. Raises RefusedEvent, Overloaded or
+    """A raw event with `size` bytes; one without an id gets this one, or a new one. Raises RefusedEvent, Overloaded or
     StoreError."""
     check_size(gateway, size)
     try:
         give_id(raw, id)
-        draft = await gateway.draft(raw, size)
+        draft = gateway.evident_draft(raw, size) or await gateway.draft(raw, size)
     except RefusedEvent:
         gateway.published["refused"] += 1
         raise
-    (outcome,) = await publish_valid(gateway, (draft,))
+    (outcome,) = await gateway.append((draft,))
+    gateway.published[_COUNTED[type(outcome)]] += 1
     if isinstance(outcome, Refused):
         raise outcome.error
     return PublishedEvent(raw["id"], outcome.position, isinstance(outcome, Duplicate))
@@ -60,7 +61,7 @@ def too_large(size: int, largest: int) -> RefusedEvent:
 
 
 def give_id(raw: Any, new: str | None = None) -> None:
-    """Where it has none; a raw event that is no object is left for `validate` to refuse. Raises RefusedEvent for a zero
+    """If it has none; a raw event that is not an object is left to `validate`. Raises RefusedEvent for a zero
     character, which `validate` lets pass since events of older releases may have it."""
     if type(raw) is not dict:
         return

@@ -40,7 +40,7 @@ class EventAsked:
 
 @dataclass(frozen=True, slots=True)
 class SearchAsked:
-    """`limit`: a page of so many, None: of as many as is usual, or a job. `after`: where the page before ended."""
+    """`limit`: the size of a page; None: the default size, or a job. `after`: where the page before ended."""
 
     filter: str = ""
     begin: Instant | None = None

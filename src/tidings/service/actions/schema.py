@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tidings.schema.growth import Change
+from tidings.schema.documents.compiling import check_compiles
+from tidings.schema.growth import Change, CreateDomain
 from tidings.service.gateway import Gateway
 from tidings.store import Grow
 
@@ -20,6 +21,9 @@ class SchemaNow:
 
 async def grow(gateway: Gateway, changes: Sequence[Change]) -> SchemaNow:
     """All of the changes, or none. Raises the SchemaError of the first that is refused."""
+    for change in changes:
+        if isinstance(change, CreateDomain) and (grammar := change.domain.document.grammar) is not None:
+            await gateway.read(check_compiles, grammar)
     first, *more = changes
     position = (await gateway.append_one(Grow(first, tuple(more)))).position
     (entry,) = await gateway.read(lambda: list(gateway.store.entries(position - 1, position)))

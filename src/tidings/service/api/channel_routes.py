@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
 import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from tidings.notifying.delivery import destination_of, named
 from tidings.service.actions.channel_values import how_to_confirm
+from tidings.service.actions.notices import page_of, see_up_to
 from tidings.service.api.channel_shapes import ChannelSeen, channel_seen
 from tidings.service.api.requests import (
     V1,
@@ -24,7 +23,7 @@ from tidings.service.api.requests import (
 )
 from tidings.service.api.shapes import Shape, read_body, says, says_nothing, takes
 from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
-from tidings.store import Notice, StoredChannel
+from tidings.store import StoredChannel
 
 router = APIRouter(prefix=V1, tags=["channels"], route_class=IdempotentRoute)
 
@@ -139,7 +138,7 @@ async def notices(
 async def see_notices(request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
     """Mark notices as seen, up to a `next` of `GET /v1/notices`."""
     body = await read_body(request, SeenUpTo)
-    await gateway.write(gateway.store.see_notices, caller.owner, read_cursor(body.upto))
+    await see_up_to(gateway, caller.owner, read_cursor(body.upto))
     return Response(status_code=204)
 
 
@@ -151,13 +150,6 @@ async def troubled(
     found = await gateway.read(gateway.store.troubled, min(read_cursor(after), _MOST_TROUBLED) + limit + 1)
     some, next = part_of(found, after, limit)
     return page(request, [_troubled(one) for one in some], next)
-
-
-def page_of(one: Notice) -> str | None:
-    """Where its owner can do something about it; None where it is about no subscription."""
-    if not one.subscription:
-        return None
-    return f"/pages/subscriptions/{quote(one.subscription, safe='')}/deliveries" + ("?state=dead" if one.cause else "")
 
 
 def _troubled(one: StoredChannel) -> dict[str, object]:

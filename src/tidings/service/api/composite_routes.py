@@ -16,7 +16,7 @@ from tidings.service.api.inquiry_routes import QuestionsOf, refuses
 from tidings.service.api.inquiry_shapes import DaySeen
 from tidings.service.api.requests import V1, Calling, GatewayOf, answered
 from tidings.service.api.shapes import Shape, read_body, says, takes
-from tidings.service.api.times_asked import moment
+from tidings.service.api.time_parameters import moment
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.workers.composite_trial import TriedDetection, TriedEvent, WaitNow
 

@@ -1,4 +1,4 @@
-"""/v1/subscriptions/{id}/deliveries: what was sent, every attempt of it, and sending once more."""
+"""/v1/subscriptions/{id}/deliveries: what was sent, with every attempt, and sending it again."""
 
 from __future__ import annotations
 

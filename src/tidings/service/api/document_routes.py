@@ -31,7 +31,7 @@ _TEXT: dict[str, Any] = {"type": "string"}
 class NoSuchDocument(Explained, ServiceError):
     name: str
     known: tuple[str, ...]
-    template = "there is no DTD {name!v}; valid: {listed}"
+    template = "no DTD {name!v}; valid: {listed}"
 
     @property
     def listed(self) -> str:
@@ -97,7 +97,7 @@ def _written(document: dict[str, Any]) -> bytes:
 
 
 def _answer(gateway: Gateway, version: int, body: bytes, media: str, if_none_match: str) -> Response:
-    """`no-cache`: kept by whoever asks, but never used without asking whether it is still so."""
+    """`no-cache`: clients may keep it, but must revalidate it before use."""
     tag = f'"{gateway.store.id}-{version}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
     given = [one.strip().removeprefix("W/") for one in if_none_match.split(",")]

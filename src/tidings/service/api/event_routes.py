@@ -1,30 +1,25 @@
 """POST /v1/events: one event, an array, CloudEvents in three forms, or a stream of lines.
 
-One event is a draft in the group commit that all requests share. Of many, the valid ones are found beside the event
-loop and appended some thousand at a time; the next are read while these are written.
+One event is a draft in the group commit that all requests share. `event_array` and `event_lines` have the way of many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import msgspec
 from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from tidings.errors import Explained, ServiceError, TidingsError
-from tidings.events import BrokenRule, RefusedEvent
-from tidings.schema import Catalog
+from tidings.errors import TidingsError
 from tidings.service.actions import publish as actions
 from tidings.service.actions.keys import EventIds
-from tidings.service.actions.publish import check_size, too_large
+from tidings.service.actions.publish import check_size
 from tidings.service.api import cloud_events, problems
 from tidings.service.api.requests import V1, answered
 from tidings.service.api.shapes import (
-    RAW_ITEMS,
     Shape,
     WrongBody,
     WrongContentType,
@@ -34,22 +29,20 @@ from tidings.service.api.shapes import (
     says,
     takes,
 )
-from tidings.service.batch_results import MOST_OF_A_STREAM, BatchResults, Result, Sifted
+from tidings.service.batch_results import MOST_OF_A_STREAM, BatchResults, Result
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.door.head import head_of
 from tidings.service.door.idempotency import IdempotencyKey, key_of, once
 from tidings.service.door.middleware import STREAMED
 from tidings.service.door.scopes import caller_of, check_need, need_of
-from tidings.service.event_lines import Pieces, publish_stream, sift
+from tidings.service.event_array import TooManyEvents, publish_array
+from tidings.service.event_lines import Pieces, publish_stream
 from tidings.service.gateway import QUICK, Gateway
 
 router = APIRouter(prefix=V1, tags=["events"], route_class=GuardedRoute)
 
 _JSON = "application/json"
 ACCEPTED = (_JSON, cloud_events.STRUCTURED, cloud_events.BATCH, *STREAMED)
-_AT_ONCE = 5_000  # events of one request in one transaction
-MOST_EVENTS = 100_000  # in one array
-_MOST_VALUES = 2_000_000  # in these events: they are all in memory at once
 _DAY = 86_400  # seconds
 _NEED = need_of("POST", "/v1/events")
 
@@ -83,12 +76,6 @@ _CLOUD_EVENT: dict[str, Any] = {
     },
     "required": ["specversion", "id", "source", "type"],
 }
-
-
-class TooManyEvents(Explained, ServiceError):
-    template = (
-        f"an array has at most {MOST_EVENTS:,} events and {_MOST_VALUES:,} values; send more as a stream of lines"
-    )
 
 
 class Published(Shape, frozen=True):
@@ -165,9 +152,11 @@ async def _published(request: Request, gateway: Gateway, ids: EventIds | None) -
     if kind in STREAMED:
         return await _many_lines(request, gateway, ids)
     if kind == cloud_events.STRUCTURED:  # which always has an id
-        return await _one(gateway, await request.body(), cloud_events.read_structured)
+        body = await request.body()
+        return await _one(gateway, body, await _reading(gateway, body))
     if kind == cloud_events.BATCH:
-        return await _many(request, gateway, await request.body(), cloud_events.read_structured)
+        body = await request.body()
+        return await _many(request, gateway, body, await _reading(gateway, body))
     if cloud_events.is_binary(head_of(request)):
         return await _binary(request, gateway, kind)
     if kind != _JSON:
@@ -180,10 +169,18 @@ async def _published(request: Request, gateway: Gateway, ids: EventIds | None) -
 
 async def _binary(request: Request, gateway: Gateway, kind: str) -> Response:
     body = await request.body()
-    if body and kind != _JSON and not kind.endswith("+json"):
-        raise WrongContentType(request.headers.get("content-type", ""), (_JSON,))
+    if body and kind != _JSON and not kind.endswith("+json") and not cloud_events.is_xml(kind):
+        raise WrongContentType(request.headers.get("content-type", ""), (_JSON, "application/xml"))
     check_size(gateway, len(body))
-    return await _append(gateway, cloud_events.read_binary(request.headers, body), len(body))
+    catalog = await gateway.read(gateway.store.catalog) if cloud_events.is_xml(kind) else None
+    return await _append(gateway, cloud_events.read_binary(request.headers, body, catalog), len(body))
+
+
+async def _reading(gateway: Gateway, body: bytes) -> Callable[[Any], dict[str, Any]]:
+    """Only a document needs the schema to become an event."""
+    if b"xml" not in body:
+        return cloud_events.read_structured
+    return partial(cloud_events.read_structured, catalog=await gateway.read(gateway.store.catalog))
 
 
 async def _one(
@@ -206,17 +203,11 @@ async def _many(
     read: Callable[[Any], dict[str, Any]] | None,
     ids: EventIds | None = None,
 ) -> Response:
-    """An array; its items count as lines, from 1."""
     results = BatchResults(request.app.state.metrics.events)
-    items = await gateway.read(_items, body, gateway.settings.largest_event)
-    sifting = partial(_sift, largest=gateway.settings.largest_event, read=read, ids=ids)
     try:
-        for start in range(0, len(items), _AT_ONCE):
-            some = items[start : start + _AT_ONCE]
-            numbers = range(start + 1, start + len(some) + 1)
-            catalog = await gateway.read(gateway.store.catalog)
-            sifted = await gateway.read(sifting, some, numbers, catalog, gateway.settings.values_per_attribute)
-            results.add(sifted, await gateway.append(sifted.drafts) if sifted.drafts else ())
+        await publish_array(body, gateway, results, read, ids)
+    except (WrongBody, TooManyEvents):  # nothing was done
+        raise
     except TidingsError as problem:
         return stopped(problem, results)
     return _answered(results)
@@ -244,42 +235,5 @@ def _answered(results: BatchResults) -> Response:
 
 
 def stopped(problem: TidingsError, results: BatchResults) -> Response:
-    """What was accepted before stays so, and is told with the problem."""
+    """Events accepted before stay accepted; the answer counts them."""
     return problems.answer(problem, **results.as_json())
-
-
-def _items(body: bytes, largest: int) -> Sequence[Any]:
-    """Each is parsed, or raw JSON where the array is long; raises WrongBody or TooManyEvents.
-
-    16 MB of numbers are 7 million values, which took a thread 56 s and hundreds of megabytes to refuse one by one.
-    """
-    if body.count(b",") > _MOST_VALUES:
-        raise TooManyEvents
-    found: Sequence[Any] = decoded(body, list[Any]) if len(body) <= largest else decoded(body, RAW_ITEMS)
-    if len(found) > MOST_EVENTS:
-        raise TooManyEvents
-    return found
-
-
-def _sift(
-    items: Sequence[Any],
-    lines: Sequence[int],
-    catalog: Catalog,
-    most_values: int,
-    largest: int,
-    read: Callable[[Any], dict[str, Any]] | None,
-    ids: EventIds | None,
-) -> Sifted:
-    """In a thread."""
-    parsed = (_parsed(item, largest) if isinstance(item, msgspec.Raw) else item for item in items)
-    return sift(parsed, lines, catalog, most_values, read, None if ids is None else ids.of)
-
-
-def _parsed(part: msgspec.Raw, largest: int) -> Any:
-    """Or an error that stands for one that is too large, or has a key twice."""
-    if len(part) > largest:
-        return too_large(len(part), largest)
-    try:
-        return decoded(bytes(part), Any)
-    except WrongBody as problem:
-        return RefusedEvent(None, (BrokenRule("form", None, None, str(problem)),))

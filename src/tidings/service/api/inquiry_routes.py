@@ -41,7 +41,7 @@ from tidings.service.api.requests import (
     read_cursor,
 )
 from tidings.service.api.shapes import WrongBody, read_body, says, says_nothing, takes
-from tidings.service.api.times_asked import moment
+from tidings.service.api.time_parameters import moment
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.workers import query_files
 from tidings.service.workers.event_search import Sought, Wanted

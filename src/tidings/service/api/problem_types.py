@@ -116,10 +116,10 @@ _TABLE = """
     The address names a domain or event type that the schema does not have.
     `GET /v1/schema` lists them.
 404 no-such-document: NoSuchDocument
-    There is no DTD of this name.
-    `detail` lists those that there are.
+    No DTD has this name.
+    `detail` lists the valid names.
 404 no-such-problem-type: NoSuchProblemType
-    There is no type of problem of this name.
+    No problem type has this name.
     `GET /problems` lists them.
 404 invalid-link: ForgedLink, OtherLink
     The link was not made by this service, is not complete, or is for something else.
@@ -137,7 +137,7 @@ _TABLE = """
     The category has this node already.
     Choose another name, or use the node that is there.
 409 account-exists: AccountExists
-    There is an account of this name.
+    An account has this name already.
     Choose another name.
 409 last-operator: LastOperator
     This would take the scope `operate` from the last account that has it.
@@ -211,7 +211,7 @@ _TABLE = """
 422 nothing-accepted
     Of several events or subscriptions, each was refused; `results` has an entry for each.
     Fix them. What was refused can be sent again under the same ids.
-422 invalid-filter: LanguageError, UnclearWords, NotYetSupported
+422 invalid-filter: LanguageError, UnclearWords
     The filter or composite is wrong at one place: `line`, `column` and, where one phrase can say it, `expected`.
     Fix it there; `detail` says how. `POST /v1/filters/test` and `POST /v1/composites/test` try one out.
 422 unexpected-token: UnexpectedToken, UnterminatedText
@@ -314,7 +314,7 @@ _TABLE = """
     The service cannot do all its work; `detail` says why.
     For operators: see to the reasons. Requests may still be answered.
 503 overloaded: Overloaded
-    Too much waits for the journal; nothing of this request was accepted.
+    Too many events wait for the journal; nothing of this request was accepted.
     Send it again after `Retry-After` seconds.
 503 busy: Busy, NoAnswer, TooManyLogins
     Too many others ask at the same time.

@@ -1,7 +1,7 @@
 """What went wrong, as RFC 9457 problem details: an error in, a status and a body out.
 
 `problem_types` has the type and the status of every error. What a store says of its place and driver is for the log,
-not for whoever asks.
+not for callers.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def http_answer(error: HTTPException, **more: Any) -> Response:
 
 
 def typed_answer(name: str, detail: str, **more: Any) -> Response:
-    """For a problem that is no error's: by the name of its type."""
+    """A problem without an error class, by the name of its type."""
     return rendered(_problem(TYPES[name], TYPES[name].status, detail) | more, {})
 
 

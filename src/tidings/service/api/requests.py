@@ -49,7 +49,7 @@ def accounts_of(request: Request) -> Accounts:
 
 
 def address_of(request: Request) -> str:
-    """Of whoever sent it, as limits count it; '' where the server does not know."""
+    """Of the sender, as limits count it; '' if the server does not know it."""
     return network_of(request.client.host) if request.client else ""
 
 

@@ -52,6 +52,20 @@ _DOMAIN = _object(
         "description": "Of a text: whose stems are compared",
     },
     tree=_TREE,
+    grammar={
+        "type": ["object", "null"],
+        "properties": {"dtd": {"type": "string"}, "xsd": {"type": "string"}},
+        "additionalProperties": False,
+        "minProperties": 1,
+        "maxProperties": 1,
+        "description": "Of a document: its grammar, whole, as one text",
+    },
+    root={"type": ["string", "null"], "description": "Of a document: its root element"},
+    namespaces={
+        "type": ["object", "null"],
+        "additionalProperties": {"type": "string"},
+        "description": "Of a document: the namespace of each prefix; of the empty one, that of names without prefix",
+    },
 )
 _ATTRIBUTE = _object("Attribute", ["name", "domain"], name=_NAME, domain=_NAME)
 _USE = _object("AttributeUse", ["name"], name=_NAME, mandatory=_FLAG, unique=_FLAG)

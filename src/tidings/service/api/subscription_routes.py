@@ -34,17 +34,35 @@ Time = Annotated[str, msgspec.Meta(max_length=_LONGEST_TIME, description="A futu
 
 
 class NewSubscription(Shape, frozen=True):
-    """Give exactly one of `filter`, `filters` and `composite`. A filter is in the language that `dialect` names;
-    `filters` is the array of CloudEvents subscriptions."""
+    """What all new subscriptions may have."""
 
-    filter: str | None = None
-    composite: CompositeText | None = None
-    dialect: Dialect = "tidings"
-    filters: list[dict[str, Any]] | None = None
     channel: Channel | None = None
     expiry: Time | None = None
     name: Name | None = None
     note: Note | None = None
+
+
+class NewFilterSubscription(NewSubscription, frozen=True, kw_only=True):
+    """With a filter, in the language that `dialect` names."""
+
+    filter: str
+    dialect: Dialect = "tidings"
+
+
+class NewFiltersSubscription(NewSubscription, frozen=True, kw_only=True):
+    """With the `filters` array of CloudEvents subscriptions; all of them must match."""
+
+    filters: list[dict[str, Any]]
+    dialect: Literal["cloudevents"] = "cloudevents"
+
+
+class NewCompositeSubscription(NewSubscription, frozen=True, kw_only=True):
+    """With a pattern of several events over time."""
+
+    composite: CompositeText
+
+
+_NEW = {"filter": NewFilterSubscription, "filters": NewFiltersSubscription, "composite": NewCompositeSubscription}
 
 
 class ChangedSubscription(Shape, frozen=True):
@@ -100,17 +118,18 @@ State = Annotated[Literal["active", "paused"] | None, Query(description="Only su
 @router.post(
     "/subscriptions",
     status_code=201,
-    openapi_extra=takes(NewSubscription),
+    openapi_extra=takes(*_NEW.values()),
     responses=says(SubscriptionSeen, "Subscribed: every event accepted from now on is matched", 201),
 )
 async def subscribe(request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
     """Subscribe with a filter or a composite, and optionally a channel, an expiry, a name and a note. Every event
     accepted from now on is matched with it. The `secret` of a webhook is shown only in this answer."""
-    body = await read_body(request, NewSubscription)
+    body = await _read_new(request)
     expiry = None if body.expiry is None else read_future_time("expiry", body.expiry)
     channel = None if body.channel is None else body.channel.asked()
     named = body.name or "", body.note or ""
-    asked = SubscriptionAsked(_filter(body), expiry, channel, key, *named, body.composite)
+    composite = body.composite if isinstance(body, NewCompositeSubscription) else None
+    asked = SubscriptionAsked(_filter(body), expiry, channel, key, *named, composite)
     made = await subscriptions.subscribe(gateway, caller.owner, asked)
     return answered(_changed(made), 201, {"Location": subscription_address(made.standing.id)})
 
@@ -167,17 +186,33 @@ async def withdraw(id: str, gateway: GatewayOf, caller: Calling, key: Idempotenc
     return answered({"id": id, "position": await subscriptions.withdraw(gateway, caller.owner, id)})
 
 
+async def _read_new(request: Request) -> NewSubscription:
+    """By which member it has. Raises WrongContentType or WrongBody."""
+    body = await read_body(request, dict[str, Any])
+    kinds = [kind for member, kind in _NEW.items() if body.get(member) is not None]
+    if len(kinds) != 1:
+        raise WrongBody("give exactly one of 'filter', 'filters' and 'composite'")
+    if kinds == [NewCompositeSubscription] and "dialect" in body:
+        raise WrongBody("a composite has no dialect")
+    if kinds == [NewFiltersSubscription] and body.get("dialect") == "cesql":
+        raise WrongBody("'filters' is in the dialect 'cloudevents'; an expression in CESQL is a 'filter'")
+    given = {member: value for member, value in body.items() if value is not None or member not in _NEW}
+    try:
+        made: NewSubscription = msgspec.convert(given, kinds[0])
+    except msgspec.ValidationError as problem:
+        raise WrongBody(str(problem)) from None
+    return made
+
+
 def _filter(body: NewSubscription) -> str:
     """As text of the filter language; empty for a composite."""
-    if [body.filter, body.filters, body.composite].count(None) != 2:
-        raise WrongBody("give exactly one of 'filter', 'filters' and 'composite'")
-    if body.dialect != CORE and body.composite is not None:
-        raise WrongBody("a composite has no dialect")
-    if body.filters is not None:
-        if body.dialect == "cesql":
-            raise WrongBody("'filters' is in the dialect 'cloudevents'; an expression in CESQL is a 'filter'")
-        return core_text("cloudevents", filters_text(body.filters))
-    return core_text(body.dialect, body.filter or "")
+    match body:
+        case NewFilterSubscription():
+            return core_text(body.dialect, body.filter)
+        case NewFiltersSubscription():
+            return core_text(body.dialect, filters_text(body.filters))
+        case _:
+            return ""
 
 
 def seen(standing: Standing, channel: StoredChannel | None = None) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def _forwarded_for(element: str) -> str:
 
 
 def _address(hop: str) -> str | None:
-    """Without a port and brackets; None where it is no address."""
+    """Without a port and brackets; None if it is not an address."""
     text = hop
     if text.startswith("["):
         text = text[1:].partition("]")[0]

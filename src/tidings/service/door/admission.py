@@ -2,8 +2,8 @@
 
     no token, or one that was never seen ──> a permit of the address ──> the store ──> a permit of the account
 
-A token that was valid lately costs its address nothing, so whoever shares an address with somebody who guesses tokens
-is not held up. A new one takes a permit before the store is asked, and gives it back when it turns out to be valid.
+A token that was valid lately costs its address nothing, so callers who share an address with somebody guessing tokens
+are not held up. A new one takes a permit before the store is asked, and gives it back when it turns out to be valid.
 """
 
 from __future__ import annotations
@@ -28,16 +28,22 @@ class Admission:
         self._by_account = Throttle(settings.requests_per_second)
         self._by_address = Throttle(settings.guest_requests_per_second)
 
+    def at_once(self, token: str) -> Caller | None:
+        """The owner of a token that was valid a moment ago; None: `admit` must look it up. Raises TooManyRequests."""
+        caller = self._callers.remembered(digest_of(token))
+        if caller is not None:
+            self._by_account.take(caller.username)
+        return caller
+
     async def admit(self, token: str | None, address: str) -> Caller:
         """Whose token it is, or the guest. Raises TooManyRequests or UnknownToken."""
         if not token:
             self._by_address.take(network_of(address))
             return self._gateway.guest
-        digest = digest_of(token)
-        caller = self._callers.remembered(digest)
+        caller = self.at_once(token)
         if caller is None:
-            caller = await self._looked_up(digest, address)
-        self._by_account.take(caller.username)
+            caller = await self._looked_up(digest_of(token), address)
+            self._by_account.take(caller.username)
         return caller
 
     async def _looked_up(self, digest: bytes, address: str) -> Caller:

@@ -17,7 +17,9 @@ _MOST_REMEMBERED = 10_000
 
 
 class NoToken(Explained, ServiceError):
-    template = "this needs a token: register by POST /v1/accounts or log in by POST /v1/tokens, and send it as a bearer"
+    template = (
+        "this needs a token: register by POST /v1/accounts or log in by POST /v1/tokens, and send it as a bearer token"
+    )
 
 
 class UnknownToken(Explained, ServiceError):
@@ -36,7 +38,7 @@ class OutOfScope(Explained, ServiceError):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """`username` is empty for a guest, `digest` for whoever came without a token."""
+    """`username` is empty for a guest, `digest` for a caller without a token."""
 
     username: str
     scopes: frozenset[str]

@@ -30,7 +30,7 @@ SUBSCRIPTIONS = "/v1/subscriptions"  # of what may be repeated, only what is mad
 LONGEST = 255
 _RAW_HEADER = HEADER.encode()
 _WELL_FORMED = re.compile(rb"[!-~]{1,%d}" % LONGEST)
-_LARGEST_KEPT = 1 << 20  # bytes of an answer; events of a larger one are known by their ids when they come again
+_LARGEST_KEPT = 1 << 20  # bytes of an answer; events of a larger one are recognized by their ids when repeated
 
 # A parameter of every such route, so that it is in the OpenAPI document.
 IdempotencyKey = Annotated[

@@ -1,6 +1,6 @@
-"""What is being worked on: requests by account, and bytes of bodies by account or address, each with a limit.
+"""Requests in progress by account, and bytes of bodies by account or address, each with a limit.
 
-Whoever reaches a limit is told to come again; others do not notice. Small bodies are not counted: what a connection
+A caller at its limit gets 429; others are not affected. Small bodies are not counted: what a connection
 buffers bounds them already. Nor are streams of lines, of which only the last few lines are in memory.
 """
 

@@ -36,7 +36,7 @@ from tidings.service.metrics import Metrics
 log = logging.getLogger("tidings.service")
 
 Handler = Callable[[Request], Awaitable[Response]]
-Refusing = Callable[[Scope, TidingsError | HTTPException], Response]  # what went wrong, as whoever asked can read it
+Refusing = Callable[[Scope, TidingsError | HTTPException], Response]  # the problem, in a form that the caller can read
 TOLD = "tidings.told"  # in the scope when an error that comes out of the web framework was noted and answered
 STREAMED = ("application/x-ndjson", "application/jsonl", "application/ndjson")
 _ABOUT_ACCOUNTS = ("/v1/accounts", "/v1/tokens", "/confirm/", "/unsubscribe/")  # where strangers may send a body
@@ -50,10 +50,28 @@ _UNLESS_SAID = [
     (b"cache-control", b"no-store"),
 ]
 _NO_ROUTE = "none"
+_BEARER = b"Bearer "
 
 
 class ForeignOrigin(Explained, ServiceError):
     template = "a page of another site may not change anything here in your name; send the token as a bearer token"
+
+
+class DirectRequest(Request):
+    """For handlers that are called without the web framework: reads a body in a third of the time."""
+
+    async def body(self) -> bytes:
+        if not hasattr(self, "_body"):
+            parts: list[bytes] = []
+            more = True
+            while more:
+                message = await self._receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                parts.append(message.get("body", b""))
+                more = message.get("more_body", False)
+            self._body = parts[0] if len(parts) == 1 else b"".join(parts)
+        return self._body
 
 
 class DoorMiddleware:
@@ -101,18 +119,17 @@ class DoorMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = message["headers"] = list(message.get("headers", ()))
+                headers = message.get("headers", ())
+                said = [name for name, _ in headers]
                 if self._over_tls:
-                    headers = message["headers"] = to_browser(headers)
-                headers += self._always
-                headers.append((HEADER, id.encode()))
-                said = {name for name, _ in headers}
-                headers += [header for header in _UNLESS_SAID if header[0] not in said]
+                    headers = to_browser(headers)
+                unless_said = [header for header in _UNLESS_SAID if header[0] not in said]
+                message["headers"] = [*headers, *self._always, (HEADER, id.encode()), *unless_said]
             await send(message)
 
         account, body = "", None
         try:
-            caller = await self._admit(scope, head)
+            caller = self._admit_at_once(scope, head) or await self._admit(scope, head)
             if caller.username:
                 self._in_flight.enter(caller.username)
                 account = caller.username
@@ -125,7 +142,7 @@ class DoorMiddleware:
             if handle is None:
                 await self._app(scope, receive, sending)
             else:
-                answer = await handle(Request(scope, receive))
+                answer = await handle(DirectRequest(scope, receive))
                 await answer(scope, receive, sending)
         except ClientDisconnect:
             status = status or GONE
@@ -146,6 +163,16 @@ class DoorMiddleware:
                 body.end()
             route = scope["path"] if handle is not None else getattr(scope.get("route"), "path", _NO_ROUTE)
             self._metrics.observe(scope["method"], route, status, perf_counter() - began)
+
+    def _admit_at_once(self, scope: Scope, head: Head) -> Caller | None:
+        """The same as `_admit` for most requests: a bearer token that was valid a moment ago."""
+        said = head.get(b"authorization")
+        if self._proxies or said is None or not said.startswith(_BEARER):
+            return None
+        caller = self._gateway.admission.at_once(said[len(_BEARER) :].strip().decode("latin-1"))
+        if caller is not None:
+            scope[CALLER] = caller
+        return caller
 
     async def _admit(self, scope: Scope, head: Head) -> Caller:
         """Leaves the caller in the scope, or why there is none; raises TooManyRequests."""
@@ -172,7 +199,7 @@ class DoorMiddleware:
         if length is None and not chunked:
             return None
         announced = int(length[:19]) if length is not None and length.isdigit() and not chunked else None
-        if announced is not None and announced <= min(SMALL, self._gateway.settings.largest_body):
+        if announced is not None and announced <= SMALL and announced <= self._gateway.settings.largest_body:
             return None
         media = head.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
         streamed = media in STREAMED and scope["path"] == "/v1/events"
@@ -197,7 +224,7 @@ def _token(head: Head) -> tuple[str, bool]:
 
 
 def _same_origin(head: Head) -> bool:
-    """A browser says where a request comes from; what says nothing is no browser, and has no business with cookies."""
+    """Browsers name the origin of a request. A client that names none is not a browser and must not use cookies."""
     origin = head.get(b"origin")
     if origin is None:
         return head.get(b"sec-fetch-site") == b"same-origin"

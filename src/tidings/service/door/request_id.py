@@ -18,7 +18,7 @@ _WELL_FORMED = re.compile(rb"[A-Za-z0-9._~+/=:-]{1,128}")
 # Random once for each process, then counted: a random number for each request was 12 % of the time in which the event
 # loop takes one event (tests/service/measure.py), and nobody gains by guessing an id.
 _new_id = map((token_hex(6) + "-{:x}").format, count(1)).__next__
-_WITH_SECRETS = ("/confirm/", "/unsubscribe/")  # whoever has the rest of such a path may do what it is for
+_WITH_SECRETS = ("/confirm/", "/unsubscribe/")  # the rest of such a path is a secret that lets anyone act
 
 
 def request_id(head: Head) -> str:

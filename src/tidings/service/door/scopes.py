@@ -37,6 +37,7 @@ _HTTP = {
     """,
     "publish": """
         POST /v1/events
+        POST /v1/documents/{event_type}
     """,
     "subscribe": """
         POST /v1/subscriptions
@@ -222,7 +223,7 @@ def allow(caller: Caller, need: str) -> None:
 
 
 def caller_of(request: Request) -> Caller:
-    """Whoever sent a valid token, else the guest; raises UnknownToken or ForeignOrigin."""
+    """The owner of the token, or the guest; raises UnknownToken or ForeignOrigin."""
     found: Caller | TidingsError = request.scope[CALLER]
     if isinstance(found, TidingsError):
         raise found

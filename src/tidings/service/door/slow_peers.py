@@ -1,7 +1,7 @@
-"""Peers that take their time: a connection that does not get on with its request, or its answer, is let go.
+"""Slow peers: a connection that makes no progress with its request or its answer is closed.
 
-uvicorn itself waits for ever for the rest of a request. Here each connection is looked at four times within
-`idle_seconds`: one must have sent its headers by then, and its body, or the reading of its answer, must go on.
+uvicorn itself waits forever for the rest of a request. Here each connection is checked four times within
+`idle_seconds`: its headers must arrive within that time, and its body, or the reading of its answer, must progress.
 One address has its share of the connections (`places`). When all are taken, a new one takes the place of the one that
 has waited longest without asking for anything, so that silence keeps nobody out.
 """
@@ -51,7 +51,7 @@ class _PatientProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(JoinedWrites(transport, self.loop))  # type: ignore[arg-type]
         if not self._find_place(self.client[0] if self.client else ""):
-            self._turn_away(503, b"Service Unavailable", b"too many connections; come again in a second")
+            self._turn_away(503, b"Service Unavailable", b"too many connections; retry in a second")
             return
         self.idle[self] = None
         self._since = self.loop.time()
@@ -134,11 +134,11 @@ class _PatientProtocol(HttpToolsProtocol):
                     return
                 self._since, self._written = now, left
             elif self._in_headers:
-                self._turn_away(408, b"Request Timeout", b"the request did not come to its end in time")
+                self._turn_away(408, b"Request Timeout", b"the request did not arrive in time")
                 return
             elif self._in_body and not self.flow.read_paused:
                 if self._received < _LEAST_RATE * (now - self._since):
-                    self._turn_away(408, b"Request Timeout", b"the body came too slowly")
+                    self._turn_away(408, b"Request Timeout", b"the body arrived too slowly")
                     return
                 self._since, self._received = now, 0
         self._look_later()

@@ -67,7 +67,7 @@ class Streams:
         return self._open
 
     def open(self, caller: Caller, subscription: str | None, cursor: int) -> Stream:
-        """Whoever opens it leaves it. Raises TooManyStreams or NoMoreStreams."""
+        """The caller that opens it must leave it. Raises TooManyStreams or NoMoreStreams."""
         settings = self._gateway.settings
         mine = self._by_owner.setdefault(caller.owner, set())
         try:
@@ -147,7 +147,7 @@ class Streams:
         return bytes(text), cursor, len(found) < _PAGE
 
     async def _read(self) -> None:
-        """Reads for all. Whoever opened a stream meanwhile is behind, and finds the rest by itself."""
+        """Reads for all. A stream opened meanwhile is behind and catches up by itself."""
         cursor: int | None = None
         while True:
             try:
@@ -163,7 +163,7 @@ class Streams:
                             if stream.subscription in (None, one.subscription):
                                 stream.hand(one.cursor, text)
                     if texts:
-                        await asyncio.sleep(0)  # whoever was handed something may send it first
+                        await asyncio.sleep(0)  # streams that were handed something may send it first
                         continue
             except StoreError as problem:
                 log.warning("streams wait for the store: %s", problem)

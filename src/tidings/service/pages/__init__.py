@@ -7,7 +7,7 @@ Pages are whole without any program in the browser; static/*.js only makes them 
 comfortable. Nothing here is part of the OpenAPI document.
 """
 
+from tidings.service.pages.parts.error_page import error_page
 from tidings.service.pages.router import router
-from tidings.service.pages.trouble import trouble_page
 
-__all__ = ["router", "trouble_page"]
+__all__ = ["error_page", "router"]

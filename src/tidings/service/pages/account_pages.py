@@ -105,7 +105,7 @@ async def delete(request: Request) -> Response:
 
 
 def _said(error: TidingsError) -> str:
-    """In the words of the page: whose account it is, is known here, and the field stands above."""
+    """In the words of the page: it knows the account, and the field is above."""
     match error:
         case WrongPassword():
             return "this is not your current password"

@@ -60,7 +60,7 @@ async def deliveries(
 @router.post(f"{MINE}/{{id}}/deliveries")
 async def act(id: str, request: Request) -> Response:
     """`act` is pause, resume, rotate or replay: of the delivery `number`, of those made `from` … `to`, or of all
-    that failed for good. Raises WrongBody of any other."""
+    that failed finally. Raises WrongBody of any other."""
     owner = member(request).owner
     form = await read_form(request)
     channels = gateway_of(request).channels

@@ -121,5 +121,5 @@ def _download(body: bytes, media_type: str, name: str) -> Response:
 
 
 def _stem(place: str) -> str:
-    """Of a name that stands in a header: letters, digits and hyphens alone."""
+    """A name that is safe in a header: only letters, digits and hyphens."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", PurePosixPath(place.partition("?")[0]).stem).strip("-")[:60] or "feed"

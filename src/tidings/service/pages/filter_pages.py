@@ -33,7 +33,7 @@ from tidings.service.pages.forms.builder import (
     text_of,
 )
 from tidings.service.pages.forms.choices import choices, grouped, offered, values_like
-from tidings.service.pages.forms.form_proof import PROOF_HEADER, StaleForm, check_proof
+from tidings.service.pages.forms.csrf import PROOF_HEADER, StaleForm, check_proof
 from tidings.service.pages.forms.typed_number import no_number
 from tidings.service.pages.parts.render import templates
 from tidings.service.pages.parts.time_chart import time_chart
@@ -162,7 +162,7 @@ def _checked(given: FilterGiven, gateway: Gateway) -> dict[str, Any]:
 def _read(
     text: str, gateway: Gateway, catalog: Catalog, places: Sequence[tuple[int, int, int, int]] = ()
 ) -> dict[str, Any]:
-    """`places`: where each row stands in the text, if it was made from rows."""
+    """`places`: the place of each row in the text, if it was made from rows."""
     if not text.strip():
         return {"empty": True, "text": ""}
     try:

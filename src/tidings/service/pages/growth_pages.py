@@ -103,6 +103,7 @@ _KINDS = {
     Kind.TEXT: "text: long texts",
     Kind.TIME: "time: points in time",
     Kind.PLACE: "place: points on the earth",
+    Kind.DOCUMENT: "document: XML",
 }
 
 

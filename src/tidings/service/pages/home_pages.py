@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from tidings.errors import StoreError
-from tidings.service.pages.forms.form_proof import check_continues
+from tidings.service.pages.forms.csrf import check_continues
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.parts.charts import Chart, chart
 from tidings.service.pages.parts.render import render

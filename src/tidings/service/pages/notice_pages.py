@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from tidings.service.api.channel_routes import page_of
+from tidings.service.actions.notices import page_of, see_one, see_up_to
 from tidings.service.api.requests import After, read_cursor
 from tidings.service.pages.forms.form import read_form
 from tidings.service.pages.page_route import PageRoute
@@ -42,7 +42,7 @@ async def listed(request: Request, before: After = "", done: str = "") -> Respon
 
 
 def _told(notice: Notice) -> str:
-    """Without the id that texts of an earlier version have: the filter stands above it."""
+    """Without the id that older texts have: the filter is above it."""
     return notice.text.replace(f" of subscription {notice.subscription!r}", "")
 
 
@@ -53,8 +53,8 @@ async def read(request: Request) -> Response:
     form = await read_form(request)
     gateway = gateway_of(request)
     if form.one("number"):
-        await gateway.write(notices.mark_read, gateway.store, owner, read_cursor(form.one("number")))
+        await see_one(gateway, owner, read_cursor(form.one("number")))
     else:
-        await gateway.write(gateway.store.see_notices, owner, read_cursor(form.one("upto")))
+        await see_up_to(gateway, owner, read_cursor(form.one("upto")))
     before = read_cursor(form.one("before"))
     return RedirectResponse(f"{NOTICES}?done=read" + (f"&before={before}" if before else ""), 303)

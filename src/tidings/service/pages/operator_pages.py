@@ -1,4 +1,4 @@
-"""/pages/operator: children, plan, journal, deliveries and dead letters, for whoever runs the service."""
+"""/pages/operator: children, plan, journal, deliveries and dead letters, for operators."""
 
 from __future__ import annotations
 

@@ -19,11 +19,11 @@ from tidings.service.api import problems
 from tidings.service.door.guarded_route import route_need
 from tidings.service.door.request_id import logged_path
 from tidings.service.door.scopes import NOTHING, allow
+from tidings.service.pages.forms.csrf import PROOF, StaleForm, owner_of
 from tidings.service.pages.forms.form import read_unproved
-from tidings.service.pages.forms.form_proof import PROOF, StaleForm, owner_of
 from tidings.service.pages.forms.kept_form import refused_form
 from tidings.service.pages.forms.waiting_form import keep, take
-from tidings.service.pages.login_page import login_page
+from tidings.service.pages.parts.login_page import login_page
 from tidings.service.pages.parts.render import render
 from tidings.service.pages.parts.unread_notices import count_unread
 from tidings.service.pages.visitors import LogInFirst, back_to, has_ended, member, visitor

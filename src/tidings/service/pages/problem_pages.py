@@ -17,7 +17,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 class NoSuchProblemType(Explained, ServiceError):
     name: str
-    template = "there is no type of problem {name!v}; GET /problems lists them"
+    template = "no problem type {name!v}; GET /problems lists them"
 
 
 @router.get("/problems")

@@ -169,7 +169,7 @@ def _field(
 
 
 def _told(rule: BrokenRule, domain: Domain) -> str:
-    """For whoever filled in the form."""
+    """For the person who filled in the form."""
     if rule.rule == "mandatory":
         return "Enter a value."
     if rule.rule == "domain" and domain.kind is Kind.NUMERIC and isinstance(rule.value, str):
@@ -193,7 +193,7 @@ def _control(domain: Domain, use: AttributeUse) -> str:
             return "number"
         case Kind.TIME:
             return "time"
-        case Kind.TEXT:
+        case Kind.TEXT | Kind.DOCUMENT:
             return "area"
         case _:
             return "line"

@@ -84,7 +84,7 @@ def _history(store: Store, before: int | None) -> list[Entry]:
 
 
 def _step(store: Store, position: str) -> Entry | None:
-    """None where there is no step of growth."""
+    """None if it is not a step of growth."""
     if not (position.isascii() and position.isdecimal() and len(position) < 19):
         return None
     with store.database.reading() as connection:

@@ -14,7 +14,7 @@ from tidings.schema import Instant
 from tidings.service.api.inquiry_routes import next_place, questions_of, read_place
 from tidings.service.api.problems import status_of
 from tidings.service.api.requests import After, read_cursor
-from tidings.service.api.times_asked import NoMoment, moment
+from tidings.service.api.time_parameters import NoMoment, moment
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.parts.render import render
 from tidings.service.pages.parts.time_chart import time_chart

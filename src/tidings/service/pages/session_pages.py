@@ -12,12 +12,12 @@ from tidings.service.actions.account_errors import SHORTEST_PASSWORD, IllegalPas
 from tidings.service.api.problems import status_of
 from tidings.service.api.requests import SESSION, accounts_of, address_of
 from tidings.service.door.callers import UnknownToken
+from tidings.service.pages.forms.csrf import StaleForm
 from tidings.service.pages.forms.form import Form, read_form, read_unproved
-from tidings.service.pages.forms.form_proof import StaleForm
 from tidings.service.pages.forms.kept_form import KeptForm, carried_form
 from tidings.service.pages.forms.waiting_form import keep_for_session
-from tidings.service.pages.login_page import login_page
 from tidings.service.pages.page_route import PageRoute
+from tidings.service.pages.parts.login_page import login_page
 from tidings.service.pages.parts.render import render
 from tidings.service.pages.visitors import (
     HOME,
@@ -45,7 +45,7 @@ async def registering(request: Request, next: str = HOME) -> Response:
 
 @router.post("/pages/register")
 async def register(request: Request) -> Response:
-    """Whoever comes from the log-in, `asked`, brings along where to go afterwards, and what was typed there."""
+    """A visitor who comes from the log-in, `asked`, brings along the next page and what was typed there."""
     form, is_stale = await _read(request)
     next, kept = form.one("next"), carried_form(form)
     if is_stale and visitor(request).username:

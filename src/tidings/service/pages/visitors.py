@@ -1,7 +1,7 @@
 """Who visits, and the sessions by which visitors are known.
 
 A visitor is known by the token of kind 'session' in the cookie `tidings_session`. A guest has no session; a random
-cookie takes its place. Both are secrets, under which `form_proof` makes the proofs that forms carry.
+cookie takes its place. Both are secrets, under which `csrf` makes the proofs that forms carry.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tidings.service.door.scopes import CALLER
 from tidings.service.gateway import Gateway
 from tidings.store.accounts.accounts import Account, Token
 
-GUEST = "tidings_guest"  # the cookie that stands for a session while there is none
+GUEST = "tidings_guest"  # the cookie of a visitor without a session
 HOME = "/"
 _HAVE_PAGES = frozenset({"edit", "channel", "deliveries", "why"})  # of one subscription
 
@@ -38,7 +38,7 @@ def gateway_of(request: Request) -> Gateway:
 
 
 def visitor(request: Request) -> Caller:
-    """Whoever has a session, else the guest; raises ForeignOrigin. A session that has ended makes a guest."""
+    """The owner of the session, or the guest; raises ForeignOrigin. After a session has ended, it is the guest."""
     found: Caller | TidingsError = request.scope[CALLER]
     if isinstance(found, UnknownToken):
         return gateway_of(request).guest
@@ -101,7 +101,7 @@ def safe_next(text: str) -> str:
 
 
 def back_to(request: Request) -> str:
-    """A page can be asked for again; what a form was sent to leads to the page it stands on."""
+    """A page can be requested again; the address of a form leads to the page with the form."""
     path, query = request.url.path, request.url.query
     if request.method == "GET":
         return f"{path}?{query}" if query else path

@@ -175,6 +175,7 @@ def _effects(mapping: Mapping, records: list[Record]) -> dict[str, tuple[tuple[s
 def _finished(made: FeedGuess, mapping: Mapping, records: list[Record], there: Catalog) -> FeedGuess:
     """With the events, the mapping's text and the changes. Raises SchemaClash."""
     from tidings.feeds import propose
+    from tidings.feeds.inference.infer import PROMISE, TIMES
     from tidings.feeds.inference.schema_changes import changes
     from tidings.feeds.mapping.mapping_text import write_mapping
     from tidings.feeds.preview import previewed
@@ -183,7 +184,8 @@ def _finished(made: FeedGuess, mapping: Mapping, records: list[Record], there: C
     shown = list(previewed(mapping, records[:SHOWN], agreed.catalog))
     return replace(
         made,
-        remarks=(*made.remarks, *agreed.remarks),
+        # What the guess would leave out is told of the mapping as corrected, and the form asks for the time.
+        remarks=(*(one for one in made.remarks if PROMISE not in one and TIMES not in one), *agreed.remarks),
         events=tuple(json.dumps(one, ensure_ascii=False) for one in shown),
         refused=sum("errors" in one for one in shown),
         mapping=write_mapping(agreed.mapping, agreed.seen),

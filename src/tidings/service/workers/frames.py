@@ -1,4 +1,4 @@
-"""Pieces of bytes over a pipe between the service and its own processes: a length, then so many bytes."""
+"""Frames over a pipe between the service and its own processes: a length, then that many bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def write_frame(descriptor: int, data: bytes) -> None:
 
 
 def read_frame(read: Callable[[int], bytes]) -> bytes:
-    """`read` gives at most so many bytes, none at the end. Raises EOFError."""
+    """`read(n)` gives at most n bytes, none at the end. Raises EOFError."""
     length = int.from_bytes(_exactly(read, _LENGTH), "big")
     return _exactly(read, length)
 

@@ -37,7 +37,7 @@ class HistoryScan:
     store: Store
     filter: Filter | None
     found: list[Occurrence] = field(default_factory=list)
-    looked: int = 0  # at so many events
+    looked: int = 0  # events looked at
     tried: int = 0  # those among them that have types the filter can match
     unreadable: int = 0
     reached: int | None = None  # the position at and below which it has not looked, though it should
@@ -47,7 +47,7 @@ class HistoryScan:
         self, after: int, upto: int, most_tried: int | None = None,
         most_events: int = MOST_EVENTS, seconds: float = MOST_SECONDS,
     ) -> HistoryScan:  # fmt: skip
-        """Until it has looked at them all, or has tried or looked at so many, or the time is up."""
+        """Until it has looked at them all, has reached a limit, or the time is up."""
         from tidings.matching.reach import Reach
         from tidings.pipeline.batch.query import look
 
@@ -68,7 +68,7 @@ class HistoryScan:
         return self
 
     def _read(self, piece: Piece, reach: Reach | None, room: int | None) -> None:
-        """`room`: of events of the right types, only the last so many."""
+        """`room`: at most this many of the newest events of the right types."""
         batch, names = piece.batch, self.store.known_catalog.event_type_names
         self.looked += len(batch) + len(piece.problems)
         self.unreadable += len(piece.problems)

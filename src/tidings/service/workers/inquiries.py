@@ -74,7 +74,7 @@ class Inquiries:
     ) -> None:
         self._threads = ThreadPoolExecutor(processes, "tidings-inquiry")
         self._workers = [_Worker(url, seconds, first_seconds, start) for _ in range(processes)]
-        self._idle: LifoQueue[_Worker] = LifoQueue()  # whoever answered last is warm
+        self._idle: LifoQueue[_Worker] = LifoQueue()  # the worker that answered last is warm
         for worker in reversed(self._workers):
             self._idle.put(worker)
         self._asking: Counter[str] = Counter()
@@ -112,7 +112,7 @@ class Inquiries:
         return [id for worker in self._workers if (id := worker.process_id) is not None]
 
     async def close(self) -> None:
-        """Whoever still waits gets NoAnswer."""
+        """Requests that still wait get NoAnswer."""
         self._closed = True
         for worker in self._workers:
             worker.close()
@@ -175,7 +175,7 @@ class _Worker:
         raise value
 
     def close(self) -> None:
-        """From any thread: whoever waits for an answer finds that there will be none, and no process is started."""
+        """From any thread: requests that wait end without an answer, and no process is started."""
         with self._starting:
             self._closed = True
             process = self._process

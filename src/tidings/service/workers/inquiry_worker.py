@@ -39,7 +39,7 @@ def main() -> None:
             answer = True, _answer(task, store)
         except TidingsError as problem:
             answer = False, problem
-        except Exception:  # a defect of ours: it is told on standard error, and the caller hears that there was one
+        except Exception:  # a defect of ours: logged on standard error; the caller learns only that there was one
             traceback.print_exc()
             answer = False, NoAnswer()
         write_frame(answers, _pickled(answer))

@@ -105,7 +105,7 @@ class Jobs:
         return self._files.page(id, start, limit)
 
     def close(self) -> None:
-        """Ends what runs; what is not done will be told to have failed."""
+        """Stops running jobs; unfinished ones will be reported as failed."""
         with self._changed:
             self._closing = True
             self._kill()

@@ -1,6 +1,6 @@
 """What queries asked and found, as files of one folder, for a day; they outlive the service.
 
-`ID.json` is the query, `ID.jsonl` the events, a line each, `ID.log` what its process told whoever runs the service.
+`ID.json` is the query, `ID.jsonl` the events, a line each, `ID.log` the log of its process.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ MOST_STEPS = 2_000_000  # of one explanation: some seconds
 SCANNED = 200_000  # events that one question goes through at most: some seconds
 _ROWS = 10_000
 _MOST_BYTES = 8 << 20  # of events in one answer
-_MOST_DAYS = 92  # of a longer period only the days with matches are told
+_MOST_DAYS = 92  # of a longer period only days with matches are listed
 _DAY = 86_400_000_000
 
 

@@ -34,7 +34,7 @@ _PATIENCE = 20.0  # seconds for the batch under way and for Spark to end
 _PATIENCE_AT_START = 5.0  # no batch is under way yet
 _LARGE_LOG = 10 << 20  # bytes
 _READ_OF_LOG = 64 << 10
-_HEARD_EVERY = 1.0  # seconds after which an unchanged status is told again, since the child lives
+_HEARD_EVERY = 1.0  # seconds after which an unchanged status is repeated, as a heartbeat
 _LAST_WORDS = 500  # characters
 
 

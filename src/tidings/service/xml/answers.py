@@ -45,7 +45,7 @@ ERROR_NAMES: tuple[tuple[str, type[TidingsError], str], ...] = (
     ("LogFile", StoreReadOnly, ""),
     ("LogFile", StoreUnreachable, ""),
 )
-_MOST_BROKEN = 100  # rules that are told
+_MOST_BROKEN = 100  # rules listed in an answer
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SPECIAL = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}

@@ -54,7 +54,7 @@ class Connection(asyncio.Protocol):
         self._answers: asyncio.Queue[asyncio.Task[bytes] | None] = asyncio.Queue(_UNDER_WAY)
         self._ended = False  # no more will be read
         self._problem: TidingsError | None = None  # why not
-        self._closing: float | None = None  # since when there is nothing left to do
+        self._closing: float | None = None  # since when nothing is left to do
         self._closed = asyncio.Event()
         self._said_all = False  # the peer has closed its side
         self._gone = False  # no more can be written
@@ -143,7 +143,7 @@ class Connection(asyncio.Protocol):
         self._transport.abort()
 
     def _end(self, problem: TidingsError | None) -> None:
-        """Nothing more is read; what has come is answered first, then the problem is told."""
+        """Reads nothing more; answers the requests received so far, then sends the problem."""
         self._ended = True
         self._problem = self._problem or problem
         self._something.set()
@@ -194,7 +194,7 @@ class Connection(asyncio.Protocol):
                 turn = self._loop.time()
 
     async def _asked(self, document: Document) -> Asked | bytes | None:
-        """None: it is no XML, so that what follows cannot be trusted."""
+        """None: it is not XML, so what follows cannot be trusted."""
         try:
             return await self._operations.ask(document, self.address)
         except MalformedRequest as problem:

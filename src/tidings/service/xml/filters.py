@@ -18,7 +18,7 @@ from typing import Any
 from tidings.errors import LanguageError
 from tidings.events.numerals import numeral
 from tidings.language import parse, print_filter
-from tidings.language.tree import And, Comparison, Contains, ContainsWords, Like, Name, Node, Word, both
+from tidings.language.tree import And, Comparison, Contains, ContainsWords, Like, Name, Node, Word, XPath, both
 from tidings.language.words import words_of
 from tidings.schema import Catalog, Domain, Kind
 from tidings.schema.catalog import EVENT_TYPE, UnknownName
@@ -48,6 +48,8 @@ def _term(attribute: str, operator: str, text: str, domain: Domain) -> Node:
         return ContainsWords(attribute, "any", words) if len(words) > 1 else Contains(attribute, text)
     if operator in ("starts", "ends", "like"):
         return Like(attribute, operator, text)  # type: ignore[arg-type]
+    if operator == "xpath":
+        return XPath(attribute, text.strip())
     value = domain.canonical(numeral(text) if domain.kind is Kind.NUMERIC else text)
     return Contains(attribute, value) if operator == "contains" else Comparison(attribute, operator, value)
 
@@ -70,6 +72,8 @@ def tests_of(filter: str) -> tuple[list[str], list[tuple[str, str, str]]] | None
                 tests.append((attribute, "contains", " ".join(words)))
             case Like(attribute, form, text):
                 tests.append((attribute, form, text))
+            case XPath(attribute, text):
+                tests.append((attribute, "xpath", text))
             case Comparison(attribute, operator, value) if operator in _NAMES and not isinstance(value, (Word, Name)):
                 tests.append((attribute, _NAMES[operator], _written(value)))
             case _:

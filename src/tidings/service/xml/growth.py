@@ -12,7 +12,7 @@ from tidings.schema.catalog import UnknownName
 from tidings.schema.dtd import FLAGS, OPERATORS, TYPES
 from tidings.schema.growth import Change, CreateAttribute, CreateDomain, CreateEventType, ExtendEventType, grow
 from tidings.schema.hierarchy import Hierarchy
-from tidings.schema.xml_form import hierarchy_of
+from tidings.schema.xml_form import document_rules_of, hierarchy_of
 from tidings.service.xml.validity import InvalidRequest, attribute_of, request_of
 
 _BLANKS = " \t\r\n"
@@ -75,6 +75,7 @@ def _add_domain(root: etree._Element, catalog: Catalog) -> Growth:
         "ordered" in element.attrib and _flag(element, "ordered"),
         _hierarchy(element) if kind is Kind.HIERARCHICAL or element.find("NODE") is not None else Hierarchy(),
         "open" in element.attrib and _flag(element, "open"),
+        document=document_rules_of(element),
     )
     return Growth((CreateDomain(domain),), domain.name, name is None)
 

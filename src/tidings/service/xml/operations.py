@@ -38,6 +38,7 @@ from tidings.service.xml.requests import (
     Removal,
     Request,
     SubscriptionList,
+    inline_as_text,
     read_request,
 )
 from tidings.service.xml.validity import InvalidRequest, UnknownRequest, Validity, parse
@@ -148,7 +149,10 @@ class Operations:
         growing = scopes.XML[str(root.tag)] == "schema"  # then numbers of domains must be up to date
         if validity is None or growing:
             validity = await self._newest()
-        beside = large or validity.wide or root.tag == "PUBLISH_SUB"  # a short filter may have a long normal form
+        documents = root.tag == "PUBLISH_EVENT" and bool(validity.catalog.document_attributes)
+        beside = (
+            large or documents or validity.wide or root.tag == "PUBLISH_SUB"
+        )  # a short filter may have a long normal form
         try:
             if beside:
                 return await self._gateway.read(self._valid, root, validity)
@@ -161,6 +165,7 @@ class Operations:
 
     def _valid(self, root: etree._Element, validity: Validity, hints: bool = True) -> Request:
         """Raises TidingsError. Our own checks have the better words, so they speak before the DTD."""
+        inline_as_text(root, validity.catalog)
         problem = validity.problem(root, beside=hints)
         request = read_request(root, validity.catalog, hints, self._gateway.settings.values_per_attribute)
         if problem is not None:

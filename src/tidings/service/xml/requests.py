@@ -91,6 +91,20 @@ def read_request(root: etree._Element, catalog: Catalog, hints: bool = True, mos
             return MatchedEvents(root.get("id"), _number(root, "after", 0), _limit(root))
 
 
+def inline_as_text(root: etree._Element, catalog: Catalog) -> None:
+    """Documents that stand as elements in an attribute become its text, as which the other forms have them."""
+    if root.tag != "PUBLISH_EVENT" or not catalog.document_attributes:
+        return
+    for element in root.iterfind("ATTRIBUTES/ATTR"):
+        if len(element) and element.get("type") in catalog.document_attributes:
+            children: list[etree._Element] = list(element)
+            stray = (element.text or "") + "".join(child.tail or "" for child in children)
+            if len(children) != 1 or stray.strip():
+                raise InvalidRequest("PUBLISH_EVENT", f"the attribute {element.get('type')!r} takes one document")
+            element.text = etree.tostring(children[0], encoding="unicode", with_tail=False)
+            element.remove(children[0])
+
+
 def _raw_event(root: etree._Element, catalog: Catalog) -> dict[str, Any]:
     """As JSON would have it; a number is one where its attribute's domain is numeric."""
     raw: dict[str, Any] = {str(name): str(value) for name, value in root.items()}

@@ -74,7 +74,7 @@ class Validity:
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
-        # With so many names a suggestion for a wrong one may take a second.
+        # With this many names, a suggestion for a wrong one may take a second.
         self.wide = len(catalog.attributes) + len(catalog.event_types) + len(catalog.domains) > _MOST_LISTED
         # libxml2 builds a DTD's automata while it validates, so only one thread uses a DTD at a time. The event loop
         # has DTDs of its own: it must not wait for a large document, which takes 0.1 s per 256 KiB.

@@ -86,8 +86,10 @@ def listed(connection: Connection, after: str, limit: int, now: Instant) -> list
 
 def closed_among(connection: Connection, usernames: Collection[str]) -> frozenset[str]:
     """Those whose account is disabled or deleted; names without an account are not."""
+    if not usernames:
+        return frozenset()
     query = select(accounts.c.username).where(accounts.c.username.in_(usernames), accounts.c.state != ACTIVE)
-    return frozenset(connection.execute(query).scalars()) if usernames else frozenset()
+    return frozenset(connection.execute(query).scalars())
 
 
 def change_account(

@@ -61,7 +61,8 @@ class Sqlite:
         values = chain.from_iterable(given[:whole])
         groups = zip(*[values] * (width * _ROWS_AT_ONCE), strict=True)  # each takes the next values of the one iterator
         cursor = _cursor(connection)
-        cursor.executemany(statement + f", {one}" * (_ROWS_AT_ONCE - 1), groups)
+        if whole:
+            cursor.executemany(statement + f", {one}" * (_ROWS_AT_ONCE - 1), groups)
         cursor.executemany(statement, given[whole:])
 
     def insert_columns(self, connection: Connection, table: Table, columns: Mapping[str, Any]) -> None:

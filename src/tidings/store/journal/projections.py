@@ -21,6 +21,8 @@ from tidings.store import tables
 from tidings.store.databases.database import Dialect, NamedRow
 from tidings.store.journal.entries import Span, Standing
 
+_table = tables.subscriptions
+_EXPIRED = select(_table).where(_table.c.expiry <= bindparam("time")).order_by(_table.c.expiry, _table.c.id)
 _LONGEST_KEY = 255  # bytes; a longer one would not fit into PostgreSQL's index, so its digest stands for it
 
 
@@ -65,9 +67,7 @@ class Projections:
 
     def load_expired(self, connection: Connection, time: Instant) -> list[str]:
         """The ids of the subscriptions that have expired at this time, first the one that did so first."""
-        table = tables.subscriptions
-        query = select(table).where(table.c.expiry <= int(time)).order_by(table.c.expiry, table.c.id)
-        rows = connection.execute(query).all()
+        rows = connection.execute(_EXPIRED, {"time": int(time)}).all()
         for row in rows:
             self._add(row)
         return [row.id for row in rows]

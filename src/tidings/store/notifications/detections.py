@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import pyarrow as pa
-from sqlalchemy import Connection, delete, select, text, update
+from sqlalchemy import Connection, delete, text, update
 
 from tidings.schema import Instant
 from tidings.schema.values import Value
@@ -22,6 +22,8 @@ from tidings.store.journal import journal
 from tidings.store.journal.entries import Constituent
 from tidings.store.journal.projections import event_key
 from tidings.store.notifications.commits import CHUNK
+from tidings.store.notifications.crowded import Crowded, count_crowded
+from tidings.store.notifications.known_places import KnownPlaces
 from tidings.store.notifications.notification_id import detection_id
 from tidings.store.notifications.progress import COMPOSITES, Place, last_cursor, move, place_of
 from tidings.store.notifications.quota_counts import Counting
@@ -37,20 +39,20 @@ from tidings.store.tables import (
     notifications,
     notified,
 )
-from tidings.store.tables import journal as entries
 
 _ROW = pa.schema([*CHUNK, ("number", pa.int64())])
 _KEEP_STATE = text(
-    "INSERT INTO composite_states (key, shard, due, body) VALUES (:key, :shard, :due, :body) "
-    "ON CONFLICT (key) DO UPDATE SET due = excluded.due, body = excluded.body"
+    "INSERT INTO composite_states (key, shard, due, body, forget) VALUES (:key, :shard, :due, :body, :forget) "
+    "ON CONFLICT (key) DO UPDATE SET due = excluded.due, body = excluded.body, forget = excluded.forget"
 )
+_FORGET = text("DELETE FROM composite_states WHERE forget <= :frontier AND forget IS NOT NULL")
 _DROP_STATE = text("DELETE FROM composite_states WHERE key = :key")
 _KEEP_LATE = text("INSERT INTO late_events (position, late_by) VALUES (:position, :late_by) ON CONFLICT DO NOTHING")
 
 
 class Detected(NamedTuple):
     """What a composite found: `span` is where its subscription began to count, `time` the last time of the instance in
-    microseconds."""
+    microseconds. It is known where the journal's watermark reaches `mark`."""
 
     subscription: str
     owner: str
@@ -58,6 +60,7 @@ class Detected(NamedTuple):
     key: tuple[Value, ...]
     events: tuple[Constituent, ...]
     time: int
+    mark: int = 0
 
     @property
     def id(self) -> str:
@@ -74,7 +77,7 @@ class Early(NamedTuple):
 class CompositeBatch:
     """What the composites' query made of the positions [first, last]. `states` replace those of the same keys, `gone`
     are no more, `closed` are the spans that ended. `early` replaces all matches up to the second of the frontier.
-    `late` are pairs of a position and by how much it was late."""
+    `late` are pairs of a position and by how much it was late, `crowded` the composites for which there was no room."""
 
     first: int
     last: int
@@ -85,6 +88,7 @@ class CompositeBatch:
     closed: Sequence[int] = ()
     early: Sequence[Early] = ()
     late: Sequence[tuple[int, int]] = ()
+    crowded: Sequence[Crowded] = ()
     batch_limit: int | None = None
 
 
@@ -102,6 +106,7 @@ def commit_detections(database: Database, batch: CompositeBatch, now: Instant) -
         added = _store(connection, database, batch, now)
         _keep_states(connection, batch)
         _keep_early(connection, database, batch)
+        count_crowded(connection, batch.crowded, now)
         if batch.late:
             rows = [{"position": position, "late_by": late_by} for position, late_by in batch.late]
             connection.execute(_KEEP_LATE, rows)
@@ -111,12 +116,11 @@ def commit_detections(database: Database, batch: CompositeBatch, now: Instant) -
 
 
 def _store(connection: Connection, database: Database, batch: CompositeBatch, now: Instant) -> int:
-    by_id = {one.id: one for one in batch.found}
+    by_id = dict(_within_quotas(connection, {one.id: one for one in batch.found}, batch, now))
     known = database.dialect.find(connection, notifications.c.detection, list(by_id), DETECTED, ("detection",))
     for row in list(known):
         del by_id[row.detection]
-    fresh = sorted(by_id.items(), key=lambda item: (item[1].time, item[1].subscription, item[0]))
-    kept = _within_quotas(connection, fresh, batch.last, now)
+    kept = sorted(by_id.items(), key=lambda item: (item[1].time, item[1].subscription, item[0]))
     if not kept:
         return 0
     positions = _positions(connection, database, [one for _, one in kept])
@@ -135,20 +139,30 @@ def _store(connection: Connection, database: Database, batch: CompositeBatch, no
 
 
 def _within_quotas(
-    connection: Connection, found: list[tuple[str, Detected]], last: int, now: Instant
+    connection: Connection, found: dict[str, Detected], batch: CompositeBatch, now: Instant
 ) -> list[tuple[str, Detected]]:
-    """Counted in the minute in which the last event of the batch was accepted."""
-    if not any(one.owner for _, one in found):
-        return found
-    accepted = select(entries.c.accepted).where(entries.c.position <= last)
-    newest = connection.execute(accepted.order_by(entries.c.position.desc()).limit(1)).scalar() or int(now)
-    constant: dict[str, Any] = {"position": last, "minute": newest // A_MINUTE, "dropped": 0}
+    """Counted where each became known, in the order of position, subscription, time and id: this follows from the
+    journal, however it was cut. So those that are stored already, after states were lost, are counted, too."""
+    if not any(one.owner for one in found.values()):
+        return list(found.items())
+    placed = KnownPlaces.read(connection, batch.first, batch.last).places(found.values())
+    ordered = sorted(
+        zip(placed, found.items(), strict=True),
+        key=lambda item: (item[0].position, item[1][1].subscription, item[1][1].time, item[1][0]),
+    )
     rows = [
-        constant | {"subscription": one.subscription, "owner": one.owner, "number": number}
-        for number, (_, one) in enumerate(found)
+        {
+            "position": place.position,
+            "minute": place.accepted // A_MINUTE,
+            "dropped": 0,
+            "subscription": one.subscription,
+            "owner": one.owner,
+            "number": number,
+        }
+        for number, (place, (_, one)) in enumerate(ordered)
     ]
     kept = Counting(connection, COMPOSITES, pa.RecordBatch.from_pylist(rows, schema=_ROW), now).kept()
-    return [found[number] for number in kept.column("number").to_pylist()]
+    return [ordered[number][1] for number in kept.column("number").to_pylist()]
 
 
 def _positions(connection: Connection, database: Database, found: list[Detected]) -> dict[tuple[str, str], int]:
@@ -161,7 +175,10 @@ def _keep_states(connection: Connection, batch: CompositeBatch) -> None:
     if batch.gone:
         connection.execute(_DROP_STATE, [{"key": key} for key in batch.gone])
     if batch.states:
-        connection.execute(_KEEP_STATE, [one._asdict() for one in batch.states])
+        ordered = sorted(batch.states, key=lambda one: one.key)  # neighbours share pages of the index
+        connection.execute(_KEEP_STATE, [one._asdict() for one in ordered])
+    if batch.frontier is not None:
+        connection.execute(_FORGET, {"frontier": batch.frontier})
     for span in batch.closed:
         key = composite_states.c.key
         connection.execute(delete(composite_states).where(key >= f'["{span}"', key < f'["{span}#'))

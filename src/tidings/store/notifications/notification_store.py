@@ -13,7 +13,7 @@ from tidings.store.journal.entries import Detection, Notification
 from tidings.store.lease import check_lease, take_lease
 from tidings.store.notifications import notifications, progress, staging, waiting
 from tidings.store.notifications.progress import COMPOSITES, MATCHES, Place
-from tidings.store.notifications.quotas import Dropped, Quotas, dropped_of, most_dropped
+from tidings.store.notifications.quotas import Dropped, Quotas, dropped_of, forget_minute, most_dropped
 from tidings.store.notifications.waiting import CompositeProgress, CompositeSpan, LateEvent, State
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ class NotificationStore:
         with self.database.writing("pipeline") as connection:
             progress.end(connection, COMPOSITES)
             waiting.clear(connection)
+            forget_minute(connection, COMPOSITES)
 
     def waits_for_time(self, lateness: int) -> bool:
         """Whether a tick would tell composites something; `lateness` is in microseconds."""
@@ -109,7 +110,8 @@ class NotificationStore:
         not come to it."""
         with self.database.reading() as connection:
             done = waiting.composite_progress(connection)
-            return None if done is None or done.committed < start else waiting.bodies_of(connection, start, limit)
+            now = int(self.clock.now())
+            return None if done is None or done.committed < start else waiting.bodies_of(connection, start, limit, now)
 
     def states_of(self, keys: Iterable[str]) -> list[State]:
         with self.database.reading() as connection:

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from sqlalchemy import Connection, select, text, update
+from sqlalchemy import Connection, select, text
 
 from tidings.schema import Instant
 from tidings.store.notifications.quotas import A_MINUTE, Quotas
-from tidings.store.tables import notices, outbox, quota_counts
+from tidings.store.notifications.told import tell
+from tidings.store.tables import quota_counts
 
 _AT_ONCE = 1_000  # accounts that one look-up takes
 _WRITE = text(
@@ -92,12 +93,9 @@ class Counting:
 
     def _tell(self, account: str, quota: int, minute: int) -> None:
         """A notice, once a minute: when the first match is dropped."""
-        number = self._connection.execute(select(outbox.c.notice).with_for_update()).scalar_one() + 1
-        self._connection.execute(update(outbox).values(notice=number))
-        told = (
+        said = (
             f"Your subscriptions matched more than {quota:,} times in the minute from {Instant(minute * A_MINUTE)}, "
             "the quota of your account. The rest of that minute's matches are not stored. Narrow the filters, or ask "
             "the operator for a higher quota."
         )
-        row = {"number": number, "owner": account, "subscription": "", "text": told}
-        self._connection.execute(notices.insert().values(row | {"stored": int(self._now), "seen": 0}))
+        tell(self._connection, account, "", said, self._now)

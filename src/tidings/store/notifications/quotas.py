@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, update
 
 from tidings.store.tables import DROPPED, quota_counts, quotas
 
@@ -46,6 +46,12 @@ def dropped_of(connection: Connection, account: str) -> Dropped:
 def all_dropped(connection: Connection) -> int:
     """By an index of the accounts of which some were dropped: there are few."""
     return int(connection.execute(select(func.sum(quota_counts.c.dropped)).where(DROPPED)).scalar() or 0)
+
+
+def forget_minute(connection: Connection, query: str) -> None:
+    """The query reads the journal again, and counts the matches of its minutes from the first on."""
+    own = quota_counts.c.query == query
+    connection.execute(update(quota_counts).where(own).values(minute=-1, matches=0))
 
 
 class Quotas:

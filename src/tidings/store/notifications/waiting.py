@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, or_, select
 
 from tidings.store.databases.database import Dialect, NamedRow
 from tidings.store.journal.entries import Span
 from tidings.store.notifications.progress import COMPOSITES, committed, is_busy
 from tidings.store.tables import about, composite_states, early_matches, late_events
 
-_DUE = "SELECT key, shard, due, body FROM composite_states WHERE shard = ? AND due <= ? AND due IS NOT NULL"
+_DUE = "SELECT key, shard, due, body, forget FROM composite_states WHERE shard = ? AND due <= ? AND due IS NOT NULL"
 _EARLY = "SELECT body FROM early_matches WHERE shard = ? AND second <= ? ORDER BY second, position"
 _COLUMNS = "s.subscription, s.start, s.stop, s.filter, s.owner, j.accepted"
 _LIVING = (
@@ -31,12 +31,14 @@ SHARDS = 16  # into which the keys of composites fall; stored states and matches
 
 
 class State(NamedTuple):
-    """Of one composite for one key; `due`: when time alone changes it, in microseconds."""
+    """Of one composite for one key. `due`: when time alone changes it, in microseconds; `forget`: when it is dropped
+    without a look, since until then only an event can change it."""
 
     key: str
     shard: int
     due: int | None
     body: str
+    forget: int | None = None
 
 
 class LateEvent(NamedTuple):
@@ -85,10 +87,11 @@ def closed_composites(connection: Connection, dialect: Dialect, after: int, upto
     return {row.start: row.stop for row in dialect.page(connection, _CLOSED, (after, upto))}
 
 
-def bodies_of(connection: Connection, start: int, limit: int) -> list[str]:
-    """The states of the composite that starts at this position, of as many of its keys."""
-    key = composite_states.c.key
+def bodies_of(connection: Connection, start: int, limit: int, now: int) -> list[str]:
+    """The states of the composite that starts at this position, of as many of its keys, that are not over now."""
+    key, forget = composite_states.c.key, composite_states.c.forget
     query = select(composite_states.c.body).where(key >= f'["{start}"', key < f'["{start}#')
+    query = query.where(or_(forget.is_(None), forget > now))
     return list(connection.execute(query.limit(limit)).scalars())
 
 

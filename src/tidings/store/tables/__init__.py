@@ -42,6 +42,7 @@ from tidings.store.tables.notification_tables import (
     DETECTED,
     DROPPED,
     composite_states,
+    crowded,
     detections,
     early_matches,
     late_events,
@@ -54,7 +55,7 @@ from tidings.store.tables.notification_tables import (
     staged,
 )
 
-NEWEST_REVISION = "0020"
+NEWEST_REVISION = "0021"
 
 __all__ = [
     "A_CHANGE",
@@ -81,6 +82,7 @@ __all__ = [
     "channels",
     "clock_anchors",
     "composite_states",
+    "crowded",
     "dead_letters",
     "deliveries",
     "delivery_totals",

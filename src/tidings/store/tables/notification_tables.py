@@ -55,7 +55,8 @@ detections = Table(
     Column("body", Text, nullable=False),
 )
 
-# What composites wait for: the state of one composite for one key (`composite.stored`), and when time alone changes it.
+# What composites wait for: the state of one composite for one key (`composite.stored`), when time alone changes it, and
+# when it is dropped without a look.
 composite_states = Table(
     "composite_states",
     metadata,
@@ -63,6 +64,7 @@ composite_states = Table(
     Column("shard", SmallInteger, nullable=False),
     Column("due", Number),
     Column("body", Text, nullable=False),
+    Column("forget", Number),
     sqlite_with_rowid=False,
 )
 _DUE = text("due IS NOT NULL")
@@ -74,6 +76,9 @@ Index(
     postgresql_where=_DUE,
 )
 
+_FORGET = text("forget IS NOT NULL")
+Index("composite_states_forget", composite_states.c.forget, sqlite_where=_FORGET, postgresql_where=_FORGET)
+
 # Matches of leaves that are not yet certain to be in order, by the second in which their events happened; `position` is
 # the end of the batch that found them.
 early_matches = Table(
@@ -83,6 +88,14 @@ early_matches = Table(
     Column("second", Number, primary_key=True, autoincrement=False),
     Column("position", Number, primary_key=True, autoincrement=False),
     Column("body", Text, nullable=False),
+)
+
+# Composites, by where they began to count, for which more instances waited than there is room: how many were dropped.
+crowded = Table(
+    "crowded",
+    metadata,
+    Column("span", Number, primary_key=True, autoincrement=False),
+    Column("dropped", Number, nullable=False),
 )
 
 # Events that came too late to take part in composites: by how many microseconds.

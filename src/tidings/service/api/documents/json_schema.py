@@ -51,7 +51,7 @@ def json_schema(catalog: Catalog) -> Schema:
 def event_definitions(catalog: Catalog, place: str) -> dict[str, Schema]:
     """Schemas that name each other below `place`; `event` is the one to begin with. Its id may be left out.
 
-    No keyword stands beside a `$ref` and none is newer than draft 7, so that AsyncAPI can take them as they are.
+    A `$ref` has no keyword beside it and none is newer than draft 7, so AsyncAPI can take them as they are.
     """
     made = {"event": _event(catalog, place), "event_type": _words(catalog.event_type_names), "time": _time("")}
     for domain in catalog.domains:
@@ -161,6 +161,9 @@ def _domain(domain: Domain) -> Schema:
             return {"title": domain.name, **_words(tuple(domain.hierarchy.all_spellings()))}
         case Kind.STRING | Kind.TEXT:
             return {"title": domain.name, "type": "string"}
+        case Kind.DOCUMENT:
+            comment = "An XML document, as text"
+            return {"title": domain.name, "type": "string", "contentMediaType": "application/xml", "$comment": comment}
         case Kind.PLACE:
             pair: Schema = {"type": "array", "items": _DEGREES, "minItems": 2, "maxItems": 2}
             comment = "Latitude and longitude in degrees (WGS 84). The latitude is between -90 and 90."

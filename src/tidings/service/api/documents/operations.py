@@ -32,6 +32,7 @@ class Operation(NamedTuple):
 _TABLE = {
     "events": """
         POST /v1/events | publishEvents | Publish events
+        POST /v1/documents/{event_type} | publishDocument | Publish an XML document
         GET /v1/events | listEvents | Search stored events
         GET /v1/events/search | searchEvents | Search events by when they happened
         GET /v1/events/{position} | getEvent | Get a stored event

@@ -6,6 +6,7 @@ from typing import Any
 
 _MEANINGS = {
     "events/{position}": "The position in the journal",
+    "documents/{event_type}": "The event type, which has one attribute for documents",
     "subscriptions/{id}": "The subscription's id",
     "queries/{id}": "The query's id",
     "tokens/{id}": "The token's id, not the token itself",

@@ -49,6 +49,7 @@ _OF_PROBLEMS = {
 _OF_REQUESTS = {
     "POST /v1/subscriptions": {"201": ["Location"]},
     "POST /v1/events": {"202": ["Tidings-Duplicate-Window"], "207": ["Tidings-Duplicate-Window"]},
+    "POST /v1/documents/{event_type}": {"202": ["Tidings-Duplicate-Window"]},
     "GET /v1/events": {"202": ["Location", "Preference-Applied"]},
     "GET /v1/schema": {"200": ["ETag"], "304": ["ETag"]},
     "GET /schema.json": {"200": ["ETag"], "304": ["ETag"]},

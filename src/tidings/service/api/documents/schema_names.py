@@ -79,7 +79,7 @@ def with_plain_members(node: Any) -> Any:
 
 
 def with_shared_schemas(node: Any, schemas: dict[str, Any]) -> Any:
-    """A copy in which each object that has a title stands in `schemas`, and is referred to."""
+    """A copy in which each object with a title is moved to `schemas` and referred to."""
     if isinstance(node, list):
         return [with_shared_schemas(one, schemas) for one in node]
     if not isinstance(node, dict):

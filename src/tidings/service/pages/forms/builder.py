@@ -32,6 +32,7 @@ from tidings.language.tree import (
     Operand,
     Or,
     Word,
+    XPath,
 )
 from tidings.schema import Domain
 from tidings.schema.catalog import Catalog
@@ -53,7 +54,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """`join` stands between the groups."""
+    """`join` is put between the groups."""
 
     join: Join
     groups: tuple[tuple[Row, ...], ...]
@@ -125,7 +126,15 @@ def _row(node: Node) -> Row | None:
         case Not(Exists(attribute)):
             return Row(attribute, "not exists")
         case Not(
-            In() | Between() | Like() | Contains() | ContainsWords() | ContainsPattern() | Near() | Inside() as inner
+            In()
+            | Between()
+            | Like()
+            | Contains()
+            | ContainsWords()
+            | ContainsPattern()
+            | Near()
+            | Inside()
+            | XPath() as inner
         ):
             row = _row(inner)
             return None if row is None else Row(row.attribute, f"not {row.operator}", row.values)
@@ -141,6 +150,8 @@ def _row(node: Node) -> Row | None:
             return Row(attribute, f"contains {quantifier}", (" ".join(words),))
         case ContainsPattern(attribute, pattern):
             return Row(attribute, "contains pattern", (print_pattern(pattern),))
+        case XPath(attribute, text):
+            return Row(attribute, "xpath", (text,))
         case Exists(attribute):
             return Row(attribute, "exists")
         case AttributeComparison() | LinearComparison() | NowComparison() | Near() | Inside():
@@ -151,7 +162,7 @@ def _row(node: Node) -> Row | None:
 
 
 def text_of(rows: Rows, catalog: Catalog) -> tuple[str, list[tuple[int, int, int, int]]]:
-    """The text, and for each row where it stands in it: start, stop, group, row. Rows that are not filled in yet are
+    """The text, and the place of each row in it: start, stop, group, row. Rows that are not filled in yet are
     left out. The text is not canonical: values stand in it as they were typed, for the parser to judge."""
     inner, outer = (" and ", " or ") if rows.join == "or" else (" or ", " and ")
     filled = [
@@ -208,6 +219,8 @@ def _text(row: Row, catalog: Catalog) -> str | None:
             node = In(row.attribute, tuple(values))
         case "starts" | "ends" | "like":
             node = Like(row.attribute, operator, str(values[0]))
+        case "xpath":
+            node = XPath(row.attribute, str(values[0]))
         case "contains":
             node = Contains(row.attribute, values[0])
         case "contains any" | "contains all":

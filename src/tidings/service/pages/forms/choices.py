@@ -26,6 +26,7 @@ _WORDS: dict[Kind, dict[str, str]] = {
     Kind.STRING: {**_PLAIN, "<": "sorts before", "<=": "sorts not after", ">": "sorts after", ">=": "sorts not before"},
     Kind.TEXT: _PLAIN,
     Kind.PLACE: {},
+    Kind.DOCUMENT: {},
 }
 _STRINGS = {
     "starts": ("begins with", "does not begin with"),
@@ -70,6 +71,11 @@ def choices(domain: Domain, multiple: bool) -> list[Choice]:
         if domain.kind is Kind.PLACE and domain.allows(operator):
             negation = label.replace("is ", "is not ", 1)
             made += [Choice(operator, label, operator), Choice(f"not {operator}", negation, operator)]
+    if domain.allows("xpath"):
+        made += [
+            Choice("xpath", "has a node at the path", "one"),
+            Choice("not xpath", "has no node at the path", "one"),
+        ]
     for operator, (label, negation) in _STRINGS.items():
         if domain.allows(operator):
             made += [Choice(operator, label, "one"), Choice(f"not {operator}", negation, "one")]
@@ -82,7 +88,7 @@ def choices(domain: Domain, multiple: bool) -> list[Choice]:
             Choice("contains pattern", "fits the word pattern", "words"),
             Choice("not contains pattern", "does not fit the word pattern", "words"),
         ]
-    elif not wordy and multiple and domain.kind is not Kind.PLACE:
+    elif not wordy and multiple and domain.kind not in (Kind.PLACE, Kind.DOCUMENT):
         made += [
             Choice("contains", "has among its values", "one"),
             Choice("not contains", "has not among its values", "one"),

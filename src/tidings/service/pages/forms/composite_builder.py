@@ -40,7 +40,7 @@ class Builder:
         return cls(shape, form.one("first"), form.one("second"), *given)
 
     def text(self) -> str:
-        """For the parser to judge: what was typed stands in it as it is."""
+        """For the parser to judge: it contains the typed text unchanged."""
         first, second = self.first.strip() or _A, self.second.strip() or _B
         frame = f"within {self.amount.strip()} {self.unit}"
         match self.shape:

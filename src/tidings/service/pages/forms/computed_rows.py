@@ -5,7 +5,7 @@
     near       latitude, longitude, distance, unit         spot near (37.8, -122.4) within 10 km
     inside     south, west, north, east                    spot inside (37, -123, 38, -122)
 
-What was typed and is no number or span is quoted, so that the parser refuses it at its place.
+Typed text that is not a number or span is quoted, so the parser reports it at its place.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 
 from tidings.service.api.shapes import WrongBody, check_media_type
-from tidings.service.pages.forms.form_proof import PROOF, check_proof
+from tidings.service.pages.forms.csrf import PROOF, check_proof
 
 _FORM = ("application/x-www-form-urlencoded",)
 _MOST_FIELDS = 5_000
@@ -51,7 +51,7 @@ async def read_form(request: Request) -> Form:
 
 
 async def read_unproved(request: Request) -> Form:
-    """Whoever sent it. Raises WrongContentType or WrongBody."""
+    """The sender. Raises WrongContentType or WrongBody."""
     check_media_type(request, _FORM)
     body = await request.body()  # the middleware bounds it
     try:

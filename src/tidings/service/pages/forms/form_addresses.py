@@ -1,4 +1,4 @@
-"""Addresses that only forms are sent to, opened by hand or from a log-in: they lead to the page the form stands on."""
+"""Addresses that only forms are sent to, opened by hand or from a log-in: they lead to the page with the form."""
 
 from __future__ import annotations
 

@@ -9,11 +9,15 @@ from typing import NamedTuple
 from tidings.errors import SchemaError
 from tidings.schema import Catalog, Domain, growth
 from tidings.schema.catalog import Attribute, AttributeUse, EventType, UnknownName
+from tidings.schema.documents.errors import WrongGrammar, WrongNamespace
+from tidings.schema.documents.grammar import Grammar
+from tidings.schema.documents.rules import NO_RULES, DocumentRules
 from tidings.schema.domain import Kind, RepeatedValue, legal_operators
 from tidings.schema.hierarchy import AmbiguousNode, Hierarchy, IllegalNode, RepeatedNode, TooDeep, UnknownNode
 from tidings.service.pages.forms.form import Form
 
 MOST_ROWS = 200  # attributes of a new event type
+_XSD = "http://www.w3.org/2001/XMLSchema"
 
 
 class WrongField(SchemaError):
@@ -23,7 +27,7 @@ class WrongField(SchemaError):
 
 
 class Way(NamedTuple):
-    """`read` makes the change of a form; `main` is the field where an error stands that names none."""
+    """`read` makes the change of a form; `main` is the field that shows errors that name no field."""
 
     name: str
     title: str
@@ -40,7 +44,23 @@ def _domain(form: Form, catalog: Catalog) -> growth.Change:
     tree = _tree(form.exactly("tree")) if kind is Kind.HIERARCHICAL else Hierarchy()
     ordered, open = (kind is Kind.ENUMERATED and form.has(flag) for flag in ("ordered", "open"))
     operators = _operators(form, kind, ordered)
-    return growth.CreateDomain(Domain(_name(form), kind, operators, values, ordered, tree, open))
+    rules = _document_rules(form) if kind is Kind.DOCUMENT else NO_RULES
+    return growth.CreateDomain(Domain(_name(form), kind, operators, values, ordered, tree, open, document=rules))
+
+
+def _document_rules(form: Form) -> DocumentRules:
+    text = form.exactly("grammar").strip()
+    grammar = Grammar("xsd" if _XSD in text else "dtd", text) if text else None
+    namespaces = []
+    for line in form.exactly("namespaces").splitlines():
+        prefix, equals, space = (part.strip() for part in line.partition("="))
+        if not equals and prefix:
+            raise WrongField(
+                "namespaces", "write a prefix, = and its namespace in each line, e.g. n = urn:example:news"
+            )
+        if equals:
+            namespaces.append((prefix, space))
+    return DocumentRules(grammar, form.one("root"), tuple(namespaces))
 
 
 def _operators(form: Form, kind: Kind, ordered: bool) -> tuple[str, ...] | None:
@@ -127,6 +147,10 @@ def field_of(error: SchemaError, way: Way) -> str:
             return "tree" if way.name == "domain" else "value"
         case RepeatedValue():
             return "values"
+        case WrongGrammar():
+            return "grammar"
+        case WrongNamespace():
+            return "namespaces"
         case UnknownName():
             return {"domain": "domain", "event type": "event_type"}.get(error.args[0], way.main)
         case _:

@@ -4,7 +4,7 @@
     session newer:  the form ────────────────────────────────────────────────────────┴─> its page, filled in again
 
 Until somebody has logged in nothing of it is kept here: it lies in the browser. Afterwards it waits for the next page
-of that session, some minutes at most. It is its owner's: whoever else logs in there instead never sees it.
+of that session, some minutes at most. It belongs to its owner: another user who logs in there never sees it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from starlette.requests import Request
 
 from tidings.errors import TidingsError
 from tidings.service.actions.accounts import is_username
+from tidings.service.pages.forms.csrf import PROOF, is_from_our_page, owner_of
 from tidings.service.pages.forms.form import Form, read_unproved
-from tidings.service.pages.forms.form_proof import PROOF, is_from_our_page, owner_of
 from tidings.service.pages.visitors import safe_next
 
 ACTION = "kept_action"  # the field of the log-in that says where the form went
@@ -39,7 +39,7 @@ _PUBLISH = "/pages/publish"
 
 @dataclass(frozen=True, slots=True)
 class KeptForm:
-    """`action`: where it was sent. `page`: where it stands, an address of ours. `owner`: '' for a guest's."""
+    """`action`: where it was sent. `page`: the page with the form, an address of ours. `owner`: '' for a guest's."""
 
     action: str
     page: str
@@ -100,7 +100,7 @@ class KeptForms:
             del self._waiting[next(iter(self._waiting))]  # the oldest
 
     def take(self, session: bytes, path: str) -> KeptForm | None:
-        """Once, and only for the page on which it stands."""
+        """Once, and only for the page with the form."""
         form, until = self._waiting.get(session, (None, 0.0))
         if form is None or urlsplit(form.page).path != path:
             return None

@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 
 
 def typed_number(text: str) -> int | float | None:
-    """None where it is no number, or one beyond all bounds."""
+    """None if it is not a number, or out of bounds."""
     if _WHOLE.fullmatch(text):
         number = int(text)
         return number if abs(number) < 10**308 else None

@@ -44,7 +44,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Spark:
-    """Small bars of counts; none stands for zero. `now` is their sum."""
+    """Small bars of counts, none for zero. `now` is their sum."""
 
     bars: tuple[Bar, ...]
     now: str

@@ -1,6 +1,6 @@
 """Filters that somebody might subscribe to, made from the schema and from what was published of late.
 
-They are for whoever has none yet: short, in the language of filters, and each fits an event that really came.
+They are for newcomers: short, in the language of filters, and each matches a real event.
 """
 
 from __future__ import annotations
@@ -83,7 +83,16 @@ def _terms(catalog: Catalog, events: Sequence[Event]) -> list[Term]:
     return [term for *_, term in sorted(ranked, key=lambda one: one[:3])]
 
 
-_PREFERRED = (Kind.ENUMERATED, Kind.NUMERIC, Kind.HIERARCHICAL, Kind.TEXT, Kind.STRING, Kind.TIME, Kind.PLACE)
+_PREFERRED = (
+    Kind.ENUMERATED,
+    Kind.NUMERIC,
+    Kind.HIERARCHICAL,
+    Kind.TEXT,
+    Kind.STRING,
+    Kind.TIME,
+    Kind.PLACE,
+    Kind.DOCUMENT,
+)
 
 
 def _term(name: str, domain: Domain, value: Value, events: Sequence[Event]) -> Term | None:

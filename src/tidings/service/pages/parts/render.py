@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from tidings.errors import TidingsError
 from tidings.language.readable import readable
 from tidings.service.api.requests import SESSION
-from tidings.service.pages.forms.form_proof import proof_of
+from tidings.service.pages.forms.csrf import proof_of
 from tidings.service.pages.forms.waiting_form import told
 from tidings.service.pages.parts import words as wording
 from tidings.service.pages.parts.static_files import address
@@ -44,7 +44,7 @@ def render(request: Request, template: str, status: int = 200, /, **shown: Any) 
     cookies: dict[str, str] = {}
     try:
         caller, secret = visitor(request), ensure_secret(request, cookies)
-    except TidingsError:  # a page of another site sent this: it is told so, as a guest
+    except TidingsError:  # a page of another site sent this; it is answered as a guest
         caller, secret = gateway_of(request).guest, ""
     text = (
         templates()

@@ -66,7 +66,7 @@ class Showcase:
     async def window(self) -> Window:
         """Raises StoreError."""
         if self.is_open and not self._looking and monotonic() - self._made > _FRESH:
-            self._looking = True  # whoever comes meanwhile sees the last one
+            self._looking = True  # meanwhile visitors see the last one
             try:
                 self._window = await self._gateway.read(self._look)
             finally:

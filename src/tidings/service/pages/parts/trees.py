@@ -32,7 +32,7 @@ def obstacle(hierarchy: Hierarchy, most: int) -> str:
     if len(hierarchy) > most:
         return "too many"
     levels: list[int] = []
-    for parent in hierarchy.parents:  # which stands before what is below it
+    for parent in hierarchy.parents:  # parents come before their children
         levels.append(1 if parent == NO_PARENT else levels[parent] + 1)
     return "too deep" if max(levels, default=0) > DEEPEST else ""
 

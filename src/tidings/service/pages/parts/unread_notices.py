@@ -21,7 +21,7 @@ async def count_unread(request: Request) -> None:
     """Leaves the numbers with the request. A store that does not answer is the page's to tell."""
     try:
         caller = visitor(request)
-    except TidingsError:  # a page of another site; whoever handles the request refuses it
+    except TidingsError:  # a page of another site; the route refuses it
         return
     if caller.username and "subscribe" in caller.scopes:
         gateway = gateway_of(request)

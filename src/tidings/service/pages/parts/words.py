@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidings.schema import Instant
-from tidings.service.pages.parts.marked import marked
+from tidings.service.pages.parts.highlight import marked
 from tidings.service.pages.parts.shown_event import shown_event, shown_value
 from tidings.service.workers.filter_trial import Trial
 from tidings.store import StoredChannel
@@ -110,7 +110,7 @@ def tried_on(tried: Trial) -> str:
 
 
 def time_field(text: str) -> str:
-    """The type of a field for this time: what is no plain time, as '7d', stays as it was typed."""
+    """The type of a field for this time: anything but a plain time, e.g. '7d', stays as it was typed."""
     return "datetime-local" if not text or _PLAIN_TIME.fullmatch(text) else "text"
 
 

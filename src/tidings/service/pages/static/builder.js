@@ -251,7 +251,7 @@ async function readRows(mine) {
 function setUnread(now, hold = null) {
   unread = now;
   held = hold;
-  text.required = isNeeded && !unread && !held; // where the rows are to be mended, an empty text must not be complained of
+  text.required = isNeeded && !unread && !held; // while rows have errors, an empty text is not one
 }
 
 function textChanged(_, pause = 300) {
@@ -311,7 +311,7 @@ function tellHeld() {
   for (const field of row.querySelectorAll(".vals input, .vals select")) field.setAttribute("aria-describedby", "wrong-row");
 }
 
-/** Instead of saving what somebody did not mean: to the row that is to be mended. */
+/** Moves to the row with the error instead of saving. */
 function goToHeld() {
   tellHeld();
   const row = rowAt(...held.at);

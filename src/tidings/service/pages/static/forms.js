@@ -38,7 +38,7 @@ function narrow(input) {
   box.querySelector("[data-narrowed]").textContent = sought === "" ? "" : found === 1 ? "1 found" : `${found} found`;
 }
 
-/** What is wrong with a form is told at its field while it is filled in; only of fields that were touched. */
+/** Shows errors at their fields while a form is filled in; only for fields that were touched. */
 function checking(form) {
   const touched = new Set();
   let turn = 0;

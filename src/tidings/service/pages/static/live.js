@@ -2,7 +2,7 @@
 
 const proof = document.body.dataset.proof;
 
-export const ENDED = Symbol("the session has ended"); // whoever has none is led to the log-in
+export const ENDED = Symbol("the session has ended"); // visitors without one are sent to the log-in
 
 /** The text of a page's piece, null where it cannot be had now, or ENDED. `signal` ends the waiting. */
 export async function piece(address, signal) {
@@ -66,7 +66,7 @@ function replace(place, made) {
   }
 }
 
-const SILENT = 3; // times that there was no answer before it is told
+const SILENT = 3; // missing answers in a row before the page says so
 const PATIENCE = 10000; // milliseconds for one answer
 
 function tellSilent(since) {
@@ -75,7 +75,7 @@ function tellSilent(since) {
   const told = document.createElement("p");
   Object.assign(told, { id: "silent", className: "notice bad", role: "status" });
   document.getElementById("main").prepend(told);
-  told.textContent = `The service is not responding; this is as of ${time}.`; // once it stands: only a change is read aloud
+  told.textContent = `The service is not responding; this is as of ${time}.`; // set only when it changes: screen readers read each change aloud
 }
 
 function refreshing(place) {
@@ -167,7 +167,7 @@ function showing(select) {
   }
 }
 
-/** What was just done is told once: a page that is loaded again or kept as a bookmark says nothing of it. */
+/** A confirmation is shown once, not again when the page is reloaded or opened from a bookmark. */
 function forgetDone() {
   const address = new URL(location.href);
   const told = ["made", "done", "added", "count"].filter((name) => address.searchParams.has(name));

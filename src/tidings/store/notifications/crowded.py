@@ -1,0 +1,38 @@
+"""Composites for which more instances waited than there is room: how many were dropped, and their owners' notices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Connection, update
+
+from tidings.schema import Instant
+from tidings.store.notifications.told import tell
+from tidings.store.tables import about, crowded
+
+
+class Crowded(NamedTuple):
+    """`span`: where the subscription began to count."""
+
+    span: int
+    subscription: str
+    owner: str
+    dropped: int
+
+
+def count_crowded(connection: Connection, new: Sequence[Crowded], now: Instant) -> None:
+    """An owner is told when the first of a composite is dropped; an edited or resumed one is another composite."""
+    for one in new:
+        connection.execute(update(about).values(crowded=about.c.crowded + one.dropped))
+        more = update(crowded).where(crowded.c.span == one.span).values(dropped=crowded.c.dropped + one.dropped)
+        if connection.execute(more).rowcount:
+            continue
+        connection.execute(crowded.insert().values(span=one.span, dropped=one.dropped))
+        if one.owner:
+            text = (
+                f"More instances wait in your composite {one.subscription} than there is room for: 10,000 in an "
+                "operator for each key. The oldest are dropped, so what they were part of is not reported. Write a "
+                "shorter 'within', narrower filters, or 'by'."
+            )
+            tell(connection, one.owner, one.subscription, text, now)

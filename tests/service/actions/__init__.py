@@ -1,0 +1,1 @@
+"""Actions, as HTTP, XML and the pages share them."""

@@ -1,0 +1,1 @@
+"""The door: limits, authentication, scopes, bodies, idempotency."""

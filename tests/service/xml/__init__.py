@@ -1,0 +1,1 @@
+"""The thesis's XML over TCP."""
