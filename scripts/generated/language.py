@@ -31,6 +31,7 @@ _FORMS = (
     ("`contains` a value", "{name} contains {value}"),
     ("`contains any`, `contains all`", "{name} contains any 'a b'"),
     ("`contains (pattern)`", "{name} contains (a* and not b)"),
+    ("`~`", "{name} ~ 'a' at least 0.5"),
     ("`exists`", "{name} exists"),
     ("another attribute on the right", '{name} = "{name}2"'),
     ("`2 *` another attribute `+ 5`", '{name} = 2 * "{name}2" + 5'),

@@ -184,3 +184,28 @@ def test_usage(tidings: Tidings, folder: Path, arguments: tuple[str, ...], messa
     assert (done.exit_code, done.stdout) == (2, "")
     assert message in done.stderr
     assert left_behind(folder) == []
+
+
+def test_errors_of_expressions_are_counted(tidings: Tidings, folder: Path) -> None:
+    line = {"id": "s1", "dialect": "cesql", "filter": "INT(brand) > 3"}
+    (folder / "own.jsonl").write_text(json.dumps(line))
+    done = tidings("match", "own.jsonl", "events.jsonl", *SCHEMA, "--algorithm", "naive")
+    assert "warning: INT(brand) > 3: ended in an error on" in done.stderr.replace("\n", " ")
+
+
+def test_similarity_on_a_file_weighs_words_by_the_whole_file(tidings: Tidings, folder: Path) -> None:
+    schema = {
+        "domains": [{"name": "t", "kind": "text"}],
+        "attributes": [{"name": "body", "domain": "t"}],
+        "event_types": [{"name": "story", "attributes": [{"name": "body"}]}],
+    }
+    (folder / "own.json").write_text(json.dumps(schema))
+    texts = ["the bank", "the river", "the road", "the sea"]
+    events = [{"id": str(n), "event_type": "story", "attributes": {"body": text}} for n, text in enumerate(texts)]
+    (folder / "texts.jsonl").write_text("\n".join(map(json.dumps, events)))
+    found = {}
+    for least in (0.4, 0.6):
+        (folder / "own.jsonl").write_text(json.dumps({"id": "s", "filter": f"body ~ 'the bank' at least {least}"}))
+        done = tidings("match", "own.jsonl", "texts.jsonl", "--schema", "own.json", "--algorithm", "naive")
+        found[least] = [line["event"] for line in lines(done.stdout)]
+    assert found == {0.4: ["0"], 0.6: ["0"]}  # without statistics every text would be similar by 0.5

@@ -38,6 +38,7 @@ HOMES = {
     "feed": "files.feed:app",
     "match": "files.match:match",
     "explain": "files.explain:explain",
+    "convert-filter": "files.convert_filter:convert_filter",
     "query": "store.query:query",
     "backtest": "store.backtest:backtest",
     "replay": "store.replay:replay",

@@ -12,6 +12,7 @@ from tidings.errors import expect
 from tidings.language.constraints import Constraints, constraints_of
 from tidings.language.filter import Filter
 from tidings.language.like import LikePattern, fits, pattern_of
+from tidings.language.normal_form import Literal
 from tidings.language.patterns.implication import implies
 from tidings.language.patterns.text_words import text_words
 from tidings.language.patterns.tree import Pattern, all_of
@@ -30,6 +31,7 @@ from tidings.language.ranges import (
 )
 from tidings.language.relations import GREATER, LESS, SAME
 from tidings.language.satisfiability import impossible, language_of, pattern_of_words
+from tidings.language.tree import Not, Similar
 from tidings.paths.covering import covers as path_covers
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Value
@@ -59,7 +61,7 @@ def _covers(outer: Constraints, inner: Constraints, catalog: Catalog) -> bool:
         and all(_lacks_words(absent, inner, catalog) for absent in outer.absent_words)
         and all(_satisfies(wanted, inner, catalog) for wanted in outer.patterns)
         and all(_has_path(wanted, inner) for wanted in outer.paths)
-        and all(literal in inner.verified for literal in outer.verified)
+        and all(_is_said(literal, inner.verified) for literal in outer.verified)
         and outer.regions <= inner.regions
         and all(_ends_cover(attribute, ranges, inner) for attribute, ranges in outer.ends.items())
         and all(_fits(wanted, inner) for wanted in outer.fits)
@@ -67,6 +69,21 @@ def _covers(outer: Constraints, inner: Constraints, catalog: Catalog) -> bool:
         and all(key in inner.linear and not inner.linear[key] & ~bits for key, bits in outer.linear.items())
         and all(_relates(pair, bits, inner, catalog) for pair, bits in outer.relations.items())
     )
+
+
+def _is_said(literal: Literal, known: list[Literal]) -> bool:
+    """Whether one of the known literals says as much; of one text, a higher similarity is also a lower one."""
+    if literal in known:
+        return True
+    match literal:
+        case Similar(attribute, text, least):
+            same = (one for one in known if isinstance(one, Similar))
+            return any((one.attribute, one.text) == (attribute, text) and one.least >= least for one in same)
+        case Not(Similar(attribute, text, least)):
+            absent = (one.term for one in known if isinstance(one, Not) and isinstance(one.term, Similar))
+            return any((one.attribute, one.text) == (attribute, text) and one.least <= least for one in absent)
+        case _:
+            return False
 
 
 def _range_covers(attribute: str, outer: Constraints, inner: Constraints, catalog: Catalog) -> bool:

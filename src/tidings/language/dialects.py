@@ -8,13 +8,15 @@ later growth does not change what the filter means.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import NamedTuple
 
 from tidings.errors import LanguageError
 from tidings.language.cesql.cloud_event import CloudEvent
-from tidings.language.cesql.evaluator import evaluate, passes
+from tidings.language.cesql.evaluator import evaluate
 from tidings.language.cesql.expression import Expression
 from tidings.language.cesql.filters import filters_pass
 from tidings.language.cesql.translation import expression_verdict, filter_verdict
@@ -29,6 +31,7 @@ from tidings.schema.values import Value
 
 CORE = "tidings"
 DIALECTS = (CORE, "cesql", "cloudevents")
+_counting: ContextVar[dict[str, list[str]] | None] = ContextVar("errors of expressions", default=None)
 
 
 class UnknownDialect(LanguageError):
@@ -95,9 +98,23 @@ def _said(true: Side, catalog: Catalog) -> Side:
 def passes_dialect(node: InDialect, bindings: Mapping[str, tuple[Value, ...]], event_type: str) -> bool:
     """Whether the event, as a CloudEvent of this type, passes what was written."""
     event = CloudEvent(bindings, event_type)
-    if isinstance(node.meaning, Expression):
-        return passes(node.meaning, event)
-    return filters_pass(node.meaning.filter, event)
+    if not isinstance(node.meaning, Expression):
+        return filters_pass(node.meaning.filter, event)
+    value, errors = evaluate(node.meaning, event)
+    if errors and (counting := _counting.get()) is not None:
+        counting.setdefault(node.text, []).append(errors[0].detail)
+    return value is True and not errors
+
+
+@contextmanager
+def counted_errors() -> Iterator[dict[str, list[str]]]:
+    """Gathers, by expression, what went wrong where one ended in an error while this is open."""
+    found: dict[str, list[str]] = {}
+    token = _counting.set(found)
+    try:
+        yield found
+    finally:
+        _counting.reset(token)
 
 
 def trouble_of(node: InDialect, bindings: Mapping[str, tuple[Value, ...]]) -> str:

@@ -227,6 +227,18 @@ class WrongOperand(LanguageError):
     template = "beside < and near stand words, phrases, and these joined by 'or' in parentheses"
 
 
+class WordlessText(LanguageError):
+    given: str
+
+    def problem(self) -> str:
+        return f"{shown(self.given)} has no word in it; write a text such as 'interest rates'"
+
+
+class WrongSimilarity(LanguageError):
+    least: int | float
+    template = "{least} is not a threshold between 0 and 1 (without 0); write e.g. at least 0.4"
+
+
 class StemWithoutLanguage(LanguageError):
     word: str
     domain: str
@@ -250,8 +262,3 @@ class OnlyOfEventType(LanguageError):
 
     dialect: str
     template = "what is written in {dialect} speaks of the whole event: write event_type {dialect} '…'"
-
-
-class NotYetSupported(LanguageError):
-    construct: str
-    template = "{construct} is not supported yet"

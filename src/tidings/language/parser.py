@@ -9,6 +9,7 @@ operand    = value | [ number "*" ] name [ ( "+" | "-" ) number [ unit ] ]   (af
 relation   = "in" "(" operand { "," operand } ")" | "between" operand "and" operand | "under" operand
            | "near" "(" number "," number ")" "within" number unit | "inside" "(" four numbers ")"
            | ( "starts" "with" | "ends" "with" | "like" ) text
+           | "~" text "at" "least" number
            | "xpath" text
            | "contains" ( operand | ( "any" | "all" ) text | "(" pattern ")" )
            | [ "checked" | "translated" ] ( "cesql" | "cloudevents" ) text   (of event_type)
@@ -20,7 +21,7 @@ from typing import NoReturn
 
 from tidings.errors import one_of
 from tidings.language.cursor import Cursor
-from tidings.language.errors import NestedTooDeeply, NotYetSupported
+from tidings.language.errors import NestedTooDeeply
 from tidings.language.predicates import FORMS
 from tidings.language.predicates.kind import Form
 from tidings.language.tree import Node, Not, both, either
@@ -29,7 +30,6 @@ DEEPEST = 100
 
 _OFFERED = {opening: form for opening, form in FORMS.items() if form.offered}
 _MEANT = {"==": "'='", "<>": "'!='"}
-_NOT_YET = {"~": "similarity ('~')"}
 
 
 def parse(text: str) -> Node:
@@ -115,7 +115,4 @@ class FilterParser(Cursor):
         return FORMS.get(written) or (FORMS.get(written.lower()) if self.kinds[self.next] == "name" else None)
 
     def no_form(self, expected: str) -> NoReturn:
-        written = self.written[self.next]
-        if written in _NOT_YET:
-            raise NotYetSupported(self.text, self.offsets[self.next], _NOT_YET[written])
         self.unexpected(expected)

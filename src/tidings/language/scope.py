@@ -38,7 +38,7 @@ class Scope:
         for operator in needed:
             if not domain.allows(operator):
                 always = ("exists",) if domain.kind.wordy else ("contains", "exists")
-                allowed = (*domain.usable, *always)
+                allowed = (*(domain.operators or ()), *always)
                 place = self.place_of_operator(at, written)
                 raise OperatorNotAllowed(self.text, place, attribute, domain.name, written, operator, allowed)
 

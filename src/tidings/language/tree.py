@@ -155,6 +155,16 @@ class ContainsPattern:
 
 
 @dataclass(frozen=True, slots=True)
+class Similar:
+    """One value of the attribute is as similar to the text as this: the cosine of their tf-idf vectors."""
+
+    attribute: str
+    text: str
+    least: int | float
+    at: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class XPath:
     """`article xpath '//title'`: the path selects a node in one of the documents. Bound, the text is canonical, and
     `path` is what it says with the prefixes of the domain."""
@@ -217,6 +227,7 @@ Predicate = (
     | Contains
     | ContainsWords
     | ContainsPattern
+    | Similar
     | XPath
     | Exists
     | InDialect

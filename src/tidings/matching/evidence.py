@@ -12,6 +12,7 @@ from tidings.language.like import LikePattern, fitted, pattern_of
 from tidings.language.normal_form import Literal
 from tidings.language.patterns.meaning import fits
 from tidings.language.patterns.tree import words_in
+from tidings.language.similarity import cosine, terms_of
 from tidings.language.tree import (
     Comparison,
     Contains,
@@ -24,6 +25,7 @@ from tidings.language.tree import (
     Near,
     Not,
     Predicate,
+    Similar,
     XPath,
 )
 from tidings.language.words import runs_of, words_of
@@ -61,6 +63,11 @@ def marks_of(literal: Literal, event: Bindings, catalog: Catalog) -> tuple[Mark,
             assert domain is not None
             sought_words, language = tuple(words_in(pattern)), domain.language
             return tuple(_words(attribute, lambda word: any(fits(one, word, language) for one in sought_words), event))
+        case Similar(attribute, similar):
+            domain = catalog.domain_of(attribute)
+            assert domain is not None
+            terms, spoken = frozenset(terms_of(similar, domain.language)), domain.language
+            return tuple(_words(attribute, lambda word: not terms.isdisjoint(terms_of(word, spoken)), event))
         case Like(attribute, form, text):
             return tuple(_fitted(attribute, pattern_of(form, text), event))
         case In(attribute, values):
@@ -71,9 +78,17 @@ def marks_of(literal: Literal, event: Bindings, catalog: Catalog) -> tuple[Mark,
             return ()
 
 
-def note_of(literal: Literal, event: Bindings) -> str:
-    """How far away the places of the event are, why an expression ended in an error, what a path selects, or ''."""
+def note_of(literal: Literal, event: Bindings, catalog: Catalog) -> str:
+    """How far away the places of the event are, where the words of a pattern are, how similar texts are, why an
+    expression ended in an error, or ''."""
     predicate = literal.term if isinstance(literal, Not) else literal
+    if isinstance(predicate, ContainsPattern):
+        return _placed(predicate, event, catalog)
+    if isinstance(predicate, Similar):
+        domain, known = catalog.domain_of(predicate.attribute), catalog.statistics_of(predicate.attribute)
+        assert domain is not None
+        alike = [cosine(predicate.text, str(one), domain.language, known) for one in event.get(predicate.attribute, ())]
+        return f"similarity {max(alike):.3f}" if alike else ""
     if isinstance(predicate, XPath) and predicate.path is not None:
         return path_note(predicate.path, [str(one) for one in event.get(predicate.attribute, ())])
     if isinstance(predicate, InDialect):
@@ -94,6 +109,23 @@ def _words(attribute: str, is_sought: Callable[[str], bool], event: Bindings) ->
                 found += 1
                 if found == MOST_MARKS:
                     break
+
+
+def _placed(predicate: ContainsPattern, event: Bindings, catalog: Catalog) -> str:
+    """`'run' is word 4`, counted from 1, of each value that has some of the pattern's words."""
+    domain = catalog.domain_of(predicate.attribute)
+    assert domain is not None
+    sought = tuple(dict.fromkeys(words_in(predicate.pattern)))
+    values = event.get(predicate.attribute, ())
+    told = []
+    for number, value in enumerate(values, 1):
+        where = f" of value {number}" if len(values) > 1 else ""
+        for place, word in enumerate(words_of(str(value)), 1):
+            if any(fits(one, word, domain.language) for one in sought):
+                told.append(f"'{word}' is word {place}{where}")
+                if len(told) > _MOST_VALUES:
+                    return ", ".join((*told[:-1], "…"))
+    return ", ".join(told)
 
 
 def _fitted(attribute: str, pattern: LikePattern, event: Bindings) -> Iterator[Mark]:

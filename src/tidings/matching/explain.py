@@ -162,7 +162,9 @@ def _finding(literal: Literal, event: Bindings, catalog: Catalog) -> Finding:
     if isinstance(literal, NowComparison):
         values += (("now", event.get(NOW, ())),)
     holds = satisfied((literal,), event, catalog)
-    return Finding(print_filter(literal), holds, values, marks_of(literal, event, catalog), note_of(literal, event))
+    return Finding(
+        print_filter(literal), holds, values, marks_of(literal, event, catalog), note_of(literal, event, catalog)
+    )
 
 
 def _listed(values: tuple[Value, ...]) -> str:

@@ -24,6 +24,7 @@ from tidings.language.like import fits, pattern_of
 from tidings.language.normal_form import push_negation
 from tidings.language.patterns.meaning import holds as satisfies_pattern
 from tidings.language.predicates import attributes_of, chosen_attributes
+from tidings.language.similarity import TOLERANCE, cosine
 from tidings.language.tree import (
     And,
     AttributeComparison,
@@ -44,6 +45,7 @@ from tidings.language.tree import (
     NowComparison,
     Or,
     Predicate,
+    Similar,
     XPath,
 )
 from tidings.language.words import words_of
@@ -127,6 +129,12 @@ def satisfies(predicate: Predicate, event: Bindings, chosen: Choice, catalog: Ca
             assert domain is not None
             texts = [words_of(str(value)) for value in event[attribute]]
             return any(satisfies_pattern(pattern, text, domain.language) for text in texts)
+        case Similar(attribute, text, least):
+            domain, known = catalog.domain_of(attribute), catalog.statistics_of(attribute)
+            assert domain is not None
+            return any(
+                cosine(text, str(value), domain.language, known) >= least - TOLERANCE for value in event[attribute]
+            )
         case XPath(attribute, _, path):
             assert path is not None  # it is bound
             return any(selected(path, read_tree(str(value))) for value in event[attribute])

@@ -24,6 +24,7 @@ from tidings.matching.boxes.box_table import (
     IN_RANGES,
     LINEAR,
     PAIRED,
+    PATTERN,
     RELATED,
     SHIFTED,
     SINGLE,
@@ -116,7 +117,7 @@ class OneFilter:
                     return (relation != 0) & self._computed(kind, negated, first, start, events), several
                 case _:  # regions are few events' business: their sides enclose them
                     return np.zeros(count, bool), relation != 0
-        if kind == VERIFY:  # only Python can
+        if kind in (VERIFY, PATTERN):  # left to others
             return ~decided, ~decided
         bound = events.least[:, first] >= 0
         if kind == UNBOUND_AXIS:

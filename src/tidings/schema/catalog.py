@@ -13,6 +13,7 @@ from typing import Any
 from tidings.errors import SchemaError, WrongArgument, expect, typed
 from tidings.schema import display
 from tidings.schema.domain import Domain, Kind
+from tidings.schema.statistics import Statistics
 
 EVENT_TYPE = "event_type"
 LONGEST_NAME = 200
@@ -115,6 +116,7 @@ class Catalog:
     attributes: tuple[Attribute, ...] = ()
     event_types: tuple[EventType, ...] = ()
     version: int = field(default=1, compare=False)
+    statistics: tuple[Statistics, ...] = ()
     _domains: dict[str, Domain] = field(init=False, compare=False, repr=False)
     _domain_of: dict[str, Domain] = field(init=False, compare=False, repr=False)
     _event_types: dict[str, EventType] = field(init=False, compare=False, repr=False)
@@ -220,6 +222,10 @@ class Catalog:
     @property
     def event_type_names(self) -> tuple[str, ...]:
         return tuple(self._event_types)
+
+    def statistics_of(self, attribute: str) -> Statistics:
+        """How often terms occur in its texts; nothing where they were never counted."""
+        return next((one for one in self.statistics if one.attribute == attribute), Statistics(attribute))
 
     def may_be_multiple(self, attribute: str) -> bool:
         """Whether some event type lets the attribute have several values."""

@@ -15,7 +15,6 @@ from tidings.schema.values import Instant, NotText, Place, Value, is_text, numbe
 EQUALITY = ("=", "!=")
 ORDER = ("<", "<=", ">", ">=")
 COMPARISONS = EQUALITY + ORDER
-NOT_IN_FILTERS = frozenset({"~"})  # a schema may declare similarity, as the thesis's do; no filter can use it yet
 
 # Those of Snowball, by which stems are found.
 LANGUAGES = (
@@ -162,11 +161,6 @@ class Domain:
         return operator in self.operators
 
     @property
-    def usable(self) -> tuple[str, ...]:
-        """The operators that filters may use."""
-        return usable(self.operators or ())
-
-    @property
     def listed(self) -> bool:
         """Whether the domain lists all its values, so that they have ordinals."""
         return self.kind.listed and not self.open
@@ -276,10 +270,6 @@ class Domain:
 
 def _part_of_document(rules: DocumentRules) -> str:
     return "grammar" if rules.grammar else "root" if rules.root else "namespaces"
-
-
-def usable(operators: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(one for one in operators if one not in NOT_IN_FILTERS)
 
 
 def legal_operators(kind: Kind, ordered: bool) -> tuple[str, ...]:

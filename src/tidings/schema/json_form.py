@@ -18,6 +18,7 @@ from tidings.schema.documents.grammar import Grammar, GrammarKind
 from tidings.schema.documents.rules import DocumentRules
 from tidings.schema.domain import Domain, Kind, legal_operators
 from tidings.schema.hierarchy import LEVELS, Hierarchy, RepeatedNode
+from tidings.schema.statistics import Statistics
 
 T = TypeVar("T")
 
@@ -71,16 +72,17 @@ def _no_constant(name: str) -> float:
 def read(text: str | bytes | dict[str, Any]) -> Catalog:
     """A catalog from JSON; raises InvalidSchema or SchemaForm with everything that is wrong."""
     document = text if isinstance(text, dict) else parse(text)
-    fields = _object(document, "", {"domains", "attributes", "event_types", "version"})
+    fields = _object(document, "", {"domains", "attributes", "event_types", "version", "statistics"})
     problems: list[SchemaError] = []
     domains = _each(fields, "domains", read_domain, problems)
     attributes = _each(fields, "attributes", read_attribute, problems)
     event_types = _each(fields, "event_types", read_event_type, problems)
+    statistics = _each(fields, "statistics", read_statistics, problems)
     version = fields.get("version", 1)
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         problems.append(SchemaForm("version", f"expected a positive integer, got {shown(version)}"))
     try:
-        catalog = Catalog(domains, attributes, event_types, version if not problems else 1)
+        catalog = Catalog(domains, attributes, event_types, version if not problems else 1, statistics)
     except InvalidSchema as invalid:
         # Names that only seem to dangle because their declaration was unreadable would be noise.
         raise InvalidSchema(tuple(problems) or invalid.problems) from None
@@ -90,12 +92,33 @@ def read(text: str | bytes | dict[str, Any]) -> Catalog:
 
 
 def write(catalog: Catalog) -> dict[str, Any]:
+    counted = [
+        {"attribute": one.attribute, "texts": one.texts, "frequencies": dict(one.frequencies)}
+        for one in catalog.statistics
+    ]
     return {
         "version": catalog.version,
         "domains": [write_domain(domain) for domain in catalog.domains],
         "attributes": [{"name": a.name, "domain": a.domain} for a in catalog.attributes],
         "event_types": [write_event_type(event_type) for event_type in catalog.event_types],
+        **({"statistics": counted} if counted else {}),
     }
+
+
+def read_statistics(raw: Any, place: str = "statistics") -> Statistics:
+    """`{"attribute": "body", "texts": 100, "frequencies": {"bank": 7}}`"""
+    fields = _object(raw, place, {"attribute", "texts", "frequencies"})
+    texts: Any = fields.get("texts")
+    found = fields.get("frequencies", {})
+    if not _is_count(texts):
+        raise SchemaForm(f"{place}.texts", f"expected the number of texts, got {shown(texts)}")
+    if not isinstance(found, dict) or not all(map(_is_count, found.values())):
+        raise SchemaForm(f"{place}.frequencies", "expected the number of texts with each term")
+    return Statistics(_text(fields, "attribute", place), texts, found)
+
+
+def _is_count(raw: Any) -> bool:
+    return isinstance(raw, int) and not isinstance(raw, bool) and raw >= 0
 
 
 _DOMAIN_MEMBERS = {

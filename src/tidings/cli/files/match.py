@@ -29,8 +29,10 @@ from tidings.events import Refused, read_events
 from tidings.events.document_files import read_document_files
 from tidings.events.files import Reading
 from tidings.language.composites.bound import BoundComposite
+from tidings.language.dialects import counted_errors
 from tidings.language.subscription_file import CompositeText, read_texts
 from tidings.matching.algorithms import ALGORITHMS, DEFAULT, make_matcher
+from tidings.matching.file_statistics import with_file_statistics
 from tidings.matching.subscription_batch import SubscriptionBatch
 from tidings.pipeline.batch.match_lines import MatchOutput, match_lines
 from tidings.schema.catalog import Catalog
@@ -38,6 +40,7 @@ from tidings.schema.values import Instant
 
 _REFUSALS_SHOWN = 5
 _WARNED = 20  # subscriptions
+_LONGEST_SHOWN = 80
 
 
 def _algorithm(name: str) -> str:
@@ -120,6 +123,9 @@ def match(
         catalog = load_catalog(schema)
         started = time.monotonic()
         standing, composites = _subscriptions(subscriptions, catalog, composites=engine == "local")
+        if (counted_over := with_file_statistics(standing.filters, events, catalog, form)) is not catalog:
+            catalog = counted_over
+            standing, composites = _subscriptions(subscriptions, catalog, composites=engine == "local", quiet=True)
         found = FileDetections(composites, catalog) if composites else None
         if documents := event_type is not None or events.is_dir():
             readings = read_document_files(events, catalog, event_type)
@@ -134,6 +140,7 @@ def match(
             answers = _match_here(algorithm, standing, readings, catalog, found)
         summary = _Summary(subscriptions=len(standing) + len(composites))
         with ExitStack() as stack:
+            errors = stack.enter_context(counted_errors())
             matches = stack.enter_context(written_whole(output))
             refused_file = stack.enter_context(written_whole(rejects)) if rejects else None
             for answer in summary.count(answers):
@@ -141,6 +148,7 @@ def match(
                 _report(answer.refused, refused_file, summary)
             if found is not None:
                 summary.detections = _detect(found, until, matches)
+        _tell_errors(errors)
         summary.seconds = time.monotonic() - started
         summary.show(json)
     if strict and summary.refused:
@@ -162,6 +170,14 @@ def _match_here(
         if composites is not None:
             composites.take(reading.batch)
         yield MatchOutput(lines.text, len(found), len(reading.batch), reading.refused, reading.duplicates)
+
+
+def _tell_errors(errors: dict[str, list[str]]) -> None:
+    """What is written in another language passes no event on which it ends in an error: its author should know."""
+    for text, found in list(errors.items())[:_WARNED]:
+        often = counted(len(found), "event")
+        short = text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…"
+        warn(f"{short}: ended in an error on {often}, e.g. {found[0]}")
 
 
 def _detect(composites: FileDetections, until: Instant | None, output: BinaryIO) -> int:
@@ -227,7 +243,7 @@ class _Summary:
 
 
 def _subscriptions(
-    path: Path, catalog: Catalog, composites: bool
+    path: Path, catalog: Catalog, composites: bool, quiet: bool = False
 ) -> tuple[SubscriptionBatch, dict[str, BoundComposite]]:
     with path.open("rb") as file, progress() as bar:
         lines = bar.track(file, description="reading subscriptions", total=None)
@@ -236,10 +252,10 @@ def _subscriptions(
         read = SubscriptionBatch.of(texts, catalog, problems)
     warnings = [(read.ids[place], told) for place, told in read.filters.warnings(_WARNED + 1).items()]
     warnings += [(id, one.warnings) for id, one in bound.items() if one.warnings]
-    for id, told in warnings[:_WARNED]:
+    for id, told in () if quiet else warnings[:_WARNED]:
         for warning in told:
             warn(f"subscription {id!r}: {warning}")
-    if len(warnings) > _WARNED:
+    if len(warnings) > _WARNED and not quiet:
         warn("more subscriptions have warnings")
     return read, bound
 

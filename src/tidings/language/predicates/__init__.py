@@ -27,6 +27,7 @@ from tidings.language.predicates.like import LIKE
 from tidings.language.predicates.membership import IN
 from tidings.language.predicates.pattern import CONTAINS_PATTERN
 from tidings.language.predicates.place import INSIDE, NEAR
+from tidings.language.predicates.similar import SIMILAR
 from tidings.language.predicates.xpath import XPATH
 from tidings.language.tree import InDialect, Not, Predicate
 from tidings.schema.catalog import Catalog
@@ -44,6 +45,7 @@ _ALL: tuple[PredicateKind[Any], ...] = (
     CONTAINS,
     CONTAINS_WORDS,
     CONTAINS_PATTERN,
+    SIMILAR,
     XPATH,
     EXISTS,
     IN_DIALECT,

@@ -1,10 +1,10 @@
 """A filter as boxes: at most one interval per axis, plus residual predicates that no interval can express.
 
 An axis is one question about an event: the *value* of an attribute (comparisons), whether something is a *member* of
-its values (`contains`), a *word* of them, the *prefix* or *stem* of a word, a string read *backwards*, how far a time
-lies *ahead* of now, a place's *latitude* or *longitude*, a *path* that selects something in a document. An event
-answers with a set of keys and satisfies a side of a box if one of its keys lies inside. So all kinds of predicates have
-one form, and multi-valued events need no expansion.
+its values (`contains`), a *word* of them, a *term* of a pattern (a word, the beginning of one, a stem), a string read
+*backwards*, how far a time lies *ahead* of now, a place's *latitude* or *longitude*, a *path* that selects something in
+a document. An event answers with a set of keys and satisfies a side of a box if one of its keys lies inside. So all
+kinds of predicates have one form, and multi-valued events need no expansion.
 
 Residuals that depend on which value was chosen together with another (attribute against attribute, `contains all`) are
 exact while the event has one value there; otherwise the candidate gets a second look, or, where arithmetic, `now` or
@@ -17,28 +17,28 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, assert_never
+from typing import Literal, NamedTuple
 
 from tidings.language import Filter
 from tidings.language.constraints import Constraints, constraints_of
-from tidings.language.patterns.clauses import clauses_of
-from tidings.language.patterns.tree import PatternWord
 from tidings.language.ranges import AHEAD, BACKWARDS, Key, Ranges, Space, attribute_space, intersect, space_of, union
 from tidings.language.relations import SAME
 from tidings.language.satisfiability import impossible, language_of
-from tidings.language.stems import stem
-from tidings.language.tree import Near
+from tidings.language.similarity import needed_terms
+from tidings.language.tree import Near, Similar
+from tidings.matching.boxes.pattern_shape import Shape, compiled
 from tidings.paths.keys import path_key
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.region import METRES, bounds_of_box, bounds_of_circle
 from tidings.schema.values import Number, Span
 
-Role = Literal["value", "member", "word", "prefix", "stem", "backwards", "ahead", "latitude", "longitude", "path"]
-WORD_ROLES = ("word", "prefix", "stem")  # an event has those that filters name
+Role = Literal["value", "member", "word", "term", "backwards", "ahead", "latitude", "longitude", "path"]
+WORD_ROLES = ("word", "term")  # an event has those that filters name
 POINT_ROLES = ("member", *WORD_ROLES, "path")  # a side is one key; on the others it is a range
 
 DEGREES = space_of(Domain("degrees", Kind.NUMERIC))
+_MOST_TERMS = 256  # of which one is required: a box each
 _MOST_SPLITS = 16  # an `in` list up to this long becomes one box per value, each with an equality to look up
 
 
@@ -72,6 +72,16 @@ class Has:
     quantifier: Literal["any", "all"]
     keys: tuple[Key, ...]
     negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FitsPattern:
+    """One text satisfies the pattern with these terms; if negated, none does."""
+
+    axis: Axis
+    terms: tuple[str, ...]
+    shape: Shape
+    negated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +131,7 @@ class Verify:
     """A predicate that no kernel can decide: if everything else holds, the filter is evaluated on the event."""
 
 
-Residual = InRanges | Has | Related | Linear | InRegion | Single | Unbound | Verify
+Residual = InRanges | Has | FitsPattern | Related | Linear | InRegion | Single | Unbound | Verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +175,7 @@ def _boxes(constraints: Constraints, catalog: Catalog) -> list[Box]:
     _words(constraints, sides, residuals)
     _paths(constraints, sides, residuals)
     split += _patterns(constraints, catalog, sides, residuals, not split)
+    split += [] if split else _similarities(constraints, catalog, sides)
     _ahead(constraints, sides, residuals)
     _ends(constraints, sides, residuals)
     if not _regions(constraints, sides, residuals):
@@ -230,37 +241,40 @@ def _words(constraints: Constraints, sides: list[Side], residuals: list[Residual
 def _patterns(
     constraints: Constraints, catalog: Catalog, sides: list[Side], residuals: list[Residual], may_split: bool
 ) -> list[Side]:
-    """Words that a pattern requires are looked up; unless they decide it, the pattern is verified. Returns the sides of
-    which one holds."""
+    """Terms that a pattern requires are looked up; unless they decide it, it is tested on the words of each text.
+    Returns the sides of which one holds."""
     split: list[Side] = []
     for attribute, pattern, negated in sorted(constraints.patterns, key=repr):
-        language = language_of(attribute, catalog)
-        clauses, exact = clauses_of(pattern)
-        keys = [[_word_key(attribute, word, language) for word in clause] for clause in clauses]
-        keys = [clause for clause in keys if len({axis for axis, _ in clause}) == 1]  # a residual has one axis
-        exact &= len(keys) == len(clauses)
-        if negated:
-            if exact and len(keys) == 1:
-                residuals.append(_has(keys[0], negated=True))
-            else:
-                residuals.append(Verify())
+        axis = Axis(attribute, "term")
+        made = compiled(pattern, language_of(attribute, catalog))
+        test = FitsPattern(axis, made.terms, made.shape, negated)
+        choices = sorted(made.clauses, key=lambda clause: (len(clause), *_rarity(clause[0])))
+        if negated or not choices or any(side.axis == axis for side in (*sides, *split)):
+            residuals.append(test)
             continue
-        keys.sort(key=lambda clause: (len(clause), *_rarity(*clause[0])))
-        taken = {side.axis for side in sides}
-        for number, clause in enumerate(keys):
-            axis, key = clause[0]
-            if len(clause) == 1 and axis not in taken:
-                taken.add(axis)
-                sides.append(Side(axis, key, key))
-            elif not number and may_split and not split and len(clause) <= _MOST_SPLITS and axis not in taken:
-                split = [Side(axis, key, key) for axis, key in clause]
-            else:
-                residuals.append(_has(clause))
-        if not exact:
-            residuals.append(Verify())
-        elif len(keys) > 1:
-            residuals.append(Single(attribute))
+        if len(choices[0]) == 1:
+            sides.append(Side(axis, choices[0][0], choices[0][0]))
+        elif may_split and not split and len(choices[0]) <= _MOST_TERMS:
+            split = [Side(axis, key, key) for key in choices[0]]
+        else:
+            residuals.append(test)
+            continue
+        if not made.exact or len(choices) > 1:
+            residuals.append(test)
     return split
+
+
+def _similarities(constraints: Constraints, catalog: Catalog, sides: list[Side]) -> list[Side]:
+    """The sides of which one holds where a text is similar enough: it has one of the terms that this needs."""
+    for literal in constraints.verified:
+        if isinstance(literal, Similar) and not any(side.axis == Axis(literal.attribute, "term") for side in sides):
+            attribute, language = literal.attribute, language_of(literal.attribute, catalog)
+            known = catalog.statistics_of(attribute)
+            terms = needed_terms(literal.text, float(literal.least), language, known)
+            if len(terms) <= _MOST_TERMS:
+                keys = [("=" if language is None else "~") + term for term in terms]
+                return [Side(Axis(attribute, "term"), key, key) for key in keys]
+    return []
 
 
 def _paths(constraints: Constraints, sides: list[Side], residuals: list[Residual]) -> None:
@@ -274,26 +288,9 @@ def _paths(constraints: Constraints, sides: list[Side], residuals: list[Residual
             sides.append(Side(axis, key, key))
 
 
-def _word_key(attribute: str, word: PatternWord, language: str | None) -> tuple[Axis, str]:
-    match word.form:
-        case "":
-            return Axis(attribute, "word"), word.word
-        case "*":
-            return Axis(attribute, "prefix"), word.word
-        case "~":
-            assert language is not None
-            return Axis(attribute, "stem"), stem(word.word, language)
-        case _:
-            assert_never(word.form)
-
-
-def _rarity(axis: Axis, key: str) -> tuple[int, int]:
-    """The least for what is probably rarest: whole words, long ones."""
-    return WORD_ROLES.index(axis.role), -len(key)
-
-
-def _has(clause: list[tuple[Axis, str]], negated: bool = False) -> Has:
-    return Has(clause[0][0], "any", tuple(key for _, key in clause), negated)
+def _rarity(term: str) -> tuple[int, int]:
+    """The least for what is probably rarest: whole words, long ones. Segments know better (`index.rarest`)."""
+    return "=*~".index(term[0]), -len(term)
 
 
 def _ahead(constraints: Constraints, sides: list[Side], residuals: list[Residual]) -> None:

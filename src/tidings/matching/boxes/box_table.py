@@ -16,6 +16,7 @@ from tidings.matching.boxes.box import (
     POINT_ROLES,
     Axis,
     Box,
+    FitsPattern,
     Has,
     InRanges,
     InRegion,
@@ -27,13 +28,15 @@ from tidings.matching.boxes.box import (
     Verify,
 )
 from tidings.matching.boxes.dimension import OPEN, Dimension, Ordinals
+from tidings.matching.boxes.pattern_shape import Shape
 from tidings.matching.ragged import offsets_of, taken
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Span
 
 # Kinds of residuals; `residuals.py` explains their columns.
 IN_RANGES, HAS_ANY, HAS_ALL, RELATED, UNBOUND_AXIS, VERIFY, LINEAR, SHIFTED, CIRCLE, BOX, SINGLE = range(11)
-POINTING = (IN_RANGES, HAS_ANY, HAS_ALL)  # these, first in order, use a part of the pool
+PATTERN = -1  # instead of `negated`: twice its shape, and one more if it is negated
+POINTING = (IN_RANGES, HAS_ANY, HAS_ALL, PATTERN)  # these, first in order, use a part of the pool
 ON_AXIS = (*POINTING, UNBOUND_AXIS)  # these name a dimension first
 WITH_CONSTANTS = (LINEAR, SHIFTED, CIRCLE, BOX)  # these name a row of constants
 PAIRED = (RELATED, SINGLE, *WITH_CONSTANTS)  # these name a pair of attributes first
@@ -55,6 +58,7 @@ class BoxTable:
     pool: Ordinals  # ranges and lists of ordinals that residuals refer to
     relations: tuple[tuple[str, str], ...] = field(default=())  # pairs of attributes that residuals compare
     constants: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 4)))  # that residuals refer to
+    shapes: tuple[Shape, ...] = field(default=())  # of patterns
 
     def __len__(self) -> int:
         return len(self.number)
@@ -66,6 +70,7 @@ class BoxTable:
         return BoxTable(
             self.dimensions, self.number[boxes], offsets, self.dimension[rows], self.low[rows], self.high[rows],
             residual_offsets, self.residuals[residual_rows], self.pool, self.relations, self.constants,
+            self.shapes,
         )  # fmt: skip
 
     @classmethod
@@ -93,6 +98,7 @@ class _Builder:
         self.pool: list[int] = []
         self.relations: dict[tuple[str, str], int] = {}
         self.constants: dict[tuple[float, ...], int] = {}
+        self.shapes: dict[Shape, int] = {}
         residuals = [[self._residual(residual) for residual in box.residuals] for _, box in boxes]
         rows = [row for of_box in residuals for row in of_box]
         return BoxTable(
@@ -107,6 +113,7 @@ class _Builder:
             np.array(self.pool, np.int32),
             tuple(self.relations),
             np.array(list(self.constants), np.float64).reshape(-1, 4),
+            tuple(self.shapes),
         )
 
     def _collect(self, boxes: Sequence[tuple[int, Box]]) -> None:
@@ -124,6 +131,8 @@ class _Builder:
                         self.only_points[axis] = False
                     case Has(axis, _, wanted):
                         self._axis(axis).extend(wanted)
+                    case FitsPattern(axis, terms):
+                        self._axis(axis).extend(terms)
                     case Unbound(attribute):
                         self._axis(Axis(attribute, "value"))
                     case Related() | Linear() | InRegion() | Single() | Verify():
@@ -169,6 +178,11 @@ class _Builder:
                 self.pool += self.dimensions[self.place[axis]].bounds(keys).tolist()
                 kind = HAS_ANY if quantifier == "any" else HAS_ALL
                 return kind, int(negated), self.place[axis], start, len(self.pool)
+            case FitsPattern(axis, terms, shape, negated):
+                start = len(self.pool)
+                self.pool += self.dimensions[self.place[axis]].bounds(terms).tolist()
+                number = self.shapes.setdefault(shape, len(self.shapes))
+                return PATTERN, 2 * number + negated, self.place[axis], start, len(self.pool)
             case Related(left, right, bits):
                 return RELATED, 0, self._pair(left, right), bits, 0
             case Linear(left, right, bits, scale, offset):

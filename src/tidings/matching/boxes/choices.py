@@ -138,7 +138,7 @@ class _Maker:
             words_place[self.place[axis]] = w
             offsets, flat = _flat(self.batch, axis.attribute)
             starts[:, w], stops[:, w] = offsets[:-1] + texts, offsets[1:] + texts
-            ends, ordinals = self.dimensions[self.place[axis]].words(None, flat, self.batch.catalog)
+            ends, ordinals = self.dimensions[self.place[axis]].words(flat, self.batch.catalog)
             word_offsets.append(ends[1:] + found)
             words.append(ordinals)
             texts, found = texts + len(flat), found + len(ordinals)

@@ -1,17 +1,18 @@
 """An axis with its ordinals: maps keys to small integers, for filters and for events.
 
 A *value* axis of numbers, times or strings is cut at every bound in some filter: ordinal i lies between cut i - 1 and
-cut i, so a range is an interval of ordinals. *Member* and *word* axes (*prefix* and *stem*, too) list the keys that
-filters test for; ordinal i + 1 is key i, and 0 is anything else. Enumerated values and categories keep their own
-ordinals. Ordinals belong to one segment."""
+cut i, so a range is an interval of ordinals. *Member*, *word* and *term* axes list the keys that filters
+test for; ordinal i + 1 is key i, and 0 is anything else. Enumerated values and categories keep their own ordinals.
+Ordinals belong to one segment."""
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +20,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidings.events import EventBatch
-from tidings.language.stems import stem
 from tidings.language.words import words_of
 from tidings.matching.boxes.box import WORD_ROLES, Axis
 from tidings.matching.boxes.shared_paths import SHARED_PATHS, HeldPaths
+from tidings.matching.boxes.terms import Known, finder
 from tidings.matching.ragged import flattened, offsets_of, owners, taken
 from tidings.schema.catalog import EVENT_TYPE, Catalog
 from tidings.schema.domain import Kind
+
+if TYPE_CHECKING:
+    from tidings.matching.boxes.batch_words import TextColumn
+    from tidings.matching.boxes.text_entries import Entries
 
 OPEN = np.int32(2**31 - 1)  # greater than all ordinals: no upper bound
 UNBOUND = np.int32(-1)
@@ -87,7 +92,13 @@ class Dimension:
         else:
             offsets, flat = None, column
         if self.axis.role in WORD_ROLES:
-            return self.words(offsets, flat, batch.catalog)
+            if "numba" not in sys.modules:  # who evaluates one filter does not load it for a few words
+                return self._plain_words(offsets, flat, batch.catalog)
+            from tidings.matching.boxes.batch_words import text_column
+            from tidings.matching.boxes.text_entries import entries_of
+
+            cut = text_column(batch, self.axis.attribute, offsets, flat)
+            return of_events(cut, entries_of(cut.cut, self, batch.catalog, False))
         if self.axis.role == "ahead":
             return self._ahead(batch, offsets, flat)
         if self.axis.role == "path":
@@ -153,40 +164,52 @@ class Dimension:
         table = np.array([bisect_right(self.keys, word) for word in words] + [0], np.int32)
         return np.asarray(table[encoded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)])
 
-    def words(
+    def texts(self, batch: EventBatch) -> tuple[TextColumn, Entries] | None:
+        """The texts of an axis of terms, with places; None if no event of the batch binds it."""
+        from tidings.matching.boxes.batch_words import text_column
+        from tidings.matching.boxes.text_entries import entries_of
+
+        column = column_of(batch, self.axis.attribute)
+        if column is None:
+            return None
+        offsets, flat = None, column
+        if pa.types.is_list(column.type):
+            lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+            offsets, flat = offsets_of(lengths), column.flatten()
+        cut = text_column(batch, self.axis.attribute, offsets, flat)
+        return cut, entries_of(cut.cut, self, batch.catalog, True)
+
+    def words(self, flat: Any, catalog: Catalog) -> tuple[npt.NDArray[np.int64], Ordinals]:
+        """The known words of each value. A value without any still has the ordinal 0: the row is bound."""
+        from tidings.matching.boxes.batch_words import column_of_texts
+        from tidings.matching.boxes.text_entries import entries_of
+
+        column = column_of_texts(None, flat)
+        return of_events(column, entries_of(column.cut, self, catalog, False))
+
+    def _plain_words(
         self, offsets: npt.NDArray[np.int64] | None, flat: Any, catalog: Catalog
     ) -> tuple[npt.NDArray[np.int64], Ordinals]:
-        """The known words of each row's values. A value without any still has the ordinal 0: the row is bound."""
-        find = word_finder(self, catalog)
+        """As `encode`, without kernels."""
+        find = finder(self, catalog)
         encoded = flat.dictionary_encode()  # values repeat: each distinct one is split into words once
         different = encoded.dictionary.to_pylist()
-        words = [sorted(find(words_of(value))) or [0] for value in different]
+        words = [sorted({o for word in words_of(value) for o in find(word)}) or [0] for value in different]
         ends, ordinals = flattened([*words, []], np.int32)
         codes = encoded.indices.fill_null(len(different)).to_numpy(zero_copy_only=False)
         found, stops = taken(ends, codes)
         return stops if offsets is None else stops[offsets], ordinals[found]
 
+    @cached_property
+    def known(self) -> Known:
+        """The ordinals of an axis of words or terms by key."""
+        return Known.of(self.keys, self.axis.role == "term")
 
-def word_finder(dimension: Dimension, catalog: Catalog) -> Callable[[Iterable[str]], set[int]]:
-    """Finds the ordinals that a dimension of words, prefixes or stems has for the words of a value."""
-    known = {key: ordinal for ordinal, key in enumerate(dimension.keys, 1)}
-    match dimension.axis.role:
-        case "prefix":
-            lengths = sorted({len(key) for key in known})
-            return lambda words: {
-                known[word[:length]]
-                for word in set(words)
-                for length in lengths[: bisect_right(lengths, len(word))]
-                if word[:length] in known
-            }
-        case "stem":
-            domain = catalog.domain_of(dimension.axis.attribute)
-            assert domain is not None
-            assert domain.language is not None
-            language = domain.language
-            return lambda words: {known.get(stem(word, language), 0) for word in set(words)}
-        case _:
-            return lambda words: {known.get(word, 0) for word in words}
+
+def of_events(column: TextColumn, entries: Entries) -> tuple[npt.NDArray[np.int64], Ordinals]:
+    """The terms of each event's texts; with several texts, some may repeat."""
+    found, stops = taken(entries.offsets, column.texts)
+    return stops if column.offsets is None else stops[column.offsets], entries.terms[found]
 
 
 def degrees_of(flat: Any) -> npt.NDArray[np.float64]:

@@ -6,7 +6,7 @@ of ordinals.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,13 @@ from tidings.events import EventBatch
 from tidings.events.arrays import as_stored
 from tidings.language.relations import GREATER, LESS, SAME, UNRELATED
 from tidings.matching.boxes.choices import comparable
-from tidings.matching.boxes.dimension import OPEN, UNBOUND, Dimension, Ordinals, column_of, degrees_of
+from tidings.matching.boxes.dimension import OPEN, UNBOUND, Dimension, Ordinals, column_of, degrees_of, of_events
 from tidings.matching.ragged import owners
 from tidings.schema.domain import Kind
+
+if TYPE_CHECKING:
+    from tidings.matching.boxes.batch_words import TextColumn
+    from tidings.matching.boxes.text_entries import Entries
 
 SEVERAL = 16  # instead of a relation: an attribute has several values, so there may be several relations
 
@@ -40,6 +44,13 @@ class EventTable(NamedTuple):
     ]  # (events, 2 * pairs) if a residual computes with them: the values of each pair
     pair_instants: Integers  # the same memory, for times
     positions: Integers
+    text_starts: Integers  # (events, dimensions) if a dimension is one of terms, else empty: each event's texts
+    text_stops: Integers
+    texts: Integers  # their numbers; see `text_entries.Entries`
+    entry_offsets: Integers
+    entry_terms: Ordinals
+    place_offsets: Integers
+    places: Ordinals
 
     @classmethod
     def of(
@@ -47,7 +58,11 @@ class EventTable(NamedTuple):
         computed: bool = False,
     ) -> EventTable:  # fmt: skip
         rows, columns = len(batch), len(dimensions)
-        encoded = [dimension.encode(batch) for dimension in dimensions]
+        texts = {place: d.texts(batch) for place, d in enumerate(dimensions) if d.axis.role == "term"}
+        encoded = [
+            of_events(*found) if (found := texts.get(place)) else dimension.encode(batch)
+            for place, dimension in enumerate(dimensions)
+        ]
         least = np.empty((rows, columns), np.int32)
         plain = all(offsets is None for offsets, _ in encoded)
         greatest = least if plain else np.empty((rows, columns), np.int32)
@@ -74,7 +89,10 @@ class EventTable(NamedTuple):
             related[:, place] = _relation(batch, left, right)
         positions = batch.positions.to_numpy(zero_copy_only=False)
         numbers = _numbers(batch, relations) if computed else np.zeros((0, 0))
-        return cls(least, greatest, starts, stops, sets, related, numbers, numbers.view(np.int64), positions)
+        return cls(
+            least, greatest, starts, stops, sets, related, numbers, numbers.view(np.int64), positions,
+            *(_texts(texts, rows, columns) if texts else no_texts()),
+        )  # fmt: skip
 
     @property
     def undecided(self) -> npt.NDArray[np.bool_]:
@@ -88,8 +106,46 @@ class EventTable(NamedTuple):
         return not len(self.sets)
 
 
+def no_texts() -> tuple[Any, ...]:
+    """The fields from `text_starts` on of a batch in which no patterns are tested."""
+    integers, ordinals = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    return np.zeros((0, 0), np.int64), np.zeros((0, 0), np.int64), integers, integers, ordinals, integers, ordinals
+
+
+def _texts(found: dict[int, tuple[TextColumn, Entries] | None], rows: int, columns: int) -> tuple[Any, ...]:
+    """The fields from `text_starts` on, one dimension of terms after the other."""
+    starts, stops = np.zeros((rows, columns), np.int64), np.zeros((rows, columns), np.int64)
+    parts: list[list[Any]] = [[np.zeros(0, np.int64)], [], [np.zeros(0, np.int32)], [], [np.zeros(0, np.int32)]]
+    values = texts = entries = places = 0
+    for place, one in found.items():
+        if one is None:
+            continue
+        column, listed = one
+        missing = len(listed.offsets) - 2
+        if column.offsets is None:
+            starts[:, place] = values + np.arange(rows)
+            stops[:, place] = starts[:, place] + (column.texts != missing)
+        else:
+            starts[:, place], stops[:, place] = values + column.offsets[:-1], values + column.offsets[1:]
+        shifted = column.texts + texts, listed.offsets[:-1] + entries, listed.terms
+        for part, array in zip(parts, (*shifted, listed.place_offsets[:-1] + places, listed.places), strict=True):
+            part.append(array)
+        values += len(column.texts)
+        texts += missing + 1
+        entries += len(listed.terms)
+        places += len(listed.places)
+    parts[1].append(np.array([entries], np.int64))
+    parts[3].append(np.array([places], np.int64))
+    return starts, stops, *map(np.concatenate, parts)
+
+
 def _distinct(offsets: Integers, ordinals: Ordinals) -> tuple[Integers, Ordinals]:
     """Each row's distinct ordinals, ascending: values that no filter distinguishes are one."""
+    ascends = ordinals[1:] > ordinals[:-1]
+    between = offsets[(offsets > 0) & (offsets < len(ordinals))]
+    ascends[between - 1] = True
+    if ascends.all():
+        return offsets, ordinals
     rows = owners(offsets)
     pairs = np.unique((rows << 32) | ordinals)
     starts = np.searchsorted(pairs >> 32, np.arange(len(offsets))).astype(np.int64)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tidings.kernels.compiled import kernel
 from tidings.matching.boxes.box import POINT_ROLES, Axis
-from tidings.matching.boxes.box_table import ON_AXIS, PAIRED, POINTING, WITH_CONSTANTS, BoxTable
+from tidings.matching.boxes.box_table import ON_AXIS, PAIRED, PATTERN, POINTING, WITH_CONSTANTS, BoxTable
 from tidings.matching.boxes.dimension import OPEN, Dimension, Ordinals, are_points
+from tidings.matching.boxes.pattern_shape import Shape
 from tidings.matching.index.access import MIXED
 from tidings.matching.index.residual_sets import expanded
 from tidings.matching.ragged import joined_offsets, offsets_of, owners, places
@@ -36,7 +38,7 @@ def table_of(segment: Segment) -> BoxTable:
     residual_offsets, residuals = expanded(index.residual_set, index.set_offsets, index.residuals, boxes)
     return BoxTable(
         segment.dimensions, index.number, offsets, dimension, low, high, residual_offsets, residuals,
-        index.pool, segment.relations, index.constants,
+        index.pool, segment.relations, index.constants, shapes_of(index.shape_starts, index.shape_steps),
     )  # fmt: skip
 
 
@@ -89,13 +91,18 @@ def merge_tables(tables: Sequence[BoxTable]) -> BoxTable:
         np.concatenate([table.constants for table in tables]), axis=0, return_inverse=True
     )
     firsts = offsets_of([len(table.constants) for table in tables])
+    shapes = {shape: number for number, shape in enumerate(dict.fromkeys(s for table in tables for s in table.shapes))}
     residuals = []
-    for (_, _, _, rows, _), shift, first in zip(moved, pools, firsts, strict=False):
+    for (_, _, _, rows, _), table, shift, first in zip(moved, tables, pools, firsts, strict=False):
         shifted = rows.copy()
         points = np.isin(shifted[:, 0], POINTING)
         shifted[points, 3:] += np.int32(shift)
         numbered = np.isin(shifted[:, 0], WITH_CONSTANTS)
         shifted[numbered, 3] = renumbered.ravel()[shifted[numbered, 3] + first]
+        patterns = np.flatnonzero(shifted[:, 0] == PATTERN)
+        if len(patterns):
+            renamed = np.array([shapes[shape] for shape in table.shapes], np.int32)
+            shifted[patterns, 1] = 2 * renamed[shifted[patterns, 1] >> 1] + (shifted[patterns, 1] & 1)
         residuals.append(shifted)
     return BoxTable(
         dimensions,
@@ -109,7 +116,13 @@ def merge_tables(tables: Sequence[BoxTable]) -> BoxTable:
         np.concatenate([one[4] for one in moved]),
         relations,
         constants,
+        tuple(shapes),
     )
+
+
+def shapes_of(starts: Any, steps: Any) -> tuple[Shape, ...]:
+    """The shapes of an index."""
+    return tuple(tuple(steps[start:stop].tolist()) for start, stop in pairwise(starts.tolist()))
 
 
 def tightened(table: BoxTable) -> BoxTable:
@@ -165,7 +178,6 @@ def _moved(
     for number, old in enumerate(table.dimensions):
         new = dimensions[place[old.axis]]
         of_dimension = np.flatnonzero(table.dimension == number)
-        asked = np.isin(rows[:, 0], POINTING) & (table.residuals[:, 2] == number)
         if not old.given:
             remap = old.remapped(new)
             low[of_dimension] = remap[low[of_dimension]]
@@ -174,9 +186,9 @@ def _moved(
                 high[bounded] = remap[high[bounded]]
             else:
                 high[of_dimension] = low[of_dimension] + 1
-            for start, stop in np.unique(table.residuals[asked, 3:], axis=0).tolist():
-                part = table.pool[start:stop]
-                pool[start:stop] = np.where(part == OPEN, OPEN, remap[np.where(part == OPEN, 0, part)])
+            asked = _pooled(table, number)
+            part = table.pool[asked]
+            pool[asked] = np.where(part == OPEN, OPEN, remap[np.where(part == OPEN, 0, part)])
         rows[np.isin(rows[:, 0], ON_AXIS) & (table.residuals[:, 2] == number), 2] = place[old.axis]
     pairs = np.array([relations.index(pair) for pair in table.relations] or [0], np.int32)
     related = np.isin(rows[:, 0], PAIRED)

@@ -19,6 +19,7 @@ from tidings.matching.boxes.box_table import (
     HAS_ANY,
     IN_RANGES,
     LINEAR,
+    PATTERN,
     RELATED,
     SHIFTED,
     SINGLE,
@@ -26,6 +27,7 @@ from tidings.matching.boxes.box_table import (
     VERIFY,
 )
 from tidings.matching.boxes.event_table import SEVERAL
+from tidings.matching.boxes.pattern_kernel import some_text_fits
 from tidings.matching.boxes.second_look import second_look
 from tidings.schema.region import distance, is_inside
 
@@ -44,10 +46,23 @@ def inside(e: Any, d: Any, low: Any, high: Any, least: Any, greatest: Any, start
         return False
     if smallest >= low or largest < high:
         return True
-    for i in range(starts[e, d], stops[e, d]):
-        if low <= sets[i] < high:
-            return True
-    return False
+    left, right = starts[e, d], stops[e, d]
+    while left < right:  # they ascend
+        middle = (left + right) >> 1
+        if sets[middle] < low:
+            left = middle + 1
+        else:
+            right = middle
+    return sets[left] < high
+
+
+@inlined
+def patterns_of(shape_starts: Any, shape_steps: Any, events: Any) -> Any:
+    """What `some_text_fits` reads."""
+    return (
+        shape_starts, shape_steps, events.text_starts, events.text_stops, events.texts, events.entry_offsets,
+        events.entry_terms, events.place_offsets, events.places,
+    )  # fmt: skip
 
 
 @inlined
@@ -65,6 +80,7 @@ def holds(
     constants: Any,
     numbers: Any,
     instants: Any,
+    patterns: Any,
 ) -> Any:
     """Whether residual r (kind, negated, first, start, stop) holds for event e.
 
@@ -77,6 +93,13 @@ def holds(
         return YES if relations[e, d] & start else NO
     if kind == VERIFY:
         return CHECK
+    if kind == PATTERN:
+        if len(patterns[2]) == 0:  # one event, without its words
+            return CHECK
+        if least[e, d] < 0:
+            return NO
+        shape = residuals[r, 1]
+        return YES if some_text_fits(e, d, shape >> 1, start, pool, patterns) != (shape & 1 == 1) else NO
     if kind >= LINEAR:
         if relations[e, d] == SEVERAL:
             return CHECK
@@ -136,14 +159,15 @@ def computed(
 @inlined
 def verdict_of(
     e: Any, first: Any, last: Any, residuals: Any, pool: Any, least: Any, greatest: Any, starts: Any, stops: Any,
-    sets: Any, relations: Any, constants: Any, numbers: Any, instants: Any,
+    sets: Any, relations: Any, constants: Any, numbers: Any, instants: Any, patterns: Any,
 ) -> Any:  # fmt: skip
     """Whether all residuals of a box hold."""
     verdict = YES
     for r in range(first, last):
         answer = holds(
-            r, residuals, e, pool, least, greatest, starts, stops, sets, relations, constants, numbers, instants
-        )
+            r, residuals, e, pool, least, greatest, starts, stops, sets, relations, constants, numbers, instants,
+            patterns,
+        )  # fmt: skip
         # Words that occur in several values together may not occur in a single one, so a NO proves nothing.
         if answer == NO and not (verdict & ASK and residuals[r, 0] == HAS_ALL and residuals[r, 1] == 1):
             return NO
@@ -154,8 +178,8 @@ def verdict_of(
 @kernel
 def settle(
     event_offsets: Any, boxes: Any, number: Any, offsets: Any, dimension: Any, low: Any, high: Any,
-    residual_offsets: Any, residuals: Any, pool: Any, constants: Any, events: Any, choices: Any, span_start: Any,
-    span_stop: Any, stamp: Any, out_offsets: Any, out: Any, verify: Any,
+    residual_offsets: Any, residuals: Any, pool: Any, constants: Any, shape_starts: Any, shape_steps: Any, events: Any,
+    choices: Any, span_start: Any, span_stop: Any, stamp: Any, out_offsets: Any, out: Any, verify: Any,
 ) -> Any:  # fmt: skip
     """Turns boxes whose sides all match into subscription numbers: checks residuals and spans, and keeps each number
     once per event.
@@ -164,6 +188,7 @@ def settle(
     written.
     """
     n = 0
+    patterns = patterns_of(shape_starts, shape_steps, events)
     for e in range(len(event_offsets) - 1):
         out_offsets[e] = n
         for i in range(event_offsets[e], event_offsets[e + 1]):
@@ -174,7 +199,7 @@ def settle(
             first, last = residual_offsets[box], residual_offsets[box + 1]
             verdict = verdict_of(
                 e, first, last, residuals, pool, events.least, events.greatest, events.set_starts, events.set_stops,
-                events.sets, events.relations, constants, events.pair_numbers, events.pair_instants,
+                events.sets, events.relations, constants, events.pair_numbers, events.pair_instants, patterns,
             )  # fmt: skip
             begin, end = offsets[box], offsets[box + 1]
             if verdict & ASK and not second_look(

@@ -16,7 +16,7 @@ from tidings.language.relations import GREATER, LESS, SAME
 from tidings.matching.bits import trailing_zeros
 from tidings.matching.boxes.box_table import LINEAR, RELATED
 from tidings.matching.boxes.event_table import SEVERAL as SEVERAL_RELATIONS
-from tidings.matching.boxes.residuals import ASK, CHECK, NO, YES, inside, verdict_of
+from tidings.matching.boxes.residuals import ASK, CHECK, NO, YES, inside, patterns_of, verdict_of
 from tidings.matching.index.access import MIXED
 from tidings.matching.index.bitmaps import Bitmaps
 from tidings.matching.index.index import Index
@@ -69,6 +69,7 @@ def find_in_blocks(
     residuals, pool, bits = index.residuals, index.pool, bitmaps.words
     least, greatest, relations = events.least, events.greatest, events.relations
     constants, numbers, instants = index.constants, events.pair_numbers, events.pair_instants
+    patterns = patterns_of(index.shape_starts, index.shape_steps, events)
     starts, stops, sets = events.set_starts, events.set_stops, events.sets
     dimension, first_edge, edges, first_word = bitmaps.dimension, bitmaps.first_edge, bitmaps.edges, bitmaps.first_word
     cluster, first_row = bitmaps.cluster[place], bitmaps.first_dimension[place]
@@ -170,7 +171,7 @@ def find_in_blocks(
                         if r < last_r and verdict == YES:
                             verdict = verdict_of(
                                 e, r, last_r, residuals, pool, least, greatest, starts, stops, sets, relations,
-                                constants, numbers, instants,
+                                constants, numbers, instants, patterns,
                             )  # fmt: skip
                         if verdict & ASK and not look_again(e, group, cluster, box, index, choices):
                             verdict = NO

@@ -48,6 +48,8 @@ class Index(NamedTuple):
     residuals: npt.NDArray[np.int32]
     pool: npt.NDArray[np.int32]
     constants: npt.NDArray[np.float64]
+    shape_starts: npt.NDArray[np.int64]  # of the patterns' shapes, one more at the end
+    shape_steps: npt.NDArray[np.int32]
 
     @property
     def bytes(self) -> int:
@@ -93,13 +95,14 @@ def build_index(
         first_box, first_mixed, keys, number, side_dimension, low, high, mixed_offsets,
     )  # fmt: skip
     slots = _hash_table(access_offsets, access, first_cluster, first_key, keys, len(examples))
-    set_of, set_offsets, residuals, pool = residual_sets(table)
+    set_of, set_offsets, residuals, pool = residual_sets(table, order)
+    shape_starts, shape_steps = flattened(table.shapes, np.int32)
     index = Index(
         _needs(groups, table, group_of), np.array([g.answer for g in groups], np.int8), access_offsets, access,
         first_cluster, first_key, first_box, first_side, width,
         np.array([g.sorted_by for g in groups], np.int8), first_mixed, mixed_offsets, cluster_start, keys, slots,
-        number, side_dimension, low, high, set_of[order] if len(set_of) else set_of, set_offsets,
-        residuals, pool, np.ascontiguousarray(table.constants),
+        number, side_dimension, low, high, set_of, set_offsets, residuals, pool,
+        np.ascontiguousarray(table.constants), shape_starts, shape_steps,
     )  # fmt: skip
     bitmaps = make_bitmaps(index, thresholds)
     for array in (*index, *bitmaps):

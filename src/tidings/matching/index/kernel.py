@@ -13,15 +13,17 @@ import numpy as np
 
 from tidings.kernels.compiled import inlined, kernel
 from tidings.language.relations import GREATER, LESS, SAME
-from tidings.matching.boxes.box_table import IN_RANGES, LINEAR, RELATED
+from tidings.matching.boxes.box_table import IN_RANGES, LINEAR, PATTERN, RELATED
 from tidings.matching.boxes.event_table import SEVERAL
-from tidings.matching.boxes.residuals import ASK, CHECK, NO, YES, inside, verdict_of
+from tidings.matching.boxes.pattern_kernel import some_text_fits
+from tidings.matching.boxes.residuals import ASK, CHECK, NO, YES, inside, patterns_of, verdict_of
 from tidings.matching.boxes.second_look import second_look
 from tidings.matching.index.access import ALL, BOTH, BOUND, LOWER, MIXED, PREFIX, SUFFIX, UPPER, mix, spread
 from tidings.matching.index.bitmap_rows import intersect_rows, next_candidate
 from tidings.matching.index.slices import copy, copy_inside, copy_inside_both, first_above, places_inside, within
 
 CANDIDATES, TESTED, OPEN_MATCHES = 0, 1, 2  # indices in `counts`
+MARKS = 1 << 16  # bits: 8 KB stay in the processor's nearest cache
 
 
 @kernel
@@ -44,8 +46,12 @@ def find_matches(
     bit_cluster, bit_words = bitmaps.cluster, bitmaps.words
     least, greatest, relations = events.least, events.greatest, events.relations
     constants, numbers, instants = index.constants, events.pair_numbers, events.pair_instants
+    patterns = patterns_of(index.shape_starts, index.shape_steps, events)
     starts, stops, sets = events.set_starts, events.set_stops, events.sets
     has_residuals = len(residual_set) > 0
+    shape_starts, shape_steps, text_starts, text_stops = patterns[0], patterns[1], patterns[2], patterns[3]
+    has_patterns = len(shape_steps) > 0 and len(text_starts) > 0
+    seen = np.zeros(MARKS // 64 if has_patterns else 0, np.uint64)  # terms of the event, by the last bits of a hash
     parts = np.zeros(least.shape[1], np.uint64)
     met = np.ones(len(needs), np.uint64)
     n = out_offsets[first]
@@ -53,19 +59,21 @@ def find_matches(
         bound, single = bound_dimensions(least, greatest, e, parts)
         look_ahead(bound, single, needs, access_offsets, access, slots, parts, met)
         begin = n
+        if has_patterns:
+            mark_terms(e, least, text_starts, text_stops, patterns, seen)
         for group in range(len(needs)):
             if needs[group] & ~bound or met[group] == 0:
                 continue
             access_from, access_to = access_offsets[group], access_offsets[group + 1]
-            combinations = 1
+            combinations, most = 1, max(most_combinations, first_cluster[group + 1] - first_cluster[group])
             for a in range(access_from, access_to):
                 d = access[a]
                 if least[e, d] < 0:
                     combinations = 0
-                elif least[e, d] != greatest[e, d] and combinations <= most_combinations:
+                elif least[e, d] != greatest[e, d] and combinations <= most:
                     combinations *= stops[e, d] - starts[e, d]
             # An event with many values may have more keys than there are clusters; then all clusters are scanned.
-            every = combinations > most_combinations
+            every = combinations > most
             if every:
                 combinations = first_cluster[group + 1] - first_cluster[group]
             for combination in range(combinations):
@@ -197,6 +205,21 @@ def find_matches(
                                     break
                                 if not relations[e, d] & residuals[r, 3]:
                                     verdict = NO
+                            elif kind == PATTERN and has_patterns:
+                                shape, verdict = residuals[r, 1], YES if least[e, d] >= 0 else NO
+                                for i in range(
+                                    residuals[r, 3], residuals[r, 3] + shape_steps[shape_starts[shape >> 1]]
+                                ):
+                                    mark = mark_of(d, pool[i])
+                                    if not seen[mark >> 6] >> np.uint64(mark & 63) & np.uint64(1):
+                                        verdict = NO
+                                        break
+                                if verdict == YES and not some_text_fits(
+                                    e, d, shape >> 1, residuals[r, 3], pool, patterns
+                                ):
+                                    verdict = NO
+                                if shape & 1 and least[e, d] >= 0:
+                                    verdict = NO if verdict == YES else YES
                             elif kind == LINEAR:
                                 if relations[e, d] == SEVERAL:
                                     break
@@ -212,7 +235,7 @@ def find_matches(
                         if r < last_r and verdict == YES:
                             verdict = verdict_of(
                                 e, r, last_r, residuals, pool, least, greatest, starts, stops, sets, relations,
-                                constants, numbers, instants,
+                                constants, numbers, instants, patterns,
                             )  # fmt: skip
                         if verdict & ASK == 0:
                             known_set, known_verdict = np.int64(residual_set[box]), verdict
@@ -226,6 +249,23 @@ def find_matches(
             n = tidy(e, begin, n, events.positions[e], span_start, span_stop, closed, stamp, out)
         out_offsets[e + 1] = n
     return last
+
+
+@inlined
+def mark_of(d: Any, term: Any) -> Any:
+    return (np.int64(term) * 31 + np.int64(d) * 7919) & (MARKS - 1)
+
+
+@inlined
+def mark_terms(e: Any, least: Any, text_starts: Any, text_stops: Any, patterns: Any, seen: Any) -> None:
+    """Marks the terms of event e, so that a pattern without one of its required terms is dropped at once."""
+    texts, entry_offsets, terms = patterns[4], patterns[5], patterns[6]
+    seen[:] = 0
+    for d in range(least.shape[1]):
+        for value in range(text_starts[e, d], text_stops[e, d]):
+            for entry in range(entry_offsets[texts[value]], entry_offsets[texts[value] + 1]):
+                mark = mark_of(d, terms[entry])
+                seen[mark >> 6] |= np.uint64(1) << np.uint64(mark & 63)
 
 
 @kernel

@@ -28,10 +28,11 @@ _NO_BLOCKS = np.iinfo(np.int64).max  # a single event leaves no cluster to `bloc
 _ENTRY = 3  # integers per array: address, rows, columns
 _TABLES = (  # of two dimensions
     "residuals", "constants", "least", "greatest", "set_starts", "set_stops", "relations", "pair_numbers",
-    "pair_instants",
+    "pair_instants", "text_starts", "text_stops",
 )  # fmt: skip
 _WRITTEN = (  # of an event
     "least", "greatest", "set_starts", "set_stops", "sets", "relations", "pair_numbers", "pair_instants",
+    "text_starts", "text_stops", "texts", "entry_offsets", "entry_terms", "place_offsets", "places",
 )  # fmt: skip
 
 Integers = npt.NDArray[np.int64]

@@ -21,8 +21,9 @@ from tidings.language.relations import GREATER, LESS, SAME, UNRELATED
 from tidings.language.words import words_of
 from tidings.matching.boxes.box import WORD_ROLES
 from tidings.matching.boxes.choices import no_choices
-from tidings.matching.boxes.dimension import UNBOUND, Dimension, word_finder
-from tidings.matching.boxes.event_table import SEVERAL, EventTable
+from tidings.matching.boxes.dimension import UNBOUND, Dimension
+from tidings.matching.boxes.event_table import SEVERAL, EventTable, no_texts
+from tidings.matching.boxes.terms import finder
 from tidings.matching.index import native
 from tidings.matching.index.segment import Restriction, Segment
 from tidings.matching.spans import Numbers
@@ -109,8 +110,9 @@ class OneSegment:
     def __init__(self, segment: Segment, catalog: Catalog) -> None:
         self.segment, self._most_combinations = segment, segment.thresholds.most_combinations
         dimensions, columns = segment.dimensions, len(segment.dimensions)
-        # Arithmetic, `now` and places are rare enough that one event of them may take the way of a batch.
+        # Arithmetic, `now`, places and patterns are rare enough that one event of them may take the way of a batch.
         self._only_batches = len(segment.index.constants) > 0 or any(d.axis.role in _COMPUTED for d in dimensions)
+        self._only_batches |= len(segment.index.shape_steps) > 0
         self._places: dict[str, list[_Place]] = {}
         empty: list[int | float] = []
         holds: list[int] = []
@@ -129,7 +131,7 @@ class OneSegment:
         self.events = EventTable(
             np.full((1, columns), UNBOUND), np.full((1, columns), UNBOUND), np.zeros((1, columns), np.int64),
             np.zeros((1, columns), np.int64), np.zeros(16, np.int32), np.zeros((1, len(self._relations)), np.uint8),
-            np.zeros((0, 0)), np.zeros((0, 0), np.int64), np.zeros(1, np.int64),
+            np.zeros((0, 0)), np.zeros((0, 0), np.int64), np.zeros(1, np.int64), *no_texts(),
         )  # fmt: skip
         values = np.zeros(max(columns, 1), np.int64)
         self.row = native.Row(
@@ -217,8 +219,10 @@ def _place(place: int, dimension: Dimension, catalog: Catalog) -> _Place:
         ordinals = partial(_searched, keys, role == "member")
         return _Place(place, int if dimension.kind is Kind.TIME else float, ordinals)
     elif role in WORD_ROLES:
-        known = word_finder(dimension, catalog)
-        return _Place(place, None, lambda values: known(w for value in values for w in words_of(value)) or {0})
+        found = finder(dimension, catalog)
+        return _Place(
+            place, None, lambda values: {o for value in values for w in words_of(value) for o in found(w)} or {0}
+        )
     elif role == "path":
         held = dimension.held_paths
         return _Place(place, None, lambda values: held.of_one([value.encode() for value in values]))

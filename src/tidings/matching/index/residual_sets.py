@@ -14,12 +14,19 @@ Ordinals = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
 
 
-def residual_sets(table: BoxTable) -> tuple[Ordinals, Integers, Ordinals, Ordinals]:
-    """The set number of each box (0: none), the rows of each set, the rows, and the part of the pool that they use;
-    empty by box if no box has residuals."""
+def residual_sets(table: BoxTable, order: Integers) -> tuple[Ordinals, Integers, Ordinals, Ordinals]:
+    """The set number of each box in this order (0: none), the rows of each set, the rows, and the part of the pool that
+    they use; empty by box if no box has residuals. Sets are numbered as they come: boxes side by side have theirs side
+    by side, too."""
     if not len(table.residuals):
         return np.zeros(0, np.int32), np.zeros(2, np.int64), table.residuals, np.zeros(0, np.int32)
     set_of, examples = _numbered(table)
+    set_of = set_of[order]
+    used, first = np.unique(set_of[set_of > 0], return_index=True)
+    by_first = np.argsort(first)
+    renumbered = np.zeros(len(examples) + 1, np.int32)
+    renumbered[used[by_first]] = np.arange(1, len(used) + 1)
+    set_of, examples = renumbered[set_of], examples[used[by_first] - 1]
     rows, offsets = taken(table.residual_offsets, examples)
     return set_of, np.append(0, offsets), *_tightened(table.residuals[rows], table.pool)
 
@@ -33,7 +40,7 @@ def _numbered(table: BoxTable) -> tuple[Ordinals, Integers]:
     begins = np.where(pointing, start, len(table.pool) + np.arange(len(kind)))
     lengths = np.where(pointing, stop - start, 1)
     said = np.append(table.pool, start)[places(begins, lengths)]
-    _, row, _ = grouped(first << 16 | kind << 8 | negated, offsets_of(lengths), said)
+    _, row, _ = grouped(first << 40 | (kind + 1) << 32 | negated, offsets_of(lengths), said)
     having = np.flatnonzero(np.diff(table.residual_offsets) > 0)
     _, offsets = taken(table.residual_offsets, having)
     _, number, examples = grouped(np.zeros(len(having), np.int64), offsets, row)

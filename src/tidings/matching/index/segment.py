@@ -23,6 +23,7 @@ from tidings.matching.index.bitmaps import Bitmaps
 from tidings.matching.index.blocks import blocked, find_in_blocks, find_rows, weave
 from tidings.matching.index.index import Index, build_index
 from tidings.matching.index.kernel import CANDIDATES, OPEN_MATCHES, TESTED, find_matches
+from tidings.matching.index.rarest import with_rarest_terms
 from tidings.matching.index.threads import Threads
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 from tidings.matching.ragged import joined_offsets
@@ -87,8 +88,9 @@ class Segment:
     @classmethod
     def of(cls, table: BoxTable, recent: EventBatch | None = None, thresholds: Thresholds = DEFAULTS) -> Segment:
         """`recent` events help to choose access paths."""
-        known = None if recent is None else EventTable.of(recent, table.dimensions).least
-        index, bitmaps = build_index(table, known, thresholds)
+        known = None if recent is None else EventTable.of(recent, table.dimensions)
+        table = with_rarest_terms(table, known)
+        index, bitmaps = build_index(table, None if known is None else known.least, thresholds)
         numbers = table.number
         least, most = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
         ascending = bool((numbers[1:] > numbers[:-1]).all())

@@ -23,6 +23,7 @@ from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.choices import choices_of
 from tidings.matching.boxes.event_table import EventTable
 from tidings.matching.boxes.residuals import inside, settle
+from tidings.matching.ragged import flattened
 from tidings.matching.verified import verified
 from tidings.schema.catalog import Catalog
 
@@ -138,8 +139,8 @@ class IndexedMatcher(Algorithm):
         out_offsets = np.zeros(len(events.least) + 1, np.int64)
         count = settle(
             offsets, boxes, table.number, table.offsets, table.dimension, table.low, table.high, table.residual_offsets,
-            table.residuals, table.pool, table.constants, events, choices, self.spans.start, self.spans.stop,
-            np.zeros(len(self.spans), np.int32), out_offsets, out, verify,
+            table.residuals, table.pool, table.constants, *flattened(table.shapes, np.int32), events, choices,
+            self.spans.start, self.spans.stop, np.zeros(len(self.spans), np.int32), out_offsets, out, verify,
         )  # fmt: skip
         found = Matches(out_offsets, out[:count], cost)
         return verified(found, verify[:count], batch, lambda number: self._filters[number])

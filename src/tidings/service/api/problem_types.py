@@ -226,7 +226,7 @@ _TABLE = """
 422 nothing-accepted
     Of several events or subscriptions, each was refused; `results` has an entry for each.
     Fix them. What was refused can be sent again under the same ids.
-422 invalid-filter: LanguageError, UnclearWords, NotYetSupported
+422 invalid-filter: LanguageError, UnclearWords
     The filter or composite is wrong at one place: `line`, `column` and, where one phrase can say it, `expected`.
     Fix it there; `detail` says how. `POST /v1/filters/test` and `POST /v1/composites/test` try one out.
 422 unexpected-token: UnexpectedToken, UnterminatedText

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from tidings.errors import Explained, ServiceError, shown
 from tidings.schema import Catalog, growth, json_form, xml_form
 from tidings.schema.catalog import UnknownName
-from tidings.schema.domain import Kind, usable
+from tidings.schema.domain import Kind
 from tidings.schema.json_form import SchemaForm
 from tidings.service.actions import schema as actions
 from tidings.service.api.requests import V1, After, Calling, GatewayOf, IfNoneMatch, Limit, answered, page, read_cursor
@@ -28,7 +28,7 @@ _NAME = {"type": "string", "minLength": 1, "maxLength": 200}
 _FLAG = {"type": "boolean"}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _KINDS = [str(kind) for kind in Kind]
-_OPERATORS = list(dict.fromkeys(operator for kind in Kind for operator in usable(kind.operators)))
+_OPERATORS = list(dict.fromkeys(operator for kind in Kind for operator in kind.operators))
 
 
 def _object(title: str, required: list[str], **members: Any) -> dict[str, Any]:

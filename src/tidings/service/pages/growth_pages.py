@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from tidings.errors import SchemaError
 from tidings.schema import Catalog, Domain, growth
 from tidings.schema.catalog import Attribute, EventType
-from tidings.schema.domain import Kind, usable
+from tidings.schema.domain import Kind
 from tidings.service.actions import schema
 from tidings.service.api.problems import status_of
 from tidings.service.api.requests import answered
@@ -25,7 +25,7 @@ from tidings.service.pages.visitors import gateway_of
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 ROWS = 3  # attributes that the form of an event type offers at once
-_OPERATORS = tuple(dict.fromkeys(operator for kind in Kind for operator in usable(kind.operators)))
+_OPERATORS = tuple(dict.fromkeys(operator for kind in Kind for operator in kind.operators))
 
 
 @router.get("/pages/schema/grow/{way}")

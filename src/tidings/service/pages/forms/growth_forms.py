@@ -12,7 +12,7 @@ from tidings.schema.catalog import Attribute, AttributeUse, EventType, UnknownNa
 from tidings.schema.documents.errors import WrongGrammar, WrongNamespace
 from tidings.schema.documents.grammar import Grammar
 from tidings.schema.documents.rules import NO_RULES, DocumentRules
-from tidings.schema.domain import Kind, RepeatedValue, legal_operators, usable
+from tidings.schema.domain import Kind, RepeatedValue, legal_operators
 from tidings.schema.hierarchy import AmbiguousNode, Hierarchy, IllegalNode, RepeatedNode, TooDeep, UnknownNode
 from tidings.service.pages.forms.form import Form
 
@@ -66,7 +66,7 @@ def _document_rules(form: Form) -> DocumentRules:
 def _operators(form: Form, kind: Kind, ordered: bool) -> tuple[str, ...] | None:
     """None where nothing was chosen. What the kind lacks is refused, never left out: a domain is for ever, and one
     without any operator chosen would allow all."""
-    chosen, legal = tuple(form.filled("operator")), usable(legal_operators(kind, ordered))
+    chosen, legal = tuple(form.filled("operator")), legal_operators(kind, ordered)
     if wrong := " ".join(one for one in chosen if one not in legal):
         which = "enumerated without an order" if kind is Kind.ENUMERATED and not ordered else kind
         raise WrongField("operator", f"{which} has {' '.join(legal)}, but not {wrong}")

@@ -1,0 +1,191 @@
+"""`python -m tidings.bench.patterns`: many word patterns against news-like texts, beside Lucene Monitor.
+
+One thread. Answers are checked against the specification on a sample, and against Lucene's counts."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from tidings.bench.checking import Disagreement
+from tidings.bench.machine import Machine, commit
+from tidings.bench.peers.java import FOLDER, prepared_java
+from tidings.bench.peers.programs import Peer, Program, Round
+from tidings.bench.results import Counts
+from tidings.events import EventBatch
+from tidings.language.patterns.meaning import holds
+from tidings.language.words import words_of
+from tidings.matching.boxes.box import Axis, Box, FitsPattern, Side
+from tidings.matching.boxes.box_table import BoxTable
+from tidings.matching.boxes.merge import merge_tables
+from tidings.matching.boxes.pattern_shape import compiled
+from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.plan.folder import open_plan, save_plan
+from tidings.workloads.news import News, NewsPattern
+
+_AT_ONCE = 1 << 16
+_SAMPLE = 20  # texts, for the specification
+_LUCENE = Peer(
+    "lucene-monitor",
+    "Lucene Monitor 9.11 (Java)",
+    "",
+    prepared_java,
+    ("java", "-Xmx4g", "-XX:ActiveProcessorCount=1", "-XX:+UseSerialGC", "-cp",
+     f"{FOLDER / 'classes'}:{FOLDER / 'lib'}/*", "TextMonitor"),
+)  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tidings.bench.patterns", description=__doc__)
+    parser.add_argument("--patterns", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--texts", type=int, default=10_000)
+    parser.add_argument("--plans", type=Path, help="keep the built patterns here, and use them again")
+    parser.add_argument("--lucene", type=float, default=0, metavar="SECONDS", help="ask Lucene Monitor for so long")
+    parser.add_argument("--hostile", action="store_true", help="texts made to be slow, too")
+    parser.add_argument("--build-only", action="store_true")
+    chosen = parser.parse_args()
+    print(f"{Machine.here()}; commit {commit()}")
+    news = News()
+    texts = news.texts(chosen.texts)
+    sizes = sorted(chosen.patterns)
+    patterns = news.patterns(sizes[-1])
+    batch = news.batch(texts)
+    print("patterns  matches/text   texts/s  µs/text  bytes/pattern  Lucene texts/s   ratio")
+    for size in sizes:
+        matcher = _built(news, patterns[:size], chosen.plans, batch)
+        if chosen.build_only:
+            continue
+        _check(matcher, patterns[:size], texts, batch)
+        rate, counts = _measured(matcher, batch)
+        peer = _asked(patterns[:size], texts, chosen.lucene) if chosen.lucene and size == sizes[0] else None
+        said = f"{'':>15} {'':>7}"
+        if peer is not None:
+            ours = counts[: len(peer.counts)]
+            for text in np.flatnonzero(ours != peer.counts).tolist():
+                raise Disagreement("default", "Lucene Monitor", text, int(ours[text]), int(peer.counts[text]))
+            said = f"{peer.rate:15,.0f} {rate / peer.rate:7.1f}"
+        print(f"{size:8,} {counts.mean():13.1f} {rate:9,.0f} {1e6 / rate:8.1f} {matcher.bytes / size:14.0f} {said}")
+        if chosen.hostile:
+            _hostile(matcher, news)
+
+
+def _built(news: News, patterns: Sequence[NewsPattern], plans: Path | None, recent: EventBatch) -> BoxMatcher:
+    folder = None if plans is None else plans / str(len(patterns))
+    if folder is not None and folder.exists():
+        return open_plan(folder, 1)
+    matcher = BoxMatcher(news.catalog, 1)
+    matcher.match(recent.slice(0, 1000))  # shows which words are rare
+    started = time.process_time()
+    tables = []
+    for first in range(0, len(patterns), _AT_ONCE):
+        some = patterns[first : first + _AT_ONCE]
+        tables.append(BoxTable.of([(first + n, _box(one)) for n, one in enumerate(some)], news.catalog))
+    matcher.load(merge_tables(tables), [f"p{n}" for n in range(len(patterns))])
+    print(f"{len(patterns):,} patterns built in {time.process_time() - started:.0f} s of processor")
+    if folder is not None:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        save_plan(matcher, folder)
+    return matcher
+
+
+def _box(pattern: NewsPattern) -> Box:
+    axis, made = Axis("body", "term"), compiled(pattern.tree, None)
+    return Box((Side(axis, made.terms[0], made.terms[0]),), (FitsPattern(axis, made.terms, made.shape, False),))
+
+
+def _check(matcher: BoxMatcher, patterns: Sequence[NewsPattern], texts: Sequence[str], batch: EventBatch) -> None:
+    found = matcher.match(batch.slice(0, _SAMPLE))
+    trees = [one.tree for one in patterns[:2000]]
+    for row, text in enumerate(texts[:_SAMPLE]):
+        words = words_of(text)
+        expected = [number for number, tree in enumerate(trees) if holds(tree, words, None)]
+        ours = sorted(number for number in found.of(row).tolist() if number < len(trees))
+        if ours != expected:
+            raise Disagreement("default", "the specification", row, len(ours), len(expected))
+
+
+def _measured(matcher: BoxMatcher, batch: EventBatch) -> tuple[float, Counts]:
+    """Texts a second, the best of three rounds of fresh batches (words are cut in each), and the counts."""
+    best, counts = 0.0, np.zeros(0, np.int64)
+    for _ in range(3):
+        fresh = batch.slice(0, len(batch))
+        started = time.perf_counter()
+        found = matcher.match(fresh)
+        best = max(best, len(batch) / (time.perf_counter() - started))
+        counts = np.diff(found.offsets)
+    return best, counts
+
+
+def _asked(patterns: Sequence[NewsPattern], texts: Sequence[str], seconds: float) -> Round | None:
+    missing = prepared_java()
+    if missing is not None:
+        print(f"Lucene Monitor: {missing}")
+        return None
+    with tempfile.TemporaryDirectory(prefix="tidings-bench-") as folder:
+        file = Path(folder) / "workload"
+        header = f"{len(patterns)} {len(texts)}"
+        lines = [header, *(" ".join((one.kind, *one.words)) for one in patterns), *texts]
+        file.write_text("\n".join(lines) + "\n")
+        program = Program(_LUCENE, file, 600)
+        try:
+            program.round(len(texts), seconds / 2)  # warm
+            return program.round(len(texts), seconds)
+        finally:
+            program.close()
+
+
+def _hostile(matcher: BoxMatcher, news: News) -> None:
+    """Milliseconds of texts of 256 KiB, and how many times the median of ordinary ones of this size that is."""
+    size = 256 * 1024
+    ordinary = [text[:size] for text in news.texts(5, size // 6)]
+    usual = float(np.median([_alone(matcher, news, text) for text in ordinary]))
+    rare = news.words[30_000]
+    made: dict[str, str] = {
+        "one frequent word": (news.words[0] + " ") * (size // (len(news.words[0]) + 1)),
+        "one word that patterns name": (rare + " ") * (size // (len(rare) + 1)),
+        "one long word": "a" * size,
+        "all words once": " ".join(news.words)[:size],
+        "two words in turn": f"{rare} {news.words[200]} " * (size // (len(rare) + len(news.words[200]) + 2)),
+    }
+    print(f"256 KiB: ordinary {usual * 1e3:.1f} ms")
+    for name, text in made.items():
+        taken = _alone(matcher, news, text)
+        print(f"  {name:30} {taken * 1e3:8.1f} ms  {taken / usual:6.2f} times")
+    prefixes = [f"body contains ({'a' * length}*)" for length in range(1, 10_001)]
+    groups = [f"body contains ({' or '.join(f'({a} and {b})' for a, b in _pairs(news, 128))})"]
+    for title, filters, text in (
+        ("10,000 prefixes, one long word", prefixes, "a" * size),
+        ("10,000 prefixes, words of 100", prefixes, ("a" * 99 + " ") * (size // 100)),
+        ("128 or-groups of two words", groups, ordinary[0]),
+        ("128 or-groups, all words once", groups, " ".join(news.words)[:size]),
+    ):
+        special = BoxMatcher(news.catalog, 1)
+        special.add_texts([str(n) for n in range(len(filters))], filters)
+        base = float(np.median([_alone(special, news, one) for one in ordinary]))
+        taken = _alone(special, news, text)
+        print(f"  {title:30} {taken * 1e3:8.1f} ms  {taken / base:6.2f} times ({base * 1e3:.1f} ms)")
+
+
+def _pairs(news: News, count: int) -> list[tuple[str, str]]:
+    return [(news.words[200 + n], news.words[5_000 + n]) for n in range(count)]
+
+
+def _alone(matcher: BoxMatcher, news: News, text: str) -> float:
+    """Seconds for one text, the best of three."""
+    batch = news.batch([text])
+    return min(_seconds(lambda: matcher.match(batch.slice(0, 1))) for _ in range(3))
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    main()
