@@ -22,7 +22,6 @@ import pyarrow.compute as pc
 from tidings.events import EventBatch
 from tidings.language.words import words_of
 from tidings.matching.boxes.box import WORD_ROLES, Axis
-from tidings.matching.boxes.shared_paths import SHARED_PATHS, HeldPaths
 from tidings.matching.boxes.terms import Known, finder
 from tidings.matching.ragged import flattened, offsets_of, owners, taken
 from tidings.schema.catalog import EVENT_TYPE, Catalog
@@ -30,6 +29,7 @@ from tidings.schema.domain import Kind
 
 if TYPE_CHECKING:
     from tidings.matching.boxes.batch_words import TextColumn
+    from tidings.matching.boxes.shared_paths import HeldPaths
     from tidings.matching.boxes.text_entries import Entries
 
 OPEN = np.int32(2**31 - 1)  # greater than all ordinals: no upper bound
@@ -108,6 +108,8 @@ class Dimension:
     @cached_property
     def held_paths(self) -> HeldPaths:
         """Of a path axis: its keys in the index that all share."""
+        from tidings.matching.boxes.shared_paths import SHARED_PATHS  # loads numba, which most filters do not need
+
         return SHARED_PATHS.hold(self, self.keys)
 
     def _ahead(self, batch: EventBatch, offsets: Any, flat: Any) -> tuple[npt.NDArray[np.int64] | None, Ordinals]:
