@@ -53,6 +53,12 @@ def test_profiles(profile: str, composite: str) -> None:
     assert read == BoundComposite.parse(composite.strip("`"), AUCTIONS)
 
 
+@pytest.mark.parametrize(("written", "stored"), rows(PAGE, "with this profile"))
+def test_application_profiles(written: str, stored: str) -> None:
+    profiles = {"auctions": "within 10 min select last, first consume unique"}
+    assert BoundComposite.parse(written.strip("`"), AUCTIONS, profiles=profiles).text == stored.strip("`")
+
+
 def test_limits() -> None:
     told = [row[1] for row in rows(PAGE, "limit")]
     numbers = [int(re.sub(r"\D", "", value)) for value in told]

@@ -12,6 +12,7 @@ from tidings.store import (
     Edit,
     Pause,
     Resume,
+    SetProfile,
     Store,
     Subscribe,
     export_journal,
@@ -109,3 +110,34 @@ def test_through_a_rebuild_and_a_file(store: Store, tmp_path: Path, clock: Clock
     with Store.open(tmp_path / "other.db", clock) as other:
         import_journal(tmp_path / "journal", other)
         assert projections(other) == before
+
+
+def test_composites_inherit_the_newest_profile_and_keep_it(store: Store, tmp_path: Path) -> None:
+    pair = "[price < 3] before [brand = mini] using shop"
+    with_schema(store)
+    refused, *_ = store.append([Subscribe("a", composite=pair), SetProfile("shop", "within 1 min")])
+    assert "'tidings journal profile'" in refusal(refused)
+    store.append([Subscribe("a", composite=pair)])
+    store.append([SetProfile("shop", "within 1 h select all, first"), Subscribe("b", composite=pair)])
+    store.append([Edit("a", composite="times([price < 3], 2) using shop")])
+    assert store.composite_profiles() == {"shop": "within 1 h select all, first"}
+    (gone, late) = store.append([SetProfile("shop", ""), Subscribe("c", composite=pair)])
+    assert isinstance(gone, Accepted)
+    assert "shop" in refusal(late)
+    assert store.composite_profiles() == {}
+    assert [one.filter for one in store.subscriptions()] == [
+        "times([price < 3], 2) within 1 h",
+        "[price < 3] before [brand = 'mini'] within 1 h select all, first",
+    ]
+    before = projections(store)
+    rebuild(store)
+    assert projections(store) == before
+    assert store.composite_profiles() == {}
+
+
+@pytest.mark.parametrize(
+    "draft", [SetProfile("", "within 1 s"), SetProfile("a", "select all"), SetProfile("a", "x" * 2_000)]
+)
+def test_a_profile_that_cannot_be_stored_is_refused(store: Store, draft: SetProfile) -> None:
+    (outcome,) = with_schema(store).append([draft])
+    assert refusal(outcome)

@@ -30,6 +30,7 @@ from tidings.store.journal.entries import (
     Withdraw,
 )
 from tidings.store.journal.fitness import is_id
+from tidings.store.journal.profiles import profiles_of
 from tidings.store.journal.projections import Projections, event_key
 
 # Made once: SQLAlchemy takes longer to make these statements than SQLite takes to run them.
@@ -58,6 +59,8 @@ def append(
     group = DraftGroup(state, row.tail, row.watermark, accepted, closed_among(connection, owners))
     group.expire(state.load_expired(connection, accepted))
     state.load(connection, dialect, _ids(drafts), _keys(drafts))
+    if any(isinstance(draft, Subscribe | Edit) and draft.composite for draft in drafts):
+        state.profiles |= profiles_of(connection)
     outcomes = [group.decide(draft) for draft in drafts]
     group.write(connection, dialect)
     clock.keep(connection, reading)

@@ -47,13 +47,14 @@ from tidings.store.journal.entries import (
     PublishValid,
     Refused,
     Resume,
+    SetProfile,
     SetQuota,
     Standing,
     Subscribe,
     Tick,
     Withdraw,
 )
-from tidings.store.journal.fitness import check_edit, check_members, check_quota, check_text
+from tidings.store.journal.fitness import check_edit, check_members, check_profile, check_quota, check_text
 from tidings.store.journal.projections import Projections, event_key
 
 _log = logging.getLogger(__name__)
@@ -116,6 +117,9 @@ class DraftGroup:
                     check_quota(account, matches)
                     named = {"account": account} if account else {}
                     return self._enter("quota", named | {"matches_per_minute": matches})
+                case SetProfile(name, options):
+                    check_profile(name, options)
+                    return self._enter("profile", {"name": name, "options": options})
                 case Tick():
                     return self._tick()
         except TidingsError as problem:
@@ -242,7 +246,9 @@ class DraftGroup:
         """The member of the journal's body that says what is wanted."""
         if composite is not None:
             check_text(id, "composite", composite)
-            return {"composite": BoundComposite.read(composite, self._state.catalog, self._accepted).text}
+            known = {name: options for name, options in self._state.profiles.items() if options}
+            bound = BoundComposite.read(composite, self._state.catalog, self._accepted, profiles=known)
+            return {"composite": bound.text}
         check_text(id, "filter", filter)
         return {"filter": Filter.parse(filter, self._state.catalog).text}
 

@@ -88,6 +88,12 @@ class UnfitQuota(Explained, StoreError):
     template = "quota: {member} must be {legal}"
 
 
+class UnfitProfile(Explained, StoreError):
+    member: str
+    legal: str
+    template = "profile: {member} must be {legal}"
+
+
 class UnfitAccount(Explained, StoreError):
     """A name that no account can have; nobody's subscriptions, above all, must not become somebody's."""
 

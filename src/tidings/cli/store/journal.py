@@ -284,6 +284,27 @@ def quota(
     _change(SetQuota(matches, account), "set", data, store, as_json)
 
 
+@app.command()
+def profile(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What composites write after 'using'.")],
+    options: Annotated[
+        str, typer.Argument(metavar="OPTIONS", help="As after an operator; '' removes the profile.", show_default=False)
+    ],
+    data: Data = None,
+    store: StoreUrl = "",
+    as_json: Json = False,
+) -> None:
+    """Set options that composites may inherit with 'using NAME' where they do not say their own.
+
+    Composites that stand keep what they have: their stored text is complete.
+
+    Example: tidings journal profile auctions "within 10 min select last, first" --data data
+    """
+    from tidings.store import SetProfile
+
+    _change(SetProfile(name, options), "set" if options else "removed", data, store, as_json)
+
+
 def _change(draft: Draft, done: str, data: Path | None, store: str, as_json: bool) -> None:
     from tidings.store import Accepted, Refused
 

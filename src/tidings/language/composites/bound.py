@@ -11,6 +11,7 @@ from tidings.language.composites.binder import Binding
 from tidings.language.composites.limits import LIMITS, CompositeLimits
 from tidings.language.composites.parser import parse
 from tidings.language.composites.printer import print_composite
+from tidings.language.composites.profiles import Profiles
 from tidings.language.composites.tree import Composite
 from tidings.language.errors import FilterTooLong
 from tidings.language.filter import Filter
@@ -31,11 +32,13 @@ class BoundComposite:
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
-    def parse(cls, text: str, catalog: Catalog, limits: CompositeLimits = LIMITS) -> BoundComposite:
-        """Reads and binds; raises LanguageError."""
+    def parse(
+        cls, text: str, catalog: Catalog, limits: CompositeLimits = LIMITS, profiles: Profiles | None = None
+    ) -> BoundComposite:
+        """Reads and binds; raises LanguageError. `profiles` are those that the text may use."""
         expect(text, str, "BoundComposite.parse", "text", "text such as '[price > 9] before [price < 5] within 1 h'")
         expect(catalog, Catalog, "BoundComposite.parse", "catalog", "a tidings.Schema")
-        return cls.of(parse(text, limits), text, catalog)
+        return cls.of(parse(text, limits, profiles), text, catalog)
 
     @classmethod
     def parse_profile(
@@ -45,11 +48,18 @@ class BoundComposite:
         return cls.of(parse_profile(text, defined, limits), text, catalog)
 
     @classmethod
-    def read(cls, text: str, catalog: Catalog, defined: Instant, limits: CompositeLimits = LIMITS) -> BoundComposite:
+    def read(
+        cls,
+        text: str,
+        catalog: Catalog,
+        defined: Instant,
+        limits: CompositeLimits = LIMITS,
+        profiles: Profiles | None = None,
+    ) -> BoundComposite:
         """Either syntax: a text that begins with `PROFILE(` is an A-MEDIAS profile. Raises LanguageError."""
         if isinstance(text, str) and _PROFILE.match(text):
             return cls.parse_profile(text, catalog, defined, limits)
-        return cls.parse(text, catalog, limits)
+        return cls.parse(text, catalog, limits, profiles)
 
     @classmethod
     def known(cls, text: str, catalog: Catalog) -> BoundComposite:

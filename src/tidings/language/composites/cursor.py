@@ -11,18 +11,20 @@ from tidings.language.composites.errors import (
     WrongSelection,
 )
 from tidings.language.composites.limits import CompositeLimits
+from tidings.language.composites.profiles import Defaults
 from tidings.language.composites.tree import Select, Selection
 from tidings.language.parser import FilterParser
 from tidings.schema.values import UNITS, Span
 
 
 class CompositeCursor(FilterParser):
-    __slots__ = ("limits",)
+    __slots__ = ("defaults", "limits")
     whole = "composite"
 
     def __init__(self, text: str, limits: CompositeLimits) -> None:
         super().__init__(text)
         self.limits = limits
+        self.defaults: Defaults | None = None
 
     def select(self) -> Select:
         left = self.selection()
@@ -51,6 +53,8 @@ class CompositeCursor(FilterParser):
 
     def own_frame(self, what: str) -> Span:
         if not self.word("within"):
+            if self.defaults is not None:
+                return self.defaults.within
             raise FrameMissing(self.text, self.offsets[self.next], what, "")
         return self.bounded("within", self.limits.frame)
 

@@ -180,3 +180,9 @@ class NotTranslatable(LanguageError):
     construct: str
     instead: str
     template = "{construct} cannot be said as a composite; {instead}"
+
+
+class UnknownProfile(LanguageError):
+    name: str
+    known: tuple[str, ...]
+    template = "an operator must set the profile {name!r} ('tidings journal profile') before it can be used{hint}"

@@ -28,11 +28,13 @@ from tidings.language.composites.errors import (
     OptionOutOfOrder,
     PartNameTaken,
     TooManyParts,
+    UnknownProfile,
     WrongPartName,
     WrongRepeat,
     WrongStart,
 )
 from tidings.language.composites.limits import LIMITS, CompositeLimits
+from tidings.language.composites.profiles import Defaults, Profiles, read_options
 from tidings.language.composites.time_leaves import opens_time_leaf, parse_time_leaf
 from tidings.language.composites.tree import (
     Absent,
@@ -48,31 +50,50 @@ from tidings.language.cursor import LONGEST_SPAN
 from tidings.schema.values import Instant
 
 OPERATORS = ("or", "and", "before", "together with", "unless")
-OF_THE_WHOLE = ("by", "start", "for")
+OF_THE_WHOLE = ("by", "start", "for", "using")
+_INHERITED = {
+    "and": ("within", "select", "unique", "final"),
+    "before": ("within", "select", "unique", "final"),
+    "together with": ("select", "unique", "final"),
+    "unless": ("within",),
+}
 _ORDER = ("without", *OPTIONS, *OF_THE_WHOLE)
 _UNLESS = "write P unless Q within T"
 _WORDS = frozenset((*_ORDER, *OPERATORS, "together", "with", "as", "nth", "times", "absent"))
 
 
-def parse(text: str, limits: CompositeLimits = LIMITS) -> Composite:
-    """The tree of a composite's text; raises LanguageError at the first place that is wrong."""
-    return CompositeParser(text, limits).composite()
+def parse(text: str, limits: CompositeLimits = LIMITS, profiles: Profiles | None = None) -> Composite:
+    """The tree of a composite's text; raises LanguageError at the first place that is wrong. `profiles` are those that
+    it may use."""
+    return CompositeParser(text, limits, profiles or {}).composite()
 
 
 class CompositeParser(CompositeCursor):
     __slots__ = ("level", "names", "parts")
 
-    def __init__(self, text: str, limits: CompositeLimits) -> None:
+    def __init__(self, text: str, limits: CompositeLimits, profiles: Profiles) -> None:
         super().__init__(text, limits)
+        self.defaults = self.inherited(profiles)
         self.level = 0
         self.parts = 0
         self.names: list[str] = []
+
+    def inherited(self, profiles: Profiles) -> Defaults | None:
+        """What `using NAME` at the end says: it must be known before the operators are read."""
+        if len(self.kinds) < 4 or self.written[-3].lower() != "using" or self.kinds[-2] not in ("name", "quoted"):
+            return None
+        name = self.written[-2] if self.kinds[-2] == "name" else self.written[-2][1:-1].replace('""', '"')
+        if name not in profiles:
+            raise UnknownProfile(self.text, self.offsets[-2], name, tuple(sorted(profiles)))
+        return read_options(profiles[name])
 
     def composite(self) -> Composite:
         tree = self.absent() if self.opens("absent") else self.pattern()
         by, places = self.attributes() if self.word("by") else ((), ())
         start = self.instant() if self.word("start") else None
         span = self.bounded("for", LONGEST_SPAN) if self.word("for") else None
+        if self.defaults is not None and self.word("using"):
+            self.next += 1
         if self.kinds[self.next] != "end":
             last = "for" if span is not None else "start" if start is not None else "by" if by else ""
             self.refuse_late_option(last)
@@ -256,6 +277,9 @@ class CompositeParser(CompositeCursor):
                 case _:
                     found["conditions"] = self.where()
         self.refuse_after(last, steps)
+        if self.defaults is not None and steps:
+            for name in _INHERITED.get(steps[0].operator, ()):
+                found.setdefault(name, getattr(self.defaults, name))
         return Options(**found, places=places)
 
     def refuse_after(self, last: str, steps: list[ChainStep]) -> None:

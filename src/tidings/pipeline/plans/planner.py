@@ -148,8 +148,8 @@ class Planner:
 
     def _apply_one(self, entry: Entry, opened: Span | None) -> None:
         """One change; `opened` is the span that begins at its position, if one does."""
-        if entry.kind == "quota":
-            return  # workers and the sink read quotas from the store
+        if entry.kind in ("quota", "profile"):
+            return  # workers and the sink read quotas from the store, and stored composites have no profile
         if entry.kind == "schema":
             catalog = self._store.catalog()  # the newest serves for all positions: growth changes no meaning
             for matcher in self._matchers:

@@ -21,8 +21,9 @@ def read_filter(text: str, store: Store) -> tuple[Filter, tuple[str, ...]]:
 
 
 def read_composite(text: str, store: Store) -> BoundComposite:
-    """In either syntax. Raises LanguageError."""
-    return BoundComposite.read(text, store.catalog(), store.clock.now())
+    """In either syntax, with the profile that it uses. Raises LanguageError."""
+    profiles = store.composite_profiles() if "using" in text.lower() else {}
+    return BoundComposite.read(text, store.catalog(), store.clock.now(), profiles=profiles)
 
 
 def read_wanted(filter: str, composite: str | None, store: Store) -> tuple[str, tuple[str, ...]]:

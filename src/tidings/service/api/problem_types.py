@@ -208,7 +208,7 @@ _TABLE = """
 422 invalid-time: WrongTime, NoMoment, ExpiryPassed
     A time cannot be read, or lies in the past where it may not.
     Write it like `2026-05-01T10:00:00Z`; `detail` says what else is allowed.
-422 invalid-username: IllegalUsername, UnfitAccount, UnfitQuota
+422 invalid-username: IllegalUsername, UnfitAccount, UnfitProfile, UnfitQuota
     The name cannot be a username.
     `detail` lists the characters that are allowed.
 422 invalid-password: IllegalPassword

@@ -133,7 +133,8 @@ def _posting(root: etree._Element, catalog: Catalog) -> Posting:
     pattern = root.find("COMPOSITE")
     if pattern is not None:
         text = pattern.text or ""
-        BoundComposite.read(text, catalog, _NO_TIME)
+        if "using" not in text.lower():  # else a profile is due, which the action knows
+            BoundComposite.read(text, catalog, _NO_TIME)
         return Posting("", expiry, *named, text)
     own = root.find("FILTER")
     if own is not None:

@@ -17,7 +17,7 @@ from tidings.store.databases.database import Dialect
 from tidings.store.errors import BrokenJournal
 from tidings.store.exchange.rebuilder import ENTRIES_AT_ONCE, replay
 from tidings.store.journal.entries import KEEP, Edit, Entry, Subscribe
-from tidings.store.journal.fitness import check_edit, check_members, check_names, check_quota, check_text
+from tidings.store.journal.fitness import check_edit, check_members, check_names, check_profile, check_quota, check_text
 from tidings.store.journal.projections import Projections
 from tidings.store.journal.watermark import raised
 
@@ -148,6 +148,8 @@ def check(catalog: Catalog, entry: Entry, body: dict[str, Any]) -> None:
             check_names(body["id"], body.get("name", KEEP), body.get("note", KEEP))
         case "quota":
             check_quota(body.get("account", ""), body["matches_per_minute"])
+        case "profile":
+            check_profile(body["name"], body["options"])
 
 
 def _bind(body: dict[str, Any], catalog: Catalog) -> None:

@@ -33,6 +33,7 @@ def rebuild(store: Store) -> None:
         connection.execute(delete(tables.subscriptions))
         connection.execute(delete(tables.spans))
         connection.execute(delete(tables.quotas))
+        connection.execute(delete(tables.composite_profiles))
         connection.execute(delete(tables.event_keys).where(tables.event_keys.c.position >= first))
         connection.execute(update(tables.catalog).values(version=1, body="{}"))
         connection.execute(update(tables.about).values(active=0, paused=0))  # replaying counts them again
@@ -113,7 +114,7 @@ def _touched(page: Sequence[Entry], bodies: Sequence[dict[str, Any]]) -> tuple[l
         id = body.get("id")
         if entry.kind == "event" and isinstance(id, str) and isinstance(body.get("source", ""), str):
             keys.append(_key(body))
-        elif entry.kind not in ("event", "schema", "quota", "tick") and is_id(id):
+        elif entry.kind not in ("event", "schema", "quota", "profile", "tick") and is_id(id):
             ids.append(str(id))
     return ids, keys
 

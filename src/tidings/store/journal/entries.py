@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tidings.store.deliveries.channels import StoredChannel
 
 Kind = Literal[
-    "schema", "subscribe", "withdraw", "pause", "resume", "edit", "name", "expire", "quota", "event", "tick"
+    "schema", "subscribe", "withdraw", "pause", "resume", "edit", "name", "expire", "quota", "profile", "event", "tick"
 ]  # fmt: skip
 State = Literal["active", "paused"]
 
@@ -117,11 +117,19 @@ class SetQuota:
 
 
 @dataclass(frozen=True, slots=True)
+class SetProfile:
+    """Options that composites may inherit from here on with `using NAME`; '' removes the profile."""
+
+    name: str
+    options: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """Time goes on though nothing happens: composites notice the silence."""
 
 
-Draft = Publish | PublishValid | Grow | Subscribe | Withdraw | Pause | Resume | Edit | SetQuota | Tick
+Draft = Publish | PublishValid | Grow | Subscribe | Withdraw | Pause | Resume | Edit | SetQuota | SetProfile | Tick
 
 
 @dataclass(frozen=True, slots=True)

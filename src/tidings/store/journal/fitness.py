@@ -1,9 +1,10 @@
-"""What the members of a subscription or a quota must be for the tables of both databases to hold and find them."""
+"""What the members of a subscription, a quota or a profile must be for both databases to hold and find them."""
 
 from __future__ import annotations
 
+from tidings.language.composites.profiles import read_options
 from tidings.schema.values import Instant, is_text
-from tidings.store.errors import UnfitQuota, UnfitSubscription
+from tidings.store.errors import UnfitProfile, UnfitQuota, UnfitSubscription
 from tidings.store.journal.entries import KEEP, Edit, Keep, Subscribe
 
 LONGEST_ID = 500  # characters of an id or an owner: PostgreSQL's index takes 2,700 bytes
@@ -11,6 +12,7 @@ LONGEST_DELIVERY = 10_000
 LONGEST_NAME = 100
 LONGEST_NOTE = 2_000
 LARGEST_QUOTA = 10**12
+_LONGEST_OPTIONS = 1_000
 NOT_BOTH = "left out where it has a composite"
 _JOINERS = str.maketrans("", "", "\u200c\u200d")  # parts of some words and emoji, which Python calls not printable
 
@@ -69,6 +71,16 @@ def check_quota(account: object, matches: object) -> None:
         raise UnfitQuota("account", f"text of 1 to {LONGEST_ID} printable characters")
     if not isinstance(matches, int) or isinstance(matches, bool) or not 0 <= matches <= LARGEST_QUOTA:
         raise UnfitQuota("matches_per_minute", f"a whole number from 0 (any number) to {LARGEST_QUOTA:,}")
+
+
+def check_profile(name: object, options: object) -> None:
+    """Raises UnfitProfile or LanguageError."""
+    if not is_id(name):
+        raise UnfitProfile("name", f"text of 1 to {LONGEST_ID} printable characters")
+    if not isinstance(options, str) or len(options) > _LONGEST_OPTIONS:
+        raise UnfitProfile("options", "text such as 'within 10 min select last, first'")
+    if options:
+        read_options(options)
 
 
 def _check_delivery(id: str, delivery: object) -> None:

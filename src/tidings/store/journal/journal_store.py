@@ -13,7 +13,7 @@ from tidings.store import tables
 from tidings.store.clock.clock_guard import ClockGuard
 from tidings.store.databases.database import Database
 from tidings.store.errors import NoSuchSubscription
-from tidings.store.journal import dead_letters, event_columns, journal, subscriptions, watermark
+from tidings.store.journal import dead_letters, event_columns, journal, profiles, subscriptions, watermark
 from tidings.store.journal.entries import DeadLetter, Entry, Span, Standing, StoredLetter
 
 
@@ -142,6 +142,11 @@ class JournalStore:
         """By id and owner, of those that stand and have one."""
         with self.database.reading() as connection:
             return subscriptions.names(connection, self.database.dialect, ids)
+
+    def composite_profiles(self) -> dict[str, str]:
+        """Options that composites may inherit with `using NAME`, by name."""
+        with self.database.reading() as connection:
+            return profiles.profiles_of(connection)
 
     def count_subscriptions(self, owner: str) -> int:
         """Those that stand, active or paused."""

@@ -50,6 +50,8 @@ class Projections:
         self._opened: dict[int, Span] = {}
         self._closed: dict[int, int] = {}
         self._quotas: list[tuple[str, int, int]] = []
+        self._profiles: list[tuple[str, int, str]] = []
+        self.profiles: dict[str, str] = {}
 
     def load(self, connection: Connection, dialect: Dialect, ids: Iterable[str], keys: Iterable[bytes]) -> None:
         """What the tables hold for these, as far as it is not here already."""
@@ -89,6 +91,9 @@ class Projections:
             self._grown = True
         elif kind == "quota":
             self._quotas.append((body.get("account", ""), position, body["matches_per_minute"]))
+        elif kind == "profile":
+            self._profiles.append((body["name"], position, body["options"]))
+            self.profiles[body["name"]] = body["options"]
         elif kind != "tick":
             self._apply_to_subscription(kind, position, body)
 
@@ -165,6 +170,8 @@ class Projections:
             connection.execute(statement, [{"at": at, "to": to} for at, to in self._closed.items()])
         if self._quotas:
             dialect.insert(connection, tables.quotas, self._quotas)
+        if self._profiles:
+            dialect.insert(connection, tables.composite_profiles, self._profiles)
         self._forget()
 
     def _write_subscriptions(self, connection: Connection, dialect: Dialect) -> None:

@@ -51,6 +51,7 @@ from tidings.store.tables.network_tables import (
 from tidings.store.tables.notification_tables import (
     DETECTED,
     DROPPED,
+    composite_profiles,
     composite_states,
     crowded,
     detections,
@@ -92,6 +93,7 @@ __all__ = [
     "catalog",
     "channels",
     "clock_anchors",
+    "composite_profiles",
     "composite_states",
     "crowded",
     "dead_letters",

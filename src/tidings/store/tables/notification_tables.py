@@ -145,6 +145,15 @@ quotas = Table(
     Column("matches", Number, nullable=False),
 )
 
+# Options that composites may inherit from a position on; '' where a profile was removed.
+composite_profiles = Table(
+    "composite_profiles",
+    metadata,
+    Column("name", Id, primary_key=True),
+    Column("position", Number, primary_key=True, autoincrement=False),
+    Column("options", Text, nullable=False),
+)
+
 # The matches of an account that a query found in the last minute (of acceptance time) in which it had some, and how
 # many were ever dropped for its quota.
 quota_counts = Table(
