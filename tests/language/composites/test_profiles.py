@@ -37,7 +37,7 @@ def test_the_stored_text_needs_no_profile() -> None:
         ("[price > 9] before [price < 5] using auction", "'auction' ('tidings journal profile') before"),
         ("[price > 9] before [price < 5] using auction", "did you mean 'auctions'?"),
         ("[price > 9] using", "found 'using'"),
-        ("([price > 9] before [price < 5] using auctions) and [price = 7]", "'and' needs"),
+        ("([price > 9] before [price < 5] using auctions) and [price = 7]", "'before' needs"),
         ("[price > 9] before [price < 5] using auctions by auction", "needs a frame"),
     ],
 )
