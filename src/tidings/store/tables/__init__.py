@@ -66,7 +66,7 @@ from tidings.store.tables.notification_tables import (
     staged,
 )
 
-NEWEST_REVISION = "0022"
+NEWEST_REVISION = "0023"
 
 __all__ = [
     "A_CHANGE",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0022"
-down_revision = "0021"
+revision = "0023"
+down_revision = "0022"
 
 _NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 _ID = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
