@@ -111,7 +111,7 @@ _INDEX = (
     ("slices though there are residuals", "access.py", "Group(access, ALL if plain else ROWS,", "Group(access, ALL,"),
     ("shapes without their kinds", "access.py", "table.dimension.astype(np.int64) * 8 + kinds)", "table.dimension.astype(np.int64) * 8)"),
     ("plain boxes among those with residuals", "access.py", "has_residuals = np.diff(table.residual_offsets) > 0", "has_residuals = np.diff(table.residual_offsets) < 0"),
-    ("negated residuals taken for others", "residual_sets.py", "grouped(first << 16 | kind << 8 | negated,", "grouped(first << 16 | kind << 8,"),
+    ("negated residuals taken for others", "residual_sets.py", "grouped(first << 40 | (kind + 1) << 32 | negated,", "grouped(first << 40 | (kind + 1) << 32,"),
     ("residual sets point into the old pool", "residual_sets.py", "residuals[pointing, 3], residuals[pointing, 4] = ends[:-1], ends[1:]", "ends = ends"),
 )  # fmt: skip
 
@@ -122,7 +122,7 @@ _ONE_EVENT = (
     ("several values compared as one", "one_event.py", "if self._relations and not self._relate(dict(bound)):", "if self._relate(dict(bound)) is None:"),
     ("points numbered from nought", "one_event.py", "_Known((key, 2 * number + 1)", "_Known((key, 2 * number)"),
     ("below and above exchanged", "one_event.py", "LESS if b < a < ends[b] else GREATER", "GREATER if b < a < ends[b] else LESS"),
-    ("a text without words unbound", "one_event.py", "for w in words_of(value)) or {0})", "for w in words_of(value)))"),
+    ("a text without words unbound", "one_event.py", "for o in found(w)} or {0}", "for o in found(w)}"),
 )  # fmt: skip
 
 _SEGMENT = (
@@ -134,7 +134,7 @@ _SEGMENT = (
 )  # fmt: skip
 
 _BOXES = (
-    ("one value of several at a bound", "residuals.py", "if low <= sets[i] < high:", "if low < sets[i] < high:", _POOL),
+    ("one value of several at a bound", "residuals.py", "if sets[middle] < low:", "if sets[middle] <= low:", _POOL),
     ("any word instead of all", "residuals.py", "wanted = 1 if kind == HAS_ANY else stop - start", "wanted = 1", _POOL),
     ("absent words end a second look", "residuals.py", "if answer == NO and not (verdict & ASK and", "if answer == NO and not (False and", _POOL),
     ("unbound attributes are not asked", "residuals.py", "return YES if least[e, d] < 0 else NO", "return YES", _POOL),
@@ -145,13 +145,13 @@ _BOXES = (
     ("only the last of several words", "second_look.py", "has_all &= at < len(words)", "has_all = at < len(words)", (*_LOOK, *_POOL)),
     ("ends read forwards", "dimension.py", "words = [word[::-1] for word in words]", "words = [word for word in words]", _STRINGS),
     ("ends among beginnings", "box.py", "axis = Axis(attribute, \"backwards\")", "axis = Axis(attribute, \"value\")", _STRINGS),
-    ("only the first alternative looked up", "box.py", "split = [Side(axis, key, key) for axis, key in clause]", "split = [Side(axis, key, key) for axis, key in clause[:1]]", _STRINGS),
-    ("a pattern believed for its words", "box.py", "if not exact:", "if False:", _STRINGS),
-    ("words of a pattern from several values", "box.py", "elif len(keys) > 1:", "elif False:", _STRINGS),
-    ("a pattern not there for its words", "box.py", "if exact and len(keys) == 1:", "if len(keys) == 1:", _STRINGS),
+    ("only the first alternative looked up", "box.py", "split = [Side(axis, key, key) for key in choices[0]]", "split = [Side(axis, key, key) for key in choices[0][:1]]", _STRINGS),
+    ("a pattern believed for its words", "box.py", "if not made.exact or len(choices) > 1:", "if False:", _STRINGS),
+    ("words of a pattern from several values", "box.py", "if not made.exact or len(choices) > 1:", "if not made.exact:", _STRINGS),
+    ("a negated pattern taken for itself", "box.py", "made.shape, negated)", "made.shape, False)", _STRINGS),
     ("a box without its northern edge", "box.py", "math.nextafter(bounds.north, math.inf)", "bounds.north", _COMPUTED),
-    ("only prefixes of the greatest length", "dimension.py", "for length in lengths[: bisect_right(lengths, len(word))]", "for length in lengths[-1:]", _STRINGS),
-    ("words as they are for stems", "dimension.py", "known.get(stem(word, language), 0)", "known.get(word, 0)", _STRINGS),
+    ("only prefixes of the greatest length", "terms.py", "for length in lengths:", "for length in lengths[-1:]:", _STRINGS),
+    ("words as they are for stems", "terms.py", "known.get(\"~\" + stem(word, language))", "known.get(\"~\" + word)", _STRINGS),
     ("times from nought", "dimension.py", "np.searchsorted(self.keys, times - now, side", "np.searchsorted(self.keys, times, side", _COMPUTED),
     ("now though there is none", "dimension.py", "bound = known & flat.is_valid()", "bound = flat.is_valid()", _COMPUTED),
     ("north for east", "dimension.py", "0 if self.axis.role == \"latitude\" else 1", "1 if self.axis.role == \"latitude\" else 0", _COMPUTED),
