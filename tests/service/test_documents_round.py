@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from lxml import etree
 
+from tests.service.api.test_real_documents import DECLARATION, GROWTH, PREFIXES, files
 from tests.service.numbers import register
 from tests.service.served import PATIENCE, Served
-from tests.service.test_real_documents import DECLARATION, GROWTH, PREFIXES, files
 from tests.service.xml_served import Client
 
 pytestmark = pytest.mark.slow
