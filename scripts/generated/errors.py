@@ -48,7 +48,7 @@ def _kinds(kind: type[TidingsError]) -> Iterator[type[TidingsError]]:
 
 def _status(kind: type[TidingsError]) -> str:
     """Nothing for what does not reach HTTP: errors of starting up, of files, of other rooms."""
-    at_start = kind.__module__.endswith((".service.service", ".children", ".supervisor"))
+    at_start = kind.__module__.endswith((".service.service", ".listening", ".children", ".supervisor"))
     answered = issubclass(kind, ServiceError | LanguageError | SchemaError | RefusedEvent) and not at_start
     return str(problem_type(kind).status) if answered or kind.__name__ in _NAMED else ""
 

@@ -74,14 +74,14 @@ def broken(name, catalog):
 
 def test_a_wrong_algorithm_is_found_at_small_scale(monkeypatch):
     monkeypatch.setattr(checking, "make_matcher", broken)
-    with pytest.raises(Disagreement, match=r"scan finds for event .* and naive .*; nothing is reported"):
+    with pytest.raises(Disagreement, match=r"scan disagrees on event .* and naive .*; nothing is reported"):
         run_matching(small(("default", "scan")))
 
 
 def test_a_wrong_algorithm_is_found_at_full_scale(monkeypatch):
     monkeypatch.setattr(checking, "make_matcher", broken)
     monkeypatch.setattr(matching, "check_small", lambda *_: 0.0)
-    with pytest.raises(Disagreement, match=r"scan finds for event .* and default"):
+    with pytest.raises(Disagreement, match=r"scan disagrees on event .* and default"):
         run_matching(small(("default", "scan")))
 
 
@@ -97,7 +97,7 @@ def test_agreement_is_of_all_with_the_first():
         return Measured(Result(name), Answers(np.array(counts)))
 
     agree([answered("a", 1, 2), Measured(Result("refused")), answered("b", 1)])
-    with pytest.raises(Disagreement, match=r"c finds for event 1 3 matches and a 2"):
+    with pytest.raises(Disagreement, match=r"c disagrees on event 1: 3 matches and a 2"):
         agree([answered("a", 1, 2), answered("b", 1), answered("c", 1, 3)])
 
 

@@ -31,6 +31,17 @@ def test_time_runs_as_far_as_is_asked(tidings: Tidings) -> None:
     assert "'soon' is not an ISO 8601 time" in done.stderr
 
 
+def test_what_expires_says_what_it_waited_for(tidings: Tidings, folder: Path) -> None:
+    pattern = "[outcome = refused] before [outcome = accepted] within 10 s by user report expired"
+    (folder / "expiring.jsonl").write_text(json.dumps({"id": "slow", "composite": pattern}))
+    done = tidings("match", "expiring.jsonl", FILES[1], *COMPOSITE_SCHEMA)
+    found = lines(done.stdout)
+    assert found
+    assert {one.get("expired") for one in found} <= {"[outcome = 'accepted']", None}
+    expired = [one for one in found if "expired" in one]
+    assert expired[0]["events"] == ["e3"]
+
+
 def test_wrong_composites_are_listed_with_wrong_filters(tidings: Tidings, folder: Path) -> None:
     wrong = [
         {"id": "a", "composite": "[price > 1] before [price < 5]"},

@@ -58,6 +58,7 @@ def xml(service: Service) -> Iterator[str]:
     asyncio.run_coroutine_threadsafe(daemon.close(), service.loop).result(30)
 
 
+@pytest.mark.slow
 def test_every_notification_is_what_naive_says(matched: Service, tidings: Tidings) -> None:
     done = tidings(
         "simulate", "--server", matched.address, "--rate", "0", "--ratio", "3", "--events", "200", "--check", "--json"

@@ -32,6 +32,14 @@ def test_a_table_with_the_time_to_repair(tidings: Tidings) -> None:
     assert [row.split()[1] for row in rows] == ["flooding", "events", "subscriptions", "advertisements"]
 
 
+def test_what_covering_saves(tidings: Tidings) -> None:
+    done = tidings(*SMALL, "--selectivity", "0.5", "--saved", "--json")
+    assert done.exit_code == 0, done.stderr
+    rows = {row["distribution"]: row for row in map(json.loads, done.stdout.splitlines())}
+    assert rows["flooding"]["filters_uncovered"] is None
+    assert rows["subscriptions"]["filters_uncovered"] > rows["subscriptions"]["filters_per_server"]
+
+
 def test_a_plot(tidings: Tidings, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     done = tidings(*SMALL, "--selectivity", "0.1", "--selectivity", "1", "--plot", str(tmp_path / "plots"))

@@ -9,7 +9,7 @@ from tests.composite.matches import matches as matches_of
 from tidings.composite.detector import Detector, Shard
 from tidings.composite.oracle import Oracle
 from tidings.composite.program import Program
-from tidings.composite.trace import MOST_WAITING, Detection, EventKey, Occurrence
+from tidings.composite.trace import MOST_WAITING, NOT_EXPIRED, Detection, EventKey, Occurrence
 from tidings.language.composites.bound import BoundComposite
 from tidings.language.composites.time_leaves import SOURCE
 from tidings.language.composites.tree import Leaf, leaves
@@ -116,6 +116,8 @@ def _streamed(program: Program, trace: list[Occurrence], until: int, most_waitin
 
 def shown(detection: Detection) -> str:
     names = [f"t{_second(one.time)}" if one.source == SOURCE else one.id for one in detection.events]
+    if detection.awaited != NOT_EXPIRED:
+        return " ".join([*names, "expired", f"@{_second(detection.time)}"])
     if not detection.events or detection.events[-1].time != detection.time:
         names.append(f"@{_second(detection.time)}")
     return " ".join(names)

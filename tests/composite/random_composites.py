@@ -60,6 +60,7 @@ def composites(draw: st.DrawFn) -> Composite:
         by=("k",) if draw(_rarely) else (),
         start=Instant(draw(st.integers(-5, 15)) * UNIT) if draw(_rarely) else None,
         span=Span(draw(st.integers(10, LONGEST)) * UNIT) if draw(_rarely) else None,
+        expired=draw(st.booleans()),
     )
 
 

@@ -92,7 +92,7 @@ def restored(shard: Shard) -> Shard:
 
 
 def _order(one: Detection) -> tuple[object, ...]:
-    return one.time, one.events, one.key
+    return one.time, one.events, one.key, one.awaited
 
 
 def check(scene: Scene) -> None:

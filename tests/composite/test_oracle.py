@@ -63,6 +63,8 @@ def test_what_happens_at_the_same_time_comes_neither_before_nor_after() -> None:
 
 
 def test_a_frame_includes_its_end() -> None:
+    assert detected("times([A], 2) within 10 s", "A1 A11") == ["A1 A11"]
+    assert detected("times([A], 2) within 10 s", "A1 A11.1") == []
     assert detected("[A] unless [B] within 10 s", "A1 B11") == []
     assert detected("[A] unless [B] within 10 s", "A1", until=10.999999) == []
     assert detected("[A] unless [B] within 10 s", "A1", until=11) == ["A1 @11"]

@@ -122,6 +122,7 @@ def test_without_the_flights_it_goes_on_and_says_so(tmp_path: Path) -> None:
         assert not any("without flights" in line for line in later.lines)
 
 
+@pytest.mark.slow
 def test_names_that_are_taken_are_left_alone(tmp_path: Path) -> None:
     with Store.open(tmp_path / "tidings.db") as store:
         for name in (DEMO, PUBLISHER):
@@ -157,6 +158,7 @@ def test_webhooks_follow_a_receiver_whose_port_was_taken(tmp_path: Path, was_kil
         until(lambda: read_note(tmp_path).former == ())
 
 
+@pytest.mark.slow
 def test_beyond_this_machine_no_webhook_goes_to_it(tmp_path: Path) -> None:
     with Shown(tmp_path, "--host", "0.0.0.0", **ALONE) as shown:
         shown.wait_for("webhooks are left out")

@@ -25,7 +25,7 @@ from tidings.feeds.samples.auction_site import AuctionSite
 from tidings.feeds.samples.flights import events as flight_events
 from tidings.feeds.samples.flights import schema as flight_schema
 from tidings.language import Filter
-from tidings.language.satisfiability import never_matches
+from tidings.language.analysis.satisfiability import never_matches
 from tidings.language.tree import (
     And,
     AttributeComparison,

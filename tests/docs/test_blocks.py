@@ -20,7 +20,7 @@ from tidings.cli.main import app
 from tidings.events import read_events, validate
 from tidings.schema import Catalog, json_form, xml_form
 from tidings.schema.files import read_catalog
-from tidings.service.api.event_routes import PublishedMany
+from tidings.service.api.events.event_routes import PublishedMany
 
 
 def by_page(language: str) -> list[list[Block]]:
@@ -41,7 +41,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 PROCESSES = ("serve", "pipeline", "outbox", "demo", "torture", "backtest", "query", "replay")
-SLOW = ("back-up.md", "find-out-why.md", "match-in-your-own-job.md", "pipeline.md")  # they start Spark several times
+# They start Spark several times.
+SLOW = ("back-test.md", "back-up.md", "commands.md", "find-out-why.md", "match-in-your-own-job.md", "pipeline.md")
 
 
 def marked(pages: list[list[Block]]) -> list[Any]:

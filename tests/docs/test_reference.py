@@ -52,7 +52,7 @@ def test_the_readmes_limits_are_those_of_the_settings() -> None:
 def test_limits_of_filters() -> None:
     told = {row[0]: row[1] for row in rows("docs/language.md", "what")}
     assert number(told["length of a filter"].removesuffix(" characters")) == LONGEST_FILTER
-    assert number(told["parentheses and `not` within each other"]) == DEEPEST
+    assert number(told["nested parentheses and `not`"]) == DEEPEST
     assert number(told["conjunctions, when written out as alternatives"]) == MOST_CONJUNCTIONS
     assert number(told["predicates, in all those conjunctions together"]) == MOST_PREDICATES
     readme = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from tidings.schema.domain import Kind
 from tidings.schema.files import read_catalog
 from tidings.schema.growth import grow
 from tidings.service.actions.deliveries import ReplayAsked
-from tidings.service.api.delivery_routes import Replay, _chosen
+from tidings.service.api.channels.delivery_routes import Replay, _chosen
 
 CATALOG: Catalog = read_catalog(ROOT / "examples" / "schema.json")[0]
 LANGUAGE = "docs/language.md"

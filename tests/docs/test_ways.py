@@ -4,6 +4,7 @@ import importlib
 import re
 
 from tests.docs.pages import ROOT
+from tidings.service.door import scopes
 
 _ACTION = re.compile(r"─> ([a-z_]+)\.([A-Za-z_]+)((?:, [a-z_]+)*)$", re.MULTILINE)
 _ROUTE = re.compile(r"^ +(GET|POST|PATCH|DELETE) (/v1/[^ ,─]+)(?:, (/v1/[^ ,─]+))?", re.MULTILINE)
@@ -16,9 +17,9 @@ def _drawing() -> str:
 
 def test_every_action_that_is_drawn_exists() -> None:
     drawn = _ACTION.findall(_drawing())
-    assert len(drawn) == 15
+    assert len(drawn) == 21
     for module, first, more in drawn:
-        room = "tidings.service" if module.startswith("event_") else "tidings.service.actions"
+        room = "tidings.service" if module in ("event_array", "event_lines", "network") else "tidings.service.actions"
         found = importlib.import_module(f"{room}.{module}")
         owner = found.Channels if module == "channels" else found
         for name in (first, *more.split(", ")[1:]):
@@ -31,7 +32,20 @@ def test_every_route_that_is_drawn_exists() -> None:
     assert len(drawn) >= 10
     for method, *paths in drawn:
         for path in filter(None, paths):
-            assert f"`{method} {path}`" in reference, f"{method} {path}"
+            route = f"{method} {path}"
+            assert f"`{route}`" in reference or route in scopes.NETWORK, route
+
+
+def test_every_route_that_changes_something_is_drawn() -> None:
+    """By name, or by the beginning of its path, as `/v1/tokens` and "POST /v1/schema/domains and others"."""
+    beginnings = ("/v1/schema/", "/v1/accounts", "/v1/tokens", "/v1/subscriptions/{id}/channel/", "/v1/queries/")
+    drawing = _drawing()
+    changing = [one for one in (*scopes.HTTP, *scopes.NETWORK) if one.partition(" ")[0] not in ("GET", "HEAD")]
+    assert len(changing) > 30
+    for route in changing:
+        path = route.partition(" ")[2]
+        drawn = re.search(re.escape(path) + r"(?![\w/{])", drawing) is not None
+        assert drawn or path.startswith((*beginnings, "/confirm/", "/unsubscribe/")), route
 
 
 def test_every_xml_request_that_is_drawn_exists() -> None:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.events.examples import EVERY_KIND
 from tidings.events import RefusedEvent, Sieve, validate
+from tidings.events.files.json_lines import raw_columns
 from tidings.events.instants import from_timestamps, parse_texts
-from tidings.events.json_lines import raw_columns
 from tidings.schema import Instant
 
 TIMES = (

@@ -9,7 +9,7 @@ from tests.events.examples import ANTIQUE_CAR
 from tests.events.reading import parquet, places, read
 from tidings.errors import EventError
 from tidings.events import write_event
-from tidings.events.lines import LONGEST_LINE
+from tidings.events.files.lines import LONGEST_LINE
 
 # CSV
 

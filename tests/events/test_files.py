@@ -13,7 +13,7 @@ from tests.events.reading import line, parquet, places, read
 from tests.events.test_columns import one_by_one, raw_events
 from tidings.errors import EventError
 from tidings.events import read_events
-from tidings.events.lines import LONGEST_LINE
+from tidings.events.files.lines import LONGEST_LINE
 
 # JSON Lines
 

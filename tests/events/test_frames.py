@@ -300,5 +300,5 @@ def test_refused_events_are_told_by_row() -> None:
 
 
 def test_a_table_that_to_arrow_did_not_make() -> None:
-    with pytest.raises(ForeignTable, match=r"lacks the columns 'id', .*any other frame goes to Matcher.match"):
+    with pytest.raises(ForeignTable, match=r"lacks the columns 'id', .*pass any other frame to Matcher.match"):
         EventBatch.from_arrow(pa.RecordBatch.from_pandas(pd.DataFrame({"price": [1]})), CARS)

@@ -10,7 +10,7 @@ from tests.events.examples import EVERY_KIND
 from tests.events.reading import line, places, read
 from tests.events.test_columns import raw_events
 from tidings.events import RefusedEvent, Sieve, read_events, validate
-from tidings.events.json_lines import raw_columns
+from tidings.events.files.json_lines import raw_columns
 from tidings.events.validation import MOST_VALUES
 from tidings.settings import Settings
 

@@ -7,7 +7,7 @@ from tests.events.examples import ANTIQUE_CAR, EVERY_KIND
 from tests.events.reading import line, places, read
 from tidings.errors import EventError
 from tidings.events import read_events, write_event
-from tidings.events.lines import LONGEST_LINE, DamagedFile, EmptyFile, ForeignFile
+from tidings.events.files.lines import LONGEST_LINE, DamagedFile, EmptyFile, ForeignFile
 
 # Thesis figure 5.3, as section 5.2.2 describes it, in the root of appendix B; the second one lacks its quantity (3.1).
 WORKED_EXAMPLE = """<?xml version="1.0" encoding="UTF-8"?>
@@ -146,9 +146,9 @@ def test_wrong_events_do_not_stop_the_others():
     ]
     told = {one.id: one.errors[0].message for one in refused}
     assert told["10"] == "<PUBLISH_EVENT> has no attribute 'tim'; did you mean 'time'?"
-    assert told["11"] == "<b> cannot stand in <ATTR>"
+    assert told["11"] == "<b> is not allowed in <ATTR>"
     assert told["13"] == "there is text in <ATTRIBUTES>: 'price'"
-    assert told["14"] == "<ATTRIBUTE> cannot stand in <PUBLISH_EVENT>; did you mean 'ATTRIBUTES'?"
+    assert told["14"] == "<ATTRIBUTE> is not allowed in <PUBLISH_EVENT>; did you mean 'ATTRIBUTES'?"
     assert told["15"] == "<PUBLISH_SUB> is not an event; did you mean 'PUBLISH_EVENT'?"
 
 

@@ -80,7 +80,7 @@ def test_no_numbers(text: Any) -> None:
 
 @pytest.mark.parametrize("text", ["1.2K", "3k", "$3.2bn", "3M", "5B", "5k€", "3 million", "2 Billions"])
 def test_a_size_that_is_not_written_out_is_refused(text: str) -> None:
-    with pytest.raises(Unconvertible, match="thousands or millions; it has to be written out"):
+    with pytest.raises(Unconvertible, match="thousands or millions; write the number out"):
         number(text)
 
 

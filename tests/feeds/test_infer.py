@@ -212,7 +212,7 @@ def test_headers(text: str, delimiter: str, names: list[str]) -> None:
         (
             "<table><tr><td>" + "<table>" + "<tr><td>a<td>b" * 5 + "</table></table>" + "<table><tr><td>x",
             "html",
-            "stand within others: their values are mixed",
+            "are nested in others: their values are mixed",
         ),
     ],
 )

@@ -11,6 +11,7 @@ from tests.feeds.test_feed import CARS, Running, rows, stored, until
 from tests.service.conftest import Service
 from tidings.client import Client
 from tidings.feeds import Feed, Mapping, state_path
+from tidings.feeds.feed import AT_ONCE
 from tidings.feeds.memory.state import Kept, Owing, StateFile
 from tidings.feeds.sources.folder_source import FolderSource
 
@@ -160,7 +161,7 @@ def test_the_state_stays_in_memory_where_it_cannot_be_written(ann: Client, mappe
 
 
 def test_a_stop_in_the_middle_keeps_what_is_published(ann: Client, mapped: Map, tmp_path: Path, state: Path) -> None:
-    (tmp_path / "cars.csv").write_bytes(rows(*((f"c{n}", "mini", 1990) for n in range(1_200))))
+    (tmp_path / "cars.csv").write_bytes(rows(*((f"c{n}", "mini", 1990) for n in range(AT_ONCE + 700))))
     os.utime(tmp_path / "cars.csv", (1, 1))
     mapping = mapped(file="cars.csv", event_type="car", id="id", fields=CARS)
     whole = ann.publish_many
@@ -174,7 +175,7 @@ def test_a_stop_in_the_middle_keeps_what_is_published(ann: Client, mapped: Map, 
         until(running.stop.is_set)
     ann.publish_many = whole  # type: ignore[method-assign]
     told = once(mapping, ann, state)[0].counters
-    assert (told.known, told.published) == (500, 700)
+    assert (told.known, told.published) == (AT_ONCE, 700)
 
 
 def test_a_refused_record_is_tried_again_though_the_page_did_not_change(

@@ -10,8 +10,8 @@ import pytest
 from tests.strategies.divisible import divisible
 from tests.strategies.filters import RICH
 from tidings.language import Filter, covers, parse, print_filter
+from tidings.language.analysis.satisfiability import never_matches
 from tidings.language.predicates import FORMS, KINDS, attributes_of, chosen_attributes
-from tidings.language.satisfiability import never_matches
 from tidings.language.tokens import KEYWORDS
 from tidings.language.tree import AttributeComparison, Exists, Not, Predicate
 

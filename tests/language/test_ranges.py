@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.strategies.filters import RICH, pool
 from tidings.language import Filter
-from tidings.language.constraints import demand_of
+from tidings.language.analysis.constraints import demand_of
 from tidings.language.normal_form import Literal
 from tidings.language.predicates.kind import HasMember, ValueIn
 from tidings.language.ranges import (

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from tests.strategies.filters import RICH, catalogs, events, filter_texts
 from tidings.language import Filter, print_filter
-from tidings.language.satisfiability import contradiction, never_matches
+from tidings.language.analysis.satisfiability import contradiction, never_matches
 from tidings.language.tree import And
 from tidings.matching.naive import matches
 from tidings.schema import Catalog

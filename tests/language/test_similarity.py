@@ -3,12 +3,12 @@
 from math import log, sqrt
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tidings.language import Filter, covers
+from tidings.language.analysis.constraints import constraints_of
+from tidings.language.analysis.satisfiability import impossible
 from tidings.language.errors import NotForThisKind, UnexpectedToken, WordlessText, WrongSimilarity
-from tidings.language.similarity import TOLERANCE, cosine, needed_terms, statistics_of, vector
+from tidings.language.similarity import cosine, similar_key, statistics_of, text_of_key, vector
 from tidings.schema import Catalog
 from tidings.schema.statistics import Statistics
 
@@ -27,7 +27,6 @@ DECLARED = {
 }
 SCHEMA = Catalog.from_dict(DECLARED)
 COUNTED = Statistics("body", 10, {"a": 9, "b": 1, "c": 4})
-TEXTS = st.lists(st.sampled_from("abcde"), max_size=6).map(" ".join)
 
 
 def test_canonical_text_is_read_again() -> None:
@@ -39,8 +38,8 @@ def test_canonical_text_is_read_again() -> None:
 @pytest.mark.parametrize(
     ("text", "error", "column", "said"),
     [
-        ("body ~ 'a' at least 1.2", WrongSimilarity, 21, "write e.g. at least 0.4"),
-        ("body ~ 'a' at least 0", WrongSimilarity, 21, "between 0 and 1"),
+        ("body ~ 'a' at least 1.2", WrongSimilarity, 21, "at most 1, e.g. at least 0.4"),
+        ("body ~ 'a' at least 0", WrongSimilarity, 21, "above 0, at most 1"),
         ("body ~ '?!' at least 0.5", WordlessText, 8, "write a text such as"),
         ("body ~ 'a'", UnexpectedToken, 11, "'at least'"),
         ("body ~ a at least 0.5", UnexpectedToken, 8, "in single quotes"),
@@ -81,12 +80,19 @@ def test_without_statistics_all_terms_weigh_the_same() -> None:
     assert cosine("a b", "b c", None, Statistics("body")) == pytest.approx(0.5)
 
 
-@settings(deadline=None)
-@given(TEXTS.filter(bool), TEXTS, st.floats(0.01, 1))
-def test_what_reaches_the_threshold_has_a_needed_term(one: str, other: str, least: float) -> None:
-    needed = needed_terms(one, least, None, COUNTED)
-    if cosine(one, other, None, COUNTED) >= least - TOLERANCE:
-        assert set(other.split()) & set(needed)
+def test_a_key_is_read_again() -> None:
+    for text, least in (("a  b ", 0.1), (" 1 2", 1.0), ("a", 1e-9)):
+        assert text_of_key(similar_key(text, least)) == (text, least)
+
+
+def test_what_is_similar_and_not_similar_enough_is_impossible() -> None:
+    def is_impossible(text: str) -> bool:
+        return impossible(constraints_of(Filter.parse(text, SCHEMA).conjunctions[0], SCHEMA))
+
+    assert is_impossible("body ~ 'a' at least 0.6 and not (body ~ 'a' at least 0.5)")
+    assert not is_impossible("body ~ 'a' at least 0.5 and not (body ~ 'a' at least 0.6)")
+    assert not is_impossible("body ~ 'a' at least 0.6 and not (body ~ 'b' at least 0.5)")
+    assert not is_impossible("not (body ~ 'a' at least 0.6)")
 
 
 def test_statistics_count_texts_and_travel_with_the_schema() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from tidings.errors import LanguageError
 from tidings.language import Filter, covers
-from tidings.language.overlapping import overlaps
+from tidings.language.analysis.overlapping import overlaps
 from tidings.paths.errors import PathTooLarge
 from tidings.schema import Catalog
 

@@ -236,7 +236,7 @@ def test_an_error_that_may_be_skipped_is_not_refused(text: str) -> None:
 def test_other_mistakes() -> None:
     with pytest.raises(LanguageError, match="no dialect 'cesl'; did you mean 'cesql'"):
         core_text("cesl", "TRUE")
-    with pytest.raises(LanguageError, match="speaks of the whole event: write event_type cesql"):
+    with pytest.raises(LanguageError, match="applies to the whole event; write event_type cesql"):
         Filter.parse("price cesql 'TRUE'", RICH)
     with pytest.raises(LanguageError, match="expected 'cesql' or 'cloudevents', found 'sql'"):
         Filter.parse("event_type checked sql 'TRUE'", RICH)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.matching.filter_pool import LOW
 from tests.matching.test_patterns import SCHEMA, event
 from tests.strategies.patterns import patterns, texts
-from tidings.events import EventBatch, validate
+from tidings.events import EventBatch
 from tidings.language import Filter, Subscription
 from tidings.language.patterns.meaning import holds
 from tidings.language.patterns.printer import print_pattern
@@ -22,7 +22,6 @@ from tidings.matching.boxes.event_table import EventTable
 from tidings.matching.boxes.pattern_shape import compiled
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.index.rarest import with_rarest_terms
-from tidings.matching.naive import NaiveMatcher
 from tidings.schema import Catalog
 
 ENGLISH = "english"
@@ -104,22 +103,3 @@ def test_words_that_are_required_are_not_tested_twice() -> None:
     )
     assert made.required == ("=red", "=blue")
     assert made.shape[1] == 3  # has green, not
-
-
-SIMILAR = st.tuples(texts().filter(str.strip), st.sampled_from([0.2, 0.5, 0.8, 1])).map(
-    lambda drawn: f"title ~ '{drawn[0]}' at least {drawn[1]}"
-)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(SIMILAR, min_size=1, max_size=5), st.lists(texts(), min_size=1, max_size=4))
-def test_similarity_equals_the_specification(filters: list[str], titles: list[str]) -> None:
-    default, naive = BoxMatcher(COUNTED, 1, LOW), NaiveMatcher(COUNTED)
-    for number, text in enumerate([*filters, *(f"not ({one})" for one in filters)]):
-        for matcher in (default, naive):
-            matcher.add(Subscription(str(number), Filter.parse(text, COUNTED)))
-    raw = [{"id": "e", "event_type": "any", "attributes": {"title": title}} for title in titles]
-    batch = EventBatch.of([validate(one, COUNTED) for one in raw], COUNTED)
-    found, expected = default.match(batch), naive.match(batch)
-    for row in range(len(batch)):
-        assert sorted(found.of(row).tolist()) == sorted(expected.of(row).tolist())

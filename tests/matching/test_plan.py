@@ -103,7 +103,7 @@ def test_a_foreign_format_is_refused_by_name(saved: Path) -> None:
     sealed = json.loads(manifest.read_text())
     sealed["manifest"]["format"] = 99
     manifest.write_text(json.dumps(sealed))
-    with pytest.raises(UnusablePlan, match="says tidings-plan 99, this release reads tidings-plan 7"):
+    with pytest.raises(UnusablePlan, match="says tidings-plan 99, this release reads tidings-plan 8"):
         open_plan(saved)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
 from tests.mutants.of_other_rooms import OF_OTHER_ROOMS
+from tests.mutants.of_service import OF_SERVICE
 
 _M = "tests/matching/"
 _POOL = (
@@ -60,6 +61,7 @@ _TEXTS = (
     f"{_M}test_filter_texts.py::test_texts_with_slips_of_the_pen_are_what_each_is_alone",
 )
 _VERIFIED = (f"{_M}test_verified.py",)
+_COMPARED = (f"{_M}test_compared_together.py",)
 _PLAN = (
     f"{_M}test_plan.py::test_an_opened_plan_matches_as_the_matcher_did",
     f"{_M}test_plan.py::test_any_damaged_byte_is_noticed",
@@ -115,6 +117,13 @@ _INDEX = (
     ("residual sets point into the old pool", "residual_sets.py", "residuals[pointing, 3], residuals[pointing, 4] = ends[:-1], ends[1:]", "ends = ends"),
 )  # fmt: skip
 
+_TOGETHER = (
+    ("linear comparisons without equality", "slices.py", "(np.uint64(left == other) & same)", "(np.uint64(left == other) & less)"),
+    ("any relation of two attributes suffices", "kernel.py", "if relation == 0 or (test < NOTHING and not relation & -test):", "if relation == 0:"),
+    ("several values tested together", "kernel.py", "alike = plain or (test > NOTHING and relation != SEVERAL)", "alike = plain or test > NOTHING"),
+    ("shapes without what they compare", "access.py", "besides = tests << 1 | has_residuals", "besides = has_residuals"),
+)  # fmt: skip
+
 _ONE_EVENT = (
     ("a number that no filter lists", "native.py", "if listed and (first == 0 or keys[first - 1] != value):", "if listed and first == 0:"),
     ("a number on a cut", "native.py", "if keys[middle] <= value:", "if keys[middle] < value:"),
@@ -122,7 +131,7 @@ _ONE_EVENT = (
     ("several values compared as one", "one_event.py", "if self._relations and not self._relate(dict(bound)):", "if self._relate(dict(bound)) is None:"),
     ("points numbered from nought", "one_event.py", "_Known((key, 2 * number + 1)", "_Known((key, 2 * number)"),
     ("below and above exchanged", "one_event.py", "LESS if b < a < ends[b] else GREATER", "GREATER if b < a < ends[b] else LESS"),
-    ("a text without words unbound", "one_event.py", "for o in found(w)} or {0}", "for o in found(w)}"),
+    ("a text without words unbound", "one_event.py", "known.keys() & words_of(value)} or {0}", "known.keys() & words_of(value)}"),
 )  # fmt: skip
 
 _SEGMENT = (
@@ -196,12 +205,12 @@ _OTHERS = (
 )  # fmt: skip
 
 _LANGUAGES = (
-    ("covers what is bound", "covering.py", "and outer.unbound <= inner.unbound", "and True", _COVERING),
-    ("a member stands for the chosen value", "covering.py", "if outer.ties(attribute):", "if False:", _COVERING),
-    ("some relations suffice", "covering.py", "if known is not None and not known & ~wanted:", "if known is not None and known & wanted:", _COVERING),
-    ("pre-order taken for the order", "covering.py", "if not space.domain.kind.totally_ordered:", "if False:", _COVERING),
-    ("exchanged names, same relation", "constraints.py", "right, left, mirrored(bits)", "right, left, bits", _COVERING),
-    ("any of the words implies each", "satisfiability.py", "return len(needs) == 1 and has == needs", "return has == needs", _COVERING),
+    ("covers what is bound", "analysis/covering.py", "and outer.unbound <= inner.unbound", "and True", _COVERING),
+    ("a member stands for the chosen value", "analysis/covering.py", "if outer.ties(attribute):", "if False:", _COVERING),
+    ("some relations suffice", "analysis/covering.py", "if known is not None and not known & ~wanted:", "if known is not None and known & wanted:", _COVERING),
+    ("pre-order taken for the order", "analysis/covering.py", "if not space.domain.kind.totally_ordered:", "if False:", _COVERING),
+    ("exchanged names, same relation", "analysis/constraints.py", "right, left, mirrored(bits)", "right, left, bits", _COVERING),
+    ("any of the words implies each", "analysis/satisfiability.py", "return len(needs) == 1 and has == needs", "return has == needs", _COVERING),
     ("De Morgan forgotten", "normal_form.py", "if (type(tree) is And) is not negated else", "if type(tree) is And else", _LANGUAGE),
     ("predicates not multiplied", "normal_form.py", "min(long * count + total * predicates, _UNCOUNTED)", "min(long + predicates, _UNCOUNTED)", _LANGUAGE),
     ("neighbouring ranges joined short", "ranges.py", "max(merged[-1][1], high)", "merged[-1][1]", _LANGUAGE),
@@ -272,7 +281,7 @@ _OVERLAY = (
     ("older interests", "interests.py", "(held and interest.version <= held.version) or", "False or"),
     ("interests of a later schema", "interests.py", "or interest.schema > server.schema:", "or False:"),
     ("interests are sent once", "interests.py", "if posted and posted.version != holds:", "if False:"),
-    ("a million filters", "interests.py", "if len(interest.filters) > server.limits.filters:", "if False:"),
+    ("a million filters", "interests.py", "if len(filters) <= server.limits.filters else", "if True else"),
     ("events go back", "forwarding.py", "if neighbour != giver and selects", "if selects"),
     ("events go twice", "forwarding.py", "    if name in server.passed:", "    if False:"),
     ("nothing is sent again", "forwarding.py", "server.now - queue.sent_at >= server.timing.resend", "False"),
@@ -300,6 +309,7 @@ _OVERLAY = (
 MUTANTS = (
     *(Mutant(name, f"overlay/{file}", old, new, _RULES) for name, file, old, new in _OVERLAY),
     *(Mutant(name, f"matching/index/{file}", old, new, _POOL) for name, file, old, new in _INDEX),
+    *(Mutant(name, f"matching/index/{file}", old, new, _COMPARED) for name, file, old, new in _TOGETHER),
     *(Mutant(name, f"matching/index/{file}", old, new, _ONE) for name, file, old, new in _ONE_EVENT),
     *(Mutant(name, "matching/index/segments.py", old, new, _SEGMENTS) for name, old, new in _SEGMENT),
     *(Mutant(name, f"matching/boxes/{file}", old, new, tests) for name, file, old, new, tests in _BOXES),
@@ -307,4 +317,5 @@ MUTANTS = (
     *(Mutant(name, f"language/{file}", old, new, tests) for name, file, old, new, tests in _LANGUAGES),
     *(Mutant(name, f"events/{file}", old, new, tests) for name, file, old, new, tests in _EVENTS),
     *OF_OTHER_ROOMS,
+    *OF_SERVICE,
 )

@@ -14,6 +14,10 @@ _DETECTOR = (
 )
 _PATHS = ("tests/documents/index/test_path_index.py",)
 _COVERED_PATHS = ("tests/paths/test_covering.py",)
+_RING = ("tests/overlay/xevent/test_ring.py",)
+_SKETCH = ("tests/overlay/xevent/test_sketch.py",)
+_DELIVERY = ("tests/overlay/xevent/test_delivery.py",)
+_CRASHES = ("tests/overlay/xevent/test_stability.py",)
 _OVERLAY = ("tests/overlay/test_orders.py", "tests/overlay/test_filters.py")
 
 _SCHEMA = (
@@ -46,9 +50,9 @@ _DOCUMENTS = (
     ("at most is less", "index/evaluate.py", "return value <= bound", "return value < bound", _PATHS),
     ("a longer text is equal", "index/evaluate.py", "return stop - start == last - first and begins(", "return begins(", _PATHS),
     ("a minus sign ignored", "index/evaluate.py", "return -value if negative else value", "return value", _PATHS),
-    ("a bound that is met", "index/collect.py", "np.searchsorted(keys.bounds[low:high], value, side=\"right\")", "np.searchsorted(keys.bounds[low:high], value)", _PATHS),
-    ("keys of the node itself only", "index/collect.py", "if runs.key[end - 1] == 0:", "if True:", _PATHS),
-    ("only one of several equal texts", "index/collect.py", "node, key, key + 1, begin, end,", "node, key, key, begin, end,", _PATHS),
+    ("a bound that is met", "index/collect_tested.py", "if bounds[middle] <= value:", "if bounds[middle] < value:", _PATHS),
+    ("keys of the node itself only", "index/collect_tested.py", "if at >= node_end[node]:", "if True:", _PATHS),
+    ("only one of several equal texts", "index/collect_tested.py", "in range(offsets[key], offsets[key + 1]):", "in range(offsets[key], offsets[key] + 1):", _PATHS),
     ("states with other waiting steps joined", "index/automaton.py", "before[0] + int(sums[2]), before[1] + int(sums[3]))", "0, 0)", _PATHS),
 )  # fmt: skip
 
@@ -63,10 +67,32 @@ _SERVERS = (
     ("two that cover each other dropped", "filters.py", "kept = [other for other in kept if not self.covers(filter, other)]", "pass", _OVERLAY),
 )  # fmt: skip
 
+_XEVENT = (
+    ("the next id for the nearest", "ring.py", "return self._live[self._nearest(key)]", "return self._live[bisect_left(self._live_ids, key) % len(self._live)]", _RING),
+    ("no ring", "ring.py", "return min(gap, _LONGEST - gap)", "return abs(one - other)", _RING),
+    ("a table without delays", "ring.py", "key=lambda other: (self._delay(peer, other), other)", "key=lambda other: other", _RING),
+    ("only leaves beyond an empty row", "ring.py", "low += step", "break", _RING),
+    ("tests end a key", "sketch.py", "or step.node.name is None:", "or step.node.name is None or step.tests:", _SKETCH),
+    ("paths without a key placed nowhere", "sketch.py", "[node for node in self.nodes if len(node) == 1]", "[]", _SKETCH),
+    ("element paths that end early go nowhere", "sketch.py", "if path in self._known", "if path in self.roots", _SKETCH),
+    ("the last by text", "delivery.py", "return min(self._covered[filter], default=None)", "return max(self._covered[filter], default=None)", _DELIVERY),
+    ("virtual filters lead to roots alone", "delivery.py", "else filter.ways - parent.ways", "else frozenset()", _DELIVERY),
+    ("links past the new filter", "delivery.py", "for above in nearest_above & self._covering[below]:", "for above in ():", _DELIVERY),
+    ("a leaving filter leaves a hole", "delivery.py", "if above not in between and not any(more_specific(other, above) for other in between):", "if False:", _DELIVERY),
+    ("equal filters above each other", "delivery.py", "return one < other or not covers(one.path, other.path)", "return True", _DELIVERY),
+    ("the parent does not decide", "delivery.py", "if self.parent(filter) in found:", "if False:", _DELIVERY),
+    ("documents stop at a host that is gone", "recovery.py", "waiting += (node[:length] for length in range(1, len(node)))", "pass", _CRASHES),
+    ("leases are not renewed", "recovery.py", "self._held.add(lookup.subscription)", "pass", _CRASHES),
+    ("heartbeats notice nothing", "recovery.py", "if self._gone(other) and not self._gone(node):", "if False:", _CRASHES),
+    ("each member's copy goes all the way", "scribe.py", "reached = next(place for place, peer in enumerate(branch) if peer in times)", "reached = len(branch) - 1", _DELIVERY),
+    ("one heartbeat is enough", "rejoining.py", "(chosen.random() + periods.missed - 1) * periods.heartbeat", "chosen.random() * periods.heartbeat", _CRASHES),
+)  # fmt: skip
+
 OF_OTHER_ROOMS = (
     *(Mutant(name, f"schema/{file}", old, new, tests) for name, file, old, new, tests in _SCHEMA),
     *(Mutant(name, f"composite/{file}", old, new, tests) for name, file, old, new, tests in _COMPOSITE),
     *(Mutant(name, f"documents/{file}", old, new, tests) for name, file, old, new, tests in _DOCUMENTS),
     *(Mutant(name, f"paths/{file}", old, new, tests) for name, file, old, new, tests in _TEXTS_OF_PATHS),
     *(Mutant(name, f"overlay/{file}", old, new, tests) for name, file, old, new, tests in _SERVERS),
+    *(Mutant(name, f"overlay/xevent/{file}", old, new, tests) for name, file, old, new, tests in _XEVENT),
 )

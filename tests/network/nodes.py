@@ -30,6 +30,11 @@ class Wires:
         self.nodes: dict[str, Node] = {}
         self.cut: set[frozenset[str]] = set()
         self.refused: list[str] = []
+        self.muted: list[type] = []
+
+    def mute(self, *kinds: type) -> None:
+        """Messages of these kinds that are routed get lost."""
+        self.muted += kinds
 
 
 class Wire:
@@ -44,6 +49,8 @@ class Wire:
         self.waiting = 0
 
     def send(self, message: Any) -> None:
+        if type(getattr(message, "body", None)) in self.wires.muted:
+            return
         if (node := self.wires.nodes.get(self.to)) and frozenset((self.to, self.sender)) not in self.wires.cut:
             asyncio.get_running_loop().call_soon(self._deliver, node, encode([message]))
 

@@ -202,5 +202,48 @@ def test_servers_whose_schemas_differ_stay_apart(tmp_path: Path, monkeypatch: An
 
 @pytest.mark.parametrize("data", [b"", b"\x00", b"{}", b"\x91\x92\xa3foo\x90", b"\x91\x92\xa6events\x90"])
 def test_bytes_that_are_no_messages(data: bytes) -> None:
-    with pytest.raises(Exception, match="cannot be read"):
+    with pytest.raises(Exception, match="unreadable message"):
         decode(data)
+
+
+def test_clocks_that_are_hours_apart(tmp_path: Path, monkeypatch: Any) -> None:
+    async def story(one: Trial) -> None:
+        linked(one.stores, LINE[0])
+        one.start("athens", "berlin")
+        one.wires.nodes["berlin"]._began += 5 * 3600
+        subscribe(one.stores["athens"])
+        await until(lambda: one.alive(LINE[0]))
+        publish(one.stores["berlin"], "1")
+        await until(lambda: ids(one.stores["athens"]) == ["1"])
+        await end(one.wires, "berlin")
+        publish(one.stores["berlin"], "2")
+        one.start("berlin")
+        one.wires.nodes["berlin"]._began -= 5 * 3600
+        await until(lambda: ids(one.stores["athens"]) == ["1", "2"])
+
+    trial(tmp_path, monkeypatch, story)
+
+
+def test_an_event_that_is_accepted_while_the_node_starts_is_not_forgotten(tmp_path: Path, monkeypatch: Any) -> None:
+    from tidings.network import node
+
+    async def story(one: Trial) -> None:
+        linked(one.stores, LINE[0])
+        one.start("athens", "berlin")
+        subscribe(one.stores["athens"])
+        await until(lambda: "berlin" in one.wires.nodes["athens"].server.durable.marks)
+        await end(one.wires, "berlin")
+        load = node.load
+
+        def slow_load(*arguments: Any) -> Any:
+            loaded = load(*arguments)
+            publish(one.stores["berlin"], "meanwhile")  # the gateway accepts already
+            return loaded
+
+        monkeypatch.setattr(node, "load", slow_load)
+        one.start("berlin")
+        monkeypatch.setattr(node, "load", load)
+        await until(lambda: one.alive(LINE[0]))
+        await until(lambda: ids(one.stores["athens"]) == ["meanwhile"])
+
+    trial(tmp_path, monkeypatch, story)

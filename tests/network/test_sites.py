@@ -134,6 +134,73 @@ def test_a_cut_link_heals_and_nothing_is_lost(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
+@pytest.mark.parametrize("victim", [0, 1])
+def test_a_subscription_moves_though_a_server_is_killed_on_the_way(tmp_path: Path, victim: int) -> None:
+    async def story() -> None:
+        athens, berlin = sites = await _linked(tmp_path, "athens", "berlin")
+        try:
+            id = (await athens.subscribe("price < 100"))["id"]
+            await athens.publish([offer("1", 5), offer("dear", 500)])
+            await berlin.publish([offer("2", 5)])
+            await until(lambda: ("s", "2") in athens.journal(), "the event of the other server")
+            made = await berlin.ask("POST", "/v1/network/tickets")
+            body = {"to": made["server"], "ticket": made["ticket"]}
+            assert (await athens.ask("POST", "/v1/network/moves", body))["moving"] == [id]
+            sites[victim].kill()
+            await sites[1 - victim].publish([offer("3", 5)])
+            await sites[victim].start()
+            await _alive(sites)
+            await until(lambda: _moved(athens, berlin, id), "the subscription has moved")
+            told = (await berlin.ask("GET", "/v1/notifications"))["items"]
+            first = sorted(one["event"]["id"] for one in told)
+            assert first[:2] == ["1", "2"]
+            assert set(first) <= {"1", "2", "3"}
+            assert len({one["id"] for one in told}) == len(told)
+            await athens.publish([offer("4", 5)])
+            await until(lambda: {("s", "3"), ("s", "4")} <= set(berlin.journal()), "what came after it")
+            assert ("s", "dear") not in berlin.journal()
+            assert (await athens.ask("GET", "/v1/network/moves"))["items"] == []
+        finally:
+            for site in sites:
+                await site.stop()
+
+    asyncio.run(story())
+
+
+async def _moved(old: Site, new: Site, id: str) -> bool:
+    there = [one["id"] for one in (await new.ask("GET", "/v1/subscriptions"))["items"]]
+    return there == [id] and not (await old.ask("GET", "/v1/subscriptions"))["items"]
+
+
+def test_advertisements_bind_publishers_of_real_servers(tmp_path: Path) -> None:
+    async def story() -> None:
+        athens, berlin = sites = await _linked(tmp_path, "athens", "berlin")
+        try:
+            await athens.ask("POST", "/v1/network/orders", {"kind": "distribute", "value": "advertisements"})
+            await until(lambda: _distributed(berlin), "the distribution")
+            assert (await athens.subscribe("price < 100"))["settled"] is True
+            with pytest.raises(httpx.HTTPStatusError, match="no advertisement of this server matches"):
+                await berlin.publish([offer("early", 5)])
+            made = await berlin.ask("POST", "/v1/network/advertisements", {"filter": "price < 50"})
+            assert made["filter"] == "price < 50"
+            await berlin.publish([offer("1", 5)])
+            await until(lambda: athens.journal() == {("s", "1"): 1}, "the event")
+            with pytest.raises(httpx.HTTPStatusError, match="nonsense"):
+                await berlin.ask("POST", "/v1/network/advertisements", {"filter": "nonsense < 5"})
+            await berlin.ask("DELETE", f"/v1/network/advertisements/{made['id']}")
+            with pytest.raises(httpx.HTTPStatusError, match="no advertisement of this server matches"):
+                await berlin.publish([offer("late", 5)])
+        finally:
+            for site in sites:
+                await site.stop()
+
+    asyncio.run(story())
+
+
+async def _distributed(site: Site) -> bool:
+    return bool((await site.network())["distribution"] == "advertisements")
+
+
 def test_five_servers_killed_and_cut_at_random(tmp_path: Path) -> None:
     found = asyncio.run(run(tmp_path, minutes=0.7, seed=1, links=ring(5)))
     assert found.lost == found.doubled == found.phantoms == []

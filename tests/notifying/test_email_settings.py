@@ -54,7 +54,7 @@ def test_an_address_is_kept_in_one_form(given: str, kept: str) -> None:
     ],
 )
 def test_what_is_no_single_address_is_refused(address: object) -> None:
-    with pytest.raises(InvalidMailAddress, match=r"expected is one address such as 'someone@example\.org'"):
+    with pytest.raises(InvalidMailAddress, match=r"expected one address such as 'someone@example\.org'"):
         checked_address(address)
 
 

@@ -87,6 +87,17 @@ def test_a_detection_lists_its_events() -> None:
     assert "nothing happened" in mail_of(OutgoingDelivery("1", "s1", "ann", "absent(…)", (silent,)), LINK).subject
 
 
+def test_a_partial_match_that_expired_says_what_it_waited_for() -> None:
+    parts = [{"id": "e0", "source": "", "time": "2026-05-01T09:55:00Z"}]
+    whole = {"key": [], "time": "2026-05-01T10:55:00Z", "events": parts}
+    owed = Owed("1", 1, event(), MATCHED, detection=whole | {"expired": "[price < 3]"})
+    told = mail_of(OutgoingDelivery("1", "s1", "ann", "…", (owed,)), LINK)
+    assert told.subject == "Tidings: car, expired while waiting for [price < 3] for s1"
+    assert "A partial match expired in s1." in told.plain
+    both = mail_of(OutgoingDelivery("1", "s1", "ann", "…", (owed, Owed("2", 2, event(), MATCHED, detection=whole))))
+    assert "2 patterns were detected, or expired before they were complete, by s1." in both.plain
+
+
 def test_a_declared_headline_is_the_title() -> None:
     story = Owed("1.s1", 1, event({"title": "Mini\r\nfound", "price": 3}), MATCHED, "title")
     told = mail_of(OutgoingDelivery("1.s1", "s1", "ann", "price < 1300", (story,)), LINK)

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tidings.composite.oracle import Oracle
-from tidings.composite.trace import EventKey, Occurrence
+from tidings.composite.trace import EventKey, Occurrence, awaited_part
 from tidings.events import Event, validate
 from tidings.language.composites import BoundComposite
 from tidings.language.composites.tree import Leaf, leaves
@@ -14,7 +14,7 @@ from tidings.matching.naive import matches
 from tidings.schema import Catalog
 from tidings.store import Store
 
-Found = set[tuple[str, tuple[Any, ...], tuple[EventKey, ...], int]]
+Found = set[tuple[str, tuple[Any, ...], tuple[EventKey, ...], int, str]]
 
 
 def detections_of(store: Store, lateness: int) -> Found:
@@ -45,7 +45,10 @@ def detections_of(store: Store, lateness: int) -> Found:
         ]
         until = marks[last] - lateness - 1
         oracle = Oracle(bound.composite, catalog, int(entries[span.start].accepted), until)
-        found |= {(span.subscription, one.key, one.events, one.time) for one in oracle.detections(trace)}
+        found |= {
+            (span.subscription, one.key, one.events, one.time, awaited_part(bound.composite.tree, one.awaited))
+            for one in oracle.detections(trace)
+        }
     return found
 
 
@@ -55,7 +58,8 @@ def stored_detections(store: Store) -> Found:
     known = store.detections(one.detection for one in told)
     listed = [(one.subscription, known[one.detection]) for one in told]
     found = {
-        (name, one.key, tuple(EventKey(*event[:3]) for event in one.events), int(one.time)) for name, one in listed
+        (name, one.key, tuple(EventKey(*event[:3]) for event in one.events), int(one.time), one.expired)
+        for name, one in listed
     }
     assert len(found) == len(told) == len(known)
     return found

@@ -1,15 +1,17 @@
 """Many filters that match every event: what is stored, how long publishers and another account wait, how much memory.
 
-    python -m tests.pipeline.fan_out [whole]
+    python -m tests.pipeline.fan_out [--whole] [--no-quota 10000x1000 ...] [--seconds 900]
 
-prints a line for each case; it takes an hour or so. `whole` stores every match of the large cases, up to 200 million,
-which takes hours. The driver's Java has 1 GB."""
+prints a line for each case. `--whole` stores every match of the large cases, up to 200 million; `--no-quota` names
+cases of its own. With `--seconds` no event is published after so long: what was published is stored whole all the same,
+and the line says how many events that were. The driver's Java has 1 GB."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,13 +23,14 @@ from tidings.store.notifications.quotas import A_MINUTE, DEFAULT_QUOTA
 
 MOST_MEMORY = 3 << 30  # bytes, of driver, Java and workers together
 _AT_ONCE = 20  # events of one publish
+_AHEAD = 20_000_000  # matches of events that are published and not matched
 _LONGEST = 2 * 3_600  # seconds
 # Without a quota every match is stored: fewer events, so that it takes minutes.
 WITH_QUOTA = [(2_000, 20_000), (10_000, 1_000), (50_000, 150), (100_000, 2_000)]
 WITHOUT = [(2_000, 2_000), (10_000, 300), (50_000, 60), (100_000, 30)]
 
 
-def fan_out(tmp_path: Path, filters: int, events: int, quota: bool) -> None:
+def fan_out(tmp_path: Path, filters: int, events: int, quota: bool, seconds: float = _LONGEST) -> None:
     """Raises AssertionError if a notification is missing or too much, or memory grew too far."""
     with Store.open(tmp_path / "tidings.db") as store:
         store.append(opening())
@@ -41,7 +44,8 @@ def fan_out(tmp_path: Path, filters: int, events: int, quota: bool) -> None:
         command = [sys.executable, "-m", "tidings.cli.main", "pipeline", "--data", str(tmp_path), "--json"]
         process = subprocess.Popen([*command, "--spark", "spark.driver.memory=1g"], stdout=log, stderr=log)
         try:
-            told = observed(store, process, events)
+            told = observed(store, process, events, seconds, filters if not quota else 1)
+            events = int(told["events"])
         except AssertionError as problem:
             raise AssertionError(f"{problem}\n{(tmp_path / 'pipeline.log').read_text()[-3000:]}") from None
         finally:
@@ -66,8 +70,11 @@ def fan_out(tmp_path: Path, filters: int, events: int, quota: bool) -> None:
         assert told["memory"] < MOST_MEMORY
 
 
-def observed(store: Store, process: subprocess.Popen[bytes], events: int) -> dict[str, float]:
-    """Publishes all events, and looks until all is matched."""
+def observed(
+    store: Store, process: subprocess.Popen[bytes], events: int, seconds: float = _LONGEST, matches: int = 1
+) -> dict[str, float]:
+    """Publishes the events, not many more than are matched where each has that many matches, and looks until all is
+    matched."""
     warm(store, process)
     begun, cursor = time.monotonic(), store.last_cursor()
     published: dict[int, float] = {}
@@ -76,7 +83,9 @@ def observed(store: Store, process: subprocess.Popen[bytes], events: int) -> dic
     while store.committed() < store.tail() or sent < events:
         assert process.poll() is None, "the pipeline ended"
         assert time.monotonic() - begun < _LONGEST
-        if sent < events:
+        if time.monotonic() - begun > seconds:
+            events = sent
+        if sent < events and (store.tail() - store.committed()) * matches < _AHEAD:
             some = range(sent, min(sent + _AT_ONCE, events))
             drafts = [Publish({"id": f"e{n}", "event_type": "sale", "attributes": {"price": n}}) for n in some]
             before = time.monotonic()
@@ -92,7 +101,7 @@ def observed(store: Store, process: subprocess.Popen[bytes], events: int) -> dic
     for one in store.notifications(cursor, 100_000, "quiet", "quiet"):
         published.pop(one.position)
     assert not published, "each event is the quiet account's, too"
-    return {"seconds": time.monotonic() - begun, "publish": slowest, "delay": delay, "memory": memory}
+    return {"events": sent, "seconds": time.monotonic() - begun, "publish": slowest, "delay": delay, "memory": memory}
 
 
 def warm(store: Store, process: subprocess.Popen[bytes]) -> None:
@@ -106,11 +115,18 @@ def warm(store: Store, process: subprocess.Popen[bytes]) -> None:
 
 
 def main() -> None:
-    whole = sys.argv[1:] == ["whole"]
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--whole", action="store_true")
+    parser.add_argument("--no-quota", nargs="+", metavar="FILTERSxEVENTS", default=[])
+    parser.add_argument("--seconds", type=float, default=_LONGEST)
+    given = parser.parse_args()
     cases = [(*case, True) for case in WITH_QUOTA] + [(*case, False) for case in WITHOUT]
-    for case in [(*case, False) for case in WITH_QUOTA] if whole else cases:
+    if given.whole or given.no_quota:
+        named = [(int(filters), int(events)) for filters, events in (one.split("x") for one in given.no_quota)]
+        cases = [(*case, False) for case in named or WITH_QUOTA]
+    for case in cases:
         with TemporaryDirectory(prefix="tidings-fan-out-") as folder:
-            fan_out(Path(folder), *case)
+            fan_out(Path(folder), *case, given.seconds)
 
 
 if __name__ == "__main__":

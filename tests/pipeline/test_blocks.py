@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from tidings.errors import EventError
 from tidings.events import EventBatch, Refused, Sieve, write_event
-from tidings.events.chunk import Chunk
-from tidings.events.files import raw_chunks
-from tidings.events.lines import LONGEST_LINE
+from tidings.events.files.chunk import Chunk
+from tidings.events.files.lines import LONGEST_LINE
+from tidings.events.files.reading import raw_chunks
 from tidings.pipeline.batch.blocks import read_blocks
 from tidings.schema.files import read_catalog
 

@@ -33,6 +33,7 @@ TEXTS = (
     "absent([price > 18]) within 3 s by brand",
     "[price = 1] and [price = 2] within 30 s consume unique",
     "nth([price = 7], 4)",
+    "[price < 3] before [price > 17] before [price = 10] within 6 s by brand report expired",
 )
 LATENESS = 2.0
 
@@ -98,7 +99,8 @@ def test_what_the_sink_stores_is_what_the_oracle_says(store: Store, spark: Spark
     assert store.committed(COMPOSITES) == store.tail()
     found = stored_detections(store)
     assert found == detections_of(store, int(LATENESS * 1_000_000))
-    assert {name for name, *_ in found} >= {"c0", "c2", "c3", "c6"}
+    assert {name for name, *_ in found} >= {"c0", "c2", "c3", "c6", "c7"}
+    assert {expired for *_, expired in found} >= {"", "[price = 10]"}
 
 
 @pytest.mark.slow
@@ -115,13 +117,15 @@ def test_what_a_stream_stores_is_what_the_oracle_says(store: Store, spark: Spark
     assert store.committed(COMPOSITES) == store.tail()
     found = stored_detections(store)
     assert found == detections_of(store, int(LATENESS * 1_000_000))
-    assert {name for name, *_ in found} >= {"c0", "c2", "c3", "c6"}
+    assert {name for name, *_ in found} >= {"c0", "c2", "c3", "c6", "c7"}
+    assert {expired for *_, expired in found} >= {"", "[price = 10]"}
     assert store.late_events()
     shutil.rmtree(Path(store.url.removeprefix("sqlite:///")).parent / "checkpoints" / COMPOSITES)
     run_once(store, spark, lateness=LATENESS)
     assert stored_detections(store) == found
 
 
+@pytest.mark.slow
 def test_a_composite_posted_while_it_runs_is_told_of_silence(store: Store, spark: SparkSession) -> None:
     with running(store, spark, lateness=0.5):
         put(store, Subscribe("quiet", composite="[price < 5] unless [price > 15] within 1 s"))

@@ -20,7 +20,7 @@ import tidings.spark
 from tests.pipeline.tables import event_table
 from tests.strategies.filters import RICH, events, filter_texts
 from tidings.events import Event
-from tidings.events.chunk import WrongHeader
+from tidings.events.files.chunk import WrongHeader
 from tidings.language import Filter, Subscription
 from tidings.language.subscription_file import WrongSubscriptions
 from tidings.matching.index.box_matcher import BoxMatcher

@@ -156,7 +156,7 @@ def test_sources_by_name(text: str, source: object) -> None:
     "text", ["", "files:", "/data/in", "kafka://a:1", "kafka://a:1/", "kafka://a:1/a b", "ftp://x"]
 )
 def test_no_source(text: str) -> None:
-    with pytest.raises(UnknownPlace, match=r"write files:FOLDER or kafka://HOST:PORT/TOPIC"):
+    with pytest.raises(UnknownPlace, match=r"expected files:FOLDER or kafka://HOST:PORT/TOPIC"):
         parse_source(text)
 
 

@@ -36,7 +36,7 @@ def bucket() -> Iterator[Bucket]:
         yield made
 
 
-@pytest.fixture(params=["folder", "s3"])
+@pytest.fixture(params=["folder", pytest.param("s3", marks=pytest.mark.slow)])
 def location(request: pytest.FixtureRequest, tmp_path: Path) -> Location:
     if request.param == "folder":
         return location_of(str(tmp_path / "shared"), lambda _: None)

@@ -24,7 +24,7 @@ from tidings.schema.documents.errors import (
 )
 from tidings.schema.domain import OperatorOutsideKind, OutsideDomain, PartOutsideKind, RepeatedValue, UnknownLanguage
 from tidings.schema.files import SchemaFile, UnknownForm
-from tidings.schema.growth import MandatoryExtension, WrongKind
+from tidings.schema.growth import MandatoryExtension, UncountedKind, WrongKind
 from tidings.schema.hierarchy import AmbiguousNode, IllegalNode, NotPreOrder, RepeatedNode, TooDeep, UnknownNode
 from tidings.schema.json_form import SchemaForm
 from tidings.schema.safe_xml import MalformedXml
@@ -161,6 +161,7 @@ SAMPLES = [
     UnknownNode("tabel", ("table",)),
     MandatoryExtension("car", "price"),
     WrongKind("d", "numeric", "enumerated", "a value"),
+    UncountedKind("price", "numeric"),
     SchemaForm("domains[0]", "expected an object, got 7"),
     MalformedXml(3, 5, "not XML: stray"),
     SchemaFile("cars.json", SchemaForm("domains[0]", "expected an object, got 7")),

@@ -256,7 +256,7 @@ def test_event_type_over_its_own_enumeration_needs_no_note():
     ("text", "message"),
     [
         ("<SCHEMA/>", "line 1, <SCHEMA>: expected the element <IESCHEMA>, got <SCHEMA>"),
-        ("<IESCHEMA><EE/></IESCHEMA>", "<EE>: it cannot stand in <IESCHEMA>; did you mean 'E'?"),
+        ("<IESCHEMA><EE/></IESCHEMA>", "<EE>: it is not allowed in <IESCHEMA>; did you mean 'E'?"),
         ("<IESCHEMA><A/><A/></IESCHEMA>", "<A>: it occurs twice"),
         ("<IESCHEMA>page 7<A/></IESCHEMA>", "<IESCHEMA>: stray text in it: 'page 7'"),
         ("<IESCHEMA><A/>\npage 7</IESCHEMA>", "<A>: stray text after it: 'page 7'"),

@@ -61,7 +61,14 @@ def test_several_types_are_evident_only_within_the_limit() -> None:
 
 
 @pytest.mark.parametrize(
-    "raw", [car("e1"), car("e1", paint="red"), {**car("e1"), "event_type": ["car"], "source": "s"}]
+    "raw",
+    [
+        car("e1"),
+        car("e1", paint="red"),
+        {**car("e1"), "event_type": ["car"], "source": "s"},
+        {**car("e1"), "time": "2020-01-01T10:00:00+02:00"},
+        {"id": "e1", "event_type": "auction", "attributes": AUCTION | {"title": "Schreibtisch, für zwei"}},
+    ],
 )
 def test_the_common_event_is_evident(raw: dict[str, Any]) -> None:
     assert QuickValidation(CATALOG).event(raw) == validate(raw, CATALOG)

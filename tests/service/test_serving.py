@@ -21,7 +21,8 @@ from tests.test_import import loaded_by
 from tidings.pipeline.folder import locked
 from tidings.schema import Instant
 from tidings.service.door.callers import digest_of
-from tidings.service.service import AlreadyServed, CannotListen, PortTaken
+from tidings.service.listening import CannotListen, PortTaken
+from tidings.service.service import AlreadyServed
 from tidings.settings import SCOPES
 from tidings.store import DeadLetter, Store
 
@@ -141,7 +142,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
         port = other.getsockname()[1]
         said = refused(tmp_path, "--port", str(port), "--xml-port", "0")
         assert f"port {port} of 127.0.0.1 is taken" in said
-        assert "by --port or TIDINGS_PORT" in said
+        assert "choose another with --port or TIDINGS_PORT" in said
         said = refused(tmp_path, "--port", "0", "--xml-port", str(port))
         assert f"port {port} of 127.0.0.1 is taken" in said
         assert "by --xml-port or TIDINGS_XML_PORT" in said

@@ -58,6 +58,7 @@ def until_ready(served: Served, status: int, reason: str = "") -> dict[str, Any]
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_service_under_jumps(tmp_path: Path, hook: Receiver, offset: Offset) -> None:
     """Nothing is deleted, expired, given up or sent late, and when the clock is right all goes on at once."""
     settings = LOOPBACK | offset.environment | {"TIDINGS_KEEP_EVENTS_DAYS": "30"}
@@ -97,6 +98,7 @@ def test_a_service_under_jumps(tmp_path: Path, hook: Receiver, offset: Offset) -
         assert served.stop() == 0
 
 
+@pytest.mark.slow
 def test_a_jump_for_good_is_confirmed(tmp_path: Path, hook: Receiver, offset: Offset) -> None:
     data = tmp_path / "data"
     settings = LOOPBACK | offset.environment

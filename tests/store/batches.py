@@ -38,10 +38,10 @@ def commit_batch(store: Store, first: int, last: int, matches: Any, now: Instant
 
     A notification belongs to whoever owns the span that holds its position; quotas do not count here.
     """
-    return store.commit(first, last, _chunks(store, matches, last), now=now)
+    return store.commit(first, last, chunks_of(store, matches, last), now=now)
 
 
-def _chunks(store: Store, matches: Any, last: int) -> Any:
+def chunks_of(store: Store, matches: Any, last: int) -> Any:
     """The matches of a table of positions and lists of subscriptions, as the sink takes them; each belongs to whoever
     owns the span that holds its position."""
     pairs = _pairs(matches)

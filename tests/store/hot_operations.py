@@ -14,6 +14,7 @@ from tidings.notifying.outbox.schedule import gives_up
 from tidings.schema import Instant
 from tidings.store import AttemptResult, Edit, Pause, Resume, Store, StoredChannel, Subscribe, Withdraw, figures
 from tidings.store.journal import journal
+from tidings.store.notifications import packing
 from tidings.store.pages import notices, oversight, owned, recent
 from tidings.store.pages.event_ends import EventEnds
 
@@ -113,6 +114,24 @@ def _list_matches(store: Store, size: Size) -> None:
     store.notifications(size.notifications - _FEW, _FEW, owner=owner(1))
 
 
+def _list_wide_matches(store: Store, size: Size) -> None:
+    """Events that match many subscriptions: packs of them, and some that are not packed yet."""
+    events = 2 * packing.MOST_EVENTS + packing.MOST_EVENTS // 2
+    ids = [subscription(number) for number in range(packing.MANY)]
+    store.append([publish(f"wide{number}") for number in range(events)])
+    last = store.tail()
+    for first in range(last - events + 1, last + 1, 8):
+        matches = table(*((position, ids) for position in range(first, min(first + 8, last + 1))))
+        commit_batch(store, store.committed() + 1, min(first + 7, last), matches)
+    for id in (subscription(1), None):
+        recent.matches(store, owner(1), id, None, _FEW)
+        recent.matches(store, owner(1), id, store.last_cursor() - packing.MANY * packing.MOST_EVENTS, _FEW)
+        store.notifications(size.notifications, _FEW, id, owner(1))
+        store.notifications(store.last_cursor() - 2 * packing.MANY, _FEW, id, owner(1))
+    recent.sparks(store, owner(1), [subscription(1)], store.now())
+    store.forget(_FEW)
+
+
 def _list_notices(store: Store, size: Size) -> None:
     notices.unread(store, owner(1))
     notices.stopped(store, owner(1), _FEW)
@@ -182,6 +201,7 @@ HOT: dict[str, Operation] = {
     "page of a delivery": _look_at_a_delivery,
     "page of subscriptions": _list_subscriptions,
     "page of matches": _list_matches,
+    "page of matches, wide events": _list_wide_matches,
     "page of notices": _list_notices,
     "operator's page": _operate,
     "page of the schema": _look_at_the_schema,

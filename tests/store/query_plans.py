@@ -17,6 +17,7 @@ from tests.store.statements import Statement, recorded
 from tests.store.test_query_plans import PAGE, large
 from tidings.store import Store
 from tidings.store.journal import subscriptions
+from tidings.store.notifications import packing
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "query-plans.md"
 ASKED = re.compile(r"\b(?:FROM|INTO|UPDATE)\s+(\w+)")
@@ -37,6 +38,8 @@ def main(rows: int) -> None:
     size = Size.of(rows)
     with tempfile.TemporaryDirectory() as folder, postgresql() as server, pytest.MonkeyPatch.context() as patch:
         patch.setattr(subscriptions, "_SPANS_AT_ONCE", PAGE)
+        patch.setattr(packing, "MANY", 40)
+        patch.setattr(packing, "MOST_EVENTS", 16)
         found = []
         for url in (str(new_store(Path(folder) / "tidings.db")), server.store()):
             with large(url, size, analyzed=True) as store:

@@ -27,6 +27,7 @@ SMALL = {
     "clock_anchors",
     "delivery_totals",
     "leases",
+    "network_node",
     "notice_mails",
     "notified",
     "outbox",
@@ -34,6 +35,7 @@ SMALL = {
     "quota_counts",
     "quotas",
     "staged",
+    "unpacked",
 }
 _EVERY = 10  # steps of SQLite's machine between two counts
 _SET = (

@@ -76,7 +76,7 @@ def test_they_come_through_a_rebuild_and_a_file(store: Store, tmp_path: Path, cl
     with Store.open(tmp_path / "other.db", clock) as other:
         import_journal(tmp_path / "journal", other)
         assert other.subscriptions() == before
-        assert [one.id for one in owned.by_name(other, "ann", "", 5, text="GÜNST")] == ["s"]
+        assert [one.id for one in owned.by_name(other, "ann", "", 5, text="GÜNST").found] == ["s"]
 
 
 def _several(store: Store) -> Store:
@@ -88,15 +88,15 @@ def _several(store: Store) -> Store:
 
 def test_by_name_without_regard_to_case_then_those_without_one(store: Store) -> None:
     _several(store)
-    whole = [one.id for one in owned.by_name(store, "ann", "", 10)]
+    whole = [one.id for one in owned.by_name(store, "ann", "", 10).found]
     assert whole == ["b", "e", "a", "d", "c", "f"]
     for limit in (1, 2, 3, 4, 5):
         paged: list[str] = []
-        while some := owned.by_name(store, "ann", paged[-1] if paged else "", limit):
+        while some := owned.by_name(store, "ann", paged[-1] if paged else "", limit).found:
             paged += [one.id for one in some]
         assert paged == whole
     store.append([Withdraw("e")])
-    assert [one.id for one in owned.by_name(store, "ann", "e", 2)] == ["b", "a"], "from the first one on"
+    assert [one.id for one in owned.by_name(store, "ann", "e", 2).found] == ["b", "a"], "from the first one on"
 
 
 def test_a_search_finds_names_notes_and_filters_as_pages_show_them(store: Store) -> None:
@@ -106,7 +106,7 @@ def test_a_search_finds_names_notes_and_filters_as_pages_show_them(store: Store)
         ("APPLE", ["e", "b"]), ("ÄPF", ["d"]), ("yellow", ["a"]), ("price < 3", ["d"]), ("brand = mini", ["a"]),
         ("100%", []),
     ):  # fmt: skip
-        assert [one.id for one in owned.youngest(store, "ann", None, 10, text=text)] == expected, text
+        assert [one.id for one in owned.youngest(store, "ann", None, 10, text=text).found] == expected, text
 
 
 def test_names_belong_to_owners(store: Store) -> None:
@@ -114,3 +114,25 @@ def test_names_belong_to_owners(store: Store) -> None:
     assert store.subscription_names(["a", "c", "g", "x"]) == {("a", "ann"): "banana", ("g", "bob"): "Apple"}
     store.append([Withdraw("a")])
     assert store.subscription_names(["a"]) == {}
+
+
+@pytest.mark.parametrize("searched", [1, 2, 3, 100])
+def test_a_search_looks_at_so_many_and_says_where_to_go_on(
+    store: Store, monkeypatch: pytest.MonkeyPatch, searched: int
+) -> None:
+    monkeypatch.setattr(owned, "SEARCHED", searched)
+    with_schema(store)
+    names = ["red", "blue", "", "Red car", "", "green", "redder"]
+    store.append([Subscribe(f"s{n}", f"price < {n}", "ann", name=name) for n, name in enumerate(names)])
+    for list_page, wanted in ((owned.youngest, ["s6", "s3", "s0"]), (owned.by_name, ["s0", "s3", "s6"])):
+        found, start, pages = [], None if list_page is owned.youngest else "", 0
+        while True:
+            listed = list_page(store, "ann", start, 10, text="RED")  # type: ignore[operator]
+            found += [one.id for one in listed.found]
+            pages += 1
+            if listed.upto is None:
+                break
+            start = listed.upto
+        assert found == wanted
+        assert (pages > 1) == (searched < len(names))
+        assert list_page(store, "ann", start, 10).upto is None  # type: ignore[operator]

@@ -67,6 +67,7 @@ def check_killed(url: str, rounds: int, seed: int) -> None:
         assert projections(store) == before
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_outlives_a_killed_writer(url: str) -> None:
     check_killed(url, rounds=5, seed=1)
 

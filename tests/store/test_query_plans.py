@@ -19,6 +19,7 @@ from tests.store.statements import Statement, recorded
 from tidings.store import Store
 from tidings.store.clock.clock import now
 from tidings.store.journal import subscriptions
+from tidings.store.notifications import packing
 
 MOST_STEPS = 60_000  # of SQLite's machine, in one statement: a scan takes some 5 a row
 MOST_ROWS = 3_000  # that PostgreSQL looks at in one statement
@@ -58,6 +59,8 @@ def without_statistics(store: Store) -> None:
 @pytest.fixture(autouse=True)
 def _short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subscriptions, "_SPANS_AT_ONCE", PAGE)
+    monkeypatch.setattr(packing, "MANY", 40)
+    monkeypatch.setattr(packing, "MOST_EVENTS", 16)
 
 
 SIZE = Size.of(20_000)

@@ -51,7 +51,7 @@ BREAKS = [
     ("UPDATE journal SET kind = 'resume' WHERE position = 10", "'resume' means nothing for subscription 'a'"),
     ("UPDATE journal SET kind = 'dance' WHERE position = 10", "'dance' means nothing for subscription 'a'"),
     ('UPDATE journal SET body = \'{"id":"a"}\' WHERE position = 11', "edit of subscription 'a' changes nothing"),
-    ('UPDATE journal SET body = \'{"id":"b","filter":""}\' WHERE position = 6', "stands already"),
+    ('UPDATE journal SET body = \'{"id":"b","filter":""}\' WHERE position = 6', "exists already"),
 ]
 
 

@@ -30,6 +30,7 @@ from tidings.language.composites.tree import (
     Times,
     Unless,
     Without,
+    expiring,
     visible,
 )
 from tidings.language.tree import AttributeComparison, Comparison, LinearComparison, Node
@@ -80,7 +81,9 @@ def composites(
         tree = Absent(maker.part(depth - 1), maker.span())
     keys = tuple(draw(st.lists(st.sampled_from(by), unique=True))) if by and not time_leaves else ()
     start = draw(st.none() | st.just(Instant.parse("2026-05-01T00:00:00Z")))
-    return Composite(tree, keys, start, draw(st.none() | st.sampled_from(spans)))
+    span = draw(st.none() | st.sampled_from(spans))
+    expired = draw(st.booleans()) and next(expiring(tree), None) is not None
+    return Composite(tree, keys, start, span, expired)
 
 
 class _Maker:

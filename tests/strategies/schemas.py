@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import get_args
 
 from hypothesis import strategies as st
@@ -19,8 +19,10 @@ from tidings.schema.growth import (
     CreateEventType,
     ExtendEventType,
     SetHeadline,
+    SetStatistics,
 )
 from tidings.schema.hierarchy import NO_PARENT, SEPARATOR, is_node_name
+from tidings.schema.statistics import Statistics
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 xml_texts = st.text(
@@ -109,6 +111,8 @@ def legal_changes(draw: st.DrawFn, catalog: Catalog) -> Change:
     hierarchical = [domain for domain in catalog.domains if domain.kind is Kind.HIERARCHICAL]
     used = {t.name: {use.name for use in t.attributes} for t in catalog.event_types}
     unshown = [(t.name, use.name) for t in catalog.event_types for use in t.attributes if use.name != t.headline]
+    texts_of = {domain.name for domain in catalog.domains if domain.kind is Kind.TEXT}
+    wordy = [attribute.name for attribute in catalog.attributes if attribute.domain in texts_of]
     room = [(t, name) for t in used for name in attribute_names if name not in used[t]]
     possible = {
         CreateDomain: True,
@@ -118,6 +122,7 @@ def legal_changes(draw: st.DrawFn, catalog: Catalog) -> Change:
         AppendValue: enumerated,
         AppendNode: hierarchical,
         SetHeadline: unshown,
+        SetStatistics: wordy,
     }
     rule = draw(st.sampled_from([rule for rule, needed in possible.items() if needed]))
     if rule is CreateDomain:
@@ -131,6 +136,8 @@ def legal_changes(draw: st.DrawFn, catalog: Catalog) -> Change:
         return ExtendEventType(event_type, AttributeUse(name, mandatory=False, unique=draw(st.booleans())))
     if rule is SetHeadline:
         return SetHeadline(*draw(st.sampled_from(unshown)))
+    if rule is SetStatistics:
+        return SetStatistics(draw(_statistics(wordy)))
     domain = draw(st.sampled_from(enumerated if rule is AppendValue else hierarchical))
     if rule is AppendValue:
         return AppendValue(domain.name, draw(fresh(texts, list(domain.vocabulary))))
@@ -139,6 +146,11 @@ def legal_changes(draw: st.DrawFn, catalog: Catalog) -> Change:
         node.rpartition(SEPARATOR)[2] for node in domain.vocabulary if node.rpartition(SEPARATOR)[0] == (parent or "")
     ]
     return AppendNode(domain.name, draw(fresh(texts.filter(is_node_name), taken)), parent)
+
+
+def _statistics(attributes: Sequence[str]) -> st.SearchStrategy[Statistics]:
+    counts = st.integers(0, 9)
+    return st.builds(Statistics, st.sampled_from(attributes), counts, st.dictionaries(texts, counts, max_size=2))
 
 
 def fresh(words: st.SearchStrategy[str], taken: list[str]) -> st.SearchStrategy[str]:
@@ -166,6 +178,8 @@ def any_changes(draw: st.DrawFn, catalog: Catalog) -> Change:
             return ExtendEventType(some(catalog.event_type_names), use)
         case "SetHeadline":
             return SetHeadline(some(catalog.event_type_names), some(attribute_names))
+        case "SetStatistics":
+            return SetStatistics(draw(_statistics([some(attribute_names)])))
         case "AppendValue":
             return AppendValue(some(domain_names), draw(texts))
         case _:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.workloads.each import each_workload
 from tidings.events import EventBatch, read_events, validate, write_event
-from tidings.events.files import UnknownForm
+from tidings.events.files.reading import UnknownForm
 from tidings.language import Filter
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Kind
 from tidings.schema.files import read_catalog

@@ -90,7 +90,7 @@ def test_a_schema_of_which_nothing_can_be_made() -> None:
         (Attribute("brand", "brand"),),
         (EventType("car", (AttributeUse("brand"),)),),
     )
-    with pytest.raises(NothingToSimulate, match="'car' can be made up"):
+    with pytest.raises(NothingToSimulate, match="'car' can be generated"):
         UnderSchema(empty)
 
 

@@ -33,7 +33,7 @@ class Disagreement(TidingsError):
         said = f"{found:,} matches and {reference} {expected:,}"
         if found == expected:
             said = f"{found:,} matches, as many as {reference}, but not the same"
-        return f"{algorithm} finds for event {event} {said}; nothing is reported"
+        return f"{algorithm} disagrees on event {event}: {said}; nothing is reported"
 
 
 class NoBulkLoading(TidingsError):

@@ -7,7 +7,8 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from tidings.bench.machine import Machine, commit
 from tidings.bench.peers.java import FOLDER, prepared_java
 from tidings.bench.peers.programs import Peer, Program, Round
 from tidings.bench.results import Counts
+from tidings.bench.texts.hostile import print_hostile
 from tidings.events import EventBatch
 from tidings.language.patterns.meaning import holds
 from tidings.language.words import words_of
@@ -71,11 +73,11 @@ def main() -> None:
             said = f"{peer.rate:15,.0f} {rate / peer.rate:7.1f}"
         print(f"{size:8,} {counts.mean():13.1f} {rate:9,.0f} {1e6 / rate:8.1f} {matcher.bytes / size:14.0f} {said}")
         if chosen.hostile:
-            _hostile(matcher, news)
+            print_hostile(matcher, news)
 
 
 def _built(news: News, patterns: Sequence[NewsPattern], plans: Path | None, recent: EventBatch) -> BoxMatcher:
-    folder = None if plans is None else plans / str(len(patterns))
+    folder = None if plans is None else plans / _name(patterns)
     if folder is not None and folder.exists():
         return open_plan(folder, 1)
     matcher = BoxMatcher(news.catalog, 1)
@@ -91,6 +93,12 @@ def _built(news: News, patterns: Sequence[NewsPattern], plans: Path | None, rece
         folder.parent.mkdir(parents=True, exist_ok=True)
         save_plan(matcher, folder)
     return matcher
+
+
+def _name(patterns: Sequence[NewsPattern]) -> str:
+    """Different for other patterns: of a larger workload, the first have the same words but are joined otherwise."""
+    spelled = "\n".join(" ".join((one.kind, *one.words)) for one in patterns)
+    return f"{len(patterns)}-{blake2b(spelled.encode(), digest_size=8).hexdigest()}"
 
 
 def _box(pattern: NewsPattern) -> Box:
@@ -137,54 +145,6 @@ def _asked(patterns: Sequence[NewsPattern], texts: Sequence[str], seconds: float
             return program.round(len(texts), seconds)
         finally:
             program.close()
-
-
-def _hostile(matcher: BoxMatcher, news: News) -> None:
-    """Milliseconds of texts of 256 KiB, and how many times the median of ordinary ones of this size that is."""
-    size = 256 * 1024
-    ordinary = [text[:size] for text in news.texts(5, size // 6)]
-    usual = float(np.median([_alone(matcher, news, text) for text in ordinary]))
-    rare = news.words[30_000]
-    made: dict[str, str] = {
-        "one frequent word": (news.words[0] + " ") * (size // (len(news.words[0]) + 1)),
-        "one word that patterns name": (rare + " ") * (size // (len(rare) + 1)),
-        "one long word": "a" * size,
-        "all words once": " ".join(news.words)[:size],
-        "two words in turn": f"{rare} {news.words[200]} " * (size // (len(rare) + len(news.words[200]) + 2)),
-    }
-    print(f"256 KiB: ordinary {usual * 1e3:.1f} ms")
-    for name, text in made.items():
-        taken = _alone(matcher, news, text)
-        print(f"  {name:30} {taken * 1e3:8.1f} ms  {taken / usual:6.2f} times")
-    prefixes = [f"body contains ({'a' * length}*)" for length in range(1, 10_001)]
-    groups = [f"body contains ({' or '.join(f'({a} and {b})' for a, b in _pairs(news, 128))})"]
-    for title, filters, text in (
-        ("10,000 prefixes, one long word", prefixes, "a" * size),
-        ("10,000 prefixes, words of 100", prefixes, ("a" * 99 + " ") * (size // 100)),
-        ("128 or-groups of two words", groups, ordinary[0]),
-        ("128 or-groups, all words once", groups, " ".join(news.words)[:size]),
-    ):
-        special = BoxMatcher(news.catalog, 1)
-        special.add_texts([str(n) for n in range(len(filters))], filters)
-        base = float(np.median([_alone(special, news, one) for one in ordinary]))
-        taken = _alone(special, news, text)
-        print(f"  {title:30} {taken * 1e3:8.1f} ms  {taken / base:6.2f} times ({base * 1e3:.1f} ms)")
-
-
-def _pairs(news: News, count: int) -> list[tuple[str, str]]:
-    return [(news.words[200 + n], news.words[5_000 + n]) for n in range(count)]
-
-
-def _alone(matcher: BoxMatcher, news: News, text: str) -> float:
-    """Seconds for one text, the best of three."""
-    batch = news.batch([text])
-    return min(_seconds(lambda: matcher.match(batch.slice(0, 1))) for _ in range(3))
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
 
 
 if __name__ == "__main__":

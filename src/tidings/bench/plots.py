@@ -31,7 +31,7 @@ class PlotsMissing(TidingsError):
 
 def draw_figure(figure: Figure, folder: Path) -> list[Path]:
     """Lines of points; their fitted exponents in the legend."""
-    drawing, axes = _canvas(figure.title)
+    drawing, axes = canvas(figure.title)
     from matplotlib.ticker import LogLocator, NullLocator
 
     for place, (name, points) in enumerate(figure.lines.items()):
@@ -55,7 +55,7 @@ def draw_figure(figure: Figure, folder: Path) -> list[Path]:
     axes.yaxis.set_major_formatter(lambda value, _: number(value))
     columns = 1 if figure.exponents else 2
     drawing.legend(loc="outside lower left", ncols=columns, frameon=False, fontsize=9)  # beside no line's way
-    return _written(drawing, folder, figure.name)
+    return written(drawing, folder, figure.name)
 
 
 def draw_run(run: Run, folder: Path) -> list[Path]:
@@ -69,7 +69,7 @@ def draw_run(run: Run, folder: Path) -> list[Path]:
         for one in run.results
         if one.events_per_s is not None
     ]
-    drawing, axes = _canvas(title(run).replace("): ", ")\n"), height=1.2 + 0.32 * len(rates))
+    drawing, axes = canvas(title(run).replace("): ", ")\n"), height=1.2 + 0.32 * len(rates))
     names, kinds, values = zip(*reversed(rates), strict=True) if rates else ((), (), ())
     colours = ["#0072B2" if kind == "algorithm" else "#999999" for kind in kinds]
     axes.barh(names, values, color=colours)
@@ -81,10 +81,10 @@ def draw_run(run: Run, folder: Path) -> list[Path]:
     axes.xaxis.set_major_formatter(lambda value, _: number(value))
     axes.minorticks_off()
     axes.set_xlabel("events/s; peers in grey, * with fewer subscriptions")
-    return _written(drawing, folder, f"matching-{run.workload}")
+    return written(drawing, folder, f"matching-{run.workload}")
 
 
-def _canvas(title: str, height: float = 4.2) -> tuple[Any, Any]:
+def canvas(title: str, height: float = 4.2) -> tuple[Any, Any]:
     if find_spec("matplotlib") is None:
         raise PlotsMissing
     from matplotlib.figure import Figure as Drawing
@@ -110,7 +110,7 @@ def _short(count: float) -> str:
     return f"{count / 1000:g}k" if count >= 1000 else f"{count:g}"
 
 
-def _written(drawing: Any, folder: Path, name: str) -> list[Path]:
+def written(drawing: Any, folder: Path, name: str) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.{form}" for form in _FORMS]
     for path in paths:
@@ -120,7 +120,7 @@ def _written(drawing: Any, folder: Path, name: str) -> list[Path]:
 
 def draw_stream(result: StreamResult, folder: Path) -> list[Path]:
     """Memory of the pipeline's processes while events went through."""
-    drawing, axes = _canvas(f"Memory while {result.events:,} events go through the stream")
+    drawing, axes = canvas(f"Memory while {result.events:,} events go through the stream")
     seconds, drivers, workers = zip(*result.memory, strict=True)
     for name, held, (colour, _) in (("driver and Java", drivers, _OTHERS[0]), ("Python workers", workers, _OTHERS[1])):
         axes.plot(seconds, [one / 1e6 for one in held], color=colour, linewidth=1.6, label=name)
@@ -128,4 +128,4 @@ def draw_stream(result: StreamResult, folder: Path) -> list[Path]:
     axes.set_ylabel("megabytes (pages that are shared count in part)")
     axes.set_ylim(bottom=0)
     drawing.legend(loc="outside lower left", ncols=2, frameon=False, fontsize=9)
-    return _written(drawing, folder, "stream-memory")
+    return written(drawing, folder, "stream-memory")

@@ -15,6 +15,8 @@ HOMES = {
     "demo": "demo:demo",
     "serve": "serve:serve",
     "link": "server.link:app",
+    "move": "server.move:move",
+    "advertise": "server.advertise:advertise",
     "network": "server.network:network",
     "register": "server.accounts:register",
     "login": "server.accounts:login",

@@ -10,6 +10,7 @@ import typer
 
 from tidings import __version__
 from tidings.cli.commands import Commands
+from tidings.garbage_collector import collect_less
 
 app = typer.Typer(
     name="tidings",
@@ -34,6 +35,7 @@ def tidings(
     ] = False,
 ) -> None:
     """Before any command: a terminal that cannot show a character gets its number."""
+    collect_less()
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 

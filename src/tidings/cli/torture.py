@@ -40,10 +40,10 @@ def torture(
 ) -> None:
     """Start a service, use it from several clients while its processes are killed at random, and verify its guarantees.
 
-    Gateway, pipeline and outbox are killed with SIGKILL, now and then their clock is wrong by up to a year or the disk
-    is full (for root, who can mount a small one), and the webhooks go to a receiver that is slow, fails, resets and
-    lies. What must have arrived is computed from what the clients were told. Exits with 1 when anything was lost,
-    doubled or made up. All of it stays on this machine, and nothing is left running. Linux only.
+    Gateway, pipeline and outbox are killed with SIGKILL. Now and then their clock jumps by up to a year, or the disk
+    fills up (as root, which can mount a small one). Webhooks go to a receiver that is slow, fails, resets and lies.
+    The expected result is computed from the answers that clients got. Exits with 1 if anything was lost, duplicated
+    or invented. Everything stays on this machine, and nothing is left running. Linux only.
 
     Example: tidings torture --seconds 60
     """

@@ -267,6 +267,31 @@ class AsyncClient(AsyncSender):
         """Asks the network's home: `distribute` events or subscriptions, `succeed` or `strike-off` a server."""
         return await self._call(network_requests.order(kind, value))
 
+    async def advertise(self, filter: str) -> dict[str, Any]:
+        """Says what you will publish, as a filter; its `id`. Where the network is distributed by advertisements, events
+        that none of them matches are refused."""
+        return await self._call(network_requests.advertise(filter))
+
+    async def advertisements(self) -> list[dict[str, Any]]:
+        """Those of all accounts of this server; `own` are yours."""
+        return await self._call(network_requests.advertisements())
+
+    async def withdraw_advertisement(self, id: str) -> str:
+        return await self._call(network_requests.withdraw_advertisement(id))
+
+    async def move_ticket(self) -> dict[str, Any]:
+        """Lets your subscriptions of another server move to this one, within a day: `ticket`, and this `server`."""
+        return await self._call(network_requests.ticket())
+
+    async def move_subscriptions(self, to: str, ticket: str, subscriptions: list[str] | None = None) -> list[str]:
+        """Moves all your subscriptions, or these, to another server, by a ticket of that one; their ids. `moves` lists
+        those that are still on their way."""
+        return await self._call(network_requests.move(to, ticket, subscriptions))
+
+    async def moves(self) -> list[dict[str, Any]]:
+        """Your subscriptions that are on their way to another server, and what holds them up."""
+        return await self._call(network_requests.moves())
+
     async def take_home(self) -> str:
         """The server that ordered the schema is lost: this one orders from now on."""
         return await self._call(network_requests.take_home())

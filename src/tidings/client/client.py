@@ -333,6 +333,31 @@ class Client(Sender):
         """Asks the network's home: `distribute` events or subscriptions, `succeed` or `strike-off` a server."""
         return self._call(network_requests.order(kind, value))
 
+    def advertise(self, filter: str) -> dict[str, Any]:
+        """Says what you will publish, as a filter; its `id`. Where the network is distributed by advertisements, events
+        that none of them matches are refused."""
+        return self._call(network_requests.advertise(filter))
+
+    def advertisements(self) -> list[dict[str, Any]]:
+        """Those of all accounts of this server; `own` are yours."""
+        return self._call(network_requests.advertisements())
+
+    def withdraw_advertisement(self, id: str) -> str:
+        return self._call(network_requests.withdraw_advertisement(id))
+
+    def move_ticket(self) -> dict[str, Any]:
+        """Lets your subscriptions of another server move to this one, within a day: `ticket`, and this `server`."""
+        return self._call(network_requests.ticket())
+
+    def move_subscriptions(self, to: str, ticket: str, subscriptions: list[str] | None = None) -> list[str]:
+        """Moves all your subscriptions, or these, to another server, by a ticket of that one; their ids. `moves` lists
+        those that are still on their way."""
+        return self._call(network_requests.move(to, ticket, subscriptions))
+
+    def moves(self) -> list[dict[str, Any]]:
+        """Your subscriptions that are on their way to another server, and what holds them up."""
+        return self._call(network_requests.moves())
+
     def take_home(self) -> str:
         """The server that ordered the schema is lost: this one orders from now on."""
         return self._call(network_requests.take_home())
@@ -346,7 +371,7 @@ class Client(Sender):
         return self._call(delivery_requests.change_channel(id, "resume"))
 
     def rotate_secret(self, id: str) -> str:
-        """A new secret of a webhook, shown this once. For 24 hours the old one signs beside it."""
+        """A new secret of a webhook, shown only once. For 24 hours the old one signs beside it."""
         return self._call(delivery_requests.rotate_secret(id))
 
     def deliveries(self, id: str, state: str | None = None) -> Iterator[Delivery]:

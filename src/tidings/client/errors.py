@@ -15,7 +15,7 @@ class ServerUnreachable(Explained, ClientError):
 
     url: str
     reason: str
-    template = "no answer from {url}: {reason}; is the address right, and does `tidings serve` run there?"
+    template = "no answer from {url}: {reason}; is the address right, and is `tidings serve` running there?"
 
 
 class ServerRefused(ClientError):

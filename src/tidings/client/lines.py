@@ -14,6 +14,10 @@ _BOM = b"\xef\xbb\xbf"  # some editors begin a file with it
 EventLike: TypeAlias = "Mapping[str, Any] | Event"
 
 
+class EventLine(bytes):
+    """One event as JSON, with an id, sent as it is: by whoever writes many of them and knows that they are right."""
+
+
 def raw_event(event: EventLike) -> dict[str, Any]:
     """In the file form. One without an id gets one here, so that sending it again does not make it another event."""
     if isinstance(event, Mapping):
@@ -30,7 +34,9 @@ def raw_event(event: EventLike) -> dict[str, Any]:
 def lines_of(events: Iterable[EventLike | bytes | str]) -> Iterator[bytes]:
     """One line for each. What is a line already stays as it is, but for a missing id."""
     for event in events:
-        if isinstance(event, bytes | str):
+        if type(event) is EventLine:
+            yield event
+        elif isinstance(event, bytes | str):
             yield _line(event)
         else:
             yield _written(raw_event(event))

@@ -36,5 +36,32 @@ def order(kind: str, value: str) -> Request[str]:
     return change_request("POST", "/v1/network/orders", member("ordered"), {"kind": kind, "value": value})
 
 
+def ticket() -> Request[dict[str, Any]]:
+    return change_request("POST", "/v1/network/tickets", ServerResponse.json)
+
+
+def move(to: str, ticket: str, subscriptions: list[str] | None) -> Request[list[str]]:
+    body: dict[str, Any] = {"to": to, "ticket": ticket}
+    if subscriptions is not None:
+        body["subscriptions"] = subscriptions
+    return change_request("POST", "/v1/network/moves", member("moving"), body)
+
+
+def moves() -> Request[list[dict[str, Any]]]:
+    return read_request("/v1/network/moves", member("items"))
+
+
+def advertise(filter: str) -> Request[dict[str, Any]]:
+    return change_request("POST", "/v1/network/advertisements", ServerResponse.json, {"filter": filter})
+
+
+def advertisements() -> Request[list[dict[str, Any]]]:
+    return read_request("/v1/network/advertisements", member("items"))
+
+
+def withdraw_advertisement(id: str) -> Request[str]:
+    return change_request("DELETE", f"/v1/network/advertisements/{segment(id)}", member("withdrawn"))
+
+
 def take_home() -> Request[str]:
     return change_request("POST", "/v1/network/home", member("home"))

@@ -94,6 +94,8 @@ def grow(change: growth.Change) -> Request[int]:
             path, body = f"domains/{segment(name)}/values", {"node": node, "parent": parent}
         case growth.SetHeadline(name, attribute_name):
             path, body = f"event-types/{segment(name)}/headline", {"attribute": attribute_name}
+        case growth.SetStatistics():
+            raise json_form.SchemaForm("set_statistics", "a server counts itself; see tidings journal count-words")
     return change_request("POST", f"/v1/schema/{path}", member("version"), body)
 
 

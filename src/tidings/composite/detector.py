@@ -152,6 +152,9 @@ class Detector:
 
     def _run(self, shard: Shard, key: Key, matches: list[Match], found: list[Found]) -> None:
         program = self.programs[key.composite]
+        entry = shard.entries.get(key)
+        if entry is None and all(program.idle.issuperset(match.leaves) for match in matches):
+            return
         assert shard.frontier is not None
         by_leaf: dict[int, list[Instance]] = {}
         if len(matches) > 1:
@@ -162,13 +165,15 @@ class Detector:
                 named = program.wanted.get(place)
                 own = {named[0]: parts[named[0]]} if named and parts and named[0] in parts else None
                 by_leaf.setdefault(place, []).append([time, time, [event], own])
-        entry = shard.entries.get(key)
         if entry is None:
             entry = Entry(None, program.fresh(time_of(matches[0].event)))
         room = Room(self.most_waiting)
         for one in program.advance(entry.states, by_leaf, shard.frontier, room):
             detection = Detection(key.values, tuple(map(event_of, one[EVENTS])), one[LAST])
             found.append(Found(key.composite, detection, program.known(one)))
+        for instance, time, known, awaited in room.expired:
+            expired = Detection(key.values, tuple(map(event_of, instance[EVENTS])), time, awaited)
+            found.append(Found(key.composite, expired, known))
         if room.dropped:
             shard.dropped[key.composite] = shard.dropped.get(key.composite, 0) + room.dropped
         self._store(shard, key, program, entry)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tidings.composite.detector import Detector, Found, Match, Shard
 from tidings.composite.leaf_plan import LeafPlan
-from tidings.composite.trace import MOST_WAITING
+from tidings.composite.trace import MOST_WAITING, Detection, awaited_part
 from tidings.composite.waiting import Wait, waits
 from tidings.events import Event, EventBatch
 from tidings.language.composites.bound import BoundComposite
@@ -71,7 +71,13 @@ class FileDetections:
         if self._first is None or self._last is None:
             return []
         _, _, all_found = self._run(self._first, self._last if until is None else until, most_waiting)
-        return sorted(all_found, key=lambda one: (one.detection.time, one.composite, one.detection.events))
+        return sorted(
+            all_found, key=lambda one: (one.detection.time, one.composite, one.detection.events, one.detection.awaited)
+        )
+
+    def awaited(self, id: str, detection: Detection) -> str:
+        """What an expired partial match of one of the composites waited for, '' of a detection."""
+        return awaited_part(self._composites[id].composite.tree, detection.awaited)
 
     def waits(self, id: str, start: int, until: int) -> list[Wait]:
         """What one of the composites, which began at `start`, waits for at the time `until`."""

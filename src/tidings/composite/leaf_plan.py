@@ -3,7 +3,7 @@ that many leaves share is matched once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -75,11 +75,11 @@ class LeafPlan:
         uses[id] = (*uses.get(id, ()), place)
         self._used[id].append(number)
 
-    def matches(self, time: int, source: str, id: str, bound: Bound, numbers: Iterable[int]) -> list[Match]:
+    def matches(self, time: int, source: str, id: str, bound: Bound, numbers: Sequence[int]) -> list[Match]:
         """What the detector takes for an event that matches the filters of these numbers. `bound`: its values by
         name, the envelope's too; those that are `asked` suffice."""
-        places: dict[str, tuple[int, ...]] = {}
-        for number in numbers:
+        places = self._uses[numbers[0]] if len(numbers) == 1 else {}
+        for number in numbers if len(numbers) > 1 else ():
             for composite, at in self._uses[number].items():
                 places[composite] = (*places[composite], *at) if composite in places else at
         event = reference(time, source, id)

@@ -28,12 +28,15 @@ from tidings.language.composites.tree import (
     Selection,
     Times,
     Unless,
+    expiring,
     leaves,
+    nodes,
 )
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Instant, Value
 
 LEFT, RIGHT, OTHER = 0, 1, 2
+_Order = tuple[int, int, tuple[EventKey, ...]]
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Instance:
     named: tuple[tuple[str, Occurrence], ...] = ()
 
     @property
-    def order(self) -> tuple[int, int, tuple[EventKey, ...]]:
+    def order(self) -> _Order:
         return self.last, self.first, self.events
 
     def shares_an_event(self, events: Iterable[EventKey]) -> bool:
@@ -96,7 +99,8 @@ class Oracle:
             begin = occurrences[0].event.time if composite.by else start
             run = _Run(self, occurrences, begin, end)
             found += (Detection(key, one.events, one.last) for one in run.root())
-        return sorted(found, key=lambda one: (one.time, one.events, one.key))
+            found += (Detection(key, events, time, awaited) for (_, _, events), time, awaited in sorted(run.expired))
+        return sorted(found, key=lambda one: (one.time, one.events, one.key, one.awaited))
 
 
 @dataclass
@@ -109,7 +113,11 @@ class _Run:
     end: int
 
     def __post_init__(self) -> None:
-        self.places = {id(leaf): place for place, leaf in enumerate(leaves(self.oracle.composite.tree))}
+        composite = self.oracle.composite
+        self.places = {id(leaf): place for place, leaf in enumerate(leaves(composite.tree))}
+        self.numbers = {id(node): number for number, node in enumerate(nodes(composite.tree))}
+        self.reporting = {id(node) for node in expiring(composite.tree)} if composite.expired else set()
+        self.expired: set[tuple[_Order, int, int]] = set()  # what waited in vain, the end of its frame, and for what
 
     def root(self) -> list[Instance]:
         tree = self.oracle.composite.tree
@@ -120,7 +128,7 @@ class _Run:
 
     def known(self, node: Part) -> list[Instance]:
         """All instances of the node that are known when the input has ended, in order, each once."""
-        found: dict[tuple[int, int, tuple[EventKey, ...]], Instance] = {}
+        found: dict[_Order, Instance] = {}
         for instance in self._made(node):
             found.setdefault(instance.order, instance)
         return [found[order] for order in sorted(found)]
@@ -165,6 +173,7 @@ class _Run:
         waiting: list[_Waiting] = []
         between: list[Instance] = []  # of what must not happen
         consumed: set[EventKey] = set()
+        paired: set[tuple[int, _Order]] = set()  # the instances of each side that took part in a pair
 
         def frame_end(w: _Waiting) -> int:
             return w.instance.first + node.within
@@ -179,9 +188,12 @@ class _Run:
                 waiting.remove(w)
                 if w.remembered is not None:
                     yield from make(w, w.remembered)
+                if (w.side, w.instance.order) not in paired and not w.instance.shares_an_event(consumed):
+                    self._expire(node, w.instance, (node.right, node.left)[w.side])
 
         def make(w: _Waiting, x: Instance) -> Iterator[Instance]:
             if not (w.instance.shares_an_event(consumed) or x.shares_an_event(consumed)):
+                paired.update([(w.side, w.instance.order), (1 - w.side, x.order)])
                 if node.unique:
                     consumed.update(w.instance.events, x.events)
                 if not node.final or frame_end(w) <= until:
@@ -255,8 +267,15 @@ class _Run:
 
     def _times(self, node: Times, until: int) -> Iterator[Instance]:
         waiting: list[Instance] = []
+
+        def pass_frames(before: int) -> None:
+            for w in waiting:
+                if w.first + node.within < before:
+                    self._expire(node, w, node.term)
+            waiting[:] = [w for w in waiting if w.first + node.within >= before]
+
         for x in self.taken(node.term, until):
-            waiting = [w for w in waiting if w.first + node.within >= x.last]
+            pass_frames(x.last)
             if x.first + node.within < x.last:
                 continue
             picked = [x]
@@ -264,11 +283,12 @@ class _Run:
                 if len(picked) < node.n and not any(w.shares_an_event(one.events) for one in picked):
                     picked.append(w)
             if len(picked) == node.n:
-                waiting = [w for w in waiting if w not in picked]
+                waiting[:] = [w for w in waiting if w not in picked]
                 yield _together(picked, named=False)
             else:
                 waiting.append(x)
                 self._limit(waiting)
+        pass_frames(until + 1)
 
     def _absent(self, node: Absent) -> Iterator[Instance]:
         until = self.frontier(node.term)
@@ -284,6 +304,11 @@ class _Run:
             ends.append(frame_end)
             frame_end += node.within
         return (Instance(end, end, ()) for end in ends if end <= self.end + 1)
+
+    def _expire(self, node: Pair | Times, waited: Instance, awaited: Part) -> None:
+        """Its frame has passed, and it took part in nothing."""
+        if id(node) in self.reporting:
+            self.expired.add((waited.order, waited.first + node.within, self.numbers[id(awaited)]))
 
     def _limit(self, waiting: list[Waits]) -> None:
         """Drops the first in order where too many wait."""

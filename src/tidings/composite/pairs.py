@@ -28,14 +28,15 @@ from tidings.language.composites.tree import Selection
 # The state: a list of these.
 INBOX, WAITING, BETWEEN, CONSUMED, MADE, REPORTED = range(6)
 
-# What waits: an instance, the chances that it has had, and under `last` the one that it remembers.
-INSTANCE, CHANCES, REMEMBERED = range(3)
+# What waits: an instance, the chances that it has had, and under `last` the one that it remembers; where expired ones
+# are reported, whether it has taken part in a pair.
+INSTANCE, CHANCES, REMEMBERED, PAIRED = range(4)
 
 
 @dataclass(frozen=True, slots=True)
 class PairStep:
     """`own_lag`: how long after its last time a pair may become known. `is_root`: its instances are detections, so they
-    are given as soon as they are known."""
+    are given as soon as they are known. `reports` what waits in vain until its frame has passed."""
 
     operands: tuple[int, ...]
     lag: int
@@ -49,21 +50,23 @@ class PairStep:
     final: bool
     where: Conditions
     against: Conditions
+    reports: bool = False
 
     def advance(
         self, state: State, given: Sequence[list[Instance]], until: int, room: Room
     ) -> tuple[State, list[Instance]]:
         if state is None:
-            if not any(given):
+            # Under `before` what completes or forbids means nothing while nothing waits.
+            if not (any(given) if self.uneven or not self.before else given[0]):
                 return None, []
             state = [[], [[], []], [], {}, [], []]
         made: list[Any] = state[MADE]
         waiting, between = state[WAITING], state[BETWEEN]
-        remembers = "last" in self.select
+        passes = self.reports or "last" in self.select
         for side, x in arrivals(state[INBOX], given, until, self.uneven):
             last = x[LAST]
-            if remembers:
-                self._pass_frames(state, last)
+            if passes:
+                self._pass_frames(state, last, room)
             if side == OTHER:
                 if waiting[0] and waiting[0][0][INSTANCE][LAST] < x[FIRST]:
                     between.append(x)
@@ -73,18 +76,19 @@ class PairStep:
                             del between[0]
                             room.dropped += 1
                 continue
+            paired = False
             if side or not self.before:
                 if waiting[1 - side] and not (state[CONSUMED] and shares(x, state[CONSUMED])):
-                    self._complete(state, side, x)
+                    paired = self._complete(state, side, x)
                 if self.before:
                     continue
             if x[FIRST] + self.within >= last and not (state[CONSUMED] and shares(x, state[CONSUMED])):
-                waiting[side].append([x, 0, None])
+                waiting[side].append([x, 0, None, paired] if self.reports else [x, 0, None])
                 if len(waiting[0]) + len(waiting[1]) > room.most:
                     self._forget(state, last)
                     self._drop(waiting, room)
-        if remembers:
-            self._pass_frames(state, until + 1)
+        if passes:
+            self._pass_frames(state, until + 1, room)
         for queue in waiting:
             passed = 0
             while passed < len(queue) and queue[passed][INSTANCE][FIRST] + self.within <= until:
@@ -102,13 +106,14 @@ class PairStep:
         kept = waiting[0] or waiting[1] or between or any(state[at] for at in (INBOX, CONSUMED, MADE, REPORTED))
         return state if kept else None, known
 
-    def _complete(self, state: State, side: int, x: Instance) -> None:
-        """x completes pairs with the instances of the other operand that wait."""
+    def _complete(self, state: State, side: int, x: Instance) -> bool:
+        """x completes pairs with the instances of the other operand that wait. Gives whether it took part in one."""
         queue: list[Any] = state[WAITING][1 - side]
         counting, picking = self.select[side], self.select[1 - side]
         chosen = [w for w in queue if self._valid(state, side, w[INSTANCE], x)]
         if not chosen:
-            return
+            return False
+        paired = False
         if not isinstance(counting, str):
             for w in chosen:
                 w[CHANCES] += 1
@@ -119,11 +124,12 @@ class PairStep:
             if counting == "last":
                 w[REMEMBERED] = x
             else:
-                self._make(state, w[INSTANCE], x, x[LAST])
+                paired |= self._make(state, w, x, x[LAST])
         if not isinstance(counting, str):
             queue[:] = [w for w in queue if w[CHANCES] < counting]
         if self.unique and counting != "last" and chosen:
             self._forget_consumed(state)
+        return paired
 
     def _valid(self, state: State, side: int, w: Instance, x: Instance) -> bool:
         p, q = (w, x) if side else (x, w)
@@ -140,16 +146,19 @@ class PairStep:
             for r in state[BETWEEN]
         )
 
-    def _make(self, state: State, w: Instance, x: Instance, known: int) -> None:
-        consumed = state[CONSUMED]
+    def _make(self, state: State, waiting: Any, x: Instance, known: int) -> bool:
+        w, consumed = waiting[INSTANCE], state[CONSUMED]
         if consumed and (shares(w, consumed) or shares(x, consumed)):
-            return
+            return False
+        if self.reports:
+            waiting[PAIRED] = True
         if self.unique:
             consumed |= {event: time_of(event) for event in [*w[EVENTS], *x[EVENTS]]}
         pair = merged((w, x), x[LAST])
         state[MADE].append([w[FIRST] + self.within if self.final else known, pair])
+        return True
 
-    def _pass_frames(self, state: State, before: int) -> None:
+    def _pass_frames(self, state: State, before: int, room: Room) -> None:
         """The frames that end before a time pass, in order: what was remembered becomes an instance."""
         passed = []
         for side, queue in enumerate(state[WAITING]):
@@ -158,9 +167,13 @@ class PairStep:
                 passed += [(w[INSTANCE][FIRST] + self.within, order(w[INSTANCE]), side, w) for w in found]
                 queue[:] = [w for w in queue if w[INSTANCE][FIRST] + self.within >= before]
         passed.sort(key=lambda one: one[:3])
-        for frame_end, _, _, w in passed:
-            if w[REMEMBERED] is not None:
-                self._make(state, w[INSTANCE], w[REMEMBERED], frame_end)
+        for place, (frame_end, _, side, w) in enumerate(passed):
+            if w[REMEMBERED] is not None and self._make(state, w, w[REMEMBERED], frame_end) and self.reports:
+                others = [*state[WAITING][1 - side], *(one for _, _, at, one in passed[place + 1 :] if at != side)]
+                for other in others:
+                    other[PAIRED] |= order(other[INSTANCE]) == order(w[REMEMBERED])
+            if self.reports and not (w[PAIRED] or (state[CONSUMED] and shares(w[INSTANCE], state[CONSUMED]))):
+                room.expire(w[INSTANCE], frame_end, self.lag, self.operands[1 - side])
 
     def _known(self, state: State, until: int) -> list[Instance]:
         made = state[MADE]
@@ -210,6 +223,8 @@ class PairStep:
         for side, queue in enumerate(state[WAITING]):
             if self.select[1 - side] == "last":
                 gives += [w[INSTANCE][FIRST] + self.within for w in queue if w[REMEMBERED] is not None]
+            if self.reports:
+                gives += [w[INSTANCE][FIRST] + self.within for w in queue if not w[PAIRED]]
             if queue:
                 empty.append(queue[-1][INSTANCE][LAST] + self.within)
         if state[CONSUMED]:

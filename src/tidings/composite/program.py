@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
 from tidings.composite.conditions import attributes_of
@@ -39,6 +39,7 @@ from tidings.language.composites.tree import (
     TimeLeaf,
     Times,
     Unless,
+    expiring,
     leaves,
     operands,
 )
@@ -91,7 +92,8 @@ class TimeStep:
 class Program:
     """`wanted`: the attributes that a `where` asks of each leaf, by its place. `start` and `end`: only events in
     [start, end) take part. `opens_early`: a key runs from its first event on (without `by`, from the start), whether
-    that matches a leaf or not; such an event matches the leaf `opener`."""
+    that matches a leaf or not; such an event matches the leaf `opener`. `idle`: the places of leaves that only complete
+    or forbid, so that they mean nothing to a key without a state."""
 
     steps: tuple[LeafStep | TimeStep | Operator, ...]
     by: tuple[str, ...]
@@ -100,6 +102,7 @@ class Program:
     wanted: Mapping[int, tuple[str, tuple[str, ...]]]
     opens_early: bool
     opener: int
+    idle: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, composite: Composite, start: int, catalog: Catalog, shapes: Shapes | None = None) -> Program:
@@ -108,7 +111,7 @@ class Program:
         start = start if composite.start is None else int(composite.start)
         end = None if composite.span is None else start + int(composite.span)
         shapes = {} if shapes is None else shapes
-        shape = _without_filters(composite.tree), composite.by, end
+        shape = _without_filters(composite.tree), composite.by, end, composite.expired
         if shape not in shapes:
             shapes[shape] = cls._compiled(composite, start, end, catalog)
         return replace(shapes[shape], start=start)
@@ -119,7 +122,8 @@ class Program:
         asked: dict[str, tuple[str, ...]] = {}
         for part, attribute in (pair for one in _conditions(composite.tree) for pair in attributes_of(one)):
             asked[part] = tuple(dict.fromkeys((*asked.get(part, ()), attribute)))
-        builder = _Builder(catalog, end, asked)
+        reporting = {id(node) for node in expiring(composite.tree)} if composite.expired else set()
+        builder = _Builder(catalog, end, asked, reporting)
         builder.add(composite.tree, is_root=True)
         wanted = {
             place: (leaf.name, asked[leaf.name])
@@ -127,10 +131,14 @@ class Program:
             if leaf.name is not None and leaf.name in asked and isinstance(leaf, Leaf)
         }
         early = isinstance(composite.tree, Absent) or any(not isinstance(leaf, Leaf) for leaf in all_leaves)
-        return cls(tuple(builder.steps), composite.by, start, end, wanted, early, len(all_leaves))
+        steps = tuple(builder.steps)
+        idle = frozenset() if early else frozenset(_idle(steps))
+        return cls(steps, composite.by, start, end, wanted, early, len(all_leaves), idle)
 
     def fresh(self, begin: int) -> list[State]:
         """The states of a key whose first frame begins at a time."""
+        if not self.opens_early:
+            return [None] * len(self.steps)
         return [self._fresh(step, begin) for step in self.steps]
 
     def _fresh(self, step: LeafStep | TimeStep | Operator, begin: int) -> State:
@@ -196,7 +204,7 @@ class Program:
         return (empty, forgets) if gives is None else (gives, False)
 
 
-Shapes = dict[tuple[Root, tuple[str, ...], int | None], Program]
+Shapes = dict[tuple[Root, tuple[str, ...], int | None, bool], Program]
 
 
 def _without_filters(node: Root) -> Root:
@@ -211,6 +219,15 @@ def _without_filters(node: Root) -> Root:
     if without is not None:
         below["without"] = replace(without, term=_without_filters(without.term))
     return replace(node, **below)
+
+
+def _idle(steps: tuple[LeafStep | TimeStep | Operator, ...]) -> Iterator[int]:
+    """Under `before` and `unless`, all but what may begin. Operands with other frontiers wait in an inbox."""
+    for step in steps:
+        if (isinstance(step, UnlessStep) or (isinstance(step, PairStep) and step.before)) and not step.uneven:
+            for operand in (steps[number] for number in step.operands[1:]):
+                if isinstance(operand, LeafStep):
+                    yield operand.place
 
 
 def _conditions(node: Root) -> list[Condition]:
@@ -228,11 +245,9 @@ class _Builder:
     catalog: Catalog
     end: int | None
     asked: dict[str, tuple[str, ...]]
-    steps: list[LeafStep | TimeStep | Operator]
-    places: int
-
-    def __init__(self, catalog: Catalog, end: int | None, asked: dict[str, tuple[str, ...]]) -> None:
-        self.catalog, self.end, self.asked, self.steps, self.places = catalog, end, asked, [], 0
+    reporting: set[int]  # the ids of the nodes that report what expires
+    steps: list[LeafStep | TimeStep | Operator] = field(default_factory=list)
+    places: int = 0
 
     def add(self, node: Root, is_root: bool = False) -> int:
         """The number of the node's step, which is added after those of its operands."""
@@ -254,7 +269,7 @@ class _Builder:
             case Nth(n=n, within=within):
                 return NthStep(below, late, n, within)
             case Times(n=n, within=within):
-                return TimesStep(below, late, n, within)
+                return TimesStep(below, late, n, within, id(node) in self.reporting)
             case Unless(within=within):
                 return UnlessStep(below, late, uneven, within, self._ready(node.where), self._ready(node.without.where))
             case Absent(within=within):
@@ -275,6 +290,7 @@ class _Builder:
                     node.final,
                     self._ready(node.where),
                     self._ready(against),
+                    id(node) in self.reporting,
                 )
             case _:
                 assert_never(node)

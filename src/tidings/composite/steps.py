@@ -8,7 +8,7 @@ texts only, so it is its own JSON; None stands for the empty state. An instance 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tidings.composite.conditions import all_hold
@@ -25,10 +25,16 @@ OTHER = 2  # the side of what must not happen
 
 @dataclass(slots=True)
 class Room:
-    """How many instances may wait in an operator, and how many were dropped for want of room."""
+    """How many instances may wait in an operator, how many were dropped for want of room, and those that waited in
+    vain, where they are to be reported: each with the end of its frame, the time that must have passed for this to be
+    known, and the number of the step that it waited for."""
 
     most: int
     dropped: int = 0
+    expired: list[tuple[Instance, int, int, int]] = field(default_factory=list)
+
+    def expire(self, instance: Instance, frame_end: int, lag: int, awaited: int) -> None:
+        self.expired.append((instance, frame_end, frame_end + lag, awaited))
 
 
 class Due(NamedTuple):
@@ -146,12 +152,13 @@ class NthStep:
 
 @dataclass(frozen=True, slots=True)
 class TimesStep:
-    """The state is the instances that wait, in order."""
+    """The state is the instances that wait, in order. `reports` those that expire."""
 
     operands: tuple[int, ...]
     lag: int
     n: int
     within: int
+    reports: bool = False
 
     def advance(
         self, state: State, given: Sequence[list[Instance]], until: int, room: Room
@@ -160,6 +167,8 @@ class TimesStep:
         made: list[Instance] = []
         for x in given[0]:
             last = x[LAST]
+            if self.reports:
+                waiting = self._pass_frames(waiting, last, room)
             if x[FIRST] + self.within < last:
                 continue
             if waiting and waiting[0][FIRST] + self.within < last:
@@ -181,11 +190,21 @@ class TimesStep:
                 if len(waiting) > room.most:
                     del waiting[0]
                     room.dropped += 1
-        if waiting and waiting[0][FIRST] + self.within <= until:
+        if self.reports:
+            waiting = self._pass_frames(waiting, until + 1, room)
+        elif waiting and waiting[0][FIRST] + self.within <= until:
             waiting = [w for w in waiting if w[FIRST] + self.within > until]
         return waiting or None, once(made)
 
+    def _pass_frames(self, waiting: list[Instance], before: int, room: Room) -> list[Instance]:
+        for w in waiting:
+            if w[FIRST] + self.within < before:
+                room.expire(w, w[FIRST] + self.within, self.lag, self.operands[0])
+        return [w for w in waiting if w[FIRST] + self.within >= before]
+
     def due(self, state: State) -> Due:
+        if self.reports:
+            return Due(gives=min(w[FIRST] for w in state) + self.within)
         return Due(empty=state[-1][LAST] + self.within)
 
 

@@ -24,7 +24,7 @@ class ForeignState(Explained, TidingsError):
     """A state that a later version of Tidings wrote."""
 
     version: object
-    template = "the state of a composite has version {version!v}, and this Tidings reads 1"
+    template = "the state of a composite has version {version!v}, but this release reads version 1"
 
 
 def dump_entry(entry: Entry) -> str:
@@ -39,7 +39,12 @@ def load_entry(text: str) -> Entry:
 
 
 def dump_key(key: Key) -> str:
-    return _dumped([key.composite, *key.values])
+    return _dumped((key.composite, *key.values))
+
+
+def key_bytes(key: Key) -> bytes:
+    """The same as `dump_key`, encoded."""
+    return _encode((key.composite, *key.values))
 
 
 def load_key(text: str) -> Key:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from tidings.language.composites.printer import print_node
+from tidings.language.composites.tree import Root, nodes
 from tidings.schema.values import Value
 
 SECOND = 1_000_000  # microseconds
+NOT_EXPIRED = -1  # what a detection waited for
 MOST_WAITING = 10_000  # instances that wait in one operator for one key
 
 
@@ -41,8 +44,16 @@ class Occurrence(NamedTuple):
 
 
 class Detection(NamedTuple):
-    """An instance of the root: the values of `by`, the constituents in order, and the last time."""
+    """An instance of the root: the values of `by`, the constituents in order, and the last time. Or a partial match
+    that expired: the instance that waited, and when its frame had passed; then `awaited` is the number of the node that
+    it waited for, in the order of evaluation."""
 
     key: tuple[Value, ...]
     events: tuple[EventKey, ...]
     time: int
+    awaited: int = NOT_EXPIRED
+
+
+def awaited_part(tree: Root, number: int) -> str:
+    """The text of what an expired partial match waited for, '' of a detection."""
+    return "" if number == NOT_EXPIRED else print_node(list(nodes(tree))[number])

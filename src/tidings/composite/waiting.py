@@ -35,6 +35,7 @@ from tidings.language.composites.tree import (
     Root,
     Times,
     Unless,
+    nodes,
     operands,
 )
 from tidings.schema.values import UNITS, Instant, Span
@@ -70,10 +71,10 @@ class Wait(NamedTuple):
 def waits(composite: Composite, program: Program, states: Iterable[list[State]]) -> list[Wait]:
     """In the order in which the operators are evaluated, the whole pattern last; at least one: where nothing has
     happened yet, what the pattern begins with."""
-    nodes = list(_nodes(composite.tree))
+    all_nodes = list(nodes(composite.tree))
     found: dict[tuple[int, str], Wait] = {}
     for of_key in states:
-        for number, (node, step, state) in enumerate(zip(nodes, program.steps, of_key, strict=True)):
+        for number, (node, step, state) in enumerate(zip(all_nodes, program.steps, of_key, strict=True)):
             if state is None or isinstance(step, LeafStep | TimeStep):
                 continue
             for one in _waits(node, step, state):
@@ -102,14 +103,7 @@ def longest(node: Root) -> int:
 
 def counts_from_start(node: Root) -> bool:
     """Whether all events since the start matter to it: `nth` counts them, and `absent` puts frame after frame."""
-    return any(isinstance(one, Nth | Absent) for one in _nodes(node))
-
-
-def _nodes(node: Root) -> Iterator[Root]:
-    """As the steps of a program: operands come first."""
-    for operand in operands(node):
-        yield from _nodes(operand)
-    yield node
+    return any(isinstance(one, Nth | Absent) for one in nodes(node))
 
 
 def _waits(node: Root, step: Operator, state: State) -> Iterator[Wait]:

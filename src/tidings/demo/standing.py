@@ -33,7 +33,7 @@ class Note:
 
 
 def read_note(data: Path) -> Note:
-    """An empty one where there is none, or it cannot be read: then what stands already is found by its filter."""
+    """An empty one where there is none, or it cannot be read: then what exists already is found by its filter."""
     try:
         return msgspec.json.decode((data / FILE).read_bytes(), type=Note)
     except (FileNotFoundError, msgspec.DecodeError):

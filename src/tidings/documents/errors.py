@@ -12,8 +12,8 @@ class PathIndexError(Explained, TidingsError):
 
 
 class PathNumberTaken(PathIndexError):
-    template = "there is a path {number:,} already; remove it first"
+    template = "path {number:,} exists already; remove it first"
 
 
 class UnknownPathNumber(PathIndexError):
-    template = "there is no path {number:,}"
+    template = "no path {number:,}"

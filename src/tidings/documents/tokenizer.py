@@ -178,7 +178,7 @@ def open_node(nodes: Any, node: Any, name: Any, parent: Any, start: Any) -> Any:
     nodes.start[node] = nodes.stop[node] = start
 
 
-@kernel
+@inlined
 def is_declaration(source: Any, start: Any, stop: Any) -> Any:
     """Whether the attribute is `xmlns` or begins with `xmlns:`."""
     if stop - start < 5 or (stop - start > 5 and source[start + 5] != _COLON):
@@ -225,7 +225,7 @@ def declare(
     return declared
 
 
-@kernel
+@inlined
 def qualified(
     source: Any, start: Any, stop: Any, kind: Any, names: Any, seed: Any, scope: Any, declared: Any, counts: Any
 ) -> Any:  # fmt: skip

@@ -18,7 +18,7 @@ from tidings.events.validation import validate, write_event
 if TYPE_CHECKING:
     from tidings.events.batch import EventBatch
     from tidings.events.columns import RawColumns, Sieve, Sifted
-    from tidings.events.files import Reading, read_events
+    from tidings.events.files.reading import Reading, read_events
 
 __all__ = [
     "BrokenRule",
@@ -38,10 +38,10 @@ __all__ = [
 _HOMES = {
     "EventBatch": "tidings.events.batch",
     "RawColumns": "tidings.events.columns",
-    "Reading": "tidings.events.files",
+    "Reading": "tidings.events.files.reading",
     "Sieve": "tidings.events.columns",
     "Sifted": "tidings.events.columns",
-    "read_events": "tidings.events.files",
+    "read_events": "tidings.events.files.reading",
 }
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from tidings.events.chunk import ENVELOPE_COLUMNS
 from tidings.events.columns import RawColumns
 from tidings.events.elements import RawColumn
+from tidings.events.files.chunk import ENVELOPE_COLUMNS
 from tidings.events.instants import from_timestamps
 from tidings.schema import Instant
 

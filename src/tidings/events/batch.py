@@ -14,7 +14,7 @@ import pyarrow as pa
 from tidings.errors import EventError, WrongArgument, expect, suggestion, typed
 from tidings.events import arrays
 from tidings.events.arrays import INSTANTS, ORDINALS
-from tidings.events.event import Bindings, Event
+from tidings.events.event import POSITION, Bindings, Event
 from tidings.events.validation import validate, write_event
 from tidings.schema import Catalog, Domain, Instant
 from tidings.schema.catalog import EVENT_TYPE
@@ -41,7 +41,7 @@ class ForeignTable(EventError):
     def __str__(self) -> str:
         missing, what = self.args
         columns = f"column {missing[0]!r}" if len(missing) == 1 else f"columns {', '.join(map(repr, missing))}"
-        advice = "EventBatch.from_arrow takes what to_arrow made; any other frame goes to Matcher.match"
+        advice = "EventBatch.from_arrow reads the output of to_arrow; pass any other frame to Matcher.match"
         return f"the {what} lacks the {columns}: {advice}"
 
 
@@ -63,7 +63,9 @@ class OtherSchema(EventError):
         super().__init__(written, given)
 
     def __str__(self) -> str:
-        return "the batch was written under version {} of the schema; read it by that, not by {}".format(*self.args)
+        return "the batch was written under version {} of the schema; read it with that version, not {}".format(
+            *self.args
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +96,10 @@ class EventBatch:
     def bindings(self, row: int) -> Bindings:
         """Everything a filter may test of one event."""
         now = self.now[row].as_py()
-        return self.event(row).bindings(None if now is None else Instant(now))
+        bound = self.event(row).bindings(None if now is None else Instant(now))
+        if self.catalog.statistics:  # nothing else depends on the position
+            bound[POSITION] = (self.positions[row].as_py(),)
+        return bound
 
     @classmethod
     def of(cls, events: Iterable[Event], catalog: Catalog, positions: Sequence[int] | int | None = None) -> EventBatch:

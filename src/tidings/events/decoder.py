@@ -20,7 +20,7 @@ from tidings.events import arrays
 from tidings.events.batch import EventBatch, vocabulary
 from tidings.events.columns import Sieve
 from tidings.events.elements import cells, elements, flattened, is_bound
-from tidings.events.json_lines import raw_columns
+from tidings.events.files.json_lines import raw_columns
 from tidings.schema import Catalog, Domain, Kind
 from tidings.schema.catalog import ENVELOPE, EVENT_TYPE
 

@@ -9,6 +9,7 @@ from tidings.schema.values import Instant, Value
 
 Bindings = dict[str, tuple[Value, ...]]
 
+POSITION = "\0position"  # the place in the journal, where it has one
 NOW = "\0now"  # the name of the time of acceptance among bindings: no attribute can be called so
 
 

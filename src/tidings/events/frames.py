@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 from tidings.errors import EventError, suggestion, typed
 from tidings.events import arrays
 from tidings.events.arrow_columns import is_list_type, plain, raw_columns
-from tidings.events.chunk import ENVELOPE_COLUMNS
 from tidings.events.columns import RawColumns
 from tidings.events.elements import RawColumn
+from tidings.events.files.chunk import ENVELOPE_COLUMNS
 from tidings.events.records import tidied, words_for_booleans
 from tidings.schema import Catalog, Domain, Kind
 from tidings.schema.catalog import ENVELOPE, EVENT_TYPE

@@ -14,8 +14,8 @@ from tidings.errors import EventError, WrongArgument, suggestion, typed
 from tidings.events.batch import EventBatch
 from tidings.events.columns import RawColumns, Sieve
 from tidings.events.event import Event
+from tidings.events.files.json_lines import raw_columns as raw_records
 from tidings.events.frames import Frame, WrongFrame, columns_of
-from tidings.events.json_lines import raw_columns as raw_records
 from tidings.events.quick_look import GivenEvent, raw_event
 from tidings.events.records import RecordForm, as_mapping
 from tidings.events.refusal import BrokenRule, RefusedEvent

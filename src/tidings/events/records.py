@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from tidings.errors import WrongArgument, typed
 from tidings.events.arrow_columns import number_of, raw_value
-from tidings.events.chunk import ENVELOPE_COLUMNS
 from tidings.events.event import Event
+from tidings.events.files.chunk import ENVELOPE_COLUMNS
 from tidings.events.validation import write_event
 from tidings.schema import Catalog, Instant, Kind
 from tidings.schema.catalog import EVENT_TYPE

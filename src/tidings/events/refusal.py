@@ -13,7 +13,7 @@ from typing import Any, Literal
 from tidings.errors import EventError, shown
 from tidings.schema import Instant
 
-Rule = Literal["form", "id", "type", "mandatory", "view", "unique", "empty", "domain"]
+Rule = Literal["form", "id", "type", "mandatory", "view", "unique", "empty", "domain", "advertised"]
 
 _MOST_SHOWN = 20  # values of a list
 

@@ -29,7 +29,7 @@ _MOST_COMPARED = 5_000  # words for the hints of one event; each takes some 25 Â
 FARTHEST_AHEAD = 5 * 60 * 1_000_000  # microseconds that a publisher's clock may run before ours
 _MOST_OF_DOCUMENT = 200  # characters
 _NESTED = "a value is one number or text, or a list of them"
-_NO_TEXT = "it has a half of a surrogate pair, so it is no Unicode text"
+_NO_TEXT = "it contains an unpaired surrogate"
 
 
 class _Broken(list[BrokenRule]):
@@ -89,7 +89,7 @@ def validate(
     for name in raw:
         if name not in MEMBERS:
             if catalog.domain_of(str(name)) is not None:
-                message = f"attribute {name!r} must stand inside 'attributes'"
+                message = f"attribute {name!r} must be inside 'attributes'"
             else:
                 message = f"an event has no member {name!r}{broken.hint(str(name), MEMBERS)}"
             broken.add("form", str(name), raw[name], message)

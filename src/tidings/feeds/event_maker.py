@@ -54,7 +54,11 @@ class EventMaker:
         for one in mapping.fields:
             mandatory = one.mandatory or (one.attribute in uses and uses[one.attribute].mandatory)
             refuses = (one.reading.on_bad or ("refuse" if mandatory else "missing")) == "refuse"
-            self._readers.append((one, Converter(one.reading, kind_of(one, catalog)), refuses))
+            kind = kind_of(one, catalog)
+            converter = Converter(one.reading, kind)
+            plain = not (one.longitude or one.path or one.parent or kind is Kind.PLACE)
+            known = converter.known if plain else {}
+            self._readers.append((one.reading.path, known, one, converter, refuses))
         types = mapping.event_types
         self._types = types[0] if len(types) == 1 else list(types)
         self._source = mapping.source or mapping.name
@@ -70,10 +74,15 @@ class EventMaker:
             raw["contact"] = self.mapping.contact
         raw[EVENT_TYPE] = self._types
         attributes: dict[str, Any] = {}
-        for one, converter, refuses in self._readers:
-            found = record.get(one.reading.path, ())
+        for path, known, one, converter, refuses in self._readers:
+            found = record.get(path, ())
+            before = known.get(found[0]) if len(found) == 1 and type(found[0]) is str else None
+            if before is not None and not before.wrong and len(before.values) < 2:  # the usual case: nothing more to do
+                if before.values:
+                    attributes[one.attribute] = before.values[0]
+                continue
             if len(found) > MOST_VALUES:
-                problem = f"{one.attribute!r}: more than {MOST_VALUES:,} values stand at {one.reading.path!r}"
+                problem = f"{one.attribute!r}: more than {MOST_VALUES:,} values at {one.reading.path!r}"
                 rule = BrokenRule("domain", one.attribute, list(found[:MOST_VALUES]), problem)
                 faults.see(rule, "too many values", True)
                 continue

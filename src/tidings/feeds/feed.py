@@ -26,6 +26,7 @@ from tidings.feeds.memory.rejects import Rejects
 from tidings.feeds.memory.told_once import EmptyPaths, ToldOnce
 from tidings.feeds.new_values import Growth
 from tidings.feeds.records.records import Located, located_records
+from tidings.feeds.sending import Sending, line_of
 from tidings.feeds.sources.back_off import BackOff
 from tidings.feeds.sources.content import Content
 from tidings.feeds.sources.pace import Pace
@@ -34,7 +35,7 @@ from tidings.schema import Catalog, Instant
 
 T = TypeVar("T")
 
-AT_ONCE = 500  # events in one request
+AT_ONCE = 2_000  # records that are read and sent together
 REMEMBERED = 100_000  # ids
 _PASSES_BY_ITSELF = frozenset({429, 500, 502, 503, 504})
 
@@ -198,24 +199,26 @@ class Feed:
         maker = EventMaker(self.mapping, catalog)
         mark = schema_mark(self.mapping, catalog)
         empty = EmptyPaths(self.mapping)
-        for batch in _batches(located_records(content, self.mapping.layout, self.mapping.paths), AT_ONCE):
-            if stop.is_set():
-                break
-            self.counters.records += len(batch)
-            empty.see(found.record for found in batch)
-            taken = [Taken(found, maker.make(found.record)) for found in batch]
-            taken = [one for one in taken if self._is_new(one, mark, refusals)]
-            if self.mapping.time is not None:
-                taken.sort(key=_time)  # a listing has the newest first, and whoever waits for composites the oldest
-            read = [one for one in taken if not one.made.errors]
-            grown = self._insist(partial(self._grow, [one.made for one in read], catalog), stop, again) or catalog
-            if grown is not catalog:
-                catalog, mark = grown, schema_mark(self.mapping, grown)
-            done = self._insist(partial(self._client.publish_many, [one.made.raw for one in read]), stop, again)
-            if done is None:
-                break
-            self._settle(taken, read, done, mark, refusals, content.place)
-            pace.see(content, batch[-1])
+        with Sending() as sending:
+            for batch in _batches(located_records(content, self.mapping.layout, self.mapping.paths), AT_ONCE):
+                taken = [Taken(found, maker.make(found.record)) for found in batch]
+                sending.finish()  # so that later records see the outcome of earlier ones
+                if stop.is_set():
+                    break
+                self.counters.records += len(batch)
+                empty.see(found.record for found in batch)
+                taken = [one for one in taken if self._is_new(one, mark, refusals)]
+                if self.mapping.time is not None:
+                    taken.sort(key=_time)  # listings have the newest first; composites need the oldest first
+                read = [one for one in taken if not one.made.errors]
+                grown = self._insist(partial(self._grow, [one.made for one in read], catalog), stop, again) or catalog
+                if grown is not catalog:
+                    catalog, mark = grown, schema_mark(self.mapping, grown)
+                publish = partial(self._client.publish_many, [line_of(one.made.raw) for one in read])
+                sending.begin(
+                    partial(self._insist, publish, stop, again),
+                    partial(self._settle, taken, read, mark, refusals, content, batch[-1], pace),
+                )
         self._told.wrong(content.place, [] if stop.is_set() else empty.told(content.place))
         return catalog
 
@@ -238,9 +241,14 @@ class Feed:
         return catalog
 
     def _settle(
-        self, taken: list[Taken], read: list[Taken], done: PublishedMany, mark: str, refusals: Refusals, place: str
-    ) -> None:
-        """Counts, tells and remembers what became of a batch; some was refused here, some by the server."""
+        self, taken: list[Taken], read: list[Taken], mark: str, refusals: Refusals, content: Content, last: Located,
+        pace: Pace, done: PublishedMany | None,
+    ) -> None:  # fmt: skip
+        """Counts, tells and remembers what became of a batch; some was refused here, some by the server. None: it was
+        time to stop."""
+        if done is None:
+            return
+        place = content.place
         by_server = {told["line"] - 1: told for told in done.refused}
         refused: list[tuple[Taken, dict[str, Any]]] = [(one, one.made.refused()) for one in taken if one.made.errors]
         for number, one in enumerate(read):
@@ -268,6 +276,7 @@ class Feed:
                 self._count(faults)
         self.counters.published += done.accepted
         self.counters.duplicates += done.duplicates
+        pace.see(content, last)
 
     def _count(self, faults: Iterable[str]) -> None:
         for fault in faults:

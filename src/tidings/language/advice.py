@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidings.errors import nearest
+from tidings.language.analysis.satisfiability import ALWAYS_SATISFIABLE, contradiction, never_matches
 from tidings.language.cesql.cloud_event import CONTEXT_ATTRIBUTES
 from tidings.language.cesql.filters import attribute_names
 from tidings.language.normal_form import Conjunction, Literal
 from tidings.language.patterns.tree import AllOf, Lacks, PatternWord
 from tidings.language.predicates import attributes_of, kind_of
 from tidings.language.printer import print_filter
-from tidings.language.satisfiability import ALWAYS_SATISFIABLE, contradiction, never_matches
 from tidings.language.tree import (
     And,
     Comparison,

@@ -214,7 +214,7 @@ class WrongGap(LanguageError):
     least: int
     most: int
     limit: int
-    template = "between {least} and {most} words cannot be; write <[i,j] with i <= j <= {limit:,}, e.g. <[0,5]"
+    template = "a gap of {least} to {most} words is not possible; write <[i,j] with i <= j <= {limit:,}, e.g. <[0,5]"
 
 
 class WrongAtLeast(LanguageError):
@@ -224,7 +224,7 @@ class WrongAtLeast(LanguageError):
 
 
 class WrongOperand(LanguageError):
-    template = "beside < and near stand words, phrases, and these joined by 'or' in parentheses"
+    template = "the operands of < and near are words, phrases, and alternatives of these joined by 'or' in parentheses"
 
 
 class WordlessText(LanguageError):
@@ -236,7 +236,7 @@ class WordlessText(LanguageError):
 
 class WrongSimilarity(LanguageError):
     least: int | float
-    template = "{least} is not a threshold between 0 and 1 (without 0); write e.g. at least 0.4"
+    template = "{least} is not a threshold; expected a number above 0, at most 1, e.g. at least 0.4"
 
 
 class StemWithoutLanguage(LanguageError):
@@ -261,4 +261,4 @@ class OnlyOfEventType(LanguageError):
     """An expression in another language speaks of the whole event."""
 
     dialect: str
-    template = "what is written in {dialect} speaks of the whole event: write event_type {dialect} '…'"
+    template = "an expression in {dialect} applies to the whole event; write event_type {dialect} '…'"

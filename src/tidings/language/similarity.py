@@ -36,16 +36,14 @@ def cosine(one: str, other: str, language: str | None, statistics: Statistics) -
     return sum(weight * second[term] for term, weight in first.items() if term in second)
 
 
-def needed_terms(text: str, least: float, language: str | None, statistics: Statistics) -> tuple[str, ...]:
-    """Terms of which a text must have one to reach the threshold: what it shares beyond these cannot be enough, since
-    the cosine is at most the length of the part that is shared."""
-    weights = sorted(vector(text, language, statistics).items(), key=lambda one: (one[1], one[0]))
-    room = (least - 2 * TOLERANCE) ** 2
-    for place, (_, weight) in enumerate(weights):
-        room -= weight * weight
-        if room <= 0:
-            return tuple(term for term, _ in weights[place:])
-    return tuple(term for term, _ in weights)
+def similar_key(text: str, least: float) -> str:
+    """What an axis of similarity distinguishes; `text_of_key` reads it."""
+    return f"{least!r} {text}"
+
+
+def text_of_key(key: str) -> tuple[str, float]:
+    least, _, text = key.partition(" ")
+    return text, float(least)
 
 
 def statistics_of(attribute: str, texts: Iterable[str], language: str | None) -> Statistics:

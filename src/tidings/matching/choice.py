@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from tidings.documents.one_path import path_selects
 from tidings.events.event import Bindings
-from tidings.language.constraints import demand_of
+from tidings.language.analysis.constraints import demand_of
 from tidings.language.normal_form import Conjunction, Literal
 from tidings.language.patterns.text_words import text_words
 from tidings.language.predicates.kind import Relates, RelatesLinearly

@@ -29,6 +29,7 @@ from tidings.language.tree import (
     XPath,
 )
 from tidings.language.words import runs_of, words_of
+from tidings.matching.naive import statistics_for
 from tidings.matching.path_evidence import path_note, path_spans
 from tidings.paths.tree import Path
 from tidings.schema.catalog import Catalog
@@ -85,8 +86,9 @@ def note_of(literal: Literal, event: Bindings, catalog: Catalog) -> str:
     if isinstance(predicate, ContainsPattern):
         return _placed(predicate, event, catalog)
     if isinstance(predicate, Similar):
-        domain, known = catalog.domain_of(predicate.attribute), catalog.statistics_of(predicate.attribute)
+        domain = catalog.domain_of(predicate.attribute)
         assert domain is not None
+        known = statistics_for(predicate.attribute, event, catalog)
         alike = [cosine(predicate.text, str(one), domain.language, known) for one in event.get(predicate.attribute, ())]
         return f"similarity {max(alike):.3f}" if alike else ""
     if isinstance(predicate, XPath) and predicate.path is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tidings.errors import Explained, MatchingError, expect
 from tidings.events import Event
-from tidings.events.event import NOW, Bindings
+from tidings.events.event import NOW, POSITION, Bindings
 from tidings.language import Filter, print_filter
 from tidings.language.normal_form import Conjunction, Literal
 from tidings.language.predicates import attributes_of
@@ -101,14 +101,21 @@ class TooManySteps(Explained, MatchingError):
 
 
 def explain(
-    filter: Filter, event: Event, catalog: Catalog, most_steps: int | None = None, accepted: Instant | None = None
+    filter: Filter,
+    event: Event,
+    catalog: Catalog,
+    most_steps: int | None = None,
+    accepted: Instant | None = None,
+    position: int | None = None,
 ) -> Explanation:
     """Evaluates each alternative of the filter on the event. Raises TooManySteps, if `most_steps` are given. `accepted`
-    is what `now` means; else it is the event's own time."""
+    is what `now` means; else it is the event's own time. Statistics are those at the position, else the newest."""
     expect(filter, Filter, "explain", "filter", "a Filter (Filter.parse takes a text)")
     expect(event, Event, "explain", "event", "an Event (validate takes a dict, Matcher.explain too)")
     expect(catalog, Catalog, "explain", "catalog", "a tidings.Schema")
     bindings = event.bindings(accepted)
+    if position is not None:
+        bindings[POSITION] = (position,)
     if most_steps is not None and (steps := _steps(filter, bindings)) > most_steps:
         raise TooManySteps(steps, most_steps)
     alternatives = tuple(_alternative(conjunction, bindings, catalog) for conjunction in filter.conjunctions)

@@ -17,7 +17,7 @@ import numpy as np
 from tidings.documents.selection import selected
 from tidings.documents.tree import read_tree
 from tidings.events import EventBatch
-from tidings.events.event import NOW, Bindings
+from tidings.events.event import NOW, POSITION, Bindings
 from tidings.language import Filter
 from tidings.language.dialects import passes_dialect
 from tidings.language.like import fits, pattern_of
@@ -53,6 +53,7 @@ from tidings.matching.algorithm import Algorithm, Cost, Matches
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.region import METRES, distance, is_inside
+from tidings.schema.statistics import Statistics
 from tidings.schema.values import Place, Span, Value
 
 Choice = dict[str, Value]
@@ -130,7 +131,8 @@ def satisfies(predicate: Predicate, event: Bindings, chosen: Choice, catalog: Ca
             texts = [words_of(str(value)) for value in event[attribute]]
             return any(satisfies_pattern(pattern, text, domain.language) for text in texts)
         case Similar(attribute, text, least):
-            domain, known = catalog.domain_of(attribute), catalog.statistics_of(attribute)
+            domain = catalog.domain_of(attribute)
+            known = statistics_for(attribute, event, catalog)
             assert domain is not None
             return any(
                 cosine(text, str(value), domain.language, known) >= least - TOLERANCE for value in event[attribute]
@@ -144,6 +146,11 @@ def satisfies(predicate: Predicate, event: Bindings, chosen: Choice, catalog: Ca
             return stage == "translated" or passes_dialect(predicate, event, str(chosen[attribute]))
         case _:
             assert_never(predicate)
+
+
+def statistics_for(attribute: str, event: Bindings, catalog: Catalog) -> Statistics:
+    """Those at the event's position; the newest where it has none."""
+    return catalog.statistics_of(attribute, int(event[POSITION][0]) if POSITION in event else None)
 
 
 def stands(left: Value, relation: str, right: Value, domain: Domain | None) -> bool:

@@ -22,7 +22,7 @@ Ask = Callable[[str, list[Any]], Awaitable[Any]]
 
 
 class NetworkAway(Explained, ServiceError):
-    template = "the part of this server that links to others does not run; `tidings network` and network.log say why"
+    template = "the network process of this server is not running; `tidings network` and network.log say why"
 
 
 class NodeRefused(Explained, ServiceError):

@@ -8,6 +8,7 @@ every subscription that was confirmed by then: else a mark could pass an event t
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import time
 from collections import Counter, deque
@@ -19,20 +20,23 @@ from uuid import uuid4
 
 import msgspec
 
-from tidings.errors import SchemaError, StoreError, TidingsError
+from tidings.errors import LanguageError, SchemaError, StoreError, TidingsError
 from tidings.network.contents import Content
+from tidings.network.departures import Departures
 from tidings.network.engine_filters import EngineFilters
+from tidings.network.moving_in import check
 from tidings.network.postman import Postman
 from tidings.network.stored import Stamps, Writing, change_of, load, to_store
-from tidings.network.wire import decode
+from tidings.network.wire import WrongMessage, decode
 from tidings.overlay import messages as m
-from tidings.overlay.durable import Durable, Journaled, Ordered
+from tidings.overlay.durable import Arrived, Durable, Journaled, Ordered
 from tidings.overlay.machine import receive, start
 from tidings.overlay.orders import append_known
 from tidings.overlay.server import Outcome
-from tidings.overlay.values import Event, Growth, Limits, Order, Timing
+from tidings.overlay.values import BEGINNING, Event, Growth, Limits, Order, Timing
 from tidings.schema.growth import grow
 from tidings.store import DeadLetter, Heard, Refused, Store
+from tidings.store import Outcome as Stored
 from tidings.store.network.nodes import StoredLink
 
 _log = logging.getLogger(__name__)
@@ -48,11 +52,12 @@ class Node:
 
     def __init__(self, store: Store, timing: Timing | None = None, limits: Limits | None = None) -> None:
         self.store = store
+        tail = store.tail()  # before the rest: what is accepted meanwhile is followed
         found = store.node()
         assert found is not None, "the service gives a server its name before it starts the node"
         self._began = time.time() - time.monotonic()
         self.stamps = Stamps()
-        self._writing = Writing(store.catalog())
+        self._writing = Writing(store.catalog(), self._own_after)
         self.filters = EngineFilters(self._writing.catalog)
         self._thread = ThreadPoolExecutor(1, "tidings-network")
         self._queue: deque[Outcome] = deque()
@@ -64,12 +69,13 @@ class Node:
         self.counts: Counter[str] = Counter()
         self.stored_orders = len(found.orders)
         self.problem = ""
-        durable = load(store, found, self.stamps)
-        self._followed = store.tail()
+        durable = load(store, found, self.stamps, self.filters)
+        self._followed = max(tail, found.position)
         self._subscribe_all(durable)
         self.server, outcome = start(
             found.name, found.identity, durable, self.filters, self.now(), timing=timing, limits=limits
         )
+        self.departures = Departures(store, self.server, self.stamps)
         self.server.refuses = self._why_not
         self.server.size_of = _size_of
         self._take(outcome)
@@ -107,11 +113,36 @@ class Node:
         messages = decode(data)
         self.follow_changes()
         for message in messages:
-            if self._bears(message):
+            if (problem := self._not_takeable(message)) is not None:
+                self._refuse(*problem)
+            elif self._bears(message):
                 self._take(receive(self.server, m.From(neighbour, message), self.now())[1])
             else:
                 self.counts["refused"] += 1
         return len(messages)
+
+    def _own_after(self, change: Arrived) -> int:
+        """How far the old server of a subscription that arrived had this server's own events."""
+        mark = dict(change.given).get(self.server.name, BEGINNING)
+        return self.server.durable.count_of(mark)
+
+    def _not_takeable(self, message: m.Message) -> tuple[m.MoveIn, str] | None:
+        """A subscription that is offered, and why it cannot move in."""
+        match message:
+            case m.Routed(to, _, m.MoveIn() as offer) if to == self.server.name and offer.schema <= self.server.schema:
+                try:
+                    check(offer.cargo, self.filters.catalog)
+                    self.filters.check(str(offer.filter))
+                except (WrongMessage, LanguageError) as problem:
+                    return offer, str(problem)
+        return None
+
+    def _refuse(self, offer: m.MoveIn, reason: str) -> None:
+        """The subscription does not move in: nothing of it stays."""
+        self.counts["refused"] += 1
+        self.server.arrived.pop((offer.giver, offer.subscription), None)
+        self.server.route(offer.giver, m.MoveRefused(offer.subscription, reason))
+        self._take(self.server.outcome())
 
     def _bears(self, message: m.Message) -> bool:
         """Whether its filters are filters here, once the schema is as new as theirs."""
@@ -211,6 +242,7 @@ class Node:
         known = self.server.durable.subscriptions
         for id in sorted(ids):
             wanted = self._filters_of(standing[id]) if id in standing else {}
+            self.server.moving.pop(id, None)  # it is offered again as it is now
             for old in [one for one in known if one.partition("\n")[0] == id and one not in wanted]:
                 self.command(m.Unsubscribe(old))
             for name, text in wanted.items():
@@ -240,6 +272,8 @@ class Node:
             with self._store_troubles():
                 self.follow_changes()
                 self.command(m.Tick())
+                for move in self.departures.due(self.now(), self.filters):
+                    self.command(move)
                 if self.now() - cleaned > _CLEAN_EVERY:
                     cleaned = self.now()
                     self.command(m.Forget(self.store.complete_from() - 1))
@@ -262,9 +296,25 @@ class Node:
                 outcomes = await loop.run_in_executor(self._thread, self.store.store_heard, heard)
                 self.stored_orders += sum(len(one.orders) for one in heard)
                 self.counts["journaled"] += sum(not isinstance(one, Refused) for one in outcomes)
+                self._note_refusals(some, heard, outcomes)
             self._bury()
             for outcome in some:
                 self._send(outcome)
+
+    def _note_refusals(self, some: list[Outcome], heard: list[Heard], outcomes: list[Stored]) -> None:
+        """The store did not take a subscription that arrived: its old server hears why, instead of that it did."""
+        ends = itertools.accumulate(len(one.arrivals) + (one.moved_in is not None) for one in heard)
+        for one, end in zip(heard, ends, strict=True):
+            result = outcomes[end - 1] if one.moved_in is not None else None
+            if one.moved_in is None or not isinstance(result, Refused):
+                continue
+            id, giver = one.moved_in.subscription.id, one.moved_in.giver
+            for outcome in some:
+                outcome.sends = [(to, sent) for to, sent in outcome.sends if not _says_moved_in(sent, giver, id)]
+            self.server.arrived.pop((giver, id), None)
+            self.server.route(giver, m.MoveRefused(id, str(result.error)))
+            self._take(self.server.outcome())
+            self._subscribe({id})
 
     def _bury(self) -> None:
         """What neighbours sent that is no event here: somebody should know of it."""
@@ -299,6 +349,12 @@ class Node:
                     self._searches[name].put_nowait(told)
             case m.Refused(m.Request(name)):
                 self._answer(name, told)
+            case m.Departed(subscription):
+                self.store.departed(subscription)
+            case m.Refused(m.Move(subscription, marks=None), reason):
+                self.departures.refused(subscription, reason)
+            case m.Refused(m.Move()):
+                pass  # it cannot be reached now; offered again
             case _:
                 _log.warning("%s", told)
 
@@ -344,6 +400,16 @@ class Node:
             del self._searches[name]
         return found, sorted({*expected, *away})
 
+    def read_advertisements(self) -> None:
+        """After one was posted or withdrawn."""
+        wanted = {one.id: self.filters.travelling(one.filter) for one in self.store.advertisements()}
+        known = self.server.durable.advertisements
+        for id in known.keys() - wanted.keys():
+            self.command(m.Withdraw(id))
+        for id in wanted.keys() - known.keys():
+            self.command(m.Advertise(id, wanted[id]))
+        self.command(m.Tick())
+
     def read_links(self) -> None:
         """After one was joined or removed."""
         links = {one.name: one for one in self.store.links()}
@@ -363,6 +429,10 @@ class Node:
             if name not in self.server.links:
                 self.command(m.Join(name))
         self.links = links
+
+
+def _says_moved_in(message: m.Message, giver: str, subscription: str) -> bool:
+    return isinstance(message, m.Routed) and (message.to, message.body) == (giver, m.MovedIn(subscription))
 
 
 def _payload(event: Event) -> str:

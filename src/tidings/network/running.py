@@ -84,6 +84,15 @@ class Asked:
                 return self._node.server.durable.rule.home
             case "home", []:
                 return self._node.server.durable.rule.home
+            case "advertisements", []:
+                self._node.follow_changes()
+                self._node.read_advertisements()
+                return None
+            case "departures", []:
+                self._node.departures.look()
+                return None
+            case "waits", []:
+                return self._node.departures.waits
             case "settle", [seconds]:
                 return isinstance(await self._node.ask(m.Settle, seconds), m.Settled)
             case "search", [text, most, seconds]:

@@ -30,6 +30,7 @@ def described(node: Node) -> dict[str, Any]:
                 "behind_seconds": round(now - queue.sent_at, 1) if queue and queue.waiting else 0.0,
                 "interest": len(held.filters) if held else 0,
                 "posted": len(posted.filters) if posted else 0,
+                "advertised": len(held.advertisements) if held else 0,
                 "events": postman.carried.events if postman else 0,
                 "bytes": postman.carried.bytes if postman else 0,
                 "problem": postman.carried.problem if postman else "",
@@ -65,6 +66,9 @@ def described(node: Node) -> dict[str, Any]:
             if name < other
         ),
         "filters": len(server.wanted),
+        "advertisements": [
+            {"id": one.id, "account": one.owner, "filter": one.filter} for one in node.store.advertisements()
+        ],
         "gaps": [{"origin": one.origin, "after": one.after, "through": one.through} for one in _gaps(node)],
         "counts": {name: node.counts[name] for name in ("taken", "journaled", "refused")},
     }

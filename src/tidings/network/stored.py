@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
 from tidings.events import RefusedEvent, validate
 from tidings.network.contents import Content, Page
+from tidings.network.engine_filters import EngineFilters
+from tidings.network.moving_in import move_in
 from tidings.network.wire import read_order, write_order
 from tidings.overlay import durable as d
 from tidings.overlay.values import Event, Growth, Key, Order, Rule, Stamp
@@ -87,7 +89,7 @@ class _Envelope(msgspec.Struct):
 _envelope = msgspec.json.Decoder(_Envelope).decode
 
 
-def load(store: Store, node: Node, stamps: Stamps) -> d.Durable:
+def load(store: Store, node: Node, stamps: Stamps, filters: EngineFilters) -> d.Durable:
     durable = d.Durable(StoredJournal(store, node.name, node.position, stamps))
     durable.incarnations = [d.Incarnation(*one) for one in node.incarnations]
     stamps.incarnations = durable.incarnations
@@ -95,6 +97,7 @@ def load(store: Store, node: Node, stamps: Stamps) -> d.Durable:
     durable.orders = [stored_order(one) for one in node.orders]
     stamps.learn(durable.orders, 0)
     durable.rule = Rule(node.term, node.home)
+    durable.advertisements = {one.id: filters.travelling(one.filter) for one in store.advertisements()}
     durable.restored = node.restored
     durable.journal.forgotten = store.complete_from() - 1
     return durable
@@ -118,8 +121,9 @@ def change_of(order: Growth) -> Change:
 class Writing:
     """Turns the machine's changes into what the store keeps."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, own_after: Callable[[d.Arrived], int]) -> None:
         self.catalog = catalog  # with all orders that the machine knows
+        self._own_after = own_after
         self.refused: list[tuple[Event, RefusedEvent]] = []  # since the last look
 
     def heard(self, change: d.Change) -> Heard | None:
@@ -142,6 +146,9 @@ class Writing:
                 return Heard(orders=tuple(to_store(*one) for one in orders), growth=grown)
             case d.Ruled(rule):
                 return Heard(rule=rule)
+            case d.Arrived():
+                moved_in = move_in(change, self._own_after(change), self.catalog)
+                return Heard(marks=change.marks, moved_in=moved_in)
             case _:
                 return None
 

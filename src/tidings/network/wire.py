@@ -42,7 +42,7 @@ class WrongMessage(Explained, TidingsError):
     """A neighbour sent what is no message, or more than may be sent."""
 
     reason: str
-    template = "the neighbour sent something that cannot be read: {reason}; check that both run the same version"
+    template = "the neighbour sent an unreadable message: {reason}; check that both run the same version"
 
 
 class _Heartbeat(msgspec.Struct, array_like=True):
@@ -128,6 +128,25 @@ class _OrderAnswer(msgspec.Struct, array_like=True):
     refused: Text
 
 
+class _MoveIn(msgspec.Struct, array_like=True):
+    giver: Name
+    version: Numbers
+    subscription: Key
+    filter: Text
+    marks: _Numbered
+    cargo: bytes
+    schema: Count
+
+
+class _MovedIn(msgspec.Struct, array_like=True):
+    subscription: Key
+
+
+class _MoveRefused(msgspec.Struct, array_like=True):
+    subscription: Key
+    reason: Text
+
+
 class _Search(msgspec.Struct, array_like=True):
     asker: Name
     name: Name
@@ -160,7 +179,7 @@ _SHAPES: dict[str, type[Any]] = {
     "heartbeat": _Heartbeat, "beaten": _Beaten, "states": _States, "posted": _Posted, "events": _EventsSent,
     "taken": _Taken, "orders": _Orders, "routed": _Routed, "probe": _Probe, "probed": _Probed,
     "ask": _Ask, "answer": _Answer, "order": _OrderRequest, "ordered": _OrderAnswer, "search": _Search,
-    "searched": _Searched,
+    "searched": _Searched, "move": _MoveIn, "moved": _MovedIn, "not moved": _MoveRefused,
 }  # fmt: skip
 _READERS = {kind: msgspec.msgpack.Decoder(shape).decode for kind, shape in _SHAPES.items()}
 _read_all = msgspec.msgpack.Decoder(
@@ -194,7 +213,7 @@ def decode(data: bytes) -> list[m.Message]:
 
 def _read(kind: str, body: msgspec.Raw) -> Any:
     if kind not in _READERS:
-        raise WrongMessage(f"there are no messages called {kind[:40]!r}")
+        raise WrongMessage(f"unknown message type {kind[:40]!r}")
     return _READERS[kind](body)
 
 
@@ -240,8 +259,13 @@ def _body(body: m.Body) -> tuple[str, object]:
             return "search", (body.asker, body.name, body.filter, body.most, body.schema)
         case m.Searched():
             return "searched", (body.name, body.server, _events(body.events), body.all)
-        case _:
-            raise WrongMessage(f"{type(body).__name__} does not travel yet")
+        case m.MoveIn():
+            named = (body.giver, body.version, body.subscription, body.filter)
+            return "move", (*named, dict(body.marks), body.cargo, body.schema)
+        case m.MovedIn(subscription):
+            return "moved", (subscription,)
+        case m.MoveRefused(subscription, reason):
+            return "not moved", (subscription, reason)
 
 
 def _events(events: Sequence[v.Event]) -> list[object]:
@@ -299,6 +323,14 @@ def _read_body(kind: str, got: Any) -> m.Body:
             return m.Search(got.asker, got.name, got.filter, got.most, got.schema)
         case "searched":
             return m.Searched(got.name, got.server, _read_events(got.events), got.all)
+        case "move":
+            marks = tuple(sorted((name, v.Stamp(*one)) for name, one in got.marks.items()))
+            version = v.Version(*got.version)
+            return m.MoveIn(got.giver, version, got.subscription, got.filter, marks, got.cargo, got.schema)
+        case "moved":
+            return m.MovedIn(got.subscription)
+        case "not moved":
+            return m.MoveRefused(got.subscription, got.reason)
     raise WrongMessage(f"{kind[:40]!r} is not routed")
 
 
@@ -337,7 +369,7 @@ def write_order(request: str, order: v.Order) -> _Order:
 def read_order(request: str, kind: str, body: str, term: int) -> tuple[str, v.Order]:
     """Raises WrongMessage."""
     if kind not in _ORDERS:
-        raise WrongMessage(f"there are no orders called {kind[:40]!r}")
+        raise WrongMessage(f"unknown order {kind[:40]!r}")
     return request, _ORDERS[kind](body, term)
 
 
@@ -345,4 +377,4 @@ def _distribution(text: str) -> v.Distribution:
     for one in ("events", "subscriptions", "advertisements"):
         if text == one:
             return one
-    raise WrongMessage(f"there is no distribution called {text[:40]!r}")
+    raise WrongMessage(f"unknown distribution {text[:40]!r}")

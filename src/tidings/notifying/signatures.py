@@ -51,7 +51,7 @@ class WrongSignature(Explained, SignatureError):
     id: str
     template = (
         "no signature of delivery {id!v} fits: another secret was used, or the body was changed; "
-        "verify the body's bytes as they came, before they are parsed"
+        "verify the raw body, before parsing it"
     )
 
 

@@ -144,6 +144,8 @@ class Arrived:
     marks: tuple[tuple[str, Stamp], ...]  # lowered
     cargo: Hashable
     missed: tuple[Event, ...]  # of this server's journal, after the old server's marks
+    giver: str = ""
+    given: tuple[tuple[str, Stamp], ...] = ()  # marks, as the old server had them
 
 
 @dataclass(frozen=True, slots=True)

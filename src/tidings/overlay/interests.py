@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tidings.overlay.filters import Filters
 from tidings.overlay.messages import Posted
 from tidings.overlay.server import Server
@@ -56,13 +58,19 @@ def on_posted(server: Server, neighbour: str, interest: Interest) -> None:
     held = server.held.get(neighbour)
     if (held and interest.version <= held.version) or interest.schema > server.schema:
         return  # older, or not yet understood: it is sent again until a heartbeat says that it is held
-    if len(interest.filters) > server.limits.filters:
-        interest = Interest(
-            interest.version, (server.filters.everything,), interest.advertisements[: server.limits.filters]
-        )
+    interest = replace(
+        interest,
+        filters=_bounded(server, interest.filters),
+        advertisements=_bounded(server, interest.advertisements),
+    )
     server.held[neighbour] = interest
     server.selectors[neighbour] = server.filters.selector(interest.filters)
     server.stale_interests = True
+
+
+def _bounded(server: Server, filters: tuple[Filter, ...]) -> tuple[Filter, ...]:
+    """Too many count as everything: more traffic, and nothing lost."""
+    return filters if len(filters) <= server.limits.filters else (server.filters.everything,)
 
 
 def on_holds(server: Server, neighbour: str, holds: Version) -> None:

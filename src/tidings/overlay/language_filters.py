@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tidings.events.event import Bindings
 from tidings.language import Filter, covers, overlaps
-from tidings.language.constraints import Constraints, constraints_of
+from tidings.language.analysis.constraints import Constraints, constraints_of
 from tidings.language.ranges import attribute_space
 from tidings.matching.naive import matches
 from tidings.overlay import values

@@ -25,6 +25,7 @@ from tidings.overlay.messages import (
     Move,
     MovedIn,
     MoveIn,
+    MoveRefused,
     OrderAnswer,
     OrderRequest,
     Orders,
@@ -132,6 +133,8 @@ def _routed(server: Server, message: Routed) -> None:
             queries.on_search(server, message.body)
         case Searched():
             queries.on_searched(server, message.body)
+        case MoveRefused():
+            moves.on_refused(server, message.body)
         case MovedIn(subscription):
             moves.on_moved_in(server, subscription)
         case _:
@@ -151,6 +154,7 @@ def _command(server: Server, command: Command) -> None:
             interests.own_changed(server)
         case Unsubscribe(subscription):
             server.write(Unsubscribed(subscription))
+            server.moving.pop(subscription, None)
             interests.own_changed(server)
         case Advertise(advertisement, filter):
             server.write(Advertised(advertisement, filter))

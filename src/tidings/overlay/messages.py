@@ -106,11 +106,20 @@ class MoveIn:
     filter: Filter
     marks: tuple[tuple[str, Stamp], ...]
     cargo: Hashable  # notifications and waiting instances: the driver's matter
+    schema: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class MovedIn:
     subscription: str
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRefused:
+    """The new server's driver does not take the subscription."""
+
+    subscription: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +141,7 @@ class Searched:
     all: bool  # whether there are no others
 
 
-Body: TypeAlias = Ask | Answer | OrderRequest | OrderAnswer | MoveIn | MovedIn | Search | Searched
+Body: TypeAlias = Ask | Answer | OrderRequest | OrderAnswer | MoveIn | MovedIn | MoveRefused | Search | Searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,9 +275,13 @@ class TakeHome:
 
 @dataclass(frozen=True, slots=True)
 class Move:
+    """A driver whose journal and marks are stored elsewhere gives the filter and the marks that belong to the cargo."""
+
     subscription: str
     to: str
     cargo: Hashable = None
+    filter: Filter | None = None
+    marks: tuple[tuple[str, Stamp], ...] | None = None
 
 
 Command: TypeAlias = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidings.overlay import interests
 from tidings.overlay.durable import Arrived, Unsubscribed
-from tidings.overlay.messages import Departed, Move, MovedIn, MoveIn, Refused
+from tidings.overlay.messages import Departed, Move, MovedIn, MoveIn, MoveRefused, Refused
 from tidings.overlay.server import Server
 from tidings.overlay.values import BEGINNING, UNHEARD, Event, Stamp
 
@@ -13,19 +13,23 @@ _AGAIN = 5.0  # seconds until the offer is repeated
 
 def move(server: Server, command: Move) -> None:
     """Offers the subscription. Cargo and marks are of one moment: what comes later, the new server gets itself."""
-    if command.subscription not in server.durable.subscriptions:
+    filter = command.filter or server.durable.subscriptions.get(command.subscription)
+    if filter is None:
         server.tell(Refused(command, f"no subscription {command.subscription!r}"))
     elif command.to not in server.hops:
         server.tell(Refused(command, f"the server {command.to!r} cannot be reached"))
     else:
-        marks = {**server.durable.marks, server.name: server.heads[server.name]}
+        marks = command.marks
+        if marks is None:
+            marks = tuple(sorted({**server.durable.marks, server.name: server.heads[server.name]}.items()))
         offer = MoveIn(
             server.name,
             server.next_version(),
             command.subscription,
-            server.durable.subscriptions[command.subscription],
-            tuple(sorted(marks.items())),
+            filter,
+            marks,
             command.cargo,
+            server.schema,
         )
         server.moving[command.subscription] = command.to, offer, server.now
         server.route(command.to, offer)
@@ -33,22 +37,24 @@ def move(server: Server, command: Move) -> None:
 
 def tick(server: Server) -> None:
     for subscription, (to, offer, offered) in list(server.moving.items()):
-        if subscription not in server.durable.subscriptions:
-            del server.moving[subscription]
-        elif server.now - offered >= _AGAIN:
+        if server.now - offered >= _AGAIN:
             server.moving[subscription] = to, offer, server.now
             server.route(to, offer)
 
 
 def on_move_in(server: Server, offer: MoveIn) -> None:
     """The marks fall to where the old server's were; answers that were asked for before must not raise them."""
+    if offer.schema > server.schema:
+        return  # offered again until it is understood
     place = offer.giver, offer.subscription
     if offer.version > server.arrived.get(place, UNHEARD):
         server.arrived[place] = offer.version
         own, theirs = server.durable.marks, dict(offer.marks)
         lowered = {name: min(mark, own.get(name, mark)) for name, mark in theirs.items() if name != server.name}
         missed = _missed(server, offer, theirs)
-        server.write(Arrived(offer.subscription, offer.filter, tuple(lowered.items()), offer.cargo, missed))
+        marks = tuple(lowered.items())
+        arrived = Arrived(offer.subscription, offer.filter, marks, offer.cargo, missed, offer.giver, offer.marks)
+        server.write(arrived)
         server.moved_in += 1
         for origin, mark in lowered.items():
             if server.heads.get(origin, BEGINNING) > mark:
@@ -68,6 +74,12 @@ def _missed(server: Server, offer: MoveIn, marks: dict[str, Stamp]) -> tuple[Eve
 
     entries = server.durable.journal.entries
     return tuple(one for one in entries if is_later(one) and server.filters.matches(offer.filter, one.content))
+
+
+def on_refused(server: Server, refusal: MoveRefused) -> None:
+    if moving := server.moving.pop(refusal.subscription, None):
+        to, offer, _ = moving
+        server.tell(Refused(Move(refusal.subscription, to, None, offer.filter), refusal.reason))
 
 
 def on_moved_in(server: Server, subscription: str) -> None:

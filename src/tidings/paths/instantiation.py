@@ -20,7 +20,7 @@ def instantiate(path: Path, element_paths: Iterable[Sequence[str]]) -> tuple[Pat
     made: dict[Path, None] = {}
     for names in element_paths:
         for depth in range(1, len(names) + 1):
-            if _fits(path.steps[: head + 1], names[:depth]) and _goes_on(path.steps[head + 1 :], names[depth:]):
+            if _fits(path.steps[: head + 1], names[:depth]) and leads_along(path.steps[head + 1 :], names[depth:]):
                 named = (Step("child", Element(Name(name))) for name in names[: depth - 1])
                 last = Step("child", path.steps[head].node, path.steps[head].tests)
                 made[Path((*named, last, *path.steps[head + 1 :]))] = None
@@ -46,7 +46,7 @@ def _fits(steps: Sequence[Step], names: Sequence[str]) -> bool:
     return (here and _fits(rest, names[1:])) or (step.axis == "descendant" and _fits(steps, names[1:]))
 
 
-def _goes_on(steps: Sequence[Step], names: Sequence[str]) -> bool:
+def leads_along(steps: Sequence[Step], names: Sequence[str]) -> bool:
     """Whether the steps lead along some of the names; the grammar's attributes and texts are not looked at."""
     elements = [step for step in steps if isinstance(step.node, Element)]
     return any(_fits(elements, names[:stop]) for stop in range(len(names) + 1))

@@ -27,7 +27,7 @@ _OWNER = "tidings.json"
 class FolderInUse(Explained, PipelineError):
     folder: str
     process: str
-    template = "a pipeline runs on {folder} already ({who}); stop it, or name another folder by --data"
+    template = "a pipeline runs on {folder} already ({who}); stop it, or choose another folder with --data"
 
     @property
     def who(self) -> str:

@@ -39,6 +39,7 @@ from tidings.pipeline.spark.session import LocalStoreOnly, check_reach, has_loca
 from tidings.pipeline.stream.queries import JOURNAL, failed, is_gap, reason, rows_per_second, start_matching
 from tidings.pipeline.stream.sink import Sink, Stopped
 from tidings.pipeline.stream.staging import StagedFiles, StagedRows
+from tidings.pipeline.word_counts import keep_counting
 from tidings.store import ClockJumped, Gap, Retention, Store
 from tidings.store.notifications.progress import COMPOSITES
 
@@ -133,6 +134,7 @@ class Pipeline:
         retention = threading.Thread(target=self._retain, name="retention", daemon=True)
         copies = threading.Thread(target=self._copy, name="copies", daemon=True)
         ticker = threading.Thread(target=self._tick, name="ticker", daemon=True)
+        words = threading.Thread(target=self._count_words, name="words", daemon=True)
         if self._direct_to:
             self._expire()
         if not self.settings.plans:  # else Spark's settings say how to reach the plans' location
@@ -141,7 +143,9 @@ class Pipeline:
             with self._session(spark) as session:
                 self._prepare(session)
                 self.planner.catch_up()
-                beside = [planner] if once else [planner, retention, *([] if self._direct_to else [copies, ticker])]
+                beside = (
+                    [planner] if once else [planner, retention, *([] if self._direct_to else [copies, ticker, words])]
+                )
                 for thread in beside:
                     if thread.ident is None:
                         thread.start()
@@ -151,7 +155,7 @@ class Pipeline:
                     self._match(session, stopped, once, watch)
         finally:
             self._stopped.set()
-            for thread in (planner, retention, copies, ticker):
+            for thread in (planner, retention, copies, ticker, words):
                 if thread.is_alive():
                     thread.join()
 
@@ -246,6 +250,9 @@ class Pipeline:
 
     def _tick(self) -> None:
         keep_ticking(self.store, self.settings.lateness, self._stopped)
+
+    def _count_words(self) -> None:
+        keep_counting(self.store, self._stopped)
 
     def _set_aside(self, why: str) -> None:
         names = [JOURNAL, COMPOSITES, *(_named("ingest", text) for text in self.settings.sources)]

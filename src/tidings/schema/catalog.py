@@ -125,6 +125,7 @@ class Catalog:
     _optional: frozenset[str] = field(init=False, compare=False, repr=False)
     _documents: frozenset[str] = field(init=False, compare=False, repr=False)
     _views: dict[frozenset[str], View] = field(init=False, compare=False, repr=False)
+    _history: dict[str, tuple[Statistics, ...]] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if problems := tuple(_problems(self.domains, self.attributes, self.event_types)):
@@ -143,6 +144,7 @@ class Catalog:
             "_optional": frozenset(use.name for use in uses if not use.mandatory) | {"event.time"},
             "_documents": frozenset(name for name, one in domain_of.items() if one.kind is Kind.DOCUMENT),
             "_views": {},
+            "_history": {},
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
@@ -223,9 +225,19 @@ class Catalog:
     def event_type_names(self) -> tuple[str, ...]:
         return tuple(self._event_types)
 
-    def statistics_of(self, attribute: str) -> Statistics:
-        """How often terms occur in its texts; nothing where they were never counted."""
-        return next((one for one in self.statistics if one.attribute == attribute), Statistics(attribute))
+    def statistics_of(self, attribute: str, position: int | None = None) -> Statistics:
+        """How often terms occur in its texts, as an event at this position is compared; without one, the newest."""
+        history = self.statistics_history(attribute)
+        return history[-1] if position is None else [one for one in history if one.since <= position][-1]
+
+    def statistics_history(self, attribute: str) -> tuple[Statistics, ...]:
+        """All that ever weighed, in order; the first, of position 0, is empty where none was declared."""
+        known = self._history.get(attribute)
+        if known is None:
+            known = tuple(sorted((one for one in self.statistics if one.attribute == attribute), key=_since))
+            known = known if known and known[0].since == 0 else (Statistics(attribute), *known)
+            self._history[attribute] = known
+        return known
 
     def may_be_multiple(self, attribute: str) -> bool:
         """Whether some event type lets the attribute have several values."""
@@ -264,6 +276,10 @@ class Catalog:
                 self._views.clear()
             self._views[key] = found
         return found
+
+
+def _since(statistics: Statistics) -> int:
+    return statistics.since
 
 
 def check_name(what: str, name: object) -> None:

@@ -99,7 +99,7 @@ class UnknownLanguage(SchemaError):
     domain: str
     language: str
     known: tuple[str, ...]
-    template = "domain {domain!r}: no stems are known for the language {language!r}; known are {known!w}"
+    template = "domain {domain!r}: no stems are known for the language {language!r}; known: {known!w}"
 
 
 class OutsideDomain(SchemaError):

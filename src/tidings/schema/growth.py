@@ -17,6 +17,7 @@ from tidings.schema.catalog import (
     check_name,
 )
 from tidings.schema.domain import Domain, Kind
+from tidings.schema.statistics import Statistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,23 @@ class SetHeadline:
     attribute: str
 
 
-Change = CreateDomain | CreateAttribute | CreateEventType | ExtendEventType | AppendValue | AppendNode | SetHeadline
+@dataclass(frozen=True, slots=True)
+class SetStatistics:
+    """How often terms occur in the texts of an attribute, from here on; those of before still weigh earlier events."""
+
+    statistics: Statistics
+
+
+Change = (
+    CreateDomain
+    | CreateAttribute
+    | CreateEventType
+    | ExtendEventType
+    | AppendValue
+    | AppendNode
+    | SetHeadline
+    | SetStatistics
+)
 
 
 class MandatoryExtension(SchemaError):
@@ -83,6 +100,12 @@ class WrongKind(SchemaError):
     needed: str
     what: str
     template = "{what} can only be appended to {needed} domains; {domain!r} is {kind}"
+
+
+class UncountedKind(SchemaError):
+    attribute: str
+    kind: str
+    template = "statistics count the words of a text attribute; {attribute!r} is {kind}"
 
 
 def grow(catalog: Catalog, change: Change) -> Catalog:
@@ -124,6 +147,8 @@ def grow(catalog: Catalog, change: Change) -> Catalog:
             event_type = replace(found, headline=attribute)
             _refuse_foreign_headline(event_type)
             return replace(catalog, event_types=_with_type(catalog, event_type), version=next_version)
+        case SetStatistics(statistics):
+            return replace(catalog, statistics=_with_statistics(catalog, statistics), version=next_version)
         case _:
             assert_never(change)
 
@@ -132,7 +157,18 @@ def changes_to_make(catalog: Catalog) -> list[Change]:
     """The changes by which an empty schema becomes this one: what others name comes before them."""
     domains = [CreateDomain(domain) for domain in catalog.domains]
     attributes = [CreateAttribute(attribute) for attribute in catalog.attributes]
-    return [*domains, *attributes, *(CreateEventType(event_type) for event_type in catalog.event_types)]
+    event_types = [CreateEventType(event_type) for event_type in catalog.event_types]
+    return [*domains, *attributes, *event_types, *(SetStatistics(one) for one in catalog.statistics)]
+
+
+def _with_statistics(catalog: Catalog, counted: Statistics) -> tuple[Statistics, ...]:
+    """In place of those that began at the same position."""
+    _refuse_unknown_attribute(catalog, counted.attribute, "statistics")
+    domain = catalog.domain_of(counted.attribute)
+    if domain is None or domain.kind is not Kind.TEXT:
+        raise UncountedKind(counted.attribute, "unknown" if domain is None else domain.kind)
+    replaced = counted.attribute, counted.since
+    return (*(one for one in catalog.statistics if (one.attribute, one.since) != replaced), counted)
 
 
 def _extended(catalog: Catalog, name: str, use: AttributeUse) -> tuple[EventType, ...]:

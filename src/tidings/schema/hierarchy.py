@@ -48,7 +48,7 @@ class AmbiguousNode(SchemaError):
 
 class TooDeep(SchemaError):
     node: str
-    template = f"the hierarchy is too deep: node {{node!r}} has {LEVELS} above it, the most there may be"
+    template = f"the hierarchy is too deep: node {{node!r}} has {LEVELS} above it, the maximum"
 
 
 class NotPreOrder(SchemaError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar, assert_never, cast
 
 from tidings.errors import SchemaError, one_of, shown, suggestion
@@ -92,10 +93,7 @@ def read(text: str | bytes | dict[str, Any]) -> Catalog:
 
 
 def write(catalog: Catalog) -> dict[str, Any]:
-    counted = [
-        {"attribute": one.attribute, "texts": one.texts, "frequencies": dict(one.frequencies)}
-        for one in catalog.statistics
-    ]
+    counted = [write_statistics(one) for one in catalog.statistics]
     return {
         "version": catalog.version,
         "domains": [write_domain(domain) for domain in catalog.domains],
@@ -105,16 +103,24 @@ def write(catalog: Catalog) -> dict[str, Any]:
     }
 
 
+def write_statistics(counted: Statistics) -> dict[str, Any]:
+    since = {"since": counted.since} if counted.since else {}
+    return {"attribute": counted.attribute, "texts": counted.texts, "frequencies": dict(counted.frequencies), **since}
+
+
 def read_statistics(raw: Any, place: str = "statistics") -> Statistics:
-    """`{"attribute": "body", "texts": 100, "frequencies": {"bank": 7}}`"""
-    fields = _object(raw, place, {"attribute", "texts", "frequencies"})
+    """`{"attribute": "body", "texts": 100, "frequencies": {"bank": 7}}`; of a journal's, also the position since which
+    they weigh."""
+    fields = _object(raw, place, {"attribute", "texts", "frequencies", "since"})
     texts: Any = fields.get("texts")
     found = fields.get("frequencies", {})
     if not _is_count(texts):
         raise SchemaForm(f"{place}.texts", f"expected the number of texts, got {shown(texts)}")
     if not isinstance(found, dict) or not all(map(_is_count, found.values())):
         raise SchemaForm(f"{place}.frequencies", "expected the number of texts with each term")
-    return Statistics(_text(fields, "attribute", place), texts, found)
+    if not _is_count(since := fields.get("since", 0)):
+        raise SchemaForm(f"{place}.since", f"expected a position in the journal, got {shown(since)}")
+    return Statistics(_text(fields, "attribute", place), texts, found, since)
 
 
 def _is_count(raw: Any) -> bool:
@@ -231,6 +237,7 @@ CHANGES = {
     "append_value": {"domain", "value"},
     "append_node": {"domain", "node", "parent"},
     "set_headline": {"event_type", "attribute"},
+    "set_statistics": {"attribute", "texts", "frequencies"},
 }
 
 
@@ -258,6 +265,9 @@ def read_change(raw: Any, place: str = "change") -> growth.Change:
             return growth.AppendNode(_text(fields, "domain", place), _any_text(fields, "node", place), parent)
         case "set_headline":
             return growth.SetHeadline(_text(fields, "event_type", place), _text(fields, "attribute", place))
+        case "set_statistics":
+            counted = {name: value for name, value in fields.items() if name != "change"}
+            return growth.SetStatistics(read_statistics(counted, place))
         case _:
             raise AssertionError(f"a change is in CHANGES but is not read: {change}")
 
@@ -279,6 +289,8 @@ def write_change(change: growth.Change) -> dict[str, Any]:
             return {"change": "append_node", "domain": name, "node": node, "parent": parent}
         case growth.SetHeadline(event_type_name, attribute_name):
             return {"change": "set_headline", "event_type": event_type_name, "attribute": attribute_name}
+        case growth.SetStatistics(statistics):
+            return {"change": "set_statistics", **write_statistics(replace(statistics, since=0))}
         case _:
             assert_never(change)
 

@@ -14,6 +14,7 @@ class Statistics:
     attribute: str
     texts: int = 0
     frequencies: Mapping[str, int] = field(default_factory=dict, hash=False)
+    since: int = 0  # the position from which on they weigh
 
     def rarity(self, term: str) -> float:
         """The weight of a term that occurs once in a text."""

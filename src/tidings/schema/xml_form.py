@@ -171,7 +171,9 @@ def _form_problems(root: etree._Element) -> Iterator[SchemaError]:
                 yield SchemaForm(_place(element), f"no attribute {name!r}{suggestion(name, required + optional)}")
         for child in element:
             if child.tag not in children:
-                yield SchemaForm(_place(child), f"it cannot stand in <{element.tag}>{suggestion(child.tag, children)}")
+                yield SchemaForm(
+                    _place(child), f"it is not allowed in <{element.tag}>{suggestion(child.tag, children)}"
+                )
             elif element is root and child.tag in seen:
                 yield SchemaForm(_place(child), "it occurs twice")
             seen.add(child.tag)
@@ -235,7 +237,7 @@ class _Reader:
         if element.find("NODE") is not None and kind is not Kind.HIERARCHICAL:
             raise SchemaForm(_place(element), f"'NODE' belongs to hierarchical domains; this is {type_name!r}")
         if listed and values:
-            raise SchemaForm(_place(element), "the values stand either in 'attr' or as <VALUE> elements, not in both")
+            raise SchemaForm(_place(element), "give the values either in 'attr' or as <VALUE> elements, not in both")
         if listed:
             values = [value.strip(_BLANKS) for value in listed.split(",")]
             if "" in values:

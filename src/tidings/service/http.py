@@ -19,33 +19,28 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from tidings.errors import TidingsError
+from tidings.garbage_collector import collecting_less
 from tidings.service import pages, readiness
 from tidings.service.actions.accounts import Accounts
 from tidings.service.actions.questions import Questions
 from tidings.service.api import (
     account_routes,
-    channel_routes,
-    composite_routes,
-    confirmation_routes,
-    delivery_routes,
-    document_routes,
-    event_routes,
-    inquiry_routes,
+    advertisement_routes,
+    move_routes,
     network_routes,
-    notification_routes,
     operator_routes,
     problems,
     schema_routes,
-    stream_routes,
-    subscription_file_routes,
-    subscription_routes,
-    xml_document_routes,
 )
-from tidings.service.api.documents import openapi
+from tidings.service.api.channels import channel_routes, confirmation_routes, delivery_routes
+from tidings.service.api.documents import document_routes, openapi
+from tidings.service.api.events import event_routes, xml_document_routes
+from tidings.service.api.inquiries import composite_routes, inquiry_routes, query_routes
+from tidings.service.api.notifications import notification_routes, stream_routes
 from tidings.service.api.requests import V1
+from tidings.service.api.subscriptions import subscription_file_routes, subscription_routes
 from tidings.service.door.middleware import GONE, TOLD, DoorMiddleware
 from tidings.service.door.request_id import logged_path
-from tidings.service.garbage_collector import collecting_less
 from tidings.service.gateway import Gateway
 from tidings.service.live.streams import Streams
 from tidings.service.live.watch import Watching
@@ -58,6 +53,7 @@ _ROUTES = (
     notification_routes,
     stream_routes,
     inquiry_routes,
+    query_routes,
     composite_routes,
     subscription_file_routes,
     subscription_routes,
@@ -67,6 +63,8 @@ _ROUTES = (
     confirmation_routes,
     account_routes,
     document_routes,
+    advertisement_routes,
+    move_routes,
     network_routes,
     operator_routes,
     readiness,

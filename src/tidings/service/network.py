@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import msgspec
 
 from tidings.errors import Explained, SchemaError, ServiceError
+from tidings.language import Filter
 from tidings.network.addresses import check_url
 from tidings.network.local_door import NetworkAway, NodeClient, NodeRefused
 from tidings.schema import Instant, json_form
 from tidings.schema.growth import Change
 from tidings.service.door.callers import digest_of, new_token
 from tidings.service.workers.status import OFF, ChildStatus
-from tidings.store import Token
+from tidings.store import Advertisement, Departure, NoSuchSubscription, Token
 from tidings.store.network.nodes import StoredLink
 
 if TYPE_CHECKING:
@@ -31,11 +33,12 @@ _TAKEN = 4.0  # seconds for the node to take messages
 _SEARCHED = 10.0  # seconds for other servers to answer a query
 _ORDERED = 40.0  # seconds for the home
 _INVITED = ""  # the name of a token that no server has used yet
+_DAY = 24 * 3600 * 1_000_000  # microseconds that a ticket lasts
 _WEEK = 7 * 24 * 3600 * 1_000_000  # microseconds that an invitation lasts
 
 
 class NoNetwork(Explained, ServiceError):
-    template = "this server has no name, so it takes no part in a network: start it by `tidings serve --name NAME`"
+    template = "this server has no name, so it is not part of a network: start it with `tidings serve --name NAME`"
 
 
 class ServerNameTaken(Explained, ServiceError):
@@ -52,6 +55,12 @@ class NotJoined(Explained, ServiceError):
 class NoSuchLink(Explained, ServiceError):
     name: str
     template = "there is no link to {name!r}; `tidings link list` shows all"
+
+
+class NoSuchServer(Explained, ServiceError):
+    name: str
+    known: str
+    template = "no server {name!r} can be reached from here; known: {known}"
 
 
 class GrowthRefused(SchemaError):
@@ -163,6 +172,56 @@ class Network:
             return bool(await self.client.ask("settle", seconds, patience=seconds + 2))
         except (NetworkAway, NodeRefused):
             return False
+
+    async def advertise(self, owner: str, text: str) -> Advertisement:
+        """Raises LanguageError."""
+        store = self._gateway.store
+        filter = Filter.parse(text, await self._gateway.read(store.catalog))
+        made = await self._gateway.write(store.advertise, owner, filter.text)
+        await self._tell_advertisements()
+        return made
+
+    async def withdraw_advertisement(self, owner: str, id: str) -> None:
+        """Raises NoSuchAdvertisement."""
+        await self._gateway.write(self._gateway.store.withdraw_advertisement, id, owner)
+        await self._tell_advertisements()
+
+    async def _tell_advertisements(self) -> None:
+        with suppress(NetworkAway):  # it reads them when it starts
+            await self.client.ask("advertisements")
+
+    async def ticket(self, owner: str) -> str:
+        """By which subscriptions of another server may move in for this account, within a day."""
+        made = new_token()
+        store = self._gateway.store
+        expires = Instant(int(store.now()) + _DAY)
+        await self._gateway.write(store.put_ticket, digest_of(made), owner, expires)
+        return made
+
+    async def move(self, owner: str, to: str, ticket: str, chosen: Sequence[str] | None) -> list[str]:
+        """The ids of the account's subscriptions that will move. Raises NoSuchServer or NoSuchSubscription."""
+        store = self._gateway.store
+        reached = {one["name"] for one in (await self.describe())["servers"] if one["reached"]} - {self.name}
+        if to not in reached:
+            raise NoSuchServer(to, ", ".join(sorted(reached)) or "none")
+        owned = {one.id for one in await self._gateway.read(store.subscriptions, owner)}
+        ids = sorted(owned if chosen is None else set(chosen))
+        for id in ids:
+            if id not in owned:
+                raise NoSuchSubscription(id)
+        await self._gateway.write(store.depart, [Departure(id, owner, to, ticket) for id in ids])
+        await self.client.ask("departures")
+        return ids
+
+    async def moves(self, owner: str) -> list[dict[str, str]]:
+        """The account's subscriptions that are still on their way, and what holds them up."""
+        found = await self._gateway.read(self._gateway.store.departures, owner)
+        waits = await self.client.ask("waits") if found else {}
+        return [
+            {"subscription": one.subscription, "to": one.server, "problem": one.problem,
+             "waits": waits.get(one.subscription, "")}
+            for one in found
+        ]  # fmt: skip
 
     async def has_home(self) -> bool:
         """Whether some server orders the schema. Raises NetworkAway."""

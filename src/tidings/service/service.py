@@ -7,10 +7,8 @@ beside it and events wait in the journal until then.
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
 import os
-import resource
 import signal
 import socket
 import ssl
@@ -30,12 +28,13 @@ from tidings.service.door.callers import digest_of, new_token
 from tidings.service.door.slow_peers import patient_protocol
 from tidings.service.gateway import Gateway
 from tidings.service.http import make_app
+from tidings.service.listening import BACKLOG, explained, listening, make_room, xml_certificate
 from tidings.service.network import Network
 from tidings.service.workers.children import Child, Companion, network_child, outbox_child, pipeline_child
 from tidings.service.workers.status import ChildStatus
 from tidings.service.workers.supervisor import Supervisor
 from tidings.service.xml.daemon import XmlDaemon
-from tidings.settings import PREFIX, InvalidSetting, Settings
+from tidings.settings import Settings
 from tidings.store import Retention, RetentionDays, Store
 from tidings.vault import vault_of
 
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 _log = logging.getLogger(__name__)
-_BACKLOG = 2_048  # connections that wait to be accepted
 _KEEP_ALIVE = 60  # seconds that a connection may stay open between two requests
 _OTHER_FILES = 1_000  # beside connections of peers
 _PATIENCE = 10  # seconds for the requests under way when the service stops
@@ -52,30 +50,11 @@ _PATIENCE = 10  # seconds for the requests under way when the service stops
 class AlreadyServed(Explained, ServiceError):
     folder: str
     process: str
-    template = "a service already runs on {folder} ({who}); stop it, or name another folder by --data"
+    template = "a service already runs on {folder} ({who}); stop it, or choose another folder with --data"
 
     @property
     def who(self) -> str:
         return f"process {self.process}" if self.process else "another process"
-
-
-class PortTaken(Explained, ServiceError):
-    host: str
-    port: int
-    flag: str
-    template = "port {port} of {host} is taken; free it, or choose another by {flag} or {variable}"
-
-    @property
-    def variable(self) -> str:
-        return PREFIX + self.flag.removeprefix("--").replace("-", "_").upper()
-
-
-class CannotListen(Explained, ServiceError):
-    host: str
-    port: int
-    flag: str
-    why: str
-    template = "cannot listen at {host}, port {port}: {why}; choose another by --host or {flag}"
 
 
 def serve(settings: Settings, say: Callable[[str], None], companions: Sequence[Companion] = ()) -> None:
@@ -86,13 +65,13 @@ def serve(settings: Settings, say: Callable[[str], None], companions: Sequence[C
     """
     _check_master(settings)
     _check_mail(settings)
-    certificate = _xml_certificate(settings)
-    _make_room(2 * settings.connections + _OTHER_FILES)
+    certificate = xml_certificate(settings)
+    make_room(2 * settings.connections + _OTHER_FILES)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)  # with everybody's events and token digests
     with (
         logged("gateway", settings.log_format),
         locked(settings.data / "serve.lock", lambda holder: AlreadyServed(str(settings.data), holder)),
-        _listening(settings.host, settings.port, "--port") as listener,
+        listening(settings.host, settings.port, "--port") as listener,
         Store.open(settings.store or settings.data / "tidings.db").use_vault(vault_of(settings)) as store,
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
@@ -146,7 +125,7 @@ async def _serve(
         if not settings.pipeline:  # which would run it
             closing.enter_context(_retaining(settings, store))
         if settings.xml:
-            with _explained(settings.xml_host, settings.xml_port, "--xml-port"):
+            with explained(settings.xml_host, settings.xml_port, "--xml-port"):
                 await daemon.start(settings.xml_host, settings.xml_port, certificate)
         token = new_token()
         is_first = store.add_operator(digest_of(token))  # before anybody can take the name
@@ -220,7 +199,7 @@ def _configuration(app: FastAPI, settings: Settings) -> uvicorn.Config:
         app, http=patient_protocol(settings), ws="none", log_config=None, log_level="warning", access_log=False,
         server_header=False,
         proxy_headers=False,  # any process on this machine could name any address as its own
-        backlog=_BACKLOG, timeout_keep_alive=_KEEP_ALIVE, timeout_graceful_shutdown=_PATIENCE,
+        backlog=BACKLOG, timeout_keep_alive=_KEEP_ALIVE, timeout_graceful_shutdown=_PATIENCE,
     )  # fmt: skip
 
 
@@ -268,25 +247,12 @@ def _welcome(settings: Settings, port: int, xml_port: int | None, token: str, sa
         place += f" and for XML{over} at {_in_url(settings.xml_host)}:{xml_port}"
     say(f"Tidings is at {place}; its data is in {settings.data}. Ctrl-C stops it.")
     if token:
-        say(f"The operator's token, shown this once: {token}")
-        say("It may do everything, also what no other account may: keep it where others cannot read it.")
+        say(f"The operator's token, shown only once: {token}")
+        say("It can do everything, including what no other account may do. Keep it where others cannot read it.")
 
 
 def _in_url(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-def _xml_certificate(settings: Settings) -> ssl.SSLContext | None:
-    """Where one is given; raises InvalidSetting."""
-    if not (settings.xml and settings.xml_certificate):
-        return None
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    try:
-        context.load_cert_chain(settings.xml_certificate, settings.xml_key or None)
-    except OSError as problem:  # SSLError is one
-        told = f"cannot be used: {problem.strerror or problem}"
-        raise InvalidSetting("settings", "xml_certificate", told) from None
-    return context
 
 
 def _check_master(settings: Settings) -> None:
@@ -304,30 +270,3 @@ def _check_mail(settings: Settings) -> None:
         from tidings.notifying.channels.email_channel import EmailChannel  # with TLS, which loads slowly
 
         EmailChannel(settings, bytes(32)).close()
-
-
-def _make_room(files: int) -> None:
-    """Every connection is an open file, of which a process may have 1,024 unless it asks for more."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < files:
-        most = files if hard == resource.RLIM_INFINITY else min(files, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-
-
-@contextmanager
-def _listening(host: str, port: int, flag: str) -> Iterator[socket.socket]:
-    with _explained(host, port, flag):
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
-        listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)
-    with listener:
-        yield listener
-
-
-@contextmanager
-def _explained(host: str, port: int, flag: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as problem:
-        if problem.errno == errno.EADDRINUSE:
-            raise PortTaken(host, port, flag) from None
-        raise CannotListen(host, port, flag, problem.strerror or str(problem)) from None

@@ -76,6 +76,7 @@ from tidings.store.journal.entries import (
     Outcome,
     Pause,
     Publish,
+    PublishPast,
     PublishValid,
     Refused,
     Resume,
@@ -88,6 +89,9 @@ from tidings.store.journal.entries import (
     Tick,
     Withdraw,
 )
+from tidings.store.moves.moving_in import MovedEvent, MovedNotification, MoveIn
+from tidings.store.moves.offers import Departure, NoSuchTicket, Offer
+from tidings.store.network.advertisements import Advertisement, NoSuchAdvertisement
 from tidings.store.network.nodes import NamedOtherwise, Node, StoredLink, StoredOrder
 from tidings.store.notifications.notification_id import notification_id
 from tidings.store.retention import Retention, RetentionDays
@@ -100,6 +104,7 @@ __all__ = [
     "Account",
     "AccountClosed",
     "AccountExists",
+    "Advertisement",
     "Appender",
     "AppenderClosed",
     "Arrival",
@@ -113,6 +118,7 @@ __all__ = [
     "DeliveryContents",
     "DeliveryFigures",
     "DeliveryState",
+    "Departure",
     "Draft",
     "DraftFailed",
     "DueDelivery",
@@ -133,18 +139,25 @@ __all__ = [
     "LastOperator",
     "LeaseLost",
     "ListedAccount",
+    "MoveIn",
+    "MovedEvent",
+    "MovedNotification",
     "NamedOtherwise",
     "NewerStore",
+    "NoSuchAdvertisement",
     "NoSuchChannel",
     "NoSuchDelivery",
     "NoSuchSubscription",
+    "NoSuchTicket",
     "Node",
     "Notice",
     "Notification",
+    "Offer",
     "Outcome",
     "OutsideBatch",
     "Pause",
     "Publish",
+    "PublishPast",
     "PublishValid",
     "Refused",
     "Resume",

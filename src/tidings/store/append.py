@@ -24,6 +24,7 @@ from tidings.store.journal.entries import (
     Outcome,
     Pause,
     Publish,
+    PublishPast,
     PublishValid,
     Resume,
     Subscribe,
@@ -32,12 +33,15 @@ from tidings.store.journal.entries import (
 from tidings.store.journal.fitness import is_id
 from tidings.store.journal.profiles import profiles_of
 from tidings.store.journal.projections import Projections, event_key
+from tidings.store.network.advertisements import Admitted
 
 # Made once: SQLAlchemy takes longer to make these statements than SQLite takes to run them.
 _about = tables.about.c
-_STATE = select(_about.tail, _about.accepted, _about.watermark, tables.catalog.c.version).where(
-    _about.one == tables.catalog.c.one
-)
+_node = tables.network_node.c
+_ADVERTISED = select(_node.advertised).where(_node.distribution == "advertisements").scalar_subquery()
+_STATE = select(
+    _about.tail, _about.accepted, _about.watermark, tables.catalog.c.version, _ADVERTISED.label("advertised")
+).where(_about.one == tables.catalog.c.one)
 
 
 def append(
@@ -46,8 +50,10 @@ def append(
     catalog: Callable[[Connection, int], Catalog],
     drafts: Sequence[Draft],
     clock: ClockGuard,
+    admitted: Admitted | None = None,
 ) -> list[Outcome]:
     """Inside a transaction that writes `parts_of` these drafts. `catalog` gives the newest one, which has this version.
+    Where advertisements are in force, `admitted` decides on events; without it all of them may come.
     Raises ClockJumped."""
     row: Any = connection.execute(_STATE).one()
     reading = clock.read(connection)  # under the lock, lest a later group gets an earlier time
@@ -57,6 +63,8 @@ def append(
     owners = {draft.owner for draft in drafts if isinstance(draft, Subscribe) and is_id(draft.owner)}
     state.load_owned(connection, owners)
     group = DraftGroup(state, row.tail, row.watermark, accepted, closed_among(connection, owners))
+    if admitted is not None and row.advertised is not None:
+        group.admits = admitted.at(connection, row.advertised, state.catalog)
     group.expire(state.load_expired(connection, accepted))
     state.load(connection, dialect, _ids(drafts), _keys(drafts))
     if any(isinstance(draft, Subscribe | Edit) and draft.composite for draft in drafts):
@@ -84,7 +92,7 @@ def _ids(drafts: Iterable[Draft]) -> Iterable[str]:
 def _keys(drafts: Iterable[Draft]) -> Iterable[bytes]:
     """Those that may be duplicates; what a raw event lacks, validation will say."""
     for draft in drafts:
-        if isinstance(draft, PublishValid):
+        if isinstance(draft, PublishValid | PublishPast):
             yield event_key(draft.event.source, draft.event.id)
         elif isinstance(draft, Publish) and isinstance(draft.raw, dict):
             source, id = draft.raw.get("source") or "", draft.raw.get("id")

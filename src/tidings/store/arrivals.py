@@ -13,6 +13,7 @@ from tidings.store.append import append
 from tidings.store.clock.clock_guard import ClockGuard
 from tidings.store.databases.database import Database
 from tidings.store.journal.entries import Accepted, Draft, Grow, Outcome, PublishValid, Refused
+from tidings.store.moves.moving_in import MoveIn, move_in
 from tidings.store.network import nodes
 from tidings.store.network.nodes import Gap, Place, StoredOrder
 
@@ -38,6 +39,7 @@ class Heard:
     rule: tuple[int, str] | None = None
     renumbered: int | None = None
     began: int | None = None
+    moved_in: MoveIn | None = None  # its outcome is the only one
 
 
 def store_heard(
@@ -45,9 +47,14 @@ def store_heard(
 ) -> list[Outcome]:
     """In order, in one transaction; the outcomes of the arrivals. An event whose source and id are known is no news,
     whatever its origin. Raises ClockJumped, and what a growth is refused for."""
-    with database.writing() as connection:
+    moving = any(one.moved_in is not None for one in heard)
+    with database.writing("journal", *(("pipeline",) if moving else ())) as connection:
         outcomes: list[Outcome] = []
         for one in heard:
+            if one.moved_in is not None:
+                outcomes.append(move_in(connection, database, catalog, clock, one.moved_in))
+                if isinstance(outcomes[-1], Refused):
+                    continue
             drafts: list[Draft] = [*one.growth, *(arrival.draft for arrival in one.arrivals)]
             if drafts:
                 done = append(connection, database.dialect, catalog, drafts, clock)

@@ -14,7 +14,7 @@ import msgspec
 from sqlalchemy import Connection, bindparam, update
 
 from tidings.errors import TidingsError
-from tidings.events import Event, validate, write_event
+from tidings.events import BrokenRule, Event, RefusedEvent, validate, write_event
 from tidings.events.validation import FARTHEST_AHEAD
 from tidings.language import Filter
 from tidings.language.composites import BoundComposite
@@ -44,6 +44,7 @@ from tidings.store.journal.entries import (
     Outcome,
     Pause,
     Publish,
+    PublishPast,
     PublishValid,
     Refused,
     Resume,
@@ -56,9 +57,16 @@ from tidings.store.journal.entries import (
 )
 from tidings.store.journal.fitness import check_edit, check_members, check_profile, check_quota, check_text
 from tidings.store.journal.projections import Projections, event_key
+from tidings.store.network.advertisements import Admits
 
 _log = logging.getLogger(__name__)
 _encode = msgspec.json.Encoder().encode
+_NOT_ADVERTISED = BrokenRule(
+    "advertised",
+    None,
+    None,
+    "no advertisement of this server matches it; post one that does before publishing (`tidings advertise FILTER`)",
+)
 _ADVANCE = update(tables.about).values(
     tail=bindparam("last"),
     accepted=bindparam("at"),
@@ -84,6 +92,7 @@ class DraftGroup:
         self._channels: list[tuple[str, str, StoredChannel | None]] = []
         self._events = self._event_bytes = 0
         self._is_entering = False
+        self.admits: Admits | None = None  # where advertisements bind publishers
 
     def expire(self, ids: Iterable[str]) -> None:
         for id in ids:
@@ -94,6 +103,8 @@ class DraftGroup:
             match draft:
                 case PublishValid(event):
                     return self._publish(self._not_too_far_ahead(event))
+                case PublishPast(event):
+                    return self._keep_past(event)
                 case Publish(raw):
                     return self._publish(validate(raw, self._state.catalog, self._accepted))
                 case Subscribe():
@@ -153,6 +164,8 @@ class DraftGroup:
         before = self._state.keys.get(key)
         if before is not None:
             return Duplicate(before)
+        if self.admits is not None and not self.admits(event, self._accepted):
+            raise RefusedEvent(event.id, (_NOT_ADVERTISED,))
         body = _encode(write_event(event))
         text = body.decode()
         self._events += 1
@@ -163,6 +176,20 @@ class DraftGroup:
         self._watermark = occurred if self._watermark is None else max(self._watermark, occurred)
         version = self._state.catalog.version
         self._rows.append((self._tail, self._now, "event", version, text, self._watermark))
+        return Accepted(self._tail, self._accepted)
+
+    def _keep_past(self, event: Event) -> Outcome:
+        """Time does not go on by it, and no query reads it."""
+        key = event_key(event.source, event.id)
+        before = self._state.keys.get(key)
+        if before is not None:
+            return Duplicate(before)
+        body = _encode(write_event(event))
+        self._events += 1
+        self._event_bytes += len(body)
+        self._tail += 1
+        self._state.apply_event(key, self._tail)
+        self._rows.append((self._tail, self._now, "past", self._state.catalog.version, body.decode(), None))
         return Accepted(self._tail, self._accepted)
 
     def _tick(self) -> Outcome:

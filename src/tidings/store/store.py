@@ -23,8 +23,11 @@ from tidings.store.databases.database import Database
 from tidings.store.databases.migration import bring_up_to_date
 from tidings.store.deliveries.outbox_store import OutboxStore
 from tidings.store.figures import Figures, figures
-from tidings.store.journal.entries import Draft, Outcome
+from tidings.store.journal.entries import Draft, Outcome, Withdraw
 from tidings.store.journal.journal_store import JournalStore
+from tidings.store.moves.move_store import MoveStore
+from tidings.store.moves.offers import forget_departure
+from tidings.store.network.advertisements import Admitted
 from tidings.store.network.network_store import NetworkStore
 from tidings.store.notifications.notification_store import NotificationStore
 from tidings.store.removal.removal_store import RemovalStore
@@ -40,13 +43,14 @@ def check_drafts(drafts: Sequence[Draft]) -> None:
             raise TypeError(f"{draft!r} is no draft")
 
 
-class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountStore, NetworkStore):
+class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountStore, NetworkStore, MoveStore):
     """Use it from any thread. Every method is one short transaction, except where it gives an iterator."""
 
     def __init__(self, database: Database, clock: ClockGuard, id: str) -> None:
         self.database = database
         self.clock = clock
         self._catalog = Catalog()
+        self._admitted = Admitted()
         self.url = database.url
         self.id = id
 
@@ -109,11 +113,17 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
         """
         check_drafts(drafts)
         with self.database.writing(*parts_of(drafts)) as connection:
-            return append(connection, self.database.dialect, self._catalog_of, drafts, self.clock)
+            return append(connection, self.database.dialect, self._catalog_of, drafts, self.clock, self._admitted)
 
     def store_heard(self, heard: Sequence[Heard]) -> list[Outcome]:
         """What came from other servers, in one transaction; an outcome for each event. Raises ClockJumped."""
         return store_heard(self.database, self._catalog_of, self.clock, heard)
+
+    def departed(self, subscription: str) -> None:
+        """Another server has it: it is withdrawn here, if it still stands. Raises ClockJumped."""
+        with self.database.writing() as connection:
+            append(connection, self.database.dialect, self._catalog_of, [Withdraw(subscription)], self.clock)
+            forget_departure(connection, subscription)
 
     def disable_account(self, username: str) -> int | None:
         """Nobody can log in, all tokens and sessions end, all subscriptions are paused. Returns how many were; None

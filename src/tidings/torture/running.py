@@ -44,7 +44,7 @@ class FolderNotEmpty(TidingsError):
         super().__init__(folder)
 
     def __str__(self) -> str:
-        return f"{self.args[0]} is not empty; name a new folder by --data: the torture must know all that is in it"
+        return f"{self.args[0]} is not empty; choose a new folder with --data: the torture must know all that is in it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import httpx
 
 from tidings.torture.server import Server
 
-_TOKEN = re.compile(r"The operator's token, shown this once: (\S+)")
+_TOKEN = re.compile(r"The operator's token, shown only once: (\S+)")
 QUICK = {"TIDINGS_LINK_REVIVAL_SECONDS": "2", "TIDINGS_REPAIR_SECONDS": "3"}
 _LIGHT = {"TIDINGS_PIPELINE": "false", "TIDINGS_OUTBOX": "false", "TIDINGS_XML": "false"}
 _PATIENCE = 120.0  # seconds; the machine may be busy

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from tidings.events import EventBatch, write_event
 from tidings.events.arrays import INSTANTS, as_lists
-from tidings.events.files import UnknownForm
+from tidings.events.files.reading import UnknownForm
 from tidings.matching.boxes.predicate_table import PredicateTable
 from tidings.schema import Catalog, Kind
 from tidings.schema.catalog import EVENT_TYPE

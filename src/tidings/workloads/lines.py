@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from tidings.errors import EventError, shown
 from tidings.events import EventBatch
 from tidings.events.arrays import INSTANTS, is_list, lists
-from tidings.events.chunk import ENVELOPE_COLUMNS
+from tidings.events.files.chunk import ENVELOPE_COLUMNS
 from tidings.matching.boxes.predicate_table import PredicateTable, number_texts
 from tidings.schema import Catalog, Domain, Kind
 from tidings.schema.catalog import ENVELOPE, EVENT_TYPE

@@ -40,7 +40,7 @@ class NothingToSimulate(TidingsError):
         if not self.args[0]:
             return "the schema has no event type yet; grow it, for example by `tidings schema grow`"
         return (
-            f"no event of {' or '.join(repr(name) for name in self.args[0])} can be made up: "
+            f"no event of {' or '.join(repr(name) for name in self.args[0])} can be generated: "
             "each has a mandatory attribute whose domain has no values yet"
         )
 

@@ -130,6 +130,28 @@ def test_what_waits_on_the_way_down_tells_states_apart():
     assert matched(index, [b"<r><c><b/></c><d><c><e/></c></d></r>"]) == [{1}]
 
 
+def test_one_text_is_asked_for_at_several_places():
+    texts = ["//b[@k = 'v']", "/a/b[@k = 'v']", "/a/c[@k = 'v']", "/a/b[@k = 'v']/c", "/a/*[@k = 'v' and c]"]
+    index = filled(texts, **AUTOMATON)
+    assert matched(index, [b"<a><b k='v'/></a>", b"<a><b k='v'><c/></b></a>", b"<a><c k='v'/></a>"]) == [
+        {0, 1},
+        {0, 1, 3, 4},
+        {2},
+    ]
+
+
+def test_steps_after_a_test_stay_below_its_node():
+    index = filled(["/a/b[@k = 'v']//d", "/a/b[@k = 'v']//c/d", "/a/b[@k = 'v']/*//d"], **AUTOMATON)
+    assert matched(index, [b"<a><b k='v'><c/></b><b><c><d/></c></b></a>"]) == [set()]
+    assert matched(index, [b"<a><b k='v'><c/><c><e/><d/></c></b></a>"]) == [{0, 1, 2}]
+
+
+def test_what_is_beyond_all_numbers_is_not_more_than_itself():
+    huge = "9" * 400
+    index = filled([f"//a[. > '{huge}']", f"//a[. >= '{huge}']", "//a[. > 1]"], **AUTOMATON)
+    assert matched(index, [f"<a>{huge}</a>".encode()]) == [{1, 2}]
+
+
 def test_the_first_node_is_the_first_in_the_document():
     """Of `.//a/b` that is a b within an inner a, which a search step by step would find later."""
     document = b"<r><a><x><a><b>1</b></a></x><b>2</b></a></r>"
@@ -161,5 +183,5 @@ def test_no_paths_and_no_documents():
     assert matched(PathIndex(), [b"<a/>"]) == [set()]
     offsets, numbers = filled(["//a"]).match(read_documents([]))
     assert offsets.tolist() == [0]
-    assert numbers.dtype == np.int64
+    assert numbers.dtype == np.int32
     assert len(numbers) == 0

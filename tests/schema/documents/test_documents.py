@@ -70,11 +70,11 @@ def test_entities_of_the_grammar_are_characters_and_defaults_are_not_added() -> 
     ],
 )
 def test_what_is_refused_and_where(document: str | bytes, problem: type, place: tuple[int, int]) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(problem) as caught:
         PLAIN.canonical(document)
     assert (caught.value.line, caught.value.column) == place
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
 
 
 @pytest.mark.parametrize(

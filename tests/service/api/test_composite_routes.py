@@ -154,6 +154,15 @@ def test_time_runs_on_until_what_is_open_is_over(client: httpx.Client, service: 
     assert (silence["detected"], silence["newest"][0]["events"]) == (1, []), "one frame after the last event"
 
 
+@on_sqlite
+def test_what_would_have_expired_is_tried_too(client: httpx.Client, service: Service) -> None:
+    publish(service, "mini", 400)
+    pair = "[brand = mini] before [year < 1950] within {} report expired"
+    found = client.post("/v1/composites/test", json={"composite": pair.format("5 min")}).json()
+    assert (found["detected"], found["newest"][0]["expired"]) == (1, "[year < 1950]")
+    assert client.post("/v1/composites/test", json={"composite": pair.format("10 min")}).json()["detected"] == 0
+
+
 def test_what_it_waits_for(client: httpx.Client, service: Service) -> None:
     path = client.post(SUBSCRIPTIONS, json={"composite": PAIR}).headers["location"]
     waiting = client.get(f"{path}/waiting")

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.service.conftest import Service, car, on_sqlite
-from tidings.service.api import notification_routes
+from tidings.service.api.notifications import notification_routes
 from tidings.store import notification_id
 
 

@@ -13,7 +13,12 @@ from tests.service.conftest import on_sqlite
 from tidings.errors import ServiceError, TidingsError
 from tidings.service.api.problem_types import TYPES, problem_type
 
-_AT_START = ("tidings.service.service", "tidings.service.workers.children", "tidings.service.workers.supervisor")
+_AT_START = (
+    "tidings.service.listening",
+    "tidings.service.service",
+    "tidings.service.workers.children",
+    "tidings.service.workers.supervisor",
+)
 
 
 def _below(kind: type[BaseException]) -> Iterator[type[BaseException]]:

@@ -82,6 +82,7 @@ def check_found_by_path(store: Store, wanted: list[Path]) -> None:
     assert total > 40
 
 
+@pytest.mark.slow
 @on_sqlite
 def test_by_http(service: Service) -> None:
     grow(service.store)

@@ -12,7 +12,7 @@ from tests.service.conftest import PASSWORD, Service
 from tests.service.contract.recording import LATER, LINES, TIME, Recording
 from tests.service.delivering import send
 from tests.service.receiver import Receiver
-from tidings.service.api.cloud_events import BATCH, STRUCTURED
+from tidings.service.api.events.cloud_events import BATCH, STRUCTURED
 from tidings.service.door.callers import digest_of
 
 MINI = {

@@ -1,6 +1,7 @@
 """The guards in front of every request, in their order: what each refuses costs nothing of what stands behind it."""
 
 import gc
+import pickle
 import socket
 import threading
 import tracemalloc
@@ -12,9 +13,11 @@ import httpx
 import pytest
 
 from tests.service.conftest import PASSWORD, SETTINGS, Service, car, lines, on_sqlite
+from tidings.schema import Catalog
 from tidings.service.actions.accounts import Accounts
 from tidings.service.door.callers import digest_of, new_token
 from tidings.service.door.in_flight import InFlight, TooManyAtOnce, TooManyBytes
+from tidings.service.event_lines import sift
 from tidings.settings import Settings
 from tidings.store.accounts.accounts import Token
 
@@ -43,7 +46,7 @@ def test_a_kept_answer_is_not_given_to_a_token_without_the_scope(service: Servic
 
 def _half_sent(service: Service, head: str, size: int) -> bytes:
     """The beginning of the answer to a request of whose large body only 200 KB were sent."""
-    with socket.create_connection(("127.0.0.1", service.port), timeout=60) as peer:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=20) as peer:
         peer.sendall(f"{head}Host: x\r\nContent-Length: {size}\r\n\r\n".encode())
         peer.sendall(b"x" * 50_000)
         return peer.recv(1 << 12)
@@ -59,6 +62,7 @@ def _half_sent(service: Service, head: str, size: int) -> bytes:
         ("POST /pages/login HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\n", b"413"),
         ("POST /v1/tokens HTTP/1.1\r\nContent-Type: application/json\r\n", b"413"),
     ],
+    ids=["subscription", "domain", "event", "login form", "login"],
 )
 def test_a_strangers_body_is_not_read(service: Service, head: str, status: bytes) -> None:
     """The answer comes while 15 MiB are still to be sent: nothing waits for them. 200 such bodies took 3 GB."""
@@ -130,6 +134,12 @@ def test_lines_that_are_refused_take_no_memory(service: Service) -> None:
     assert (len(answer["results"]), answer["omitted"]) == (10_000, 90_000)
     assert len([one for one in answer["results"] if "errors" in one]) == 1_000
     assert kept < 20 * MIB
+
+
+def test_a_refused_line_keeps_no_traceback() -> None:
+    """It holds the frames, which hold all lines of the block."""
+    sifted = sift([1, {"id": "e1"}], range(1, 3), Catalog(), 10)
+    assert [one.__traceback__ for one in sifted.refused.values()] == [None, None]
 
 
 @on_sqlite
@@ -240,11 +250,11 @@ def test_one_account_never_has_all_the_processes(tmp_path: object) -> None:
 
         inquiries._answer = answer  # type: ignore[method-assign, assignment]
         asked = [asyncio.ensure_future(inquiries.ask("ann", len)) for _ in range(4)]  # type: ignore[arg-type]
-        asked.append(asyncio.ensure_future(inquiries.ask("bob", len)))  # type: ignore[arg-type]
+        asked.append(asyncio.ensure_future(inquiries.ask("bob", repr)))  # type: ignore[arg-type]
         while len(started) < 2:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
-        assert len(started) == 2, "one of ann's, and bob's"
+        assert {pickle.loads(task)[0] for task in started} == {len, repr}, "one of ann's, and bob's"
         release.set()
         await asyncio.gather(*asked)
         assert not inquiries._turns

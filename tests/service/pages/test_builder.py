@@ -101,12 +101,17 @@ def test_rows_are_none_or_say_the_same_by_what_is_offered(catalog: Catalog, data
 
 PLACES = Catalog.from_dict(
     {
-        "domains": [{"name": "spot", "kind": "place"}, {"name": "instant", "kind": "time"}],
+        "domains": [
+            {"name": "spot", "kind": "place"},
+            {"name": "instant", "kind": "time"},
+            {"name": "text", "kind": "text"},
+        ],
         "attributes": [
             {"name": "spot", "domain": "spot"},
+            {"name": "body", "domain": "text"},
             *({"name": n, "domain": "instant"} for n in ("start", "end")),
         ],
-        "event_types": [{"name": "quake", "attributes": [{"name": n} for n in ("spot", "start", "end")]}],
+        "event_types": [{"name": "quake", "attributes": [{"name": n} for n in ("spot", "start", "end", "body")]}],
     }
 )
 
@@ -116,10 +121,11 @@ PLACES = Catalog.from_dict(
     [
         "spot near (37.8, -122.4) within 10 km",
         "spot not near (37.8, -122.4) within 0.5 mi or spot inside (37, -123, 38, -122)",
+        "body ~ 'it''s up' at least 0.25 and not (body ~ 'bank, rates' at least 1)",
         'spot not inside (37, 179, 38, -179) and end > "start" + 2 h and start = "end" - 1.5 s',
     ],
 )
-def test_places_and_times_have_rows(text: str) -> None:
+def test_places_times_and_similar_texts_have_rows(text: str) -> None:
     filter = Filter.parse(text, PLACES)
     rows = rows_of(filter.tree, PLACES)
     assert rows is not None
@@ -132,6 +138,9 @@ def test_places_and_times_have_rows(text: str) -> None:
         (Row("spot", "near", ("1", "2", "", "km")), ""),
         (Row("spot", "near", ("x", "2", "3", "km")), "spot near ('x', 2) within 3 km"),
         (Row("spot", "near", ("1", "2", "3", "km or start exists")), "spot near (1, 2) within 3 'km or start exists'"),
+        (Row("body", "similar", ("bank", "")), ""),
+        (Row("body", "similar", ("it's", "0.5 or x")), "body ~ 'it''s' at least '0.5 or x'"),
+        (Row("body", "not similar", ("bank", "0.5")), "not (body ~ 'bank' at least 0.5)"),
         (Row("end", "compares", ("<", "", "", "")), ""),
         (Row("end", "compares", ("< start or end <", "start", "", "")), ""),
         (Row("end", "compares", ("<", 'st"art', "", "2 h or x")), 'end < "st""art" + \'2 h or x\''),

@@ -44,6 +44,11 @@ def _ask(visitor: Visitor, path: str, **body: Any) -> dict[str, Any]:
             "[a = 1] before [b = 2] within 10 min",
         ),
         ({"shape": "times", "first": "a = 1", "by": "a b"}, 'times([a = 1], 3) within 10 min by "a b"'),
+        (
+            {"first": "a = 1", "second": "b = 2", "by": "user", "expired": "1"},
+            "[a = 1] before [b = 2] within 10 min by user report expired",
+        ),
+        ({"shape": "absent", "first": "a = 1", "expired": "1"}, "absent([a = 1]) within 10 min"),
     ],
 )
 def test_the_builder_writes_the_common_shapes(fields: dict[str, str], text: str) -> None:
@@ -113,11 +118,16 @@ def test_a_detection_is_shown_with_its_events(service: Service, ann: Visitor) ->
     )
     state = State(dump_key(Key(str(span))), 0, None, entry)
     silent = Detected(id, "ann", span, ("y",), (), int(now))
-    batch = CompositeBatch(first, service.store.tail(), None, [found, silent], [state])
-    assert service.store.commit_detections(batch) == 2
+    expired = Detected(id, "ann", span, ("x",), tuple(events[:1]), int(now), awaited=1, expired="[year < 1950]")
+    batch = CompositeBatch(first, service.store.tail(), None, [found, silent, expired], [state])
+    assert service.store.commit_detections(batch) == 3
+    told = ann.client.get("/v1/notifications").json()["items"]
+    assert [one["detection"].get("expired") for one in told].count("[year < 1950]") == 1
     ann.get(f"{MINE}/{id}")
     assert "2 events within 5 min 20 s" in ann.text
-    assert len(ann.tree.xpath("//figure[@class='detection']//circle")) == 2
+    assert len(ann.tree.xpath("//figure[@class='detection']//circle")) == 3
+    assert "one event, expired after 5 min 20 s" in ann.text
+    assert "waited for [year < 1950]" in ann.text
     assert "1940" in ann.text
     assert "Why?" not in ann.text
     assert "2 events within" in _piece(ann, f"{MINE}/{id}/newer?after=0")

@@ -109,7 +109,7 @@ def test_the_size_on_disk_is_that_of_the_store(service: Service, operator: Visit
 
 
 def test_matches_beyond_a_quota(service: Service, operator: Visitor, ann: Visitor) -> None:
-    assert "Matches dropped by quotas 0 matches ever None." in _page(operator, OPERATOR)
+    assert "Matches dropped by quotas 0 matches in total None." in _page(operator, OPERATOR)
     assert "dropped" not in _page(ann, "/pages/account")
     service.store.append([SetQuota(2, "ann")])
     tail = service.store.tail()
@@ -118,7 +118,7 @@ def test_matches_beyond_a_quota(service: Service, operator: Visitor, ann: Visito
     service.store.commit(1, tail, [pa.RecordBatch.from_pylist(rows, schema=CHUNK)])
     _look_anew(service)
     shown = _page(operator, OPERATOR)
-    assert "Matches dropped by quotas 1,003 matches ever" in shown
+    assert "Matches dropped by quotas 1,003 matches in total" in shown
     assert operator.tree.xpath("//tr[th='ann']/td/text()") == ["1,003", "2"]
     assert "tidings journal quota" in shown
     mine = _page(ann, "/pages/account")
@@ -150,7 +150,7 @@ def test_endpoints_in_trouble_by_host(service: Service, operator: Visitor) -> No
     service.gateway.outbox = ChildStatus("running", busiest=((f"webhook {host}", 7, "slow"),))
     _look_anew(service)
     operator.get(OPERATOR)
-    assert f"webhook {host}: 7 places, slow" in operator.text
+    assert f"webhook {host}: 7 connections, slow" in operator.text
     (row,) = operator.tree.xpath(f"//tr[th[contains(., '{host}')]]")
     cells = {cell.get("data-name"): " ".join(cell.text_content().split()) for cell in row.iter("td")}
     assert (cells["Channels"], cells["Waiting"], cells["Failed in a row"]) == ("2", "2", "0")

@@ -168,7 +168,7 @@ def test_a_log_in_page_in_two_tabs(service: Service, ann: Visitor) -> None:
         ann.submit("/pages/logout")
         _send(ann, path, fields)
         assert ann.page.status_code == 403
-        assert "This page had waited too long" in ann.text
+        assert "This page was open for too long" in ann.text
         assert SESSION not in ann.client.cookies
         assert ann.form(path)["username"] == ["ann"]
         ann.log_in("ann")

@@ -81,6 +81,7 @@ def test_the_service_sends_and_starts_its_outbox_again(tmp_path: Path, hook: Rec
     assert "WARNING gateway: outbox: restarted; ended by SIGKILL" in line
 
 
+@pytest.mark.slow
 def test_its_outbox_ends_with_a_service_that_was_killed(tmp_path: Path) -> None:
     with Served(tmp_path, "--no-pipeline") as served:
         outbox_of(served)
@@ -102,6 +103,7 @@ def test_settings_that_no_channel_can_be_made_of_are_refused_at_the_start(tmp_pa
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_one_by_itself_beside_a_service_without(tmp_path: Path, hook: Receiver) -> None:
     with Served(tmp_path, "--no-pipeline", "--no-outbox", **LOOPBACK) as served:
         token = register(served, "ann")

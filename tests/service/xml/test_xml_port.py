@@ -10,7 +10,7 @@ from tests.notifying.smtp_sink import client_side, self_made_certificate
 from tests.service.served import Served as Process
 from tests.service.xml_served import CAR, SETTINGS, Client, served
 from tests.services.sqlite import new_store
-from tidings.service.service import _xml_certificate
+from tidings.service.listening import xml_certificate
 from tidings.settings import InvalidSetting, Settings, read_settings
 from tidings.store import Store
 
@@ -28,7 +28,7 @@ def test_over_tls_nothing_is_said_in_the_clear(tmp_path: Path, certificate: Path
     settings = replace(
         SETTINGS, xml_certificate=str(certificate / "certificate.pem"), xml_key=str(certificate / "key.pem")
     )
-    context = _xml_certificate(settings)
+    context = xml_certificate(settings)
     assert context is not None
     with served(str(tmp_path / "tidings.db"), settings, certificate=context) as daemon:
         token = daemon.join("ann")
@@ -49,8 +49,8 @@ def test_over_tls_nothing_is_said_in_the_clear(tmp_path: Path, certificate: Path
 
 def test_a_certificate_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     with pytest.raises(InvalidSetting, match="'xml_certificate' cannot be used"):
-        _xml_certificate(Settings(xml_certificate=str(tmp_path / "none.pem")))
-    assert _xml_certificate(Settings(xml=False, xml_certificate="none.pem")) is None
+        xml_certificate(Settings(xml_certificate=str(tmp_path / "none.pem")))
+    assert xml_certificate(Settings(xml=False, xml_certificate="none.pem")) is None
 
 
 @pytest.mark.slow

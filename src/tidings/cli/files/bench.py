@@ -48,8 +48,8 @@ def matching(
 ) -> None:
     """Measure algorithms on a workload.
 
-    Everything is first compared with the naive algorithm on a few filters and events, and then with each other
-    on all; a difference is an error (exit code 1).
+    All are first compared with the naive algorithm on a few filters and events, then with each other on the
+    full input; any difference is an error (exit code 1).
 
     Example: tidings bench matching --workload le-subscribe --subscriptions 100000 --algorithms all --peers
     """
@@ -129,7 +129,7 @@ def spark(
     rounds: Annotated[int, typer.Option(min=1, help="Repetitions; medians are reported.")] = 3,
     json: Annotated[bool, typer.Option("--json", help="The results as JSON.")] = False,
 ) -> None:
-    """Measure batch matching on Spark beside one thread of the local engine, on the same file.
+    """Compare batch matching on Spark with one thread of the local engine, on the same file.
 
     Example: tidings bench spark --subscriptions 1000000 --events 1000000
     """
@@ -159,7 +159,7 @@ def one_event(
     seconds: Annotated[float, typer.Option(min=0.01, help="Seconds per round, at most, for each.")] = 1.0,
     json: Annotated[bool, typer.Option("--json", help="The results as JSON.")] = False,
 ) -> None:
-    """Measure one event per call, beside libraries that are made for it.
+    """Measure one event per call, compared with libraries built for that.
 
     All get the same JSON, one event after the other, in alternating rounds; every count is compared, and a
     difference is an error (exit code 1). The peers need cargo, or a JDK and Maven.

@@ -37,7 +37,8 @@ def convert_filter(
 ) -> None:
     """Convert an event pattern of AWS EventBridge, or a binding of a headers exchange, to a filter.
 
-    The filter goes to standard output. What the filter language cannot say is listed, and nothing is printed.
+    The filter goes to standard output. If the filter language cannot express something, that is listed and no filter
+    is printed.
 
     Example: tidings convert-filter '{"detail-type": ["car"], "detail": {"price": [{"numeric": ["<", 900]}]}}'
     """

@@ -179,7 +179,7 @@ def _chosen(id: str, known: tuple[str, ...], what: str, path: Path) -> str:
         fail(f"{path.name} has no {what}")
     if id:
         fail(f"{path.name} has no {what} {shown(id)}{suggestion(id, known)}")
-    fail(f"{path.name} has {len(known):,} {what}s: say which by --{what} ID")
+    fail(f"{path.name} has {len(known):,} {what}s: choose one with --{what} ID")
 
 
 def _show(explanation: Explanation) -> None:

@@ -27,6 +27,7 @@ from tidings.cli.terminal import (
     service_log,
     warn,
 )
+from tidings.garbage_collector import collecting_less
 from tidings.schema import Catalog, json_form
 
 if TYPE_CHECKING:  # httpx and lxml take long to load, and `--help` needs neither
@@ -85,11 +86,12 @@ def run(
         kept = None if rejects is None else Rejects(rejects)
         feeds = [Feed(mapping, client, warn, state=where, rejects=kept, progress=note) for mapping, where in read]
         try:
-            if once:
-                for feed in feeds:
-                    feed.once()
-            else:
-                until_stopped(feeds)
+            with collecting_less():
+                if once:
+                    for feed in feeds:
+                        feed.once()
+                else:
+                    until_stopped(feeds)
         finally:
             if kept is not None:
                 kept.close()
@@ -165,7 +167,10 @@ def infer(
     ] = None,
     records: Annotated[str, typer.Option(metavar="PATH", help="Where the records are. Default: detected.")] = "",
     each: Annotated[
-        str, typer.Option(metavar="PATH", help="Make events of what is here, inside each record, such as its bids.")
+        str,
+        typer.Option(
+            metavar="PATH", help="Path of nested records that become the events, e.g. the bids of each auction."
+        ),
     ] = "",
     encoding: Annotated[
         str,
@@ -184,10 +189,10 @@ def infer(
         bool, typer.Option("--interactive", "-i", help="Ask about each field; answers may be piped in.")
     ] = False,
 ) -> None:
-    """Print the changes by which a schema comes to have what a source holds, as JSON Lines for review.
+    """Print the schema changes that a source's records need, as JSON Lines for review.
 
-    Nothing is changed without --apply. With a server only what it does not have yet is printed; else all of it.
-    The lines can be edited and made by `tidings schema grow`.
+    Nothing is changed without --apply. With a server, only what its schema lacks is printed.
+    Edit the lines if needed, and apply them with `tidings schema grow`.
 
     Example: tidings feed infer examples/feeds/cars.csv --event-type car --mapping cars.toml
 

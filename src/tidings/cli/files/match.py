@@ -26,8 +26,8 @@ from tidings.composite.file_detections import FileDetections
 from tidings.composite.trace import MOST_WAITING
 from tidings.errors import LanguageError, shown, suggestion
 from tidings.events import Refused, read_events
-from tidings.events.document_files import read_document_files
-from tidings.events.files import Reading
+from tidings.events.files.document_files import read_document_files
+from tidings.events.files.reading import Reading
 from tidings.language.composites.bound import BoundComposite
 from tidings.language.dialects import counted_errors
 from tidings.language.subscription_file import CompositeText, read_texts
@@ -64,7 +64,7 @@ def match(
         Path,
         typer.Argument(
             metavar="EVENTS",
-            help="JSON Lines, CSV, Parquet or XML, by its ending; or a folder of XML documents.",
+            help="JSON Lines, CSV, Parquet or XML, by file extension; or a folder of XML documents.",
             exists=True,
             readable=True,
         ),
@@ -186,6 +186,8 @@ def _detect(composites: FileDetections, until: Instant | None, output: BinaryIO)
     for id, detection, _ in found:
         events = [event.id for event in detection.events]
         line = {"subscription": id, "events": events, "time": str(Instant(detection.time))}
+        if expired := composites.awaited(id, detection):
+            line["expired"] = expired
         output.write(dumps(line, ensure_ascii=False).encode() + b"\n")
     if composites.untimed:
         warn(f"{counted(composites.untimed, 'event')} without a time took no part in composites")

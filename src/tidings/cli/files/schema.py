@@ -19,7 +19,7 @@ from tidings.schema.catalog import Catalog
 from tidings.schema.documents.compiling import check_compiles
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.files import FORMS, dump
-from tidings.schema.growth import Change, CreateDomain, changes_to_make
+from tidings.schema.growth import Change, CreateDomain, SetStatistics, changes_to_make
 from tidings.schema.growth import grow as grown
 from tidings.schema.json_form import SchemaForm
 
@@ -61,7 +61,7 @@ def show(
     """
     address = instead(server, schema)
     if schema is None and not address:
-        raise typer.BadParameter("name a file, or a server by --server URL.", param_hint="'SCHEMA'")
+        raise typer.BadParameter("name a file, or a server with --server URL.", param_hint="'SCHEMA'")
     with connected(address, token) if schema is None else plain_errors() as client:
         catalog = client.schema() if client is not None else load_catalog(cast(Path, schema))
         if as_json:
@@ -92,7 +92,7 @@ def convert(
         typer.Argument(metavar="TARGET", callback=_target, help="Ends in .json or .xml.", show_default=False),
     ],
 ) -> None:
-    """Convert between the JSON and the XML form, by the target's ending.
+    """Convert between the JSON and the XML form, by the target's file extension.
 
     Example: tidings schema convert ieschema.xml schema.json
     """
@@ -122,11 +122,11 @@ def grow(
         ),
     ] = None,
 ) -> None:
-    """Grow a schema by its rules; in a file all changes are made or none, at a server one after another.
+    """Apply changes to a schema: in a file all or none, on a server one after another.
 
     Changes: create_domain, create_attribute, create_event_type, extend_event_type, append_value, append_node,
-    set_headline.
-    At a server also a whole schema's file: what is not there yet is made.
+    set_headline, set_statistics.
+    On a server, a whole schema file works too: what is missing there is created.
 
     Example: tidings schema grow schema.json '{"change": "append_value", "domain": "brand", "value": "audi"}'
     """
@@ -139,7 +139,7 @@ def grow(
     if path is None:
         raise typer.BadParameter(f"no file {schema!r}.", param_hint="'SCHEMA'")
     if not changes:
-        raise typer.BadParameter("say which changes, or at which server by --server URL.", param_hint="'CHANGES'")
+        raise typer.BadParameter("name the changes, or a server with --server URL.", param_hint="'CHANGES'")
     with plain_errors():
         catalog = load_catalog(path)
         before = catalog.version
@@ -178,7 +178,8 @@ def _changes_at_server(text: str, there: Catalog) -> list[Change]:
             return [json_form.read_change(raw, f"change {number}") for number, raw in enumerate(read, 1)]
         declared = json_form.read(read[0])
     made = set(changes_to_make(there))
-    return [change for change in changes_to_make(declared) if change not in made]
+    wanted = (change for change in changes_to_make(declared) if not isinstance(change, SetStatistics))
+    return [change for change in wanted if change not in made]
 
 
 def _changes(text: str) -> list[object]:

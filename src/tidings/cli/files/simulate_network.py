@@ -35,7 +35,10 @@ def network(
         ),
     ] = None,
     uncovered: Annotated[
-        bool, typer.Option("--no-covering", help="Let interests hold filters that another one covers.")
+        bool, typer.Option("--no-covering", help="Keep filters in interests even if another one covers them.")
+    ] = False,
+    saved: Annotated[
+        bool, typer.Option("--saved", help="Also without covering: the share of filters that it saves.")
     ] = False,
     repair: Annotated[
         bool, typer.Option("--repair", help="Also crash the busiest server and time the repair; takes longer.")
@@ -61,6 +64,9 @@ def network(
             found.append((share, flooding(setting)))
             for distribution in _DISTRIBUTIONS:
                 figures = traffic(setting, distribution)
+                if saved:
+                    plain = traffic(replace(setting, covering=False), distribution)
+                    figures = replace(figures, filters_uncovered=plain.filters_per_server)
                 if repair:
                     figures = replace(figures, repair=time_to_repair(setting, distribution))
                 found.append((share, figures))
@@ -74,17 +80,21 @@ def network(
         for share, figures in found:
             typer.echo(json.dumps({"selectivity": share, **asdict(figures)}))
         return
-    output.print(_table(found, repair))
+    output.print(_table(found, repair, saved))
 
 
-def _table(found: list[tuple[float, Traffic]], repair: bool) -> Table:
+def _table(found: list[tuple[float, Traffic]], repair: bool, saved: bool) -> Table:
     header = ["selectivity", "distribution", "messages/event", "filters/server", "most filters", "posts"]
     header += ["median delay", "slowest delay", "missed"] + (["repair"] if repair else [])
+    header += ["without covering", "saved"] if saved else []
     table = Table(*header, box=None, pad_edge=False)
     for share, one in found:
         row = [f"{share:.1%}", one.distribution, f"{one.messages_per_event:.1f}", f"{one.filters_per_server:,.0f}"]
         row += [f"{one.most_filters:,}", f"{one.posts:,}", _seconds(one.median_delay), _seconds(one.slowest_delay)]
         row += [f"{one.missed:,}"] + ([_seconds(one.repair)] if repair else [])
+        if saved:
+            bare = one.filters_uncovered
+            row += [f"{bare:,.0f}", f"{1 - one.filters_per_server / bare:.0%}"] if bare else ["–", "–"]
         table.add_row(*row)
     return table
 

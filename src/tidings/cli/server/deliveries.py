@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.table import Table
 
-from tidings.cli.server.server import DEFAULT_SERVER, AsJson, Server, Token, connected
+from tidings.cli.server.server import DEFAULT_SERVER, AsJson, AsJsonLines, Server, Token, connected
 from tidings.cli.server.subscribe import Id
 from tidings.cli.terminal import counted, messages, output, plain
 
@@ -25,7 +25,7 @@ def deliveries(
     state: Annotated[Literal["due", "delivered", "dead"] | None, typer.Option(help="Only these.")] = None,
     number: Annotated[int | None, typer.Option(metavar="N", help="Only this delivery, with all its attempts.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 100,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
+    as_json: AsJsonLines = False,
 ) -> None:
     """Show a subscription's deliveries, newest first.
 
@@ -71,7 +71,7 @@ def replay_deliveries(
     Example: tidings replay-deliveries s-0123456789abcdefghij --failed
     """
     if (bool(numbers), failed, first is not None or last is not None).count(True) != 1:
-        raise typer.BadParameter("say which: numbers, or --failed, or --from and --to.")
+        raise typer.BadParameter("give numbers, or --failed, or --from and --to.")
     with connected(server, token) as client:
         count = client.replay(id, numbers or None, failed=failed, first=first, last=last)
     if as_json:

@@ -1,28 +1,30 @@
-"""`tidings link`: joins this server with others, and the process that speaks to them."""
+"""`tidings link`: joins this server with others, and the process that talks to them."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-import signal
 import threading
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
-from tidings.cli.server.server import DEFAULT_SERVER, AsJson, Server, Token, connected
-from tidings.cli.terminal import counted, messages, note, output, plain, plain_errors, service_log
-from tidings.settings import LINK_SECRET, read_settings
+from tidings.cli.server.server import DEFAULT_SERVER, AsJson, AsJsonLines, Server, Token, connected, print_lines
+from tidings.cli.server.tokens import print_token
+from tidings.cli.store.child import DataFolder, SettingsFile, StoreUrl, WhileStdin, run_on_store
+from tidings.cli.terminal import counted, messages, output, plain
+from tidings.settings import LINK_SECRET, Settings
+
+if TYPE_CHECKING:
+    from tidings.store import Store
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Link this server to other servers; for operators.")
 
 
 @app.command()
 def invite(server: Server = DEFAULT_SERVER, token: Token = "", as_json: AsJson = False) -> None:
-    """Print a token by which one other server may link to this one, within a week.
+    """Print a token that lets one other server link to this one, valid for a week.
 
     Give it to the other server's operator, who runs `tidings link join`. The token can do nothing else.
 
@@ -30,11 +32,7 @@ def invite(server: Server = DEFAULT_SERVER, token: Token = "", as_json: AsJson =
     """
     with connected(server, token) as client:
         made = client.invite_server()
-    if as_json:
-        typer.echo(json.dumps(made))
-        return
-    note("the token is shown only this once")
-    typer.echo(made["token"])
+    print_token(made["token"], made, as_json)
 
 
 @app.command()
@@ -47,9 +45,9 @@ def join(
     token: Token = "",
     as_json: AsJson = False,
 ) -> None:
-    """Link this server to another one, both ways.
+    """Link this server to another one, in both directions.
 
-    Subscribers at either then hear of events published at both. Links need https, unless both servers run on this
+    Subscribers of either then hear about events published at both. Links need https, unless both servers run on this
     machine. This server must be known by its public address (TIDINGS_PUBLIC_URL).
 
     Example: tidings link join https://berlin.example.org tid_…
@@ -66,7 +64,7 @@ def join(
 def list_(
     server: Server = DEFAULT_SERVER,
     token: Token = "",
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
+    as_json: AsJsonLines = False,
 ) -> None:
     """List the servers that this one is linked to.
 
@@ -75,8 +73,7 @@ def list_(
     with connected(server, token) as client:
         found = client.server_links()
     if as_json:
-        for one in found:
-            typer.echo(json.dumps(one))
+        print_lines(found)
         return
     table = Table("name", "address", "joined", box=None, pad_edge=False)
     for one in found:
@@ -94,7 +91,7 @@ def remove(
 ) -> None:
     """Remove the link to a server. Nothing that was stored here is lost.
 
-    Run it at the other server, too: its end stays until then, and does not work.
+    Run it on the other server, too: its end of the link remains until then, but no longer works.
 
     Example: tidings link remove berlin
     """
@@ -107,35 +104,19 @@ def remove(
 
 @app.command()
 def run(
-    data: Annotated[Path | None, typer.Option(metavar="FOLDER", help="The data folder.")] = None,
-    store: Annotated[str | None, typer.Option(metavar="URL", help="postgresql://… Default: SQLite there.")] = None,
-    settings: Annotated[Path | None, typer.Option(metavar="FILE", help="The service's settings file (TOML).")] = None,
-    while_stdin: Annotated[
-        bool, typer.Option("--while-stdin", help="Stop when standard input closes; for supervisors.")
-    ] = False,
+    data: DataFolder = None,
+    store: StoreUrl = None,
+    settings: SettingsFile = None,
+    while_stdin: WhileStdin = False,
 ) -> None:
-    """Speak to the other servers; `tidings serve --name` starts it by itself.
+    """Exchange events with the linked servers; `tidings serve --name` starts this for you.
 
     Example: tidings link run --data data
     """
-    stopped = threading.Event()
-    if while_stdin:  # before the libraries load
-        from tidings.pipeline.parent import stop_with_parent
 
-        stop_with_parent(stopped)
-    with plain_errors():
-        chosen = read_settings({"data": data, "store": store}, os.environ, settings)
-    with service_log("network", chosen.log_format), plain_errors():
-        import uvloop
+    async def run_node(chosen: Settings, opened: Store, stopped: threading.Event) -> None:
+        from tidings.network.running import run
 
-        from tidings.network.running import run as run_node
-        from tidings.store import Store
-        from tidings.vault import vault_of
+        await run(chosen, opened, os.environ.get(LINK_SECRET, ""), stopped)
 
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stopped.set())
-        with (
-            Store.open(chosen.store or chosen.data / "tidings.db").use_vault(vault_of(chosen)) as opened,
-            asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
-        ):
-            runner.run(run_node(chosen, opened, os.environ.get(LINK_SECRET, ""), stopped))
+    run_on_store("network", data, store, settings, while_stdin, run_node)

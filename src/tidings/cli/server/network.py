@@ -16,10 +16,10 @@ def network(
     server: Server = DEFAULT_SERVER,
     token: Token = "",
     take_home: Annotated[
-        bool, typer.Option("--take-home", help="The home is lost: let this server order the schema from now on.")
+        bool, typer.Option("--take-home", help="Make this server the home, since the old one is lost.")
     ] = False,
     distribution: Annotated[
-        str, typer.Option(metavar="WHAT", help="Send all events everywhere (events) or what is asked (subscriptions).")
+        str, typer.Option(metavar="WHAT", help="How events spread: events, subscriptions or advertisements.")
     ] = "",
     successor: Annotated[str, typer.Option(metavar="NAME", help="Make another server the home.")] = "",
     strike_off: Annotated[
@@ -33,8 +33,8 @@ def network(
 
     Example: tidings network --json
     """
-    if distribution not in ("", "events", "subscriptions"):
-        raise typer.BadParameter("it is 'events' or 'subscriptions'.", param_hint="'--distribution'")
+    if distribution not in ("", "events", "subscriptions", "advertisements"):
+        raise typer.BadParameter("valid values: events, subscriptions, advertisements.", param_hint="'--distribution'")
     asked = {"distribute": distribution, "succeed": successor, "strike-off": strike_off}
     with connected(server, token) as client:
         if take_home:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.server.server import DEFAULT_SERVER, Server, Token, connected
+from tidings.cli.server.server import DEFAULT_SERVER, AsJsonLines, Server, Token, connected
 from tidings.cli.terminal import counted, messages, output, plain
 
 
@@ -17,7 +17,7 @@ def notices(
     after: Annotated[str, typer.Option(metavar="NUMBER", help="Only notices after this number.")] = "",
     unseen: Annotated[bool, typer.Option("--new", help="Only unseen notices.")] = False,
     seen: Annotated[bool, typer.Option("--seen", help="Mark the shown notices as seen.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
+    as_json: AsJsonLines = False,
 ) -> None:
     """Show notices about your channels: deliveries that failed, channels that were disabled, and why.
 

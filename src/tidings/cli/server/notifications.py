@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.server.server import DEFAULT_SERVER, Server, Token, connected
+from tidings.cli.server.server import DEFAULT_SERVER, AsJsonLines, Server, Token, connected
 from tidings.cli.terminal import counted, messages, output, plain
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def notifications(
     ] = "",
     subscription: Annotated[str, typer.Option(metavar="ID", help="Only those of one subscription.")] = "",
     limit: Annotated[int | None, typer.Option(min=1, help="At most this many.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
+    as_json: AsJsonLines = False,
 ) -> None:
     """Show events that matched your subscriptions, in journal order.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -35,9 +36,10 @@ Token = Annotated[
     ),
 ]
 InsteadServer = Annotated[
-    str, typer.Option("--server", metavar="URL", help=f"Ask a server instead; else {SERVER_VARIABLE} says which.")
+    str, typer.Option("--server", metavar="URL", help=f"Ask this server instead. Default: {SERVER_VARIABLE}, if set.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
+AsJsonLines = Annotated[bool, typer.Option("--json", help="JSON Lines.")]
 
 
 @contextmanager
@@ -59,13 +61,19 @@ def connected(server: str, token: str, retries: int = 2) -> Iterator[Client]:
             fail(f"{problem}{advice}")
 
 
+def print_lines(items: Iterable[Mapping[str, object]]) -> None:
+    """As JSON Lines."""
+    for item in items:
+        typer.echo(json.dumps(item))
+
+
 def instead(server: str, *others: object) -> str:
     """The server to ask, or nothing where the command was given something else to look at.
 
     The environment speaks only when neither was given.
     """
     if server and any(others):
-        raise typer.BadParameter("a server and a file or folder cannot both be meant.", param_hint="'--server'")
+        raise typer.BadParameter("give a server, or a file or folder, not both.", param_hint="'--server'")
     return server or ("" if any(others) else os.environ.get(SERVER_VARIABLE, ""))
 
 

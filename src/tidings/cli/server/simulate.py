@@ -13,6 +13,7 @@ import typer
 from rich.table import Table
 
 from tidings.cli.files.simulate_network import network
+from tidings.cli.files.simulate_xevent import xevent
 from tidings.cli.server.server import DEFAULT_SERVER, AsJson, Server, Token, connected
 from tidings.cli.terminal import INPUT_WAS_WRONG, counted, note, output, progress, warn
 
@@ -24,7 +25,9 @@ _SHOWN = 5
 _SECONDS = 10.0
 
 
-app = typer.Typer(rich_markup_mode=None, invoke_without_command=True, help="Simulate clients, or a network of servers.")
+app = typer.Typer(
+    rich_markup_mode=None, invoke_without_command=True, help="Simulate clients, a network of servers, or XEvent."
+)
 
 
 @app.callback()
@@ -74,6 +77,7 @@ def simulate(
 
 
 app.command("network")(network)
+app.command("xevent")(xevent)
 
 
 def _address(text: str) -> tuple[str, int]:

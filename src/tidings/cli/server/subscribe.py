@@ -50,7 +50,7 @@ def subscribe(
     rate: Rate = "",
     quiet: Quiet = "",
     settled: Annotated[
-        bool, typer.Option("--settled", help="In a network of servers, wait until all of them know of it.")
+        bool, typer.Option("--settled", help="In a network of servers, wait until all of them know about it.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -180,7 +180,7 @@ def _remark(made: StoredSubscription, as_json: bool) -> None:
     if made.confirm:
         warn(f"not sent yet: {made.confirm}")
     if made.secret and not as_json:
-        note(f"the webhook's secret, shown this once: {made.secret}")
+        note(f"the webhook's secret, shown only once: {made.secret}")
 
 
 def _tell(made: StoredSubscription, now: str, as_json: bool) -> None:

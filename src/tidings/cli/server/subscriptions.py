@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.table import Table
 
-from tidings.cli.server.server import DEFAULT_SERVER, Server, Token, connected
+from tidings.cli.server.server import DEFAULT_SERVER, AsJsonLines, Server, Token, connected
 from tidings.cli.terminal import counted, fail, messages, output, plain, warn
 from tidings.whole_file import whole_file
 
@@ -33,7 +33,7 @@ def subscriptions(
     server: Server = DEFAULT_SERVER,
     token: Token = "",
     state: Annotated[Literal["active", "paused"] | None, typer.Option(help="Only these.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
+    as_json: AsJsonLines = False,
 ) -> None:
     """List your subscriptions, sorted by name.
 
@@ -63,7 +63,7 @@ def subscriptions(
 
 @app.command("export")
 def export(file: File, server: Server = DEFAULT_SERVER, token: Token = "") -> None:
-    """Write your subscriptions to a file, one a line: id, filter or composite, name, note, state, expiry, channel.
+    """Write your subscriptions to a file, one per line: id, filter or composite, name, note, state, expiry, channel.
 
     Webhook secrets are not in it, and an Apprise URL only by scheme and host.
 
@@ -91,8 +91,8 @@ def import_(
 ) -> None:
     """Subscribe with every line of a file. If a line is wrong, all wrong lines are listed and nothing is imported.
 
-    A file may be imported twice: what you have already is left alone. A channel in a line must go where one of your
-    active channels goes.
+    Importing a file twice is safe: existing subscriptions are left alone. A channel in a line must have the
+    destination of one of your active channels.
 
     Example: tidings subscriptions import mine.jsonl
     """

@@ -1,8 +1,9 @@
-"""`tidings token`: more tokens for your account on a server, as for a program that may do less than you."""
+"""`tidings token`: more tokens for your account on a server, e.g. for a program that may do less than you."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 from rich.table import Table
 
 from tidings.cli.server.accounts import ask_password
-from tidings.cli.server.server import DEFAULT_SERVER, AsJson, Server, Token, connected
+from tidings.cli.server.server import DEFAULT_SERVER, AsJson, AsJsonLines, Server, Token, connected, print_lines
 from tidings.cli.terminal import counted, messages, note, output, plain
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Create, list and delete your account's tokens.")
@@ -36,18 +37,21 @@ def add(
     with connected(server, token) as client:
         username = client.account()["username"]
         made = client.log_in(username, password, name=name, scopes=scope, expires=expires or None)
-    if as_json:
-        typer.echo(json.dumps({"username": username, "name": name, "token": made}))
-        return
-    note("the token is shown only this once")
-    typer.echo(made)
+    print_token(made, {"username": username, "name": name, "token": made}, as_json)
+
+
+def print_token(token: str, members: Mapping[str, object], as_json: bool) -> None:
+    """`members` are what `--json` prints."""
+    if not as_json:
+        note("the token is shown only this once")
+    typer.echo(json.dumps(members) if as_json else token)
 
 
 @app.command("list")
 def list_(
     server: Server = DEFAULT_SERVER,
     token: Token = "",
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
+    as_json: AsJsonLines = False,
 ) -> None:
     """List your tokens and browser sessions, oldest first.
 
@@ -56,8 +60,7 @@ def list_(
     with connected(server, token) as client:
         found = client.tokens()
     if as_json:
-        for one in found:
-            typer.echo(json.dumps(asdict(one)))
+        print_lines(map(asdict, found))
         return
     table = Table("id", "kind", "name", "scopes", "created", "expires", "", box=None, pad_edge=False)
     for one in found:

@@ -20,6 +20,7 @@ def in_store(
     journal: Store, text: str, after: int, upto: int, begin: Instant, end: Instant, newest: int
 ) -> dict[str, Any]:
     """What the server answers to the same question, as far as both can say it. Raises LanguageError."""
+    from tidings.composite.trace import awaited_part
     from tidings.language.composites import BoundComposite
     from tidings.pipeline.batch.composite_history import detected
 
@@ -46,6 +47,7 @@ def in_store(
                 "events": [
                     {"id": event.id, "source": event.source, "time": str(Instant(event.time))} for event in one.events
                 ],
+                **({"expired": expired} if (expired := awaited_part(bound.composite.tree, one.awaited)) else {}),
             }
             for one in shown
         ],
@@ -79,4 +81,5 @@ def show(found: dict[str, Any], as_json: bool) -> None:
     for one in found["newest"]:
         key = "".join(f"  {name} {value}" for name, value in one["key"].items())
         events = ", ".join(event["id"] for event in one["events"]) or "no events"
-        output.print(plain(f"{one['time']}{key}  {events}"))
+        expired = f"  expired, waited for {one['expired']}" if one.get("expired") else ""
+        output.print(plain(f"{one['time']}{key}  {events}{expired}"))

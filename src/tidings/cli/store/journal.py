@@ -6,27 +6,22 @@ import json
 import re
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from tidings.cli.options import ExistingFile, Form, ValuesPerAttribute, load_catalog, writable
 from tidings.cli.quantities import bytes_of
+from tidings.cli.store.journal_changes import Json, pause, profile, quota, resume, tell, withdraw
 from tidings.cli.store.stores import Data, StoreUrl, opened_store
 from tidings.cli.terminal import INPUT_WAS_WRONG, counted, messages, output, plain, plain_errors, progress, warn
 from tidings.events.validation import MOST_VALUES
 from tidings.schema import Instant
 
-if TYPE_CHECKING:  # SQLAlchemy takes long to load, and most commands need no store
-    from tidings.store import Draft
-
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Load, inspect, copy and maintain a journal.")
-
-Json = Annotated[bool, typer.Option("--json", help="For machines.")]
-Id = Annotated[str, typer.Argument(metavar="ID", help="The subscription's id.", show_default=False)]
 
 
 @app.command()
@@ -69,7 +64,7 @@ def load(
                 loading.events(events, form, values_per_attribute)
         for reason in loading.loaded.reasons:
             warn(reason)
-    _tell(asdict(loading.loaded), str(loading.loaded), as_json)
+    tell(asdict(loading.loaded), str(loading.loaded), as_json)
     if loading.loaded.subscriptions_refused:
         raise typer.Exit(INPUT_WAS_WRONG)
 
@@ -101,7 +96,28 @@ def show(data: Data = None, store: StoreUrl = "", as_json: Json = False) -> None
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, value in figures.items():
         table.add_row(name.replace("_", " "), f"{value:,}" if isinstance(value, int) else plain(value))
-    _tell(figures, table, as_json)
+    tell(figures, table, as_json)
+
+
+@app.command("count-words")
+def count_words(
+    attribute: Annotated[str, typer.Argument(metavar="ATTRIBUTE", help="Of texts.", show_default=False)],
+    data: Data = None,
+    store: StoreUrl = "",
+    as_json: Json = False,
+) -> None:
+    """Count in how many stored texts each word occurs: similarity (~) weighs words by it from now on.
+
+    A running server does so itself at 100, 200, 400, … texts. Events accepted before keep their weights.
+
+    Example: tidings journal count-words body --data data
+    """
+    with opened_store(data, store) as journal:
+        from tidings.pipeline.word_counts import count_stored
+
+        made = count_stored(journal, attribute)
+    said = f"{made.texts:,} texts with {len(made.frequencies):,} different terms"
+    tell({"attribute": attribute, "texts": made.texts, "terms": len(made.frequencies)}, said, as_json)
 
 
 @app.command("dead-letters")
@@ -227,102 +243,7 @@ def trim(
             pass  # as much at once as lets others write in between
         complete_from = journal.complete_from()
     told = f"removed {counted(removed, 'event')}; complete from position {complete_from:,}"
-    _tell({"removed": removed, "complete_from": complete_from}, told, as_json)
-
-
-@app.command()
-def withdraw(id: Id, data: Data = None, store: StoreUrl = "", as_json: Json = False) -> None:
-    """Withdraw a subscription. Its id can be used again.
-
-    Example: tidings journal withdraw s1 --data data
-    """
-    from tidings.store import Withdraw
-
-    _change(Withdraw(id), "withdrawn", data, store, as_json)
-
-
-@app.command()
-def pause(id: Id, data: Data = None, store: StoreUrl = "", as_json: Json = False) -> None:
-    """Pause a subscription: it ignores events from now on.
-
-    Example: tidings journal pause s1 --data data
-    """
-    from tidings.store import Pause
-
-    _change(Pause(id), "paused", data, store, as_json)
-
-
-@app.command()
-def resume(id: Id, data: Data = None, store: StoreUrl = "", as_json: Json = False) -> None:
-    """Resume a paused subscription: it matches events from now on.
-
-    Example: tidings journal resume s1 --data data
-    """
-    from tidings.store import Resume
-
-    _change(Resume(id), "resumed", data, store, as_json)
-
-
-@app.command()
-def quota(
-    matches: Annotated[
-        int, typer.Argument(metavar="MATCHES", min=0, help="Matches per minute; 0: no limit.", show_default=False)
-    ],
-    account: Annotated[
-        str, typer.Option(metavar="NAME", help="For this account. Default: all accounts without their own quota.")
-    ] = "",
-    data: Data = None,
-    store: StoreUrl = "",
-    as_json: Json = False,
-) -> None:
-    """Set how many matches per minute an account may have; the rest are counted, not stored.
-
-    Example: tidings journal quota 500000 --account ann --data data
-    """
-    from tidings.store import SetQuota
-
-    _change(SetQuota(matches, account), "set", data, store, as_json)
-
-
-@app.command()
-def profile(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What composites write after 'using'.")],
-    options: Annotated[
-        str, typer.Argument(metavar="OPTIONS", help="As after an operator; '' removes the profile.", show_default=False)
-    ],
-    data: Data = None,
-    store: StoreUrl = "",
-    as_json: Json = False,
-) -> None:
-    """Set options that composites may inherit with 'using NAME' where they do not say their own.
-
-    Composites that stand keep what they have: their stored text is complete.
-
-    Example: tidings journal profile auctions "within 10 min select last, first" --data data
-    """
-    from tidings.store import SetProfile
-
-    _change(SetProfile(name, options), "set" if options else "removed", data, store, as_json)
-
-
-def _change(draft: Draft, done: str, data: Path | None, store: str, as_json: bool) -> None:
-    from tidings.store import Accepted, Refused
-
-    with opened_store(data, store) as journal:
-        (outcome,) = journal.append([draft])
-        if isinstance(outcome, Refused):
-            raise outcome.error
-    assert isinstance(outcome, Accepted)
-    figures = {"position": outcome.position, "accepted": str(outcome.accepted)}
-    _tell(figures, f"{done} at position {outcome.position:,}", as_json)
-
-
-def _tell(figures: dict[str, Any], told: str | Table, as_json: bool) -> None:
-    with plain_errors():
-        if as_json:
-            output.print_json(data=figures)
-        else:
-            output.print(told)
+    tell({"removed": removed, "complete_from": complete_from}, told, as_json)
 
 
 def _microseconds(text: str, option: str) -> int:
@@ -331,3 +252,7 @@ def _microseconds(text: str, option: str) -> int:
     if found is None or found[2] not in _SECONDS:
         raise typer.BadParameter(f"{text!r} is not an age; expected e.g. 30d, 12h or 90min", param_hint=option)
     return int(float(found[1]) * _SECONDS[found[2]] * 1_000_000)
+
+
+for change in (withdraw, pause, resume, quota, profile):
+    app.command()(change)

@@ -4,43 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import signal
 import sys
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.terminal import messages, plain_errors, service_log
-from tidings.settings import Settings, read_settings
+from tidings.cli.store.child import DataFolder, SettingsFile, StoreUrl, WhileStdin, run_on_store
+from tidings.cli.terminal import messages
+from tidings.settings import Settings
 
 if TYPE_CHECKING:  # SQLAlchemy takes long to load, and other commands do without
     from tidings.notifying.outbox.outbox import Outbox
     from tidings.store import Store
 
-_DEFAULT = Settings()
 _LOOK = 0.1  # seconds
 _SAY = 1.0  # seconds between lines of JSON
 _BUSIEST = 50  # destinations that a line names
 
 
 def outbox(
-    data: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help=f"The data folder; {_DEFAULT.data} unless set.")
-    ] = None,
-    store: Annotated[
-        str | None, typer.Option(metavar="URL", help="postgresql://… Default: SQLite in the data folder.")
-    ] = None,
-    settings: Annotated[Path | None, typer.Option(metavar="FILE", help="The service's settings file (TOML).")] = None,
+    data: DataFolder = None,
+    store: StoreUrl = None,
+    settings: SettingsFile = None,
     holder: Annotated[
         str, typer.Option(metavar="NAME", help="Take over the lease of this holder; for supervisors.")
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="A line of JSON every second.")] = False,
-    while_stdin: Annotated[
-        bool, typer.Option("--while-stdin", help="Stop when standard input closes; for supervisors.")
-    ] = False,
+    while_stdin: WhileStdin = False,
 ) -> None:
     """Send deliveries: webhooks, mails and Apprise, with retries until they arrive.
 
@@ -49,26 +40,11 @@ def outbox(
 
     Example: tidings outbox --data data
     """
-    stopped = threading.Event()
-    if while_stdin:  # before the libraries load
-        from tidings.pipeline.parent import stop_with_parent
 
-        stop_with_parent(stopped)
-    with plain_errors():
-        chosen = read_settings({"data": data, "store": store}, os.environ, settings)
-    with service_log("outbox", chosen.log_format), plain_errors():
-        import uvloop
+    async def run(settings: Settings, store: Store, stopped: threading.Event) -> None:
+        await _run(settings, store, holder, stopped, as_json)
 
-        from tidings.store import Store
-        from tidings.vault import vault_of
-
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stopped.set())
-        with (
-            Store.open(chosen.store or chosen.data / "tidings.db").use_vault(vault_of(chosen)) as opened,
-            asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
-        ):
-            runner.run(_run(chosen, opened, holder, stopped, as_json))
+    run_on_store("outbox", data, store, settings, while_stdin, run)
     if not as_json:
         messages.print("the outbox has stopped")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import sys
-import threading
 from collections import deque
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -18,6 +17,7 @@ from rich.text import Text
 
 from tidings.cli.options import ValuesPerAttribute
 from tidings.cli.quantities import bytes_of
+from tidings.cli.store.child import WhileStdin, stopped_event
 from tidings.cli.terminal import counted, messages, note, plain_errors, service_log
 from tidings.events.validation import MOST_VALUES
 
@@ -99,24 +99,18 @@ def pipeline(
     lateness: Annotated[
         float,
         typer.Option(
-            help="Seconds by which an event may come after younger ones and still take part in composites.",
+            help="How many seconds an event may arrive after later ones and still take part in composites.",
             envvar="TIDINGS_LATENESS",
             min=0,
         ),
     ] = 10.0,
-    while_stdin: Annotated[
-        bool, typer.Option("--while-stdin", help="Stop when standard input closes; for supervisors.")
-    ] = False,
+    while_stdin: WhileStdin = False,
 ) -> None:
     """Match the journal's events as they come and store notifications, exactly once.
 
     Example: tidings pipeline --data data --source files:inbox --once
     """
-    stopped = threading.Event()
-    if while_stdin:  # before the libraries load, which takes seconds
-        from tidings.pipeline.parent import stop_with_parent
-
-        stop_with_parent(stopped)
+    stopped = stopped_event(while_stdin)
     from tidings.pipeline.metrics import write_metrics
     from tidings.pipeline.pipeline import Pipeline, PipelineSettings
     from tidings.store import RetentionDays

@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tidings.documents.index.entries import Entries
 from tidings.documents.index.pool import Pool
 from tidings.documents.index.trie import Numbers, Trie
-from tidings.documents.index.walk import expand, put_transition, rehash, walk
+from tidings.documents.index.walk import SIMULATED, expand, note_tests, put_transition, rehash, walk
 from tidings.documents.names import ELEMENT
-
-SIMULATED = -2  # the state of nodes of a document that is left to `simulate`
 
 
 class AutomatonLimits(NamedTuple):
@@ -27,19 +26,20 @@ class AutomatonLimits(NamedTuple):
     places: int = 50_000_000  # members of all states' sets
 
 
-class Runs(NamedTuple):
-    """The paths with tests of all states, state by state, by rising key and operation."""
+class Tested(NamedTuple):
+    """What the states of an automaton say of paths with tests."""
 
-    key: Numbers
-    rest: Numbers
+    bits: npt.NDArray[np.uint64]  # by state: a bit for each place that is active
+    flags: npt.NDArray[np.int8]  # by state
+    lists: Numbers  # the lists of all places that are active, state by state, by label
     offsets: npt.NDArray[np.int64]
-    slots: Numbers
 
 
 class Automaton:
-    def __init__(self, trie: Trie, slot_keys: Numbers, limits: AutomatonLimits) -> None:
-        self._trie, self._slot_keys, self._limits = trie, slot_keys, limits
+    def __init__(self, trie: Trie, entries: Entries, limits: AutomatonLimits) -> None:
+        self._trie, self._entries, self._limits = trie, entries, limits
         size = len(trie.parent)
+        self._new_lists = np.empty(len(entries.list_label), np.int32)
         self._mix = np.random.default_rng().integers(1, 1 << 40, (size, 2))
         self._stamps, self._tick = np.zeros(size, np.int64), 0
         self._new_active, self._new_waiting = np.empty(size, np.int32), np.empty(size, np.int32)
@@ -50,12 +50,12 @@ class Automaton:
         self._sums: list[tuple[int, int]] = []  # by state: of what waits
         self._chains: list[int] = []
         self._active_pool, self._waiting_pool = Pool(np.int32), Pool(np.int32)
-        self._active_ends = [0]
+        self._active_ends, self._list_ends = Pool(np.int64), Pool(np.int64)
         self._chunks = Pool(np.int64, 3)
-        self.accepted, self.accepted_offsets = Pool(np.int32), Pool(np.int64, 2)
-        self.run_key, self.run_rest, self.run_offsets = Pool(np.int32), Pool(np.int32), Pool(np.int64)
-        self.run_slots, self.tested = Pool(np.int32), Pool(np.int64, 2)
-        self.run_offsets.add(np.zeros(1, np.int64))
+        self._lists, self._flags = Pool(np.int32), Pool(np.int8)
+        self._bits = Pool(np.uint64, (self._entries.places + 63) // 64 or 1)
+        for ends in (self._active_ends, self._list_ends):
+            ends.add(np.zeros(1, np.int64))
         self._keys, self._targets = np.zeros(1024, np.int64), np.empty(1024, np.int32)
         self._transitions = 0
         first = np.zeros(1, np.int32)
@@ -66,7 +66,7 @@ class Automaton:
         return len(self._chains)
 
     def full(self) -> bool:
-        pools = (self._active_pool, self._waiting_pool, self.accepted, self.run_slots)
+        pools = (self._active_pool, self._waiting_pool, self._lists)
         return len(self) > self._limits.states or sum(len(pool) for pool in pools) > self._limits.places
 
     def restart(self) -> None:
@@ -90,12 +90,17 @@ class Automaton:
             node = walk(node, len(states), nodes, labels, self._keys, self._targets, states)
         return states
 
-    def runs(self) -> Runs:
-        return Runs(self.run_key.array, self.run_rest.array, self.run_offsets.array, self.run_slots.array)
+    def active(self) -> tuple[npt.NDArray[np.int64], Numbers]:
+        """The trie nodes of all states, and where those of each begin."""
+        return self._active_ends.array, self._active_pool.array
+
+    def tested(self) -> Tested:
+        return Tested(self._bits.array, self._flags.array, self._lists.array, self._list_ends.array)
 
     def _step(self, state: int, label: int, kind: int) -> None:
         self._tick += 1
-        active = self._active_pool.array[self._active_ends[state] : self._active_ends[state + 1]]
+        start, stop = self._active_ends.array[state : state + 2]
+        active = self._active_pool.array[start:stop]
         chain = self._chains[state]
         count, waiting, sums = expand(
             self._trie,
@@ -124,7 +129,7 @@ class Automaton:
     def _add(self, active: Numbers, waiting: Numbers, chain: int, identity: tuple[int, int, int, int]) -> int:
         number = self._known[identity] = len(self)
         self._active_pool.add(active)
-        self._active_ends.append(len(self._active_pool))
+        self._active_ends.add(np.array([len(self._active_pool)]))
         if len(waiting):
             start = len(self._waiting_pool)
             self._waiting_pool.add(waiting)
@@ -132,38 +137,18 @@ class Automaton:
             chain = len(self._chunks) - 1
         self._chains.append(chain)
         self._sums.append((identity[2], identity[3]))
-        self._add_paths(active)
+        if self._entries.places:
+            self._add_tested(active)
         return number
 
-    def _add_paths(self, active: Numbers) -> None:
-        """The paths that end at the active trie nodes, those with tests apart."""
-        offsets = self._trie.slot_offsets
-        starts, lengths = offsets[active], offsets[active + 1] - offsets[active]
-        ends = np.cumsum(lengths)
-        places = np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)
-        slots = self._trie.slots[places]
-        rest = self._trie.rest[slots]
-        start = len(self.accepted)
-        self.accepted.add(slots[rest < 0])
-        self.accepted_offsets.add(np.array([[start, len(self.accepted)]]))
-        start = len(self.run_key)
-        with_tests = slots[rest >= 0]
-        if len(with_tests):
-            self._add_runs(with_tests)
-        self.tested.add(np.array([[start, len(self.run_key)]]))
-
-    def _add_runs(self, slots: Numbers) -> None:
-        keys, rest = self._slot_keys[slots], self._trie.rest[slots]
-        order = np.lexsort((rest, keys))
-        keys, rest = keys[order], rest[order]
-        new = np.ones(len(order), np.bool_)
-        new[1:] = (keys[1:] != keys[:-1]) | (rest[1:] != rest[:-1])
-        first = np.flatnonzero(new)
-        base = len(self.run_slots)
-        self.run_key.add(keys[first])
-        self.run_rest.add(rest[first])
-        self.run_slots.add(slots[order])
-        self.run_offsets.add(np.append(first[1:], len(order)) + base)
+    def _add_tested(self, active: Numbers) -> None:
+        row = np.zeros((1, self._bits.array.shape[1]), np.uint64)
+        count, flags = note_tests(active, self._entries, row[0], self._new_lists)
+        self._bits.add(row)
+        self._flags.add(np.array([flags], np.int8))
+        lists = self._new_lists[:count]
+        self._lists.add(lists[np.argsort(self._entries.list_label[lists], kind="stable")])
+        self._list_ends.add(np.array([len(self._lists)]))
 
     def _connect(self, state: int, label: int, target: int) -> None:
         self._transitions += 1

@@ -1,142 +1,88 @@
-"""From the states of a document's nodes to the paths that hold: those without tests by state, the others by key."""
+"""From the states of documents' nodes to the paths that hold: those without tests by state, the others by value."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from tidings.documents.index.evaluate import number, seek
-from tidings.documents.index.keys import EQUALS
-from tidings.documents.names import find
+from tidings.documents.index.collect_tested import NO_ROOM, collect_tested
+from tidings.documents.index.walk import SIMULATED
 from tidings.kernels.compiled import kernel
 
 
 @kernel
-def collect(first: Any, stop: Any, states: Any, accepted: Any, groups: Any, marks: Any, tick: Any, found: Any) -> Any:
-    """Paths without tests: whole groups for the states that were grouped, path by path for newer ones.
+def collect(
+    document: Any, offsets: Any, states: Any, active: Any, trie: Any, groups: Any, marks: Any, clock: Any, entries: Any,
+    tested: Any, reading: Any, numbers: Any, found: Any, ends: Any,
+) -> Any:  # fmt: skip
+    """The paths of documents from this one on, up to one that is left to simulation or for which there is no room.
 
-    Returns how many paths, and how many were looked at one by one."""
-    count, looked = 0, 0
+    `numbers` are those of the paths, -1 if withdrawn. Returns the document where it ended, and whether for want of
+    room."""
+    while document < len(offsets) - 1:
+        first, stop = offsets[document], offsets[document + 1]
+        if states[first] == SIMULATED:
+            return document, False
+        clock.ticks[0] += 1
+        count = collect_plain(first, stop, states, active, trie, groups, marks, clock, numbers, found, ends[document])
+        if count >= 0 and entries.places:
+            count = collect_tested(
+                first, stop, states, active, entries, tested, reading, marks, clock, numbers, found, count
+            )  # fmt: skip
+        if count < 0:
+            return document, True
+        document += 1
+        ends[document] = count
+    return document, False
+
+
+@kernel
+def collect_plain(
+    first: Any, stop: Any, states: Any, active: Any, trie: Any, groups: Any, marks: Any, clock: Any, numbers: Any,
+    found: Any, count: Any,
+) -> Any:  # fmt: skip
+    """Whole groups for the states that were grouped, trie node by trie node for newer ones."""
+    tick, looked = clock.ticks[0], 0
     for node in range(first, stop):
         state = states[node]
         if marks.state[state] == tick:
             continue
         marks.state[state] = tick
         if state >= groups.states:
-            looked += accepted.offsets[state, 1] - accepted.offsets[state, 0]
+            looked += active.ends[state + 1] - active.ends[state]
             continue
         for place in range(groups.offsets[state], groups.offsets[state + 1]):
             group = groups.of_state[place]
-            if marks.group[group] != tick:
-                marks.group[group] = tick
-                begin, end = groups.member_offsets[group], groups.member_offsets[group + 1]
-                for i in range(begin, end):
-                    found[count + i - begin] = groups.members[i]
-                count += end - begin
+            if marks.group[group] == tick:
+                continue
+            marks.group[group] = tick
+            begin, end = groups.member_offsets[group], groups.member_offsets[group + 1]
+            if count + end - begin > len(found):
+                return NO_ROOM
+            for i in range(begin, end):
+                number = numbers[groups.members[i]]
+                found[count] = number
+                count += number >= 0
     if looked == 0:
-        return count, looked
+        return count
+    clock.looked[0] += looked
     for node in range(first, stop):
         state = states[node]
         if state < groups.states or marks.state[state] == -tick:
             continue
         marks.state[state] = -tick
-        for place in range(accepted.offsets[state, 0], accepted.offsets[state, 1]):
-            slot = accepted.slots[place]
-            if marks.slot[slot] != tick and marks.group[groups.of_slot[slot]] != tick:
-                marks.slot[slot] = tick
-                found[count] = slot
-                count += 1
-    return count, looked
-
-
-@kernel
-def try_keys(
-    node: Any, low: Any, high: Any, begin: Any, end: Any, runs: Any, nodes: Any, kinds: Any, labels: Any, program: Any,
-    memory: Any, given: Any, marks: Any, tick: Any, found: Any, count: Any,
-) -> Any:  # fmt: skip
-    """The runs from `begin` to `end` with keys from `low` to below `high`: their operation, then their paths."""
-    left, right = begin, end
-    while left < right:
-        middle = (left + right) >> 1
-        if runs.key[middle] < low:
-            left = middle + 1
-        else:
-            right = middle
-    while left < end and runs.key[left] < high:
-        if seek(program, nodes, kinds, labels, memory, given, runs.rest[left], node) >= 0:
-            for place in range(runs.offsets[left], runs.offsets[left + 1]):
-                slot = runs.slots[place]
-                if marks.slot[slot] != tick:
-                    marks.slot[slot] = tick
-                    found[count] = slot
-                    count += 1
-        left += 1
-    return count
-
-
-@kernel
-def try_value(
-    node: Any, label: Any, at: Any, keys: Any, seed: Any, begin: Any, end: Any, runs: Any, nodes: Any, kinds: Any,
-    labels: Any, program: Any, memory: Any, given: Any, marks: Any, tick: Any, found: Any, count: Any,
-) -> Any:  # fmt: skip
-    """The keys that the value at node `at` satisfies; `label` is -1 for the node itself."""
-    start, stop = nodes.start[at], nodes.stop[at]
-    if keys.equals[label + 1] and stop - start <= keys.longest:
-        place = find(keys.texts, seed, EQUALS, label + 1, nodes.text, start, stop)
-        if place >= 0:
-            key = np.int64(keys.of_text[place])
-            count = try_keys(
-                node, key, key + 1, begin, end, runs, nodes, kinds, labels, program, memory, given, marks, tick, found,
-                count,
-            )  # fmt: skip
-    low, high = np.int64(keys.ranges[label + 1, 0]), np.int64(keys.ranges[label + 1, 1])
-    low_to, high_to = np.int64(keys.ranges[label + 1, 2]), np.int64(keys.ranges[label + 1, 3])
-    if low == high and low_to == high_to:
-        return count
-    value = number(nodes.text, start, stop)
-    if value != value:
-        return count
-    if low < high:
-        place = low + np.searchsorted(keys.bounds[low:high], value, side="right")
-        count = try_keys(
-            node, low, place, begin, end, runs, nodes, kinds, labels, program, memory, given, marks, tick, found, count
-        )  # fmt: skip
-    if low_to < high_to:
-        place = low_to + np.searchsorted(keys.bounds[low_to:high_to], value)
-        count = try_keys(
-            node, place, high_to, begin, end, runs, nodes, kinds, labels, program, memory, given, marks, tick, found,
-            count,
-        )  # fmt: skip
-    return count
-
-
-@kernel
-def collect_tested(
-    first: Any, stop: Any, states: Any, tested: Any, runs: Any, keys: Any, seed: Any, nodes: Any, kinds: Any,
-    labels: Any, own_labels: Any, program: Any, memory: Any, given: Any, marks: Any, tick: Any, found: Any, count: Any,
-) -> Any:  # fmt: skip
-    """Paths with tests, by the keys that each node satisfies; returns how many paths there are now.
-
-    `own_labels` are those that the segment knows, by name; a label that came later is one of a name not spoken of."""
-    for node in range(first, stop):
-        begin, end = tested[states[node], 0], tested[states[node], 1]
-        if begin == end:
-            continue
-        count = try_keys(
-            node, 0, 1, begin, end, runs, nodes, kinds, labels, program, memory, given, marks, tick, found, count
-        )  # fmt: skip
-        if runs.key[end - 1] == 0:
-            continue
-        count = try_value(
-            node, -1, node, keys, seed, begin, end, runs, nodes, kinds, labels, program, memory, given, marks, tick,
-            found, count,
-        )  # fmt: skip
-        child = node + 1
-        while child < nodes.end[node]:
-            count = try_value(
-                node, own_labels[nodes.name[child]], child, keys, seed, begin, end, runs, nodes, kinds, labels, program,
-                memory, given, marks, tick, found, count,
-            )  # fmt: skip
-            child = nodes.end[child]
+        for place in range(active.ends[state], active.ends[state + 1]):
+            at = active.nodes[place]
+            begin, end = trie.slot_offsets[at], trie.plain_stop[at]
+            if begin == end or marks.node[at] == tick:
+                continue
+            group = groups.of_node[at]
+            if group >= 0 and marks.group[group] == tick:
+                continue
+            marks.node[at] = tick
+            if count + end - begin > len(found):
+                return NO_ROOM
+            for i in range(begin, end):
+                number = numbers[trie.slots[i]]
+                found[count] = number
+                count += number >= 0
     return count

@@ -1,24 +1,26 @@
-"""Keys: of the tests at a path's first tested step, one that few nodes satisfy and that can be looked up by value.
+"""Keys: of the tests at a path's first tested step, the one by which the index finds the path.
 
-The index finds the keys that a node satisfies by one search for each value, and then runs the operations of paths with
-these keys alone. A key never decides: the path's operation has the test, too."""
+| kind | found by | decides |
+|---|---|---|
+| EQUALS | the text of the node, of a child or of an attribute, by one search for each value | the comparison |
+| IS, FROM, TO | its number, among those that paths at the same place in the trie ask for | the comparison |
+| EXISTS | the name of a child or an attribute | that it exists |
+| ALWAYS | nothing: the path is looked at wherever its steps lead | nothing |
+
+Of the tests, only those that the key does not decide are left to `program`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Any, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from tidings.documents.index.vocabulary import Vocabulary
-from tidings.documents.names import SEED, Names, intern, no_names
 from tidings.paths.implication import conjuncts
 from tidings.paths.numbers import number_of
-from tidings.paths.tree import Attribute, Comparison, Element, Test
+from tidings.paths.tree import And, Attribute, Comparison, Element, Exists, Not, Or, Step, StringTest, Test
 
-ALWAYS, EQUALS, FROM, TO = range(4)  # FROM: at least the number; TO: at most
+EQUALS, IS, FROM, TO, EXISTS, ALWAYS = range(6)  # the best first; FROM: at least the number; TO: at most
 SELF = -1  # in place of a label: the node itself, else a child or an attribute with that label
 
 
@@ -29,70 +31,59 @@ class Key(NamedTuple):
     number: float = 0.0
 
 
-def key_of(tests: Iterable[Test], vocabulary: Vocabulary) -> Key:
-    """The best one among the tests joined by `and`."""
-    keys = [_key(fact, vocabulary) for test in tests for fact in conjuncts(test)]
-    return min(keys, key=lambda key: (key.kind == ALWAYS, key.kind), default=Key())
+def keyed(tests: Iterable[Test], vocabulary: Vocabulary) -> tuple[Key, list[Test]]:
+    """The best key, and the tests that it leaves to be done, those joined by `and` apart."""
+    best, decided, left = Key(), -1, [fact for test in tests for fact in conjuncts(test)]
+    for place, fact in enumerate(left):
+        for key, decides in _keys(fact, vocabulary):
+            if key.kind < best.kind:
+                best, decided = key, place if decides else -1
+    return best, [fact for place, fact in enumerate(left) if place != decided]
 
 
-def _key(test: Test, vocabulary: Vocabulary) -> Key:
-    if not isinstance(test, Comparison) or len(test.steps) > 1:
-        return Key()
-    label = SELF
-    if test.steps:
-        step = test.steps[0]
-        wild = isinstance(step.node, Element | Attribute) and step.node.name is None
-        if step.axis == "descendant" or wild:
-            return Key()
-        label = vocabulary.label(step.node)
+def _keys(test: Test, vocabulary: Vocabulary) -> Iterator[tuple[Key, bool]]:
+    """Keys that are satisfied wherever the test holds, and whether it holds wherever they are."""
+    match test:
+        case Comparison(steps):
+            key, only = _compared(test), len(steps) < 2 and not any(step.tests for step in steps)
+            if not steps and key is not None:
+                yield key, True
+            elif steps and (label := _label(steps[0], vocabulary)) is not None:
+                yield (key._replace(label=label), only) if key and len(steps) == 1 else (Key(EXISTS, label), False)
+        case Exists((first, *more)):
+            if (label := _label(first, vocabulary)) is not None:
+                yield Key(EXISTS, label), not more and not first.tests
+        case StringTest(_, (first, *_), text) if text:
+            if (label := _label(first, vocabulary)) is not None:
+                yield Key(EXISTS, label), False
+        case Exists() | StringTest() | And() | Or() | Not():
+            return
+
+
+def _label(step: Step, vocabulary: Vocabulary) -> int | None:
+    """None if it is not among the children and attributes of one name."""
+    wild = isinstance(step.node, Element | Attribute) and step.node.name is None
+    return None if step.axis == "descendant" or wild else vocabulary.label(step.node)
+
+
+def _compared(test: Comparison) -> Key | None:
+    """The key that a node itself satisfies where it compares so; None for `!=`, and for what is no number."""
     literal = test.literal
     if isinstance(literal, str) and test.operator == "=":
-        return Key(EQUALS, label, literal.encode())
+        return Key(EQUALS, text=literal.encode())
     number = number_of(literal) if isinstance(literal, str) else literal
-    if number is None:
-        return Key()
+    if number is None or math.isinf(number):
+        return None
     match test.operator:
-        case ">=" | "=":
-            return Key(FROM, label, number=number)
+        case "=":
+            return Key(IS, number=number)
+        case ">=":
+            return Key(FROM, number=number)
         case ">":
-            return Key(FROM, label, number=math.nextafter(number, math.inf))
+            return Key(FROM, number=math.nextafter(number, math.inf))
         case "<=":
-            return Key(TO, label, number=number)
+            return Key(TO, number=number)
         case "<":
-            return Key(TO, label, number=math.nextafter(number, -math.inf))
+            return Key(TO, number=math.nextafter(number, -math.inf))
         case _:
-            return Key()
-
-
-class KeyTable(NamedTuple):
-    """Keys are numbered so that those of a kind and label follow each other by rising number; 0 is `ALWAYS`."""
-
-    texts: Names  # EQUALS: the number here is an index into `of_text`
-    of_text: npt.NDArray[np.int32]
-    longest: int  # bytes of a text
-    equals: npt.NDArray[np.bool_]  # by label plus one: whether there are such keys
-    bounds: npt.NDArray[np.float64]  # by key: the number
-    ranges: npt.NDArray[np.int32]  # by label plus one: where FROM begins and ends, where TO begins and ends
-
-
-def key_table(keys: Iterable[Key], labels: int) -> tuple[KeyTable, dict[Key, int]]:
-    """The table, and the number of each distinct key."""
-    distinct = sorted(set(keys) | {Key()}, key=lambda key: (key.kind, key.label, key.number, key.text))
-    numbers = {key: number for number, key in enumerate(distinct)}
-    texts = [key for key in distinct if key.kind == EQUALS]
-    names = no_names(len(texts) + 1, sum(len(key.text) for key in texts) + 1)
-    equals = np.zeros(labels + 1, np.bool_)
-    ranges = np.zeros((labels + 1, 4), np.int32)
-    for place, key in enumerate(texts):
-        intern(names, SEED, place, EQUALS, key.label + 1, np.frombuffer(key.text, np.uint8), 0, len(key.text))
-        equals[key.label + 1] = True
-    for number, key in enumerate(distinct):
-        if key.kind in (FROM, TO):
-            column = 0 if key.kind == FROM else 2
-            if ranges[key.label + 1, column + 1] == 0:
-                ranges[key.label + 1, column] = number
-            ranges[key.label + 1, column + 1] = number + 1
-    longest = max((len(key.text) for key in texts), default=-1)
-    bounds = np.array([key.number for key in distinct])
-    of_text: Any = np.array([numbers[key] for key in texts], np.int32)
-    return KeyTable(names, of_text, longest, equals, bounds, ranges), numbers
+            return None

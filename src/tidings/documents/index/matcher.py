@@ -8,48 +8,65 @@ import numpy as np
 import numpy.typing as npt
 
 from tidings.documents.batch import DocumentBatch
-from tidings.documents.index.automaton import SIMULATED, Automaton, AutomatonLimits
-from tidings.documents.index.collect import collect, collect_tested
+from tidings.documents.index.automaton import Automaton, AutomatonLimits
+from tidings.documents.index.collect import collect
 from tidings.documents.index.groups import grouped, no_groups
+from tidings.documents.index.leading import LONGEST, Occurrences
 from tidings.documents.index.program import Arrays
 from tidings.documents.index.segment import Segment
 from tidings.documents.index.simulate import simulate
+from tidings.documents.index.trie import Integers, Numbers
+from tidings.documents.index.values import Values
 from tidings.documents.index.vocabulary import OTHER_ATTRIBUTE, OTHER_ELEMENT
-from tidings.documents.names import ELEMENT, SEED, TEXT
+from tidings.documents.names import ELEMENT, TEXT
+from tidings.documents.tokenizer import Nodes
+from tidings.kernels.compiled import kernel
 
 SMALL = 64  # paths; fewer are simulated: a segment of recent additions is soon merged, and would begin without states
 _REGROUPED_AFTER = 2  # times the work of grouping
 
 
-class Accepted(NamedTuple):
-    offsets: npt.NDArray[np.int64]
-    slots: npt.NDArray[np.int32]
+class Active(NamedTuple):
+    ends: Integers
+    nodes: Numbers
 
 
 class Marks(NamedTuple):
-    """When each was last met: the tick of a document."""
+    """When each was last met: the tick of a document; `left`: twice the tick of a node, plus one if it held there."""
 
-    state: npt.NDArray[np.int64]
-    group: npt.NDArray[np.int64]
-    slot: npt.NDArray[np.int64]
+    state: Integers
+    group: Integers
+    node: Integers
+    slot: Integers
+    left: Integers
+
+
+class Clock(NamedTuple):
+    ticks: Integers  # of documents
+    node_ticks: Integers
+    looked: Integers  # trie nodes that were looked at one by one since the last grouping
+    spans: Integers  # room for the entries that one value finds
+    trail: Integers  # room for steps
 
 
 class Reading(NamedTuple):
     """A batch as all segments read it."""
 
-    batch: DocumentBatch
-    labels: npt.NDArray[np.int64]  # by name
+    nodes: Nodes
+    kinds: npt.NDArray[np.int8]  # by name, as labels
+    labels: Integers
+    values: Values
+    where: Occurrences
     program: Arrays
-    memory: npt.NDArray[np.int64]
-    given: npt.NDArray[np.int32]
-    label_count: int
+    memory: Integers
+    given: Numbers
 
 
 class SegmentMatcher:
     def __init__(self, segment: Segment, limits: AutomatonLimits, small: int = SMALL) -> None:
         self.segment = segment
-        self._found = np.empty(len(segment.numbers), np.int32)
-        self._automaton = Automaton(segment.trie, segment.keys, limits) if len(segment.numbers) >= small else None
+        self._automaton = Automaton(segment.trie, segment.entries, limits) if len(segment.numbers) >= small else None
+        self._expected = 16.0  # matches of a document
         self._restarted()
 
     @property
@@ -57,101 +74,119 @@ class SegmentMatcher:
         return 0 if self._automaton is None else len(self._automaton)
 
     def _restarted(self) -> None:
-        slots = len(self.segment.numbers)
-        self._groups = no_groups(slots)
-        self._marks = Marks(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(slots, np.int64))
-        self._tick = 0
-        self._looked = 0  # paths that were looked at one by one since the last grouping
+        segment = self.segment
+        self._groups = no_groups(segment.trie)
+        entries = segment.entries
+        spans = np.empty((entries.places + 2 * len(entries.cell_place) + len(entries.list_label), 2), np.int64)
+        trail = np.empty((LONGEST, 3), np.int64)
+        self._clock = Clock(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64), spans, trail)
+        sizes = (0, 0, len(segment.trie.parent), len(segment.numbers), len(segment.entries.operations))
+        self._marks = Marks(*(np.zeros(size, np.int64) for size in sizes))
 
-    def match(self, reading: Reading) -> list[npt.NDArray[np.int64]]:
-        """For each document, the numbers of the paths that hold."""
-        offsets = reading.batch.offsets
-        if self._automaton is None:
-            return [self._simulated(reading, document) for document in range(len(reading.batch))]
-        if self._automaton.full():
-            self._automaton.restart()
+    def match(self, batch: DocumentBatch, reading: Reading, label_count: int) -> tuple[Integers, Numbers]:
+        """Offsets and numbers: for each document, the paths that hold."""
+        most = len(self.segment.numbers)
+        ends = np.zeros(len(batch) + 1, np.int64)
+        found = np.empty(int(1.2 * self._expected * len(batch)) + most, np.int32)
+        states = self._states(batch, reading)
+        document, full = 0, False
+        while document < len(batch):
+            if states is not None:
+                document, full = self._collect(document, batch, reading, states, found, ends)
+            if document < len(batch):
+                if ends[document] + most > len(found):
+                    more = np.empty(len(found) + most, np.int32)
+                    found = np.concatenate((found[: ends[document]], more))
+                if not full:
+                    self._simulate(document, batch, reading, label_count, found, ends)
+                    document += 1
+        self._expected = ends[-1] / max(1, len(batch))
+        return ends, found[: ends[-1]]
+
+    def _states(self, batch: DocumentBatch, reading: Reading) -> Numbers | None:
+        """By node; None without an automaton."""
+        automaton = self._automaton
+        if automaton is None:
+            return None
+        if automaton.full():
+            automaton.restart()
             self._restarted()
-        own = self._own_labels(reading)
-        states = self._automaton.states(offsets, reading.batch.nodes, reading.batch.names.kind, own)
-        self._group()
-        return [
-            self._simulated(reading, document)
-            if states[offsets[document]] == SIMULATED
-            else self._collected(reading, own, states, document)
-            for document in range(len(reading.batch))
-        ]
+        states = automaton.states(batch.offsets, batch.nodes, batch.names.kind, self._own_labels(reading))
+        if len(self._marks.state) < len(automaton):
+            self._marks = self._marks._replace(state=np.zeros(2 * len(automaton), np.int64))
+        ends, nodes = automaton.active()
+        if self._clock.looked[0] > _REGROUPED_AFTER * (len(nodes) + len(self._marks.node)):
+            self._clock.looked[0] = 0
+            self._groups = grouped(ends, nodes, self.segment.trie)
+            self._marks = self._marks._replace(group=np.zeros(len(self._groups.member_offsets), np.int64))
+        return states
 
-    def _own_labels(self, reading: Reading) -> npt.NDArray[np.int64]:
+    def _own_labels(self, reading: Reading) -> Integers:
         """Labels that the segment does not speak of are all the same to it."""
         known = self.segment.speaks_of
-        labels = reading.labels
-        mine = known[np.clip(labels, 0, len(known) - 1)] & (labels < len(known))
-        kinds = reading.batch.names.kind
-        others = np.where(kinds == ELEMENT, OTHER_ELEMENT, OTHER_ATTRIBUTE)
-        return np.where(mine | (kinds == TEXT), labels, others)
+        mine = known[np.clip(reading.labels, 0, len(known) - 1)] & (reading.labels < len(known))
+        others = np.where(reading.kinds == ELEMENT, OTHER_ELEMENT, OTHER_ATTRIBUTE)
+        return np.where(mine | (reading.kinds == TEXT), reading.labels, others)
 
-    def _group(self) -> None:
-        automaton = self._automaton
+    def _collect(
+        self, document: int, batch: DocumentBatch, reading: Reading, states: Numbers, found: Numbers, ends: Integers
+    ) -> tuple[int, bool]:
+        automaton, segment = self._automaton, self.segment
         assert automaton is not None
-        if len(self._marks.state) < len(automaton):
-            state_marks = np.zeros(2 * len(automaton), np.int64)
-            self._marks = self._marks._replace(state=state_marks)
-        if self._looked > _REGROUPED_AFTER * (len(automaton.accepted) + len(self._found)):
-            self._looked = 0
-            self._groups = grouped(automaton.accepted.array, automaton.accepted_offsets.array, len(self._found))
-            group_marks = np.zeros(len(self._groups.member_offsets), np.int64)
-            self._marks = self._marks._replace(group=group_marks)
+        active, tested = Active(*automaton.active()), automaton.tested()
+        document, full = collect(
+            document,
+            batch.offsets,
+            states,
+            active,
+            segment.trie,
+            self._groups,
+            self._marks,
+            self._clock,
+            segment.entries,
+            tested,
+            reading,
+            segment.live,
+            found,
+            ends,
+        )
+        return int(document), bool(full)
 
-    def _collected(self, reading: Reading, own: Any, states: Any, document: int) -> npt.NDArray[np.int64]:
-        automaton, batch = self._automaton, reading.batch
-        assert automaton is not None
-        first, stop = batch.offsets[document], batch.offsets[document + 1]
-        self._tick += 1
-        accepted = Accepted(automaton.accepted_offsets.array, automaton.accepted.array)
-        count, looked = collect(first, stop, states, accepted, self._groups, self._marks, self._tick, self._found)
-        self._looked += looked
-        if len(automaton.run_key):
-            count = collect_tested(
-                first,
-                stop,
-                states,
-                automaton.tested.array,
-                automaton.runs(),
-                self.segment.key_table,
-                SEED,
-                batch.nodes,
-                batch.names.kind,
-                reading.labels,
-                own,
-                reading.program,
-                reading.memory,
-                reading.given,
-                self._marks,
-                self._tick,
-                self._found,
-                count,
-            )
-        return self._alive(count)
-
-    def _simulated(self, reading: Reading, document: int) -> npt.NDArray[np.int64]:
-        batch = reading.batch
+    def _simulate(
+        self, document: int, batch: DocumentBatch, reading: Reading, label_count: int, found: Numbers, ends: Integers
+    ) -> None:
+        room = found[ends[document] :]
         count = simulate(
             batch.offsets[document],
             batch.offsets[document + 1],
             batch.nodes,
-            batch.names.kind,
+            reading.kinds,
             reading.labels,
             self.segment.trie,
             reading.program,
             reading.memory,
             reading.given,
-            reading.label_count,
-            self._found,
+            label_count,
+            room,
         )
-        return self._alive(count)
+        numbers = self.segment.live[room[:count]]
+        numbers = numbers[numbers >= 0]
+        room[: len(numbers)] = numbers
+        ends[document + 1] = ends[document] + len(numbers)
 
-    def _alive(self, count: int) -> npt.NDArray[np.int64]:
-        found = self._found[:count]
-        if self.segment.withdrawn:
-            found = found[self.segment.alive[found]]
-        return self.segment.numbers[found]
+
+@kernel
+def interleaved(one_ends: Any, one: Any, other_ends: Any, other: Any) -> Any:
+    """Of each document, what both have; offsets and numbers."""
+    ends, numbers = np.empty_like(one_ends), np.empty(len(one) + len(other), np.int32)
+    ends[0] = 0
+    for document in range(len(ends) - 1):
+        place = ends[document]
+        for i in range(one_ends[document], one_ends[document + 1]):
+            numbers[place] = one[i]
+            place += 1
+        for i in range(other_ends[document], other_ends[document + 1]):
+            numbers[place] = other[i]
+            place += 1
+        ends[document + 1] = place
+    return ends, numbers

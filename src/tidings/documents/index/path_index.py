@@ -11,15 +11,18 @@ import numpy.typing as npt
 from tidings.documents.batch import DocumentBatch
 from tidings.documents.errors import PathNumberTaken, UnknownPathNumber
 from tidings.documents.index.automaton import AutomatonLimits
-from tidings.documents.index.matcher import SMALL, Reading, SegmentMatcher
+from tidings.documents.index.leading import Occurrences, occurrences
+from tidings.documents.index.matcher import SMALL, Reading, SegmentMatcher, interleaved
 from tidings.documents.index.program import Program
 from tidings.documents.index.segment import Record, Segment, recorded
+from tidings.documents.index.values import Texts
 from tidings.documents.index.vocabulary import Vocabulary
 from tidings.paths.tree import Path
 
 _OPERATIONS = 64  # of a path: each may be remembered at each node of a document
 _LARGEST_MEMORY = 1 << 22
-_MERGED = 2  # a segment less than so many times as large as the next is merged with it
+_MOST_FRESH = 50_000  # paths that wait to be indexed: each is a few objects of Python
+_MERGED = 2  # a segment less than this many times as large as the next is merged with it
 
 
 class PathIndex:
@@ -27,7 +30,7 @@ class PathIndex:
         """Segments of fewer than `small` paths have no automaton."""
         self._limits, self._small = limits or AutomatonLimits(), small
         self._vocabulary = Vocabulary()
-        self._program = Program(self._vocabulary)
+        self._program, self._texts = Program(self._vocabulary), Texts()
         self._matchers: list[SegmentMatcher] = []  # from large to small
         self._fresh: dict[int, Record] = {}
 
@@ -46,7 +49,9 @@ class PathIndex:
         """Raises PathNumberTaken."""
         if number in self:
             raise PathNumberTaken(number)
-        self._fresh[number] = recorded(path, self._vocabulary, self._program)
+        self._fresh[number] = recorded(path, self._vocabulary, self._program, self._texts)
+        if len(self._fresh) == _MOST_FRESH:
+            self._settle()
 
     def remove(self, number: int) -> None:
         """Raises UnknownPathNumber."""
@@ -57,40 +62,44 @@ class PathIndex:
             if segment.has(number):
                 segment.withdraw(number)
                 if len(segment) < segment.withdrawn:
-                    self._matchers[place : place + 1] = [self._made(Segment.merged([segment]))] if len(segment) else []
+                    self._matchers[place : place + 1] = (
+                        [self._made(Segment.merged([segment], len(self._texts)))] if len(segment) else []
+                    )
                 return
         raise UnknownPathNumber(number)
 
-    def match(self, batch: DocumentBatch) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def match(self, batch: DocumentBatch) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
         """Offsets and numbers: for document i, paths numbers[offsets[i]:offsets[i + 1]] hold, in no certain order."""
         self._settle()
         program = self._program.arrays()
         largest = int(np.diff(batch.offsets).max(initial=0)) if len(program.kind) else 0
         size = min(1 << (_OPERATIONS * largest).bit_length(), _LARGEST_MEMORY)
+        labels, count = self._vocabulary.labels(batch.names), len(self._vocabulary)
         reading = Reading(
-            batch,
-            self._vocabulary.labels(batch.names),
+            batch.nodes,
+            batch.names.kind,
+            labels,
+            self._texts.values(batch.nodes, labels, count),
+            Occurrences(*occurrences(batch.nodes.name, batch.nodes.parent, labels, count)),
             program,
             np.zeros(size, np.int64),
             np.empty(size, np.int32),
-            len(self._vocabulary),
         )
-        rows = [matcher.match(reading) for matcher in self._matchers]
-        parts = [row[document] for document in range(len(batch)) for row in rows]
-        lengths = np.array([len(part) for part in parts], np.int64).reshape(len(batch), len(rows)).sum(1)
-        offsets = np.zeros(len(batch) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
-        return offsets, np.concatenate([np.zeros(0, np.int64), *parts])
+        offsets, numbers = np.zeros(len(batch) + 1, np.int64), np.zeros(0, np.int32)
+        for matcher in self._matchers:
+            ends, found = matcher.match(batch, reading, count)
+            offsets, numbers = (ends, found) if not len(numbers) else interleaved(offsets, numbers, ends, found)
+        return offsets, numbers
 
     def _settle(self) -> None:
         if self._fresh:
-            self._matchers.append(self._made(Segment.of_records(self._fresh)))
+            self._matchers.append(self._made(Segment.of_records(self._fresh, len(self._texts))))
             self._fresh = {}
         while len(self._matchers) > 1:
             before, last = (matcher.segment for matcher in self._matchers[-2:])
             if len(before) >= _MERGED * len(last):
                 break
-            self._matchers[-2:] = [self._made(Segment.merged([before, last]))]
+            self._matchers[-2:] = [self._made(Segment.merged([before, last], len(self._texts)))]
 
     def _made(self, segment: Segment) -> SegmentMatcher:
         return SegmentMatcher(segment, self._limits, self._small)

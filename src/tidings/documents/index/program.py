@@ -17,7 +17,7 @@ from typing import NamedTuple, assert_never
 import numpy as np
 import numpy.typing as npt
 
-from tidings.documents.index.vocabulary import Vocabulary
+from tidings.documents.index.vocabulary import ANY_ATTRIBUTE, ANY_ELEMENT, Vocabulary
 from tidings.paths.numbers import number_of
 from tidings.paths.tree import And, Comparison, Exists, Not, Or, Step, StringTest, Test
 
@@ -25,6 +25,11 @@ ACCEPT, AND, OR, NOT, CHILD, DESCENDANT, FIRST, TEXT_EQUAL, TEXT_UNEQUAL, CONTAI
 EQUAL, UNEQUAL, LESS, AT_MOST, MORE, AT_LEAST = range(11, 17)
 _NUMBERS = {"=": EQUAL, "!=": UNEQUAL, "<": LESS, "<=": AT_MOST, ">": MORE, ">=": AT_LEAST}
 NOTHING = -1
+
+
+def bit_of(label: int) -> int:
+    """Labels share bits; wildcards have none."""
+    return 0 if label in (ANY_ELEMENT, ANY_ATTRIBUTE) else 1 << label % 62
 
 
 class Operation(NamedTuple):
@@ -43,6 +48,7 @@ class Arrays(NamedTuple):
     label: npt.NDArray[np.int32]
     flag: npt.NDArray[np.int8]
     number: npt.NDArray[np.float64]
+    needs: npt.NDArray[np.int64]  # names that must be below the node, as bits
     literal_offsets: npt.NDArray[np.int64]
     literals: npt.NDArray[np.uint8]
 
@@ -51,6 +57,7 @@ class Program:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self._numbers: dict[Operation, int] = {}
+        self._needs: list[int] = []
         self._literals: dict[bytes, int] = {}
         self._arrays: Arrays | None = None
 
@@ -66,6 +73,7 @@ class Program:
                 np.array(label, np.int32),
                 np.array(flag, np.int8),
                 np.array(number, np.float64),
+                np.array(self._needs, np.int64),
                 offsets,
                 np.frombuffer(b"".join(self._literals), np.uint8),
             )
@@ -82,8 +90,19 @@ class Program:
         known = len(self._numbers)
         number = self._numbers.setdefault(operation, known)
         if number == known:
+            self._needs.append(self._needed(operation))
             self._arrays = None
         return number
+
+    def _needed(self, operation: Operation) -> int:
+        kind, first, second, label, *_ = operation
+        if kind in (CHILD, DESCENDANT):
+            return bit_of(label) | self._needs[second] | (self._needs[first] if first >= 0 else 0)
+        if kind == AND:
+            return self._needs[first] | self._needs[second]
+        if kind == OR:
+            return self._needs[first] & self._needs[second]
+        return 0
 
     def _joined(self, kind: int, parts: Sequence[int]) -> int:
         if not parts:

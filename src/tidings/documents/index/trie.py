@@ -28,8 +28,10 @@ class Trie(NamedTuple):
     parent: Numbers
     children: Edges
     descendants: Edges
-    slot_offsets: Numbers  # the paths that end at node i
+    last: Numbers  # by path: the node where it ends
+    slot_offsets: Numbers  # the paths that end at node i, those without tests first
     slots: Numbers
+    plain_stop: Numbers  # by node: where those without tests end
     rest: Numbers  # by path: the operation that is left to do, or -1
     weight: Numbers  # by node: how many paths end there or below
 
@@ -42,13 +44,13 @@ def build_trie(offsets: Integers, tokens: Numbers, rest: Numbers) -> Trie:
     last = np.empty(len(rest), np.int32)
     count = insert(offsets, tokens, table, parent, token, last)
     parent, token = parent[:count].copy(), token[:count].copy()
-    slots = np.argsort(last, kind="stable").astype(np.int32)
+    slots = np.lexsort((rest >= 0, last)).astype(np.int32)
     weight = np.bincount(last, minlength=count).astype(np.int32)
     slot_offsets = _offsets(last, count)
+    plain_stop = slot_offsets[:-1] + np.bincount(last[rest < 0], minlength=count).astype(np.int32)
     gather(parent, weight)
-    return Trie(
-        parent, _edges(parent, token, 0), _edges(parent, token, 1), slot_offsets, slots, rest, weight
-    )  # fmt: skip
+    children, descendants = _edges(parent, token, 0), _edges(parent, token, 1)
+    return Trie(parent, children, descendants, last, slot_offsets, slots, plain_stop, rest, weight)
 
 
 def _edges(parent: Numbers, token: Numbers, axis: int) -> Edges:

@@ -14,6 +14,9 @@ from tidings.documents.index.vocabulary import ANY_ATTRIBUTE, ANY_ELEMENT
 from tidings.documents.names import ATTRIBUTE, ELEMENT
 from tidings.kernels.compiled import kernel
 
+SIMULATED = -2  # the state of nodes of a document that is left to `simulate`
+TESTED, ALWAYS_TESTED = 1, 2  # flags of a state: paths with tests are active, some without a key
+
 
 @kernel
 def walk(first: Any, stop: Any, nodes: Any, labels: Any, keys: Any, targets: Any, states: Any) -> Any:
@@ -94,3 +97,21 @@ def expand(
                 sums[2] += mix[node, 0]
                 sums[3] += mix[node, 1]
     return count, waiting, sums
+
+
+@kernel
+def note_tests(active: Any, entries: Any, bits: Any, lists: Any) -> Any:
+    """Which places are active, and their lists: how many, and the state's flags."""
+    count, flags = 0, 0
+    for node in active:
+        place = entries.place_of[node]
+        if place < 0:
+            continue
+        bits[place >> 6] |= np.uint64(1) << np.uint64(place & 63)
+        flags |= TESTED
+        if entries.always[place] < entries.always[place + 1]:
+            flags |= ALWAYS_TESTED
+        for number in range(entries.list_offsets[place], entries.list_offsets[place + 1]):
+            lists[count] = number
+            count += 1
+    return count, flags

@@ -13,7 +13,7 @@ from tidings.feeds.records.conversion import Unconvertible, as_text, number
 from tidings.schema import Kind
 from tidings.schema.hierarchy import SEPARATOR, is_node_name
 
-FEWEST_REPEATS = 3  # of an enumeration: each value stands so often on average
+FEWEST_REPEATS = 3  # of an enumeration: average occurrences per value
 FEWEST_PATHS = 10  # lists of names, before they are taken for paths
 MOST_VALUES = 200
 LONGEST_VALUE = 40
@@ -43,7 +43,7 @@ def guess(values: list[Any], reading: Reading) -> Guess:
         parts = [[part.strip() for part in text.split(mark)] for text in texts]
         alone = {listed[0] for listed in parts if len(listed) == 1}
         among = [part for listed in parts for part in listed]
-        # Where what stands between the marks mostly stands alone elsewhere, it is a value of its own.
+        # If most parts between the marks also occur alone, each part is a value of its own.
         if len(among) > len(texts) and 2 * len(alone) >= len(set(among)) and _repeat(among):
             return Guess(Kind.ENUMERATED, replace(reading, split=mark))
     if _repeat(texts):

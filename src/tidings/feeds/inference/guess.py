@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tidings.feeds.mapping.mapping import Reading
 from tidings.schema import Kind
 
-# A column is numbers or times with some junk among them: so many of its values, from so many on.
+# Numbers or times among junk: at least this share of the values must fit, in a column of at least this many.
 MOST = 0.9
 FEWEST = 20
 

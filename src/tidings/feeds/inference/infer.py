@@ -44,7 +44,7 @@ _MOST_TIMES = 3  # columns that are suggested as the event's time
 _ENOUGH_FOR_AN_ID = 20  # records; in fewer, most columns are unique
 
 
-# By which remarks are known that a form says otherwise.
+# Marks of remarks that a form words differently.
 PROMISE = "would be refused and"
 TIMES = "has times; add time"
 
@@ -90,7 +90,7 @@ def infer(
     advice = (
         "it needs a first line with names and a row below"
         if layout.format == "csv"
-        else "name where they are by --records"
+        else "say where they are with --records"
     )
     shape = shape_of(content, layout)
     if not shape.names:

@@ -208,7 +208,7 @@ def _element_shape(content: Content, layout: Layout) -> Shape:
         remarks += map(_offer, islice(offered, _MOST_OFFERED))
     if not {id(record) for record in records}.isdisjoint(id(above) for one in records for above in one.iterancestors()):
         advice = "their values are mixed; --records can name narrower ones"
-        remarks.append(f"some records at {layout.records!r} stand within others: {advice}")
+        remarks.append(f"some records at {layout.records!r} are nested in others: {advice}")
     return _cut(layout, names, *remarks)
 
 

@@ -254,7 +254,7 @@ def _reading(table: Table, format: str) -> Reading:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise table.wrong("zone", f"expected a time zone such as 'Europe/Athens', got {shown(zone)}") from None
     if "split" in table.raw and not table.text("split"):
-        raise table.wrong("split", "expected what stands between two values, such as ','; got nothing")
+        raise table.wrong("split", "expected a separator such as ','; got nothing")
     return Reading(
         path,
         constant,

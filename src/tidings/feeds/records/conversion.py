@@ -51,23 +51,41 @@ class Converter:
     def __init__(self, reading: Reading, kind: Kind) -> None:
         self._reading = reading
         self._read = _reader(reading, kind)
-        self._kept: dict[str, Converted] = {}
+        self.known: dict[str, Converted] = {}
+        self._missing = frozenset(reading.missing)
+        # The fast path: most values need no conversion.
+        self._as_it_is = not (reading.split or reading.pattern or reading.replace or reading.lower)
 
     def values(self, found: Sequence[Any]) -> Converted:
         """Each value once, and what could not be read; an empty text is no value."""
         if self._reading.constant is not None:
             found = (self._reading.constant,)
-        if len(found) != 1 or not isinstance(found[0], str):
+        if len(found) != 1:
             return self._converted(found)
         text = found[0]
-        known = self._kept.get(text)
+        if type(text) is not str:
+            if self._as_it_is and not self._missing and (type(text) is int or type(text) is float):
+                return self._one(text) or self._converted(found)
+            return self._converted(found)
+        known = self.known.get(text)
         if known is None:
-            known = self._converted(found)
-            if len(self._kept) >= _MOST_KEPT:
-                self._kept.clear()
+            known = (self._as_it_is and self._one_text(text)) or self._converted(found)
+            if len(self.known) >= _MOST_KEPT:
+                self.known.clear()
             if len(text) <= _LONGEST_KEPT:
-                self._kept[text] = known
+                self.known[text] = known
         return known
+
+    def _one_text(self, text: str) -> Converted | None:
+        whole = text.strip() if self._reading.strip else text
+        return self._one(whole) if whole and whole not in self._missing else NOTHING
+
+    def _one(self, whole: Any) -> Converted | None:
+        """None where it cannot be read, which `_converted` tells."""
+        try:
+            return Converted((self._read(whole),), ())
+        except Unconvertible:
+            return None
 
     def _converted(self, found: Iterable[Any]) -> Converted:
         read: list[Value] = []
@@ -87,6 +105,9 @@ class Converted(NamedTuple):
     wrong: tuple[Unconvertible, ...]
 
 
+NOTHING = Converted((), ())
+
+
 def converted(found: Sequence[Any], reading: Reading, kind: Kind) -> tuple[Value, ...]:
     """The values of an attribute. Raises the first Unconvertible."""
     read = Converter(reading, kind).values(found)
@@ -98,7 +119,11 @@ def converted(found: Sequence[Any], reading: Reading, kind: Kind) -> tuple[Value
 def _reader(reading: Reading, kind: Kind) -> Callable[[Any], Value]:
     match kind:
         case Kind.NUMERIC:
-            return lambda part: number(part, reading.decimal, reading.unit)
+            return lambda part: (
+                int(part)
+                if type(part) is str and len(part) <= 15 and part.isdigit() and part.isascii()
+                else number(part, reading.decimal, reading.unit)
+            )
         case Kind.TIME:
             return lambda part: str(instant(part, reading.time_format, reading.zone))
         case Kind.PLACE:

@@ -23,7 +23,7 @@ def csv_rows(content: Content, layout: Layout) -> Iterator[tuple[int, list[str]]
     others have been read."""
     text = lines(content, layout)
     first, start = 1, next(text, "")
-    if _SEPARATOR.match(start):  # by which Excel is told the delimiter
+    if _SEPARATOR.match(start):  # tells Excel the delimiter
         first = 2
     else:
         text = chain([start], text) if start else text
@@ -52,7 +52,7 @@ def csv_rows(content: Content, layout: Layout) -> Iterator[tuple[int, list[str]]
         raise UnreadableFeed(content.place, f"line {line}: not valid CSV: {broken}") from None
     if longer:
         rows = f"line {longer[0]} has" if len(longer) == 1 else f"line {longer[0]} and {len(longer) - 1:,} more have"
-        advice = f"such rows are left out; what has a {layout.delimiter!r} in it must stand in quotes"
+        advice = f"such rows are left out; what has a {layout.delimiter!r} in it must be quoted"
         raise UnreadableFeed(content.place, f"{rows} more cells than the first line; {advice}")
 
 

@@ -88,7 +88,7 @@ def _add(entry: dict[str, list[str]], text: str) -> None:
         elif not quoted:
             break
     else:
-        return  # no property: nothing stands after its name
+        return  # not a property: nothing follows the name
     head, value = text[: mark.start()], text[mark.end() :]
     name, *parameters = head.split(";")
     name = name.upper()

@@ -20,10 +20,10 @@ _SEPARATED = {  # no thousands follow a lone zero: `0,125` is a decimal comma
     ".": re.compile(r"(?<=\d)(?<!(?<![\d.,])0)[,'’_\s](?=\d{3}(?!\d))"),
     ",": re.compile(r"(?<=\d)(?<!(?<![\d.,])0)[.'’_\s](?=\d{3}(?!\d))"),
 }
-_DASH = re.compile(r"^(\D*)[\u2010-\u2014](?=[$£€¥]?\.?\d)")  # which many write for a minus
+_DASH = re.compile(r"^(\D*)[\u2010-\u2014](?=[$£€¥]?\.?\d)")  # often written for a minus
 _SIZE = re.compile(r"(?:[kKMB]|\s?(?i:bn|millions?|billions?))(?![^\W\d_])")
 _DIGITS = re.compile(r"(?P<digits>\d+(?:\.\d+)?|\.\d+)(?P<exponent>[eE][+-]?\d{1,3}(?![\w.]))?")
-_FOOTNOTE = re.compile(r"(?<=\d)[\u00b2\u00b3\u00b9\u2070-\u2079]")  # not m²: there a letter stands before it
+_FOOTNOTE = re.compile(r"(?<=\d)[\u00b2\u00b3\u00b9\u2070-\u2079]")  # not m²: there a letter precedes it
 _CURRENCY = re.compile(r"[A-Z]{0,3}\.?[$£€¥₹₽₺₩₪₴₫₦₱฿]")
 _CODES = """
     AED ARS AUD BGN BRL CAD CHF CLP CNY COP CZK DEM DKK EGP EUR GBP HKD HRK HUF IDR ILS INR ISK JPY KRW MXN MYR
@@ -75,7 +75,7 @@ def number_in(text: str, decimal: str = ".", units: tuple[str, ...] = ()) -> int
     if after.strip() == "-" or before.count("(") > before.count(")"):
         raise NotANumber("whether it is below zero is not clear")  # bookkeepers write (5) and 5-
     if size := _SIZE.match(after):
-        raise NotANumber(f"{size[0].strip()!r} after it may stand for thousands or millions; it has to be written out")
+        raise NotANumber(f"{size[0].strip()!r} after it may mean thousands or millions; write the number out")
     sign, before = _signed(before)
     _check_unit(before, after, units)
     digits = found["digits"] + (found["exponent"] or "")

@@ -21,7 +21,7 @@ from tidings.feeds.records.element_path import ElementPath, local_name
 from tidings.feeds.records.icalendar import calendar_entries
 from tidings.feeds.records.json_path import JsonPath
 from tidings.feeds.records.log_lines import log_lines
-from tidings.feeds.sources.content import Content as Content  # what records are read from, for whoever reads them
+from tidings.feeds.sources.content import Content as Content  # re-exported for readers of records
 from tidings.feeds.sources.content import decoded
 from tidings.feeds.sources.lines import lines
 from tidings.feeds.sources.packed import LARGEST as LARGEST
@@ -237,7 +237,7 @@ def _elements(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iter
             empty = False
             continue
         around = {path: _values(way.values(element)) for path, way in outer}
-        empty = empty and not layout.each  # an auction without bids is none of what the caller must know
+        empty = empty and not layout.each  # an auction without bids is not worth reporting
         for nested in each.elements(element):
             record = {path: _values(way.values(nested)) for path, way in ways}
             if any(record.values()):
@@ -270,7 +270,7 @@ def document(content: Content, layout: Layout) -> etree._Element:
     """The root of XML or HTML."""
     if layout.format == "xml":
         try:
-            return safe_xml.parse(decoded(content, layout).lstrip(), ())[0]  # blanks before `<?xml` harm nobody
+            return safe_xml.parse(decoded(content, layout).lstrip(), ())[0]  # leading blanks are tolerated
         except safe_xml.MalformedXml as problem:
             raise UnreadableFeed(content.place, str(problem)) from None
     text = decoded(content, layout).replace("\x00", "")

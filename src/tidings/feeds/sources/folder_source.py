@@ -144,7 +144,7 @@ def _content(path: Path, body: bytes, number: int, of: int) -> Content:
             large = LargeFile(path)
             return Content(str(path), large.start(_START), "", number, of, large)
         except (UnreadableFeed, *BROKEN):
-            pass  # whoever reads it says why
+            pass  # the reader reports why
     return Content(str(path), body, "", number, of)
 
 

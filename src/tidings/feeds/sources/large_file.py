@@ -73,7 +73,7 @@ def is_large(place: str, body: bytes) -> bool:
         with opened(place, io.BytesIO(body)) as unpacked:
             return len(unpacked.read(LARGEST + 1)) > LARGEST
     except (UnreadableFeed, *BROKEN):
-        return False  # whoever reads it says why
+        return False  # the reader reports why
 
 
 BROKEN = (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, ValueError)

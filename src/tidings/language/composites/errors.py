@@ -48,7 +48,7 @@ class OptionMeansNothing(LanguageError):
     option: str
     operator: str
     instead: str
-    template = "{option!r} means nothing after {operator}; {instead}"
+    template = "{option!r} is not allowed after {operator}; {instead}"
 
 
 class OptionOutOfOrder(LanguageError):
@@ -130,7 +130,7 @@ class NotInWhere(LanguageError):
     construct: str
     template = (
         "'where' compares attributes of named parts by = != < <= > >=, joined by 'and'; "
-        "{construct} belongs into a filter in brackets"
+        "{construct} belongs in a filter in brackets"
     )
 
 
@@ -179,7 +179,7 @@ class NotTranslatable(LanguageError):
 
     construct: str
     instead: str
-    template = "{construct} cannot be said as a composite; {instead}"
+    template = "{construct} cannot be expressed as a composite; {instead}"
 
 
 class UnknownProfile(LanguageError):

@@ -1,6 +1,6 @@
 """Text to tree, by recursive descent like the filter's parser, which reads what is in brackets.
 
-composite = pattern [ "by" name { "," name } ] [ "start" text ] [ "for" span ] end
+composite = pattern [ "by" name { "," name } ] [ "start" text ] [ "for" span ] [ "report" "expired" ] end
 pattern   = operand { operator operand [ "without" operand ] } options     (one kind of operator in a pattern)
 operator  = "or" | "and" | "before" | "together" "with" | "unless"
 operand   = "[" ( filter | time ) "]" [ "{" number "}" | "as" name ] | "(" pattern ")"
@@ -43,14 +43,16 @@ from tidings.language.composites.tree import (
     Leaf,
     Nth,
     Part,
+    Root,
     TimeLeaf,
     Times,
+    expiring,
 )
 from tidings.language.cursor import LONGEST_SPAN
 from tidings.schema.values import Instant
 
 OPERATORS = ("or", "and", "before", "together with", "unless")
-OF_THE_WHOLE = ("by", "start", "for", "using")
+OF_THE_WHOLE = ("by", "start", "for", "report", "using")
 _INHERITED = {
     "and": ("within", "select", "unique", "final"),
     "before": ("within", "select", "unique", "final"),
@@ -59,7 +61,9 @@ _INHERITED = {
 }
 _ORDER = ("without", *OPTIONS, *OF_THE_WHOLE)
 _UNLESS = "write P unless Q within T"
-_WORDS = frozenset((*_ORDER, *OPERATORS, "together", "with", "as", "nth", "times", "absent"))
+_NOTHING_EXPIRES = "only what waits in 'before', 'and', 'together with' or 'times' can expire"
+# Parts may be called `report`, as some were before it was an option.
+_WORDS = frozenset((*_ORDER, *OPERATORS, "together", "with", "as", "nth", "times", "absent")) - {"report"}
 
 
 def parse(text: str, limits: CompositeLimits = LIMITS, profiles: Profiles | None = None) -> Composite:
@@ -92,13 +96,22 @@ class CompositeParser(CompositeCursor):
         by, places = self.attributes() if self.word("by") else ((), ())
         start = self.instant() if self.word("start") else None
         span = self.bounded("for", LONGEST_SPAN) if self.word("for") else None
+        expired = self.expired(tree) if self.at_word("report") else False
         if self.defaults is not None and self.word("using"):
             self.next += 1
         if self.kinds[self.next] != "end":
-            last = "for" if span is not None else "start" if start is not None else "by" if by else ""
-            self.refuse_late_option(last)
+            said = {"report": expired, "for": span is not None, "start": start is not None, "by": bool(by)}
+            self.refuse_late_option(next((option for option, is_said in said.items() if is_said), ""))
             self.unexpected("an operator, an option or the end of the composite")
-        return Composite(tree, by, start, span, places)
+        return Composite(tree, by, start, span, expired, places)
+
+    def expired(self, tree: Root) -> bool:
+        at = self.offsets[self.next]
+        self.next += 1
+        self.only("expired")
+        if next(expiring(tree), None) is None:
+            raise OptionMeansNothing(self.text, at, "report expired", "this pattern", _NOTHING_EXPIRES)
+        return True
 
     def absent(self) -> Absent:
         at = self.offsets[self.next - 1]

@@ -41,6 +41,8 @@ def print_composite(composite: Composite) -> str:
         text += f" start '{composite.start}'"
     if composite.span is not None:
         text += f" for {Span(composite.span)}"
+    if composite.expired:
+        text += " report expired"
     return text
 
 

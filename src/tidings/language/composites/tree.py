@@ -190,12 +190,14 @@ class Composite:
 
     `by`: the tree is evaluated apart for each combination of values of these attributes; an event takes part where it
     binds them all, and with several values in each. `start` and `span`: only events in [start, start + span) take
-    part; without a start it is the subscription's own time, on a file the first event's."""
+    part; without a start it is the subscription's own time, on a file the first event's. `expired`: instances that
+    wait in vain for the rest of the pattern are reported, too."""
 
     tree: Root
     by: tuple[str, ...] = ()
     start: Instant | None = None
     span: Span | None = None
+    expired: bool = False
     by_at: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
 
@@ -214,6 +216,29 @@ def operands(node: Root) -> tuple[Part, ...]:
             return (term,)
         case _:
             assert_never(node)
+
+
+def nodes(node: Root) -> Iterator[Root]:
+    """The node and all below it, operands first: the order in which they are evaluated."""
+    for operand in operands(node):
+        yield from nodes(operand)
+    yield node
+
+
+def expiring(node: Root) -> Iterator[Pair | Times]:
+    """The operators in which a partial match of the pattern waits and may expire: none in what must not happen."""
+    match node:
+        case Leaf() | Every() | EveryDay() | Absent():
+            return
+        case Either(left, right) | Before(left, right) | Both(left, right):
+            yield from expiring(left)
+            yield from expiring(right)
+        case Unless(term) | Nth(term) | Times(term):
+            yield from expiring(term)
+        case _:
+            assert_never(node)
+    if isinstance(node, Before | Both | Times):
+        yield node
 
 
 def leaves(node: Root) -> Iterator[Leaf | TimeLeaf]:

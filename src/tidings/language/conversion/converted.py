@@ -13,7 +13,7 @@ class CannotBeSaid(Explained, TidingsError):
     problems: tuple[str, ...]
 
     def __str__(self) -> str:
-        return "the filter language cannot say:\n" + "\n".join(f"  {one}" for one in self.problems)
+        return "the filter language cannot express:\n" + "\n".join(f"  {one}" for one in self.problems)
 
 
 class NotConvertible(Explained, TidingsError):

@@ -77,6 +77,15 @@ class HasPath(NamedTuple):
     negated: bool = False
 
 
+class IsSimilar(NamedTuple):
+    """The cosine of the text and one of the values is at least this; negated: of none of them."""
+
+    attribute: str
+    text: str
+    least: float
+    negated: bool = False
+
+
 class Relates(NamedTuple):
     """The chosen values of two attributes stand in one of the relations (bits of `relations`)."""
 
@@ -128,6 +137,7 @@ Demand = (
     | HasWords
     | HasPattern
     | HasPath
+    | IsSimilar
     | Relates
     | RelatesLinearly
     | AheadIn

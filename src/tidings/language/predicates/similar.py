@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidings.language.errors import NotForThisKind, WordlessText, WrongSimilarity
 from tidings.language.operand_text import operand_text
-from tidings.language.predicates.kind import Demand, Form, PredicateKind, SpaceOf, Verified, no_opposite
+from tidings.language.predicates.kind import Demand, Form, IsSimilar, PredicateKind, SpaceOf, no_opposite
 from tidings.language.tree import Similar
 from tidings.language.words import words_of
 from tidings.schema.domain import Kind
@@ -45,7 +45,7 @@ def _bind(node: Similar, scope: Scope) -> Similar:
 
 
 def _demand(node: Similar, space_of: SpaceOf) -> Demand:
-    return Verified(node)
+    return IsSimilar(node.attribute, node.text, float(node.least))
 
 
 SIMILAR = PredicateKind(

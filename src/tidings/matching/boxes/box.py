@@ -3,8 +3,8 @@
 An axis is one question about an event: the *value* of an attribute (comparisons), whether something is a *member* of
 its values (`contains`), a *word* of them, a *term* of a pattern (a word, the beginning of one, a stem), a string read
 *backwards*, how far a time lies *ahead* of now, a place's *latitude* or *longitude*, a *path* that selects something in
-a document. An event answers with a set of keys and satisfies a side of a box if one of its keys lies inside. So all
-kinds of predicates have one form, and multi-valued events need no expansion.
+a document, a text that it is *similar* to. An event answers with a set of keys and satisfies a side of a box if one of
+its keys lies inside. So all kinds of predicates have one form, and multi-valued events need no expansion.
 
 Residuals that depend on which value was chosen together with another (attribute against attribute, `contains all`) are
 exact while the event has one value there; otherwise the candidate gets a second look, or, where arithmetic, `now` or
@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from tidings.language import Filter
-from tidings.language.constraints import Constraints, constraints_of
+from tidings.language.analysis.constraints import Constraints, constraints_of
+from tidings.language.analysis.satisfiability import impossible, language_of
 from tidings.language.ranges import AHEAD, BACKWARDS, Key, Ranges, Space, attribute_space, intersect, space_of, union
 from tidings.language.relations import SAME
-from tidings.language.satisfiability import impossible, language_of
-from tidings.language.similarity import needed_terms
-from tidings.language.tree import Near, Similar
+from tidings.language.similarity import similar_key
+from tidings.language.tree import Near
 from tidings.matching.boxes.pattern_shape import Shape, compiled
 from tidings.paths.keys import path_key
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
@@ -33,9 +33,9 @@ from tidings.schema.domain import Domain, Kind
 from tidings.schema.region import METRES, bounds_of_box, bounds_of_circle
 from tidings.schema.values import Number, Span
 
-Role = Literal["value", "member", "word", "term", "backwards", "ahead", "latitude", "longitude", "path"]
+Role = Literal["value", "member", "word", "term", "backwards", "ahead", "latitude", "longitude", "path", "similar"]
 WORD_ROLES = ("word", "term")  # an event has those that filters name
-POINT_ROLES = ("member", *WORD_ROLES, "path")  # a side is one key; on the others it is a range
+POINT_ROLES = ("member", *WORD_ROLES, "path", "similar")  # a side is one key; on the others it is a range
 
 DEGREES = space_of(Domain("degrees", Kind.NUMERIC))
 _MOST_TERMS = 256  # of which one is required: a box each
@@ -174,8 +174,8 @@ def _boxes(constraints: Constraints, catalog: Catalog) -> list[Box]:
     _members(constraints, catalog, sides, residuals)
     _words(constraints, sides, residuals)
     _paths(constraints, sides, residuals)
+    _similar(constraints, sides, residuals)
     split += _patterns(constraints, catalog, sides, residuals, not split)
-    split += [] if split else _similarities(constraints, catalog, sides)
     _ahead(constraints, sides, residuals)
     _ends(constraints, sides, residuals)
     if not _regions(constraints, sides, residuals):
@@ -264,17 +264,14 @@ def _patterns(
     return split
 
 
-def _similarities(constraints: Constraints, catalog: Catalog, sides: list[Side]) -> list[Side]:
-    """The sides of which one holds where a text is similar enough: it has one of the terms that this needs."""
-    for literal in constraints.verified:
-        if isinstance(literal, Similar) and not any(side.axis == Axis(literal.attribute, "term") for side in sides):
-            attribute, language = literal.attribute, language_of(literal.attribute, catalog)
-            known = catalog.statistics_of(attribute)
-            terms = needed_terms(literal.text, float(literal.least), language, known)
-            if len(terms) <= _MOST_TERMS:
-                keys = [("=" if language is None else "~") + term for term in terms]
-                return [Side(Axis(attribute, "term"), key, key) for key in keys]
-    return []
+def _similar(constraints: Constraints, sides: list[Side], residuals: list[Residual]) -> None:
+    """As paths: which texts an event is similar to is found for all filters together (`weight_index`)."""
+    for one in sorted(constraints.similar, key=lambda one: (one.negated, -one.least, one)):
+        axis, key = Axis(one.attribute, "similar"), similar_key(one.text, one.least)
+        if one.negated or any(side.axis == axis for side in sides):
+            residuals.append(Has(axis, "any", (key,), one.negated))
+        else:
+            sides.append(Side(axis, key, key))
 
 
 def _paths(constraints: Constraints, sides: list[Side], residuals: list[Residual]) -> None:

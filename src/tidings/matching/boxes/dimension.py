@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidings.events import EventBatch
+from tidings.language.similarity import TOLERANCE, cosine, text_of_key
 from tidings.language.words import words_of
 from tidings.matching.boxes.box import WORD_ROLES, Axis
 from tidings.matching.boxes.terms import Known, finder
@@ -30,6 +31,7 @@ from tidings.schema.domain import Kind
 if TYPE_CHECKING:
     from tidings.matching.boxes.batch_words import TextColumn
     from tidings.matching.boxes.shared_paths import HeldPaths
+    from tidings.matching.boxes.similar_texts import SimilarTexts
     from tidings.matching.boxes.text_entries import Entries
 
 OPEN = np.int32(2**31 - 1)  # greater than all ordinals: no upper bound
@@ -60,7 +62,7 @@ class Dimension:
         kind = _ROLE_KINDS.get(axis.role, domain.stored_as)
         if kind.listed and axis.role not in WORD_ROLES:
             return cls(axis, kind)
-        if kind.wordy or axis.role in (*WORD_ROLES, "path") or kind in (Kind.PLACE, Kind.DOCUMENT):
+        if kind.wordy or axis.role in (*WORD_ROLES, "path", "similar") or kind in (Kind.PLACE, Kind.DOCUMENT):
             ordered = sorted(set(keys))
             points = only_points and axis.role == "value" and are_points(ordered)
             return cls(axis, kind, ordered, points)
@@ -99,6 +101,12 @@ class Dimension:
 
             cut = text_column(batch, self.axis.attribute, offsets, flat)
             return of_events(cut, entries_of(cut.cut, self, batch.catalog, False))
+        if self.axis.role == "similar":
+            if "numba" not in sys.modules:
+                return self._plain_similar(batch, offsets, flat)
+            from tidings.matching.boxes.batch_words import text_column
+
+            return self.similar_texts.found_in(batch, text_column(batch, self.axis.attribute, offsets, flat))
         if self.axis.role == "ahead":
             return self._ahead(batch, offsets, flat)
         if self.axis.role == "path":
@@ -111,6 +119,13 @@ class Dimension:
         from tidings.matching.boxes.shared_paths import SHARED_PATHS  # loads numba, which most filters do not need
 
         return SHARED_PATHS.hold(self, self.keys)
+
+    @cached_property
+    def similar_texts(self) -> SimilarTexts:
+        """Of an axis of similarity: its keys as vectors."""
+        from tidings.matching.boxes.similar_texts import SimilarTexts
+
+        return SimilarTexts(self.axis.attribute, self.keys)
 
     def _ahead(self, batch: EventBatch, offsets: Any, flat: Any) -> tuple[npt.NDArray[np.int64] | None, Ordinals]:
         """The ordinals of the times from now; none where there is no now."""
@@ -201,6 +216,24 @@ class Dimension:
         codes = encoded.indices.fill_null(len(different)).to_numpy(zero_copy_only=False)
         found, stops = taken(ends, codes)
         return stops if offsets is None else stops[offsets], ordinals[found]
+
+    def _plain_similar(
+        self, batch: EventBatch, offsets: npt.NDArray[np.int64] | None, flat: Any
+    ) -> tuple[npt.NDArray[np.int64], Ordinals]:
+        """As `SimilarTexts.found_in`, without kernels."""
+        attribute, catalog = self.axis.attribute, batch.catalog
+        domain = catalog.domain_of(attribute)
+        assert domain is not None
+        wanted = [text_of_key(key) for key in self.keys]
+        positions = batch.positions.to_pylist()
+        rows = range(len(batch)) if offsets is None else owners(offsets).tolist()
+        found: list[list[int]] = []
+        for row, value in zip(rows, flat.to_pylist(), strict=True):
+            known = catalog.statistics_of(attribute, positions[row])
+            alike = (cosine(text, value or "", domain.language, known) >= least - TOLERANCE for text, least in wanted)
+            found.append([] if value is None else [0, *(ordinal for ordinal, one in enumerate(alike, 1) if one)])
+        ends, ordinals = flattened(found, np.int32)
+        return ends if offsets is None else ends[offsets], ordinals
 
     @cached_property
     def known(self) -> Known:

@@ -40,7 +40,7 @@ class BrokenTable(MatchingError):
         super().__init__(problem)
 
     def __str__(self) -> str:
-        return f"no table of predicates: {self.args[0]}"
+        return f"not a predicate table: {self.args[0]}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ class _Answer(NamedTuple):
 
     version: int
     offsets: Integers
-    numbers: Integers
+    numbers: Ordinals
 
 
 class SharedPaths:
@@ -49,7 +49,7 @@ class SharedPaths:
         self._version = 0
         self._released: deque[Sequence[str]] = deque()  # by dimensions that are gone
         self._answers: WeakKeyDictionary[Any, dict[str, _Answer]] = WeakKeyDictionary()
-        self._last: tuple[Sequence[bytes], _Answer] = (), _Answer(-1, np.zeros(1, np.int64), np.zeros(0, np.int64))
+        self._last: tuple[Sequence[bytes], _Answer] = (), _Answer(-1, np.zeros(1, np.int64), np.zeros(0, np.int32))
 
     def __contains__(self, key: str) -> bool:
         return key in self._numbers
@@ -93,7 +93,7 @@ class SharedPaths:
     def _search(self, documents: Sequence[bytes | None]) -> _Answer:
         """None is no document, and has no path."""
         self._forget_released()
-        lengths, parts = np.zeros(len(documents), np.int64), [np.zeros(0, np.int64)]
+        lengths, parts = np.zeros(len(documents), np.int64), [np.zeros(0, np.int32)]
         present = deque(place for place, one in enumerate(documents) if one is not None)
         while present:
             some: list[int] = []

@@ -21,6 +21,7 @@ from tidings.kernels.compiled import inlined
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.dimension import OPEN
 from tidings.matching.hash_table import grouped
+from tidings.matching.index.cluster_tests import NOTHING, box_tests
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 from tidings.matching.ragged import offsets_of
 
@@ -59,7 +60,8 @@ def choose_groups(
     if len(table) <= thresholds.few:
         return [Group((), MIXED)], np.zeros(len(table), np.int32)
     kinds = kinds_of(table.low, table.high)
-    shape_of, examples, counts = _shapes(table, kinds)
+    tests = box_tests(table)
+    shape_of, examples, counts = _shapes(table, kinds, tests)
     variety = _variety(table, kinds, recent)
     groups: list[Group] = []
     mixed: dict[tuple[int, ...], list[int]] = defaultdict(list)
@@ -73,13 +75,14 @@ def choose_groups(
         sides = slice(table.offsets[example], table.offsets[example + 1])
         asked = list(zip(table.dimension[sides].tolist(), kinds[sides].tolist(), strict=True))
         plain = table.residual_offsets[example] == table.residual_offsets[example + 1]
+        compares = bool(tests[example] != NOTHING)
         equalities = tuple(d for d, kind in asked if kind == EQUAL)
         selective = sorted(equalities, key=lambda d: -variety[d])[: thresholds.longest_key]
         keys = math.prod(variety[d] for d in equalities[: thresholds.longest_key])
         alike = _group_alike(shape, asked, plain)
         # Boxes that would be tested one by one do better with others, in clusters large enough for bitmaps (measured on
         # thesis, 100,000 filters: 2.5 times the rate).
-        large = thresholds.large_cluster if _is_quick(alike, plain) else thresholds.fewest_with_bitmaps
+        large = thresholds.large_cluster if _is_quick(alike, plain, compares) else thresholds.fewest_with_bitmaps
         many = counts[shape] >= max(thresholds.fewest_alike, large * keys)
         if many and len(groups) < thresholds.most_groups and len(equalities) <= thresholds.longest_key:
             groups.append(alike)
@@ -124,19 +127,20 @@ def _group_alike(shape: int, asked: list[tuple[int, int]], plain: bool) -> Group
     return Group(access, ROWS, sides, min(first, BOUND), [shape])
 
 
-def _is_quick(group: Group, plain: bool) -> bool:
+def _is_quick(group: Group, plain: bool, compares: bool) -> bool:
     """Whether clusters are answered by a slice, or by a branch-free loop over one (`slices.py`)."""
-    if group.answer != ROWS:
+    if group.answer != ROWS or (compares and not group.sides):
         return True
-    return plain and len(group.sides) in (2, 3) and group.sorted_by in (LOWER, UPPER)
+    return (plain or compares) and len(group.sides) <= 3 and group.sorted_by in (LOWER, UPPER)
 
 
 def _shapes(
-    table: BoxTable, kinds: npt.NDArray[np.int8]
+    table: BoxTable, kinds: npt.NDArray[np.int8], tests: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The shape number of each box; for each shape an example and its number of boxes."""
     has_residuals = np.diff(table.residual_offsets) > 0
-    _, shape_of, examples = grouped(has_residuals, table.offsets, table.dimension.astype(np.int64) * 8 + kinds)
+    besides = tests << 1 | has_residuals
+    _, shape_of, examples = grouped(besides, table.offsets, table.dimension.astype(np.int64) * 8 + kinds)
     return shape_of.astype(np.int32), examples, np.bincount(shape_of, minlength=len(examples))
 
 

@@ -15,6 +15,7 @@ from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.hash_table import grouped
 from tidings.matching.index.access import BOUND, MIXED, UPPER, Group, choose_groups, mix, spread
 from tidings.matching.index.bitmaps import Bitmaps, make_bitmaps
+from tidings.matching.index.cluster_tests import cluster_tests
 from tidings.matching.index.outsides import with_outsides
 from tidings.matching.index.residual_sets import residual_sets
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
@@ -47,6 +48,8 @@ class Index(NamedTuple):
     set_offsets: npt.NDArray[np.int64]
     residuals: npt.NDArray[np.int32]
     pool: npt.NDArray[np.int32]
+    cluster_test: npt.NDArray[np.int32]  # C: what its boxes have in common (`cluster_tests.py`), or empty
+    linear: npt.NDArray[np.float64]  # B: scale and offset of linear comparisons that are tested together, or empty
     constants: npt.NDArray[np.float64]
     shape_starts: npt.NDArray[np.int64]  # of the patterns' shapes, one more at the end
     shape_steps: npt.NDArray[np.int32]
@@ -96,13 +99,14 @@ def build_index(
     )  # fmt: skip
     slots = _hash_table(access_offsets, access, first_cluster, first_key, keys, len(examples))
     set_of, set_offsets, residuals, pool = residual_sets(table, order)
+    cluster_test, linear = cluster_tests(table, order, cluster_start)
     shape_starts, shape_steps = flattened(table.shapes, np.int32)
     index = Index(
         _needs(groups, table, group_of), np.array([g.answer for g in groups], np.int8), access_offsets, access,
         first_cluster, first_key, first_box, first_side, width,
         np.array([g.sorted_by for g in groups], np.int8), first_mixed, mixed_offsets, cluster_start, keys, slots,
         number, side_dimension, low, high, set_of, set_offsets, residuals, pool,
-        np.ascontiguousarray(table.constants), shape_starts, shape_steps,
+        cluster_test, linear, np.ascontiguousarray(table.constants), shape_starts, shape_steps,
     )  # fmt: skip
     bitmaps = make_bitmaps(index, thresholds)
     for array in (*index, *bitmaps):

@@ -18,9 +18,18 @@ from tidings.matching.boxes.event_table import SEVERAL
 from tidings.matching.boxes.pattern_kernel import some_text_fits
 from tidings.matching.boxes.residuals import ASK, CHECK, NO, YES, inside, patterns_of, verdict_of
 from tidings.matching.boxes.second_look import second_look
-from tidings.matching.index.access import ALL, BOTH, BOUND, LOWER, MIXED, PREFIX, SUFFIX, UPPER, mix, spread
+from tidings.matching.index.access import ALL, BOTH, BOUND, LOWER, MIXED, PREFIX, ROWS, SUFFIX, UPPER, mix, spread
 from tidings.matching.index.bitmap_rows import intersect_rows, next_candidate
-from tidings.matching.index.slices import copy, copy_inside, copy_inside_both, first_above, places_inside, within
+from tidings.matching.index.cluster_tests import BITS, NOTHING
+from tidings.matching.index.slices import (
+    copy,
+    copy_inside,
+    copy_inside_both,
+    copy_linear,
+    first_above,
+    places_inside,
+    within,
+)
 
 CANDIDATES, TESTED, OPEN_MATCHES = 0, 1, 2  # indices in `counts`
 MARKS = 1 << 16  # bits: 8 KB stay in the processor's nearest cache
@@ -43,6 +52,7 @@ def find_matches(
     keys, slots, number = index.keys, index.slots, index.number
     side_dimension, low, high = index.side_dimension, index.low, index.high
     residual_set, set_offsets, residuals, pool = index.residual_set, index.set_offsets, index.residuals, index.pool
+    cluster_test, linear = index.cluster_test, index.linear
     bit_cluster, bit_words = bitmaps.cluster, bitmaps.words
     least, greatest, relations = events.least, events.greatest, events.relations
     constants, numbers, instants = index.constants, events.pair_numbers, events.pair_instants
@@ -114,14 +124,32 @@ def find_matches(
                 if answer == ALL or answer == PREFIX or answer == SUFFIX:
                     n = copy(number, start, stop, out, n)
                     continue
-                plain = not has_residuals or (start < stop and residual_set[start] == 0)  # a group's boxes are alike
-                if (width == 2 or width == 3) and how != BOTH and how != BOUND and plain and stop > start:
-                    d = side_dimension[base + 1]
-                    f = side_dimension[base + width - 1]
-                    second, third = least[e, d], least[e, f]
-                    if second == greatest[e, d] and second >= 0 and third == greatest[e, f] and third >= 0:
+                if start == stop:
+                    continue
+                plain = not has_residuals or residual_set[start] == 0  # a group's boxes are alike
+                test = cluster_test[cluster] if has_residuals and answer == ROWS else NOTHING
+                relation = NOTHING if test == NOTHING else relations[e, abs(test) >> BITS]
+                if test != NOTHING and relation != SEVERAL:
+                    if relation == 0 or (test < NOTHING and not relation & -test):
+                        continue
+                    plain |= test < NOTHING
+                alike = plain or (test > NOTHING and relation != SEVERAL)
+                if alike and answer == ROWS and width <= 3 and (width == 0 or (how != BOTH and how != BOUND)):
+                    second, third, one_each = np.int32(0), np.int32(0), True
+                    if width > 1:
+                        d, f = side_dimension[base + 1], side_dimension[base + width - 1]
+                        second, third = least[e, d], least[e, f]
+                        one_each = second == greatest[e, d] and second >= 0 and third == greatest[e, f] and third >= 0
+                    if one_each:
                         first_sides = base - origin * width
-                        if width == 2:
+                        if test > NOTHING:
+                            n = copy_linear(
+                                number, low, high, first_sides, width, start, stop, second, third, linear,
+                                numbers[e, 2 * (test >> BITS)], numbers[e, 2 * (test >> BITS) + 1], test, out, n,
+                            )  # fmt: skip
+                        elif width < 2:
+                            n = copy(number, start, stop, out, n)
+                        elif width == 2:
                             n = copy_inside(number, low, high, first_sides, start, stop, second, out, n)
                         else:
                             n = copy_inside_both(number, low, high, first_sides, start, stop, second, third, out, n)

@@ -27,7 +27,7 @@ NO_TIME = np.iinfo(np.int64).min  # instead of an instant: the event has none
 _NO_BLOCKS = np.iinfo(np.int64).max  # a single event leaves no cluster to `blocks.py`
 _ENTRY = 3  # integers per array: address, rows, columns
 _TABLES = (  # of two dimensions
-    "residuals", "constants", "least", "greatest", "set_starts", "set_stops", "relations", "pair_numbers",
+    "residuals", "linear", "constants", "least", "greatest", "set_starts", "set_stops", "relations", "pair_numbers",
     "pair_instants", "text_starts", "text_stops",
 )  # fmt: skip
 _WRITTEN = (  # of an event

@@ -31,7 +31,7 @@ from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Domain, Kind
 
 _NO_NUMBERS = np.zeros(0, np.int32)
-_COMPUTED = ("ahead", "latitude", "longitude")
+_COMPUTED = ("ahead", "latitude", "longitude", "similar")
 _MOST_MARKS = 2**31 - 2
 _NOTHING = {
     native.ORDINAL: int(UNBOUND),
@@ -110,7 +110,7 @@ class OneSegment:
     def __init__(self, segment: Segment, catalog: Catalog) -> None:
         self.segment, self._most_combinations = segment, segment.thresholds.most_combinations
         dimensions, columns = segment.dimensions, len(segment.dimensions)
-        # Arithmetic, `now`, places and patterns are rare enough that one event of them may take the way of a batch.
+        # Arithmetic, `now`, places, patterns and similarity are rare enough that one event may take the way of a batch.
         self._only_batches = len(segment.index.constants) > 0 or any(d.axis.role in _COMPUTED for d in dimensions)
         self._only_batches |= len(segment.index.shape_steps) > 0
         self._places: dict[str, list[_Place]] = {}
@@ -218,6 +218,13 @@ def _place(place: int, dimension: Dimension, catalog: Catalog) -> _Place:
     elif not isinstance(keys, list):
         ordinals = partial(_searched, keys, role == "member")
         return _Place(place, int if dimension.kind is Kind.TIME else float, ordinals)
+    elif role == "word":  # at the speed of sets: the words that filters name, of those of the texts
+        known = dimension.known.ordinals
+        return _Place(
+            place,
+            None,
+            lambda values: {known[word] for value in values for word in known.keys() & words_of(value)} or {0},
+        )
     elif role in WORD_ROLES:
         found = finder(dimension, catalog)
         return _Place(

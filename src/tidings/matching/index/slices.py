@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tidings.kernels.compiled import inlined
+from tidings.language.relations import GREATER, LESS, SAME
 from tidings.matching.boxes.dimension import OPEN
 
 
@@ -94,4 +95,28 @@ def copy_inside_both(
         target[taken] = source[i]
         fits = within(second, lows[3 * i + 1], highs[3 * i + 1]) & within(third, lows[3 * i + 2], highs[3 * i + 2])
         taken += np.uint64(fits)
+    return n + np.int64(taken)
+
+
+@inlined
+def copy_linear(
+    number: Any, low: Any, high: Any, base: Any, width: Any, start: Any, stop: Any, second: Any, third: Any,
+    linear: Any, left: Any, right: Any, bits: Any, out: Any, n: Any,
+) -> Any:  # fmt: skip
+    """Copies the boxes whose sides from the second on contain the ordinals, and whose scale * right + offset stands to
+    the left number as the operator says, without a branch."""
+    source, target, numbers = number[start:stop], out[n : n + stop - start], linear[start:stop]
+    lows, highs = low[base + start * width :], high[base + start * width :]
+    greater = np.uint64(bits & GREATER != 0)
+    less, same = np.uint64(bits & LESS != 0) ^ greater, np.uint64(bits & SAME != 0) ^ greater  # instead of greater
+    taken = np.uint64(0)
+    for i in range(len(source)):
+        other = numbers[i, 0] * right + numbers[i, 1]
+        fits = greater ^ (np.uint64(left < other) & less) ^ (np.uint64(left == other) & same)
+        if width > 1:
+            fits &= np.uint64(within(second, lows[width * i + 1], highs[width * i + 1]))
+        if width > 2:
+            fits &= np.uint64(within(third, lows[width * i + 2], highs[width * i + 2]))
+        target[taken] = source[i]
+        taken += fits
     return n + np.int64(taken)

@@ -41,7 +41,7 @@ class UnknownMeasure(MatchingError):
         super().__init__(measure)
 
     def __str__(self) -> str:
-        return f"no selectivity measure {self.args[0]!r}; there is {one_of(get_args(Measure))}"
+        return f"no selectivity measure {self.args[0]!r}; expected {one_of(get_args(Measure))}"
 
 
 class MissingSample(MatchingError):

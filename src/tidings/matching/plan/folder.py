@@ -31,7 +31,7 @@ from tidings.schema import json_form
 
 __all__ = ["PlanExists", "PlanNotSaved", "UnusablePlan", "open_plan", "replace_plan", "save_plan"]
 
-FORM, FORMAT = "tidings-plan", 7
+FORM, FORMAT = "tidings-plan", 8
 
 
 class PlanExists(MatchingError):

@@ -61,6 +61,7 @@ def segment_of(rows: Any, thresholds: Thresholds = DEFAULTS) -> Segment:
         dimensions.append(Dimension(axis, kind, keys, one["only_points"]))
     index = {name: _array(rows.column(f"index.{name}").values) for name in Index._fields}
     index["residuals"] = index["residuals"].reshape(-1, 5)
+    index["linear"] = index["linear"].reshape(-1, 2)
     index["constants"] = index["constants"].reshape(-1, 4)
     first, last = described["numbers"]
     return Segment(

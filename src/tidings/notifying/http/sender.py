@@ -29,7 +29,7 @@ class SendingFailed(Explained, ChannelError):
 
     url: str
     reason: str
-    template = "no answer from {url!v}: {reason}; see that a receiver listens there and answers in time"
+    template = "no answer from {url!v}: {reason}; check that a receiver listens there and answers in time"
 
 
 def request_bytes(target: Target, method: str, headers: Sequence[tuple[str, str]], body: bytes) -> bytes:

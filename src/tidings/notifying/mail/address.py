@@ -16,7 +16,7 @@ class InvalidMailAddress(Explained, ChannelError):
 
     address: object
     reason: str
-    template = "{address!v} {reason}; expected is one address such as 'someone@example.org'"
+    template = "{address!v} {reason}; expected one address such as 'someone@example.org'"
 
 
 def checked_address(address: object) -> str:

@@ -179,6 +179,11 @@ def _heading(count: int, subscription: str, delivery: OutgoingDelivery) -> str:
     what = "An event matches" if count == 1 else f"{count} events match"
     if delivery.owed[0].detection is not None:
         what = "A pattern was detected by" if count == 1 else f"{count} patterns were detected by"
+        expired = sum("expired" in owed.detection for owed in delivery.owed if owed.detection is not None)
+        if expired == count:
+            what = "A partial match expired in" if count == 1 else f"{count} partial matches expired in"
+        elif expired:
+            what = f"{count} patterns were detected, or expired before they were complete, by"
     return f"{'A test: this is how it looks when something is found. ' if delivery.test else ''}{what} {subscription}."
 
 
@@ -205,6 +210,8 @@ def _told(owed: Owed) -> _Told:
     events = () if owed.detection is None else tuple(owed.detection["events"])
     if owed.detection is not None:  # the event is only its last one
         title = f"{title}, last of {len(events)} events" if len(events) > 1 else title if events else "nothing happened"
+        if expired := owed.detection.get("expired"):
+            title = f"{title}, expired while waiting for {one_line(expired, LONGEST_HEADLINE)}"
     return _Told(
         types,
         title,

@@ -42,6 +42,7 @@ class Traffic:
     slowest_delay: float | None  # all but one in a hundred are quicker
     missed: int  # promised events that did not arrive
     repair: float | None = None  # seconds
+    filters_uncovered: float | None = None  # for each server, if no filter covered another
 
 
 class Uncovered(Ranges):

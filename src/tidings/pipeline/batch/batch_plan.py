@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidings.errors import Explained, PipelineError
-from tidings.events.chunk import WrongHeader
+from tidings.events.files.chunk import WrongHeader
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import open_plan, save_plan
 from tidings.matching.subscription_batch import SubscriptionBatch

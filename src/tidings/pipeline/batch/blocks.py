@@ -16,12 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tidings.events.arrow_columns import rows_of
-from tidings.events.chunk import Chunk
-from tidings.events.csv_rows import _rows as csv_rows
-from tidings.events.files import FORMS, UnknownForm, UnreadableFile
-from tidings.events.files import _form_of as form_of
-from tidings.events.json_lines import raw_columns as raw_events
-from tidings.events.lines import LONGEST_LINE, DamagedFile, EmptyFile, numbered_lines
+from tidings.events.files.chunk import Chunk
+from tidings.events.files.csv_rows import _rows as csv_rows
+from tidings.events.files.json_lines import raw_columns as raw_events
+from tidings.events.files.lines import LONGEST_LINE, DamagedFile, EmptyFile, numbered_lines
+from tidings.events.files.reading import FORMS, UnknownForm, UnreadableFile
+from tidings.events.files.reading import _form_of as form_of
 from tidings.events.refusal import Refused
 from tidings.schema import Catalog
 

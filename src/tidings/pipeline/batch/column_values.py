@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import functions
 from pyspark.sql import types as spark
 
-from tidings.events.chunk import ENVELOPE_COLUMNS
+from tidings.events.files.chunk import ENVELOPE_COLUMNS
 from tidings.language.ranges import Ranges, Space, complement, space_of
 from tidings.language.relations import ANY_RELATION, RELATIONS
 from tidings.schema import Catalog, Domain, Instant, Kind

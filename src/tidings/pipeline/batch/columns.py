@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 from pyspark.sql import functions
 
 from tidings.language import Filter
-from tidings.language.constraints import demand_of
+from tidings.language.analysis.constraints import demand_of
 from tidings.language.normal_form import Literal, push_negation
 from tidings.language.predicates import attributes_of, chosen_attributes
 from tidings.language.predicates.kind import (
@@ -30,6 +30,7 @@ from tidings.language.predicates.kind import (
     HasPattern,
     HasWords,
     IsBound,
+    IsSimilar,
     Relates,
     RelatesLinearly,
     ValueIn,
@@ -53,6 +54,7 @@ _UNSAID = (
     HasWords,
     HasPattern,
     HasPath,
+    IsSimilar,
     RelatesLinearly,
     AheadIn,
     WithinRegion,

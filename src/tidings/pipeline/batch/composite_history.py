@@ -14,11 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidings.composite.file_detections import FileDetections
-from tidings.composite.frontier import lag
+from tidings.composite.frontier import lag, operand_lag
 from tidings.composite.trace import Detection
 from tidings.composite.waiting import Wait, counts_from_start, longest
 from tidings.events.validation import FARTHEST_AHEAD
 from tidings.language.composites import BoundComposite
+from tidings.language.composites.tree import expiring
 from tidings.pipeline.stream.payloads import read_payloads
 from tidings.schema import Instant
 from tidings.store import Store
@@ -63,7 +64,8 @@ def waits(store: Store, bound: BoundComposite, start: Instant, now: Instant) -> 
 def open_for(bound: BoundComposite) -> int:
     """How long after an event a composite may become known that it takes part in, in microseconds."""
     tree = bound.composite.tree
-    return longest(tree) + lag(tree)
+    frames = [int(node.within) + operand_lag(node) for node in expiring(tree)] if bound.composite.expired else []
+    return max(longest(tree) + lag(tree), *frames, 0)
 
 
 def _taken(store: Store, bound: BoundComposite, after: int, upto: int) -> tuple[FileDetections, int, int]:

@@ -18,7 +18,7 @@ from pyspark.sql.functions import explode
 
 from tidings.events import RefusedEvent, Sieve
 from tidings.events.arrow_columns import rows_of
-from tidings.events.chunk import check_header
+from tidings.events.files.chunk import check_header
 from tidings.language import Filter, Subscription
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.pipeline.batch.columns import condition

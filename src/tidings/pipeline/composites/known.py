@@ -6,6 +6,7 @@ so knowing more than a batch needs changes nothing."""
 
 from __future__ import annotations
 
+import gc
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -21,6 +22,7 @@ from tidings.events.event import Bindings
 from tidings.language.composites.bound import BoundComposite
 from tidings.matching.boxes.filter_batch import FilterBatch
 from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.pipeline.composites.uncollected import uncollected
 from tidings.pipeline.spark.worker_cache import opened_store
 from tidings.schema import Catalog, Instant
 from tidings.schema.catalog import EVENT_TYPE
@@ -30,6 +32,7 @@ from tidings.store.notifications.progress import COMPOSITES
 from tidings.store.notifications.waiting import CompositeSpan
 
 Rows = Mapping[int, list[int]]
+_MANY = 10_000  # composites
 
 
 class KnownComposites:
@@ -50,7 +53,10 @@ class KnownComposites:
             self._incarnation, self._covers = incarnation, -1
         if self._covers < 0:
             self._begin()
-            self._add(store.living_composites(committed, upto))
+            with uncollected():
+                self._add(store.living_composites(committed, upto))
+            if len(self.spans) >= _MANY:
+                gc.freeze()  # they stay, and each search for cycles would visit the objects of all of them
             self._covers = upto
         elif upto > self._covers:
             self._grow(store.catalog())
@@ -107,9 +113,11 @@ class KnownComposites:
         ]
 
     def matches(
-        self, position: int, time: int, source: str, id: str, bound: Bindings, numbers: Iterable[int]
+        self, position: int, time: int, source: str, id: str, bound: Bindings, numbers: Sequence[int]
     ) -> list[Match]:
         found = self._plan.matches(time, source, id, bound, numbers)
+        if not self._stops and self._starts and position >= self._starts[-1]:
+            return found  # all that are known count
         return [match for match in found if self._counts(match.key.composite, position)]
 
     def _counts(self, id: str, position: int) -> bool:
@@ -142,13 +150,17 @@ class KnownComposites:
             self._matcher.add_batch(ids, FilterBatch.of(new, self.catalog))
 
     def _bound(self, one: CompositeSpan) -> tuple[BoundComposite, int]:
-        """Events from before its span take no part, so an earlier start means the span's own."""
-        bound = BoundComposite.known(one.span.filter, self.catalog)
-        composite = bound.composite
-        if composite.start is not None and composite.start < one.opened:
-            left = None if composite.span is None else Frame(composite.start + composite.span - one.opened)
-            bound = replace(bound, composite=replace(composite, start=Instant(one.opened), span=left))
-        return bound, one.opened
+        return opened_composite(one.span.filter, one.opened, self.catalog), one.opened
+
+
+def opened_composite(text: str, opened: int, catalog: Catalog) -> BoundComposite:
+    """Events from before its span take no part, so an earlier start means the span's own."""
+    bound = BoundComposite.known(text, catalog)
+    composite = bound.composite
+    if composite.start is None or composite.start >= opened:
+        return bound
+    left = None if composite.span is None else Frame(composite.start + composite.span - opened)
+    return replace(bound, composite=replace(composite, start=Instant(opened), span=left))
 
 
 @cache

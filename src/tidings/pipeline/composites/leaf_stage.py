@@ -14,7 +14,7 @@ import msgspec
 import pyarrow as pa
 
 from tidings.composite.detector import Key, Match
-from tidings.composite.stored import dump_key, dump_seconds
+from tidings.composite.stored import dump_seconds, key_bytes
 from tidings.composite.trace import SECOND
 from tidings.pipeline.composites.known import KnownComposites, known_composites
 from tidings.pipeline.composites.uncollected import uncollected
@@ -38,7 +38,7 @@ _LEAF = pa.schema(
 
 
 def shard_of(key: Key) -> int:
-    return crc32(dump_key(key).encode()) % SHARDS
+    return crc32(key_bytes(key)) % SHARDS
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
 import msgspec
 import pyarrow as pa
 
-from tidings.composite.detector import Detector, Entry, Found, Key, Match, Shard
+from tidings.composite.detector import Detector, Found, Key, Match, Shard
 from tidings.composite.references import bound
 from tidings.composite.stored import (
     dump_entry,
@@ -22,7 +23,8 @@ from tidings.composite.stored import (
     load_matches,
     load_seconds,
 )
-from tidings.composite.trace import SECOND
+from tidings.composite.trace import NOT_EXPIRED, SECOND, awaited_part
+from tidings.language.composites.parser import parse
 from tidings.pipeline.composites.known import KnownComposites, known_composites
 from tidings.pipeline.composites.leaf_stage import shard_of
 from tidings.pipeline.composites.uncollected import uncollected
@@ -36,9 +38,10 @@ _SHARD = pa.schema([("shard", pa.int32()), ("body", pa.binary())])
 
 
 class ShardDone(msgspec.Struct):
-    """What a shard made of a batch. `found`: subscription, owner, span, key, events, time, and the watermark at which
-    it is known; `states`: key, due, body, and when it may be forgotten; `early`: second, body; `stretches` are those it
-    heard of; `dropped`: span, subscription, owner, and how many instances found no room."""
+    """What a shard made of a batch. `found`: subscription, owner, span, key, events, time, the watermark at which it is
+    known, and what an expired one waited for, as number and text; `states`: key, due, body, and when it may be
+    forgotten, of keys that may have a state; `added`: of those that have none; `early`: second, body; `stretches` are
+    those it heard of; `dropped`: span, subscription, owner, and how many instances found no room."""
 
     shard: int
     stretches: list[tuple[int, int]]
@@ -46,6 +49,7 @@ class ShardDone(msgspec.Struct):
     events: int = 0
     found: list[Any] = []
     states: list[tuple[str, int | None, str, int | None]] = []
+    added: list[tuple[str, int | None, str, int | None]] = []
     gone: list[str] = []
     closed: list[int] = []
     early: list[tuple[int, str]] = []
@@ -108,7 +112,7 @@ class Times:
         ]
         detector = Detector(known.programs)
         matches = self._early(done.shard) + matches
-        shard, loaded = self._load(done.shard, matches)
+        shard, loaded, missing = self._load(done.shard, matches)
         for id in known.opened(self._first, self._last):
             if shard_of(Key(id)) == done.shard:
                 detector.open(shard, id)
@@ -121,8 +125,14 @@ class Times:
         if frontier is not None:
             found += detector.advance(shard, matches, frontier + 1)[1]
         done.found = [self._named(one) for one in found]
-        done.states = [_state(key, entry) for key, entry in shard.entries.items()]
-        done.gone = sorted(loaded.difference([one[0] for one in done.states]))
+        for key, entry in shard.entries.items():
+            # What may be forgotten at a time is not due: the store drops it unread.
+            due = entry.due if entry.forget is None else None
+            if key in missing:
+                done.added.append((missing[key], due, dump_entry(entry), entry.forget))
+            else:  # one that opens was not looked up
+                done.states.append((loaded.pop(key, "") or dump_key(key), due, dump_entry(entry), entry.forget))
+        done.gone = sorted(loaded.values())
         done.early = [(second, dump_matches(later)) for second, later in shard.early.items() if later] + waiting
         done.closed = [int(id) for id in closed]
         done.dropped = [self._crowded(id, count) for id, count in shard.dropped.items()]
@@ -141,34 +151,42 @@ class Times:
         programs = self._known.programs
         return [match for body in bodies for match in load_matches(body) if match.key.composite in programs]
 
-    def _load(self, number: int, matches: Iterable[Match]) -> tuple[Shard, set[str]]:
-        """The states that this time changes, and those of keys that are matched."""
+    def _load(self, number: int, matches: Iterable[Match]) -> tuple[Shard, dict[Key, str], dict[Key, str]]:
+        """The states that this time changes, and those of keys that are matched; the texts of the keys that have one,
+        and of those that were looked up and have none."""
         shard = Shard()  # its frontier is not told: a composite may be due before that, when it opens
+        loaded: dict[Key, str] = {}
         if self.frontier is None:
-            return shard, set()
-        due = self._store.due_states(number, self.frontier)
-        states = {one.key: one for one in due}
+            return shard, loaded, {}
         limit = bound(self.frontier + 1)
-        wanted = {dump_key(match.key) for match in matches if match.event < limit}
-        states |= {one.key: one for one in self._store.states_of(wanted - states.keys())}
-        for one in states.values():
-            shard.entries[load_key(one.key)] = load_entry(one.body)
-        for one in due:
-            assert one.due is not None
-            shard.due.setdefault(one.due // SECOND, {})[load_key(one.key)] = one.due
-        return shard, set(states)
+        wanted = {dump_key(match.key): match.key for match in matches if match.event < limit}
+        programs = self._known.programs  # without those that moved in after this batch
+        for one in self._store.due_states(number, self.frontier):
+            key = wanted.pop(one.key) if one.key in wanted else load_key(one.key)
+            if key.composite in programs:
+                assert one.due is not None
+                loaded[key] = one.key
+                shard.entries[key] = load_entry(one.body)
+                shard.due.setdefault(one.due // SECOND, {})[key] = one.due
+        for one in self._store.states_of(wanted):
+            key = wanted.pop(one.key)
+            loaded[key] = one.key
+            shard.entries[key] = load_entry(one.body)
+        return shard, loaded, {key: text for text, key in wanted.items()}
 
-    def _named(self, one: Found) -> tuple[str, str, int, Any, Any, int, int]:
+    def _named(self, one: Found) -> tuple[Any, ...]:
         span = self._known.spans[one.composite].span
-        events = [tuple(event) for event in one.detection.events]
+        key, events, time, awaited = one.detection
         mark = one.known + self._lateness + 1
-        return span.subscription, span.owner, span.start, one.detection.key, events, one.detection.time, mark
+        expired = _awaited(span.filter, awaited) if awaited != NOT_EXPIRED else ""
+        return span.subscription, span.owner, span.start, key, list(map(tuple, events)), time, mark, awaited, expired
 
     def _crowded(self, id: str, count: int) -> tuple[int, str, str, int]:
         span = self._known.spans[id].span
         return span.start, span.subscription, span.owner, count
 
 
-def _state(key: Key, entry: Entry) -> tuple[str, int | None, str, int | None]:
-    """What may be forgotten at a time is not due: the store drops it unread."""
-    return dump_key(key), entry.due if entry.forget is None else None, dump_entry(entry), entry.forget
+@lru_cache(maxsize=1000)
+def _awaited(text: str, number: int) -> str:
+    """What an expired partial match of a canonical text waited for."""
+    return awaited_part(parse(text).tree, number)

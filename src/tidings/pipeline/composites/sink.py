@@ -66,9 +66,8 @@ def store_batch(store: Store, done: list[ShardDone], begun: float) -> int:
             last=last,
             frontier=done[0].frontier,
             found=[_detected(*one) for shard in done for one in shard.found],
-            states=[
-                State(key, shard.shard, due, body, forget) for shard in done for key, due, body, forget in shard.states
-            ],
+            states=[State(key, one.shard, due, body, forget) for one in done for key, due, body, forget in one.states],
+            added=[State(key, one.shard, due, body, forget) for one in done for key, due, body, forget in one.added],
             gone=[key for shard in done for key in shard.gone],
             closed=done[0].closed,
             early=[Early(shard.shard, second, body) for shard in done for second, body in shard.early],
@@ -90,8 +89,8 @@ def _bounds(done: list[ShardDone]) -> tuple[int, int]:
     return stretches[0][0], stretches[-1][1]
 
 
-def _detected(subscription: str, owner: str, span: int, key: Any, events: Any, time: int, mark: int) -> Detected:
-    return Detected(subscription, owner, span, tuple(key), tuple(Constituent(*one) for one in events), time, mark)
+def _detected(subscription: str, owner: str, span: int, key: Any, events: Any, *about: Any) -> Detected:
+    return Detected(subscription, owner, span, tuple(key), tuple(Constituent(*one) for one in events), *about)
 
 
 def _crowded(done: list[ShardDone]) -> list[Crowded]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from tidings.events import BrokenRule, EventBatch, Sieve
-from tidings.events.chunk import Chunk
+from tidings.events.files.chunk import Chunk
 from tidings.events.validation import MOST_VALUES
 from tidings.schema import Catalog, Instant
 from tidings.store import DeadLetter

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidings.errors import Explained, PipelineError
-from tidings.events.files import raw_chunks
+from tidings.events.files.reading import raw_chunks
 from tidings.events.validation import MOST_VALUES
 from tidings.pipeline.ingest.arrivals import Arrived, Clock, arrived, unreadable
 from tidings.schema import Catalog

@@ -15,9 +15,9 @@ import msgspec
 import pyarrow.compute as pc
 
 from tidings.errors import Explained, PipelineError
-from tidings.events.chunk import Chunk
-from tidings.events.json_lines import raw_columns
-from tidings.events.lines import LONGEST_LINE
+from tidings.events.files.chunk import Chunk
+from tidings.events.files.json_lines import raw_columns
+from tidings.events.files.lines import LONGEST_LINE
 from tidings.events.refusal import Refused, refused_line
 from tidings.events.validation import MOST_VALUES
 from tidings.pipeline.ingest.arrivals import LONGEST_RAW, Arrived, Clock, arrived
@@ -41,7 +41,7 @@ class NoKafkaConnector(Explained, PipelineError):
 class UnreadableProperties(Explained, PipelineError):
     file: str
     reason: str
-    template = "{file}: no file of Kafka client properties: {reason}"
+    template = "{file}: not a file of Kafka client properties: {reason}"
 
 
 @dataclass(frozen=True, slots=True)

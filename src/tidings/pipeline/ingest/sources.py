@@ -21,7 +21,7 @@ class UnknownPlace(Explained, PipelineError):
 
     text: str
     forms: tuple[str, ...]
-    template = "{text!r} names no place that is known here; write {choice}"
+    template = "{text!r} is not a known place; expected {choice}"
 
     @property
     def choice(self) -> str:

@@ -68,7 +68,7 @@ _PROBES = 4_096  # numbers to count partitions by: more than any cluster has cor
 class NoJava(Explained, PipelineError):
     looked_at: str
     template = (
-        f"Spark needs Java {OLDEST_JAVA} or newer and there is none ({{looked_at}}); "
+        f"Spark needs Java {OLDEST_JAVA} or newer, but none was found ({{looked_at}}); "
         "on Debian: apt-get install default-jre-headless, elsewhere set JAVA_HOME"
     )
 
@@ -78,8 +78,8 @@ class LocalStoreOnly(Explained, PipelineError):
 
     master: str
     template = (
-        "a store in SQLite can be read on this machine alone, and the workers of {master} may be elsewhere; "
-        "give a PostgreSQL by --store, or the master 'local[*]'"
+        "a store in SQLite can be read only on this machine, and the workers of {master} may be elsewhere; "
+        "use PostgreSQL (--store), or the master 'local[*]'"
     )
 
 

@@ -21,7 +21,7 @@ class TornBatch(Explained, PipelineError):
 
     stretches: tuple[tuple[int, int], ...]
     template = (
-        "a batch arrived in part: stretches (first, last) {listed}. "
+        "a batch arrived incomplete: ranges (first, last) {listed}. "
         "Nothing of it was committed; start the pipeline again, and report this"
     )
 

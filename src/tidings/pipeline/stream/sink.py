@@ -36,7 +36,7 @@ _LIMITS = Limits()
 
 
 class Stopped(Explained, PipelineError):
-    template = "the batch was stopped; what is left of it is matched at the next start"
+    template = "the batch was stopped; the rest is matched at the next start"
 
 
 @dataclass(frozen=True, slots=True)

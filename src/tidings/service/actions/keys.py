@@ -11,7 +11,7 @@ _DIGITS = 20  # hexadecimal, of a subscription's id
 
 
 class IdempotencyKeyReused(Explained, ServiceError):
-    template = "this Idempotency-Key came with another request before; make a new key for each new request"
+    template = "this Idempotency-Key was used for another request; use a new key for each request"
 
 
 def subscription_id(owner: str, key: str | None) -> str:

@@ -29,7 +29,7 @@ class NewLink(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class NewOrder(msgspec.Struct, forbid_unknown_fields=True):
-    """`distribute` takes events or subscriptions, the others a server's name."""
+    """`distribute` takes events, subscriptions or advertisements, the others a server's name."""
 
     kind: Literal["distribute", "succeed", "strike-off"]
     value: Name
@@ -42,7 +42,7 @@ class JoinAsked(msgspec.Struct, forbid_unknown_fields=True):
     token: Secret
 
 
-def _network(gateway: Gateway) -> Network:
+def network_of(gateway: Gateway) -> Network:
     """Raises NoNetwork."""
     if gateway.network is None:
         raise NoNetwork
@@ -52,18 +52,18 @@ def _network(gateway: Gateway) -> Network:
 @router.get("")
 async def described(gateway: GatewayOf, caller: Calling) -> Response:
     """Servers, links, tree, interests, and how far behind each link is."""
-    return answered(await _network(gateway).describe())
+    return answered(await network_of(gateway).describe())
 
 
 @router.post("/invitations", status_code=201)
 async def invite(gateway: GatewayOf, caller: Calling) -> Response:
-    network = _network(gateway)
+    network = network_of(gateway)
     return answered({"token": await network.invite(), "url": gateway.settings.links_lead_to}, 201)
 
 
 @router.get("/links")
 async def links(gateway: GatewayOf, caller: Calling) -> Response:
-    _network(gateway)
+    network_of(gateway)
     found = await gateway.read(gateway.store.links)
     items = [{"name": one.name, "url": one.url, "joined": str(one.joined)} for one in found]
     return answered({"items": items, "next": None})
@@ -71,14 +71,14 @@ async def links(gateway: GatewayOf, caller: Calling) -> Response:
 
 @router.post("/links", status_code=201)
 async def join(request: Request, gateway: GatewayOf, caller: Calling) -> Response:
-    network = _network(gateway)
+    network = network_of(gateway)
     asked = await read_body(request, NewLink)
     return answered({"name": await network.join(asked.url.rstrip("/"), asked.token)}, 201)
 
 
 @router.delete("/links/{name}")
 async def remove(name: str, gateway: GatewayOf, caller: Calling) -> Response:
-    network = _network(gateway)
+    network = network_of(gateway)
     await network.remove(name)
     return answered({"removed": name})
 
@@ -86,7 +86,7 @@ async def remove(name: str, gateway: GatewayOf, caller: Calling) -> Response:
 @router.post("/home")
 async def take_home(gateway: GatewayOf, caller: Calling) -> Response:
     """The home is lost: this server orders from now on."""
-    return answered({"home": await _network(gateway).take_home()})
+    return answered({"home": await network_of(gateway).take_home()})
 
 
 @router.get("/events")
@@ -97,13 +97,13 @@ async def search(
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> Response:
     """Stored events that match, of all servers in reach. `missing` are those that did not answer in time."""
-    return answered(await _network(gateway).search(filter, limit))
+    return answered(await network_of(gateway).search(filter, limit))
 
 
 @router.post("/orders", status_code=201)
 async def order(request: Request, gateway: GatewayOf, caller: Calling) -> Response:
     """What the home decides for all: how events are distributed, who is the next home, who is struck off."""
-    network = _network(gateway)
+    network = network_of(gateway)
     asked = await read_body(request, NewOrder)
     await network.order(asked.kind.replace("-", " "), asked.value)
     return answered({"ordered": asked.kind}, 201)
@@ -111,7 +111,7 @@ async def order(request: Request, gateway: GatewayOf, caller: Calling) -> Respon
 
 @router.post("/join")
 async def joined(request: Request, gateway: GatewayOf, caller: Calling) -> Response:
-    network = _network(gateway)
+    network = network_of(gateway)
     asked = await read_body(request, JoinAsked)
     me = await network.joined_by(caller.digest, Joining(asked.name, asked.identity, asked.url.rstrip("/"), asked.token))
     return answered(me)
@@ -120,7 +120,7 @@ async def joined(request: Request, gateway: GatewayOf, caller: Calling) -> Respo
 @router.post("/messages")
 async def messages(request: Request, gateway: GatewayOf, caller: Calling) -> Response:
     """What a neighbour sends to this server's node."""
-    network = _network(gateway)
+    network = network_of(gateway)
     pieces, size = [], 0
     async for piece in request.stream():
         size += len(piece)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -12,11 +13,22 @@ from starlette.responses import Response
 from tidings.errors import Explained, ServiceError, shown
 from tidings.schema import Catalog, growth, json_form, xml_form
 from tidings.schema.catalog import UnknownName
-from tidings.schema.domain import Kind
 from tidings.schema.json_form import SchemaForm
 from tidings.service.actions import schema as actions
 from tidings.service.api.requests import V1, After, Calling, GatewayOf, IfNoneMatch, Limit, answered, page, read_cursor
-from tidings.service.api.shapes import Shape, check_media_type, read_body, says, takes
+from tidings.service.api.schema_shapes import (
+    ATTRIBUTE,
+    DOMAIN,
+    EVENT_TYPE,
+    NODE,
+    SCHEMA,
+    USE,
+    VALUE,
+    Grown,
+    HeadlineGiven,
+    History,
+)
+from tidings.service.api.shapes import check_media_type, read_body, says, takes
 from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.gateway import Gateway
 
@@ -24,62 +36,6 @@ router = APIRouter(prefix=V1, tags=["schema"], route_class=IdempotentRoute)
 
 _SCANNED = 10_000  # entries looked at for one page of the history
 _QUICK = 1 << 16  # bytes of a body that are parsed without leaving the event loop
-_NAME = {"type": "string", "minLength": 1, "maxLength": 200}
-_FLAG = {"type": "boolean"}
-_TEXTS = {"type": "array", "items": {"type": "string"}}
-_KINDS = [str(kind) for kind in Kind]
-_OPERATORS = list(dict.fromkeys(operator for kind in Kind for operator in kind.operators))
-
-
-def _object(title: str, required: list[str], **members: Any) -> dict[str, Any]:
-    described = {"type": "object", "properties": members, "required": required, "additionalProperties": False}
-    return {"title": title, **described}
-
-
-_TREE = {"type": "object", "description": "Maps the name of each node to the object of its children"}
-_DOMAIN = _object(
-    "Domain",
-    ["name", "kind"],
-    name=_NAME,
-    kind={"type": "string", "enum": _KINDS},
-    operators={"type": ["array", "null"], "items": {"type": "string", "examples": _OPERATORS}},
-    values=_TEXTS,
-    ordered=_FLAG,
-    open=_FLAG,
-    language={
-        "type": ["string", "null"],
-        "examples": ["english"],
-        "description": "Of a text: whose stems are compared",
-    },
-    tree=_TREE,
-    grammar={
-        "type": ["object", "null"],
-        "properties": {"dtd": {"type": "string"}, "xsd": {"type": "string"}},
-        "additionalProperties": False,
-        "minProperties": 1,
-        "maxProperties": 1,
-        "description": "Of a document: its grammar, whole, as one text",
-    },
-    root={"type": ["string", "null"], "description": "Of a document: its root element"},
-    namespaces={
-        "type": ["object", "null"],
-        "additionalProperties": {"type": "string"},
-        "description": "Of a document: the namespace of each prefix; of the empty one, that of names without prefix",
-    },
-)
-_ATTRIBUTE = _object("Attribute", ["name", "domain"], name=_NAME, domain=_NAME)
-_USE = _object("AttributeUse", ["name"], name=_NAME, mandatory=_FLAG, unique=_FLAG)
-_EVENT_TYPE = _object("EventType", ["name"], name=_NAME, attributes={"type": "array", "items": _USE}, headline=_NAME)
-_VALUE = _object("DomainValue", ["value"], value={"type": "string"})
-_NODE = _object("HierarchyNode", ["node"], node={"type": "string"}, parent={"type": ["string", "null"]})
-_SCHEMA = _object(
-    "Schema",
-    ["version", "domains", "attributes", "event_types"],
-    version={"type": "integer"},
-    domains={"type": "array", "items": _DOMAIN},
-    attributes={"type": "array", "items": _ATTRIBUTE},
-    event_types={"type": "array", "items": _EVENT_TYPE},
-)
 
 
 class NoSuchName(Explained, ServiceError):
@@ -90,29 +46,8 @@ class NoSuchName(Explained, ServiceError):
     template = "the schema has no {what} {name!v}"
 
 
-class HeadlineGiven(Shape, frozen=True):
-    attribute: str
-
-
-class Grown(Shape, frozen=True):
-    version: int
-    position: int
-
-
-class Change(Shape, frozen=True):
-    position: int
-    accepted: str
-    version: int
-    change: dict[str, Any]
-
-
-class History(Shape, frozen=True):
-    items: list[Change]
-    next: str | None
-
-
 _GROWN = says(Grown, "The new version of the schema, and the position of the change", 201)
-_FORMS = says(_SCHEMA, "The newest schema")
+_FORMS = says(SCHEMA, "The newest schema")
 _FORMS[200]["content"]["application/xml"] = {"schema": {"type": "string"}}
 _FORMS[304] = {"description": "Not modified: `If-None-Match` has the newest version"}
 
@@ -128,7 +63,10 @@ class Written:
         tag = f'"{catalog.version}-{kind}"'
         found = self._forms.get(kind)
         if found is None or found[0] != tag:
-            text = xml_form.write(catalog).encode() if kind == "xml" else msgspec.json.encode(json_form.write(catalog))
+            declared = replace(catalog, statistics=())  # which may be longer than all the rest
+            text = (
+                xml_form.write(declared).encode() if kind == "xml" else msgspec.json.encode(json_form.write(declared))
+            )
             found = self._forms[kind] = (tag, text)
         return found
 
@@ -153,14 +91,14 @@ async def history(request: Request, gateway: GatewayOf, after: After = "", limit
     return page(request, changes, next)
 
 
-@router.post("/schema/domains", status_code=201, openapi_extra=takes(_DOMAIN), responses=_GROWN)
+@router.post("/schema/domains", status_code=201, openapi_extra=takes(DOMAIN), responses=_GROWN)
 async def create_domain(request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
     """Create a domain: a set of values and the operators that filters may use on them."""
     read = await _piece(request, gateway)
     return await _grown(gateway, growth.CreateDomain(await gateway.read(json_form.read_domain, read)))
 
 
-@router.post("/schema/attributes", status_code=201, openapi_extra=takes(_ATTRIBUTE), responses=_GROWN)
+@router.post("/schema/attributes", status_code=201, openapi_extra=takes(ATTRIBUTE), responses=_GROWN)
 async def create_attribute(
     request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
 ) -> Response:
@@ -168,7 +106,7 @@ async def create_attribute(
     return await _grown(gateway, growth.CreateAttribute(json_form.read_attribute(await _piece(request, gateway))))
 
 
-@router.post("/schema/event-types", status_code=201, openapi_extra=takes(_EVENT_TYPE), responses=_GROWN)
+@router.post("/schema/event-types", status_code=201, openapi_extra=takes(EVENT_TYPE), responses=_GROWN)
 async def create_event_type(
     request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
 ) -> Response:
@@ -176,7 +114,7 @@ async def create_event_type(
     return await _grown(gateway, growth.CreateEventType(json_form.read_event_type(await _piece(request, gateway))))
 
 
-@router.post("/schema/event-types/{name:path}/attributes", status_code=201, openapi_extra=takes(_USE), responses=_GROWN)
+@router.post("/schema/event-types/{name:path}/attributes", status_code=201, openapi_extra=takes(USE), responses=_GROWN)
 async def extend_event_type(
     name: str, request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
 ) -> Response:
@@ -196,9 +134,7 @@ async def set_headline(
     return await _grown(gateway, growth.SetHeadline(name, given.attribute), ("event type", name))
 
 
-@router.post(
-    "/schema/domains/{name:path}/values", status_code=201, openapi_extra=takes(_VALUE, _NODE), responses=_GROWN
-)
+@router.post("/schema/domains/{name:path}/values", status_code=201, openapi_extra=takes(VALUE, NODE), responses=_GROWN)
 async def append_value(
     name: str, request: Request, gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None
 ) -> Response:

@@ -101,6 +101,16 @@ _NETWORK = {
     "read": """
         GET /v1/network/events
     """,
+    "publish": """
+        GET /v1/network/advertisements
+        POST /v1/network/advertisements
+        DELETE /v1/network/advertisements/{name}
+    """,
+    "subscribe": """
+        POST /v1/network/tickets
+        POST /v1/network/moves
+        GET /v1/network/moves
+    """,
     LINK: """
         POST /v1/network/join
         POST /v1/network/messages

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Iterable
 from time import monotonic
 
 from tidings.errors import Explained, ServiceError, StoreError
-from tidings.service.api.notification_shape import detections, raw_events, server_sent
+from tidings.service.api.notifications.notification_shape import detections, raw_events, server_sent
 from tidings.service.door.callers import Caller, UnknownToken
 from tidings.service.door.scopes import need_of
 from tidings.service.gateway import Gateway

@@ -143,6 +143,7 @@ async def _page(
             (one, channels[one.id], channels[one.id].old_secret_until(moment)) for one in shown if one.id in channels
         ],
         more_webhooks=urlencode({"webhooks": shown[-1].id}) if len(signed) > _WEBHOOKS else "",
+        server_name="" if gateway.network is None else gateway.network.name,
         subscriptions=await gateway.read(gateway.store.count_subscriptions, caller.owner),
         may_subscribe="subscribe" in caller.scopes,
         form=form or Form([]),

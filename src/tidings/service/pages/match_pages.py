@@ -11,8 +11,8 @@ from starlette.responses import Response
 from tidings.errors import LanguageError
 from tidings.service.actions.filters import read_wanted
 from tidings.service.actions.questions import EventAsked
-from tidings.service.api.inquiry_routes import questions_of
-from tidings.service.api.notification_routes import check_owned
+from tidings.service.api.inquiries.inquiry_routes import questions_of
+from tidings.service.api.notifications.notification_routes import check_owned
 from tidings.service.api.requests import After, check_id, read_cursor
 from tidings.service.gateway import Gateway
 from tidings.service.pages.forms.composite_form import stored_pattern

@@ -104,6 +104,8 @@ def _told(change: dict[str, Any]) -> str:
             return f"event type {change['event_type']['name']} with {uses or 'no attributes'}"
         case "set_headline":
             return f"headline {change['attribute']} of event type {change['event_type']}"
+        case "set_statistics":
+            return f"statistics of {change['attribute']} from {change['texts']:,} texts"
         case "extend_event_type":
             return f"attribute {change['attribute']['name']} of event type {change['event_type']}"
         case "append_value":

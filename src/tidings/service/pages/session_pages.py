@@ -33,7 +33,7 @@ from tidings.store.errors import AccountExists
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _FIRST_PAGE = "/pages/subscriptions/new"
 ASKED = "asked"  # the button that leads from one of the two pages to the other
-_WAITED = "this page had waited too long, so nothing was sent; send it once more"
+_WAITED = "this page was open for too long, so nothing was sent; send it again"
 
 
 @router.get("/pages/register")

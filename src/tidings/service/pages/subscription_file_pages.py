@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 from tidings.errors import LanguageError, TidingsError
 from tidings.service.actions.subscription_import import LineResult, import_lines
 from tidings.service.api.problems import status_of
-from tidings.service.api.subscription_file_routes import LINES, export_lines, read_lines
+from tidings.service.api.subscriptions.subscription_file_routes import LINES, export_lines, read_lines
 from tidings.service.pages.forms.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.parts.render import render

@@ -39,11 +39,13 @@ async def mine(
     sort = sort if sort == "name" else ""
     if sort:
         start = before if is_id(before) else ""
-        found = await gateway.read(owned.by_name, gateway.store, owner, start, _PAGE + 1, state, text)
+        listed = await gateway.read(owned.by_name, gateway.store, owner, start, _PAGE + 1, state, text)
     else:
         start = read_cursor(before) or None
-        found = await gateway.read(owned.youngest, gateway.store, owner, start, _PAGE + 1, state, text)
-    shown, more = found[:_PAGE], len(found) > _PAGE
+        listed = await gateway.read(owned.youngest, gateway.store, owner, start, _PAGE + 1, state, text)
+    shown, end = listed.found[:_PAGE], listed.upto
+    if len(listed.found) > _PAGE:
+        end = shown[-1].id if sort else shown[-1].since
     ids = [one.id for one in shown]
     await gateway.read(gateway.store.catalog)  # filters are shown in its words
     counts = await gateway.read(recent.sparks, gateway.store, owner, ids, gateway.store.clock.now())
@@ -54,7 +56,8 @@ async def mine(
         subscriptions=[(one, spark(counts[one.id], "hour")) for one in shown],
         channels=await gateway.read(gateway.store.channels_of, owner, ids),
         total=await gateway.read(gateway.store.count_subscriptions, owner),
-        next=f"{MINE}?{urlencode(kept | {'before': shown[-1].id if sort else shown[-1].since})}" if more else None,
+        next=f"{MINE}?{urlencode(kept | {'before': end})}" if end is not None else None,
+        searched=owned.SEARCHED if end is not None and len(shown) < _PAGE else 0,
         newest=f"{MINE}?{urlencode(kept)}" if start else None,
         kept=kept | ({"before": before} if start else {}),
         state_chosen=state,

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from tidings.composite.trace import Detection, EventKey
+from tidings.composite.trace import Detection, EventKey, awaited_part
 from tidings.errors import Explained, ServiceError
 from tidings.language.composites import BoundComposite
 from tidings.schema import Instant
@@ -35,11 +35,12 @@ class TriedEvent:
 
 @dataclass(frozen=True, slots=True)
 class TriedDetection:
-    """`key`: the values of `by`."""
+    """`key`: the values of `by`. `expired`: what a partial match waited for in vain; '' where it is complete."""
 
     time: Instant
     key: dict[str, Any]
     events: tuple[TriedEvent, ...]
+    expired: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,9 @@ def waiting(store: Store, standing: Standing) -> tuple[WaitNow, ...]:
 
 def _seen(store: Store, bound: BoundComposite, detection: Detection) -> TriedDetection:
     key = dict(zip(bound.composite.by, detection.key, strict=True))
-    return TriedDetection(Instant(detection.time), key, tuple(_constituent(store, one) for one in detection.events))
+    events = tuple(_constituent(store, one) for one in detection.events)
+    expired = awaited_part(bound.composite.tree, detection.awaited)
+    return TriedDetection(Instant(detection.time), key, events, expired)
 
 
 def _constituent(store: Store, key: EventKey) -> TriedEvent:

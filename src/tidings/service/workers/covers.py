@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import chain, islice
 
 from tidings.language import Filter
-from tidings.language.covering import covers
+from tidings.language.analysis.covering import covers
+from tidings.language.analysis.satisfiability import never_matches
 from tidings.language.predicates import attributes_of
-from tidings.language.satisfiability import never_matches
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
 from tidings.store import Store
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tidings.events.occurrence import TimeBar, time_bars
 from tidings.language import Filter
+from tidings.language.dialects import counted_errors
 from tidings.service.workers.covers import covering as wider
 from tidings.service.workers.event_search import stored_events
 from tidings.service.workers.history_scan import HistoryScan
@@ -21,7 +22,8 @@ class Trial:
     """How many of how many events it matched, the newest of these, and when they happened.
 
     Only events of types that the filter can match are counted; `event_types` are these types, None where they are all.
-    `looked`: at how many events of all types, where there are more that were not looked at."""
+    `looked`: at how many events of all types, where there are more that were not looked at. `errors`: how often an
+    expression of another dialect ended in an error, which counts as false; `error` is the first."""
 
     matched: int
     scanned: int
@@ -29,13 +31,17 @@ class Trial:
     event_types: tuple[str, ...] | None = None
     looked: int | None = None
     bars: tuple[TimeBar, ...] = ()
+    errors: int = 0
+    error: str = ""
 
 
 def tried(store: Store, filter: str, last: int) -> Trial:
     """On the `last` newest events of the types that it can match. Raises LanguageError."""
     catalog = store.catalog()
     bound = Filter.parse(filter, catalog)
-    scan = HistoryScan(store, bound).run(*scope(store, None, None), most_tried=last)
+    with counted_errors() as by_expression:
+        scan = HistoryScan(store, bound).run(*scope(store, None, None), most_tried=last)
+    errors = [one for found in by_expression.values() for one in found]
     newest = sorted(scan.found, key=lambda one: one.position, reverse=True)[:_SHOWN]
     return Trial(
         len(scan.found),
@@ -44,6 +50,8 @@ def tried(store: Store, filter: str, last: int) -> Trial:
         None if scan.event_types == catalog.event_type_names else scan.event_types,
         None if scan.reached is None else scan.looked,
         time_bars((one.occurred for one in scan.found), _BARS),
+        len(errors),
+        errors[0] if errors else "",
     )
 
 

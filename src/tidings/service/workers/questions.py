@@ -16,7 +16,7 @@ from tidings.errors import Explained, ServiceError
 from tidings.events import validate
 from tidings.events.occurrence import occurred
 from tidings.language import Filter
-from tidings.language.satisfiability import never_matches
+from tidings.language.analysis.satisfiability import never_matches
 from tidings.schema import Instant
 from tidings.service.actions.filters import matches_everything, read_filter
 from tidings.service.workers.covers import covering
@@ -95,7 +95,12 @@ def published(store: Store, source: str, id: str) -> StoredEvent:
 
 
 def explain(
-    store: Store, filter: str, raw: object, most_values: int | None = None, accepted: Instant | None = None
+    store: Store,
+    filter: str,
+    raw: object,
+    most_values: int | None = None,
+    accepted: Instant | None = None,
+    position: int | None = None,
 ) -> dict[str, Any]:
     """Why an event matches or not; `most_values` as in `validate`. An event that is not stored is explained as if it
     were accepted now. Raises LanguageError, RefusedEvent, TooManySteps."""
@@ -104,7 +109,7 @@ def explain(
     catalog = store.catalog()
     bound = Filter.parse(filter, catalog)
     event = validate(raw, catalog, most_values=most_values)
-    explanation = explained(bound, event, catalog, MOST_STEPS, accepted or store.clock.now())
+    explanation = explained(bound, event, catalog, MOST_STEPS, accepted or store.clock.now(), position)
     return {**explanation.as_json(), "warnings": list(bound.warnings)}
 
 
@@ -119,7 +124,7 @@ def explain_published(store: Store, filter: str, source: str, id: str) -> dict[s
 
 
 def _explain(store: Store, filter: str, event: StoredEvent) -> dict[str, Any]:
-    return explain(store, filter, msgspec.json.decode(event.payload), accepted=event.accepted)
+    return explain(store, filter, msgspec.json.decode(event.payload), accepted=event.accepted, position=event.position)
 
 
 def test(store: Store, owner: str, filter: str, begin: Instant, end: Instant, newest: int) -> Tried:

@@ -65,7 +65,7 @@ def _add_domain(root: etree._Element, catalog: Catalog) -> Growth:
     listed = [value for part in element.get("attr", "").split(",") if (value := part.strip(_BLANKS))]
     values = [value.text or "" for value in element.iterfind("VALUE")]
     if listed and values:
-        raise InvalidRequest("ADD_DOMAIN", "the values stand either in 'attr' or as <VALUE> elements, not in both")
+        raise InvalidRequest("ADD_DOMAIN", "give the values either in 'attr' or as <VALUE> elements, not in both")
     name = element.get("name")
     domain = Domain(
         _next_number(catalog) if name is None else name,

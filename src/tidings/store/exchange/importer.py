@@ -16,7 +16,7 @@ from tidings.store import tables
 from tidings.store.databases.database import Dialect
 from tidings.store.errors import BrokenJournal
 from tidings.store.exchange.rebuilder import ENTRIES_AT_ONCE, replay
-from tidings.store.journal.entries import KEEP, Edit, Entry, Subscribe
+from tidings.store.journal.entries import EVENTS, KEEP, Edit, Entry, Subscribe
 from tidings.store.journal.fitness import check_edit, check_members, check_names, check_profile, check_quota, check_text
 from tidings.store.journal.projections import Projections
 from tidings.store.journal.watermark import raised
@@ -58,7 +58,7 @@ class Import:
 
     def take(self, one: Entry | Removed | Forgotten) -> None:
         if one.position != self._tail + 1:
-            raise BrokenJournal(self._tail + 1, f"position {one.position} stands where {self._tail + 1} is due")
+            raise BrokenJournal(self._tail + 1, f"position {one.position} found where {self._tail + 1} is due")
         self._tail = one.upto if isinstance(one, Forgotten) else one.position
         if isinstance(one, Removed | Forgotten):
             if not one.position <= self._tail < self._complete_from:
@@ -71,8 +71,8 @@ class Import:
         else:
             if one.accepted < self._accepted:
                 raise BrokenJournal(one.position, f"it was accepted at {one.accepted}, before the entry above it")
-            if one.kind == "event" and one.position < self._complete_from:
-                reason = f"an event stands before {self._complete_from}, where the header says that they begin"
+            if one.kind in EVENTS and one.position < self._complete_from:
+                reason = f"an event is before {self._complete_from}, where the header says that they begin"
                 raise BrokenJournal(one.position, reason)
             self._accepted = int(one.accepted)
             self._page.append(one)
@@ -99,7 +99,7 @@ class Import:
         self._keep_keys()
         replay(self._connection, self._dialect, self._state, self._page, check)
         self._dialect.insert(self._connection, tables.journal, map(self._row, self._page))
-        sizes = [len(one.body.encode()) for one in self._page if one.kind == "event"]
+        sizes = [len(one.body.encode()) for one in self._page if one.kind in EVENTS]
         self._events += len(sizes)
         self._event_bytes += sum(sizes)
         self._page = []
@@ -129,7 +129,7 @@ class Import:
 def check(catalog: Catalog, entry: Entry, body: dict[str, Any]) -> None:
     """Raises TidingsError where the appender would not have accepted it, KeyError where a member is missing."""
     match entry.kind:
-        case "event":
+        case "event" | "past":
             validate(body, catalog, most_values=None)
         case "subscribe":
             expiry = None if "expiry" not in body else Instant.parse(body["expiry"])

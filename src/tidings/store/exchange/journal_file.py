@@ -142,7 +142,7 @@ def _header(file: IO[bytes], path: str) -> Header:
     try:
         UUID(header.journal)
     except ValueError:
-        raise JournalFile(path, 1, "the journal's id is no UUID") from None
+        raise JournalFile(path, 1, "the journal's id is not a UUID") from None
     return header
 
 

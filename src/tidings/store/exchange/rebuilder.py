@@ -13,7 +13,7 @@ from tidings.schema import Catalog, Instant
 from tidings.store import tables
 from tidings.store.databases.database import Dialect
 from tidings.store.errors import BrokenJournal
-from tidings.store.journal.entries import Entry
+from tidings.store.journal.entries import EVENTS, Entry
 from tidings.store.journal.fitness import is_id
 from tidings.store.journal.projections import Projections, event_key
 from tidings.store.journal.watermark import before_first_event, raised
@@ -89,7 +89,7 @@ def replay(
 
 
 def _apply(state: Projections, entry: Entry, body: dict[str, Any]) -> None:
-    if entry.kind == "event" and (before := state.keys.get(_key(body))) is not None:
+    if entry.kind in EVENTS and (before := state.keys.get(_key(body))) is not None:
         raise ValueError(f"the event at position {before} has the same source and id")
     state.apply(entry.kind, entry.position, body)
     if entry.schema_version != state.catalog.version:
@@ -112,9 +112,9 @@ def _touched(page: Sequence[Entry], bodies: Sequence[dict[str, Any]]) -> tuple[l
     ids, keys = [], []
     for entry, body in zip(page, bodies, strict=True):
         id = body.get("id")
-        if entry.kind == "event" and isinstance(id, str) and isinstance(body.get("source", ""), str):
+        if entry.kind in EVENTS and isinstance(id, str) and isinstance(body.get("source", ""), str):
             keys.append(_key(body))
-        elif entry.kind not in ("event", "schema", "quota", "profile", "tick") and is_id(id):
+        elif entry.kind not in (*EVENTS, "schema", "quota", "profile", "tick") and is_id(id):
             ids.append(str(id))
     return ids, keys
 

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from tidings.store.deliveries.channels import StoredChannel
 
 Kind = Literal[
-    "schema", "subscribe", "withdraw", "pause", "resume", "edit", "name", "expire", "quota", "profile", "event", "tick"
+    "schema", "subscribe", "withdraw", "pause", "resume", "edit", "name", "expire", "quota", "profile", "event", "past",
+    "tick",
 ]  # fmt: skip
 State = Literal["active", "paused"]
+EVENTS = ("event", "past")  # the kinds of entries that are events
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,13 @@ class Publish:
 @dataclass(frozen=True, slots=True)
 class PublishValid:
     """An event found valid under this journal's catalog, at this version or an earlier one: growth keeps it so."""
+
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class PublishPast:
+    """A valid event that another server matched: kept for the notifications that came from there, matched by nobody."""
 
     event: Event
 
@@ -129,7 +138,20 @@ class Tick:
     """Time goes on though nothing happens: composites notice the silence."""
 
 
-Draft = Publish | PublishValid | Grow | Subscribe | Withdraw | Pause | Resume | Edit | SetQuota | SetProfile | Tick
+Draft = (
+    Publish
+    | PublishValid
+    | PublishPast
+    | Grow
+    | Subscribe
+    | Withdraw
+    | Pause
+    | Resume
+    | Edit
+    | SetQuota
+    | SetProfile
+    | Tick
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,15 +249,18 @@ class Constituent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """What a composite found: the values of its `by`, the constituents in the order of time, and its last time."""
+    """What a composite found: the values of its `by`, the constituents in the order of time, and its last time.
+    `expired`: of a partial match, the part that it waited for in vain until that time; '' where it is complete."""
 
     key: tuple[Value, ...]
     time: Instant
     events: tuple[Constituent, ...]
+    expired: str = ""
 
     def as_json(self) -> dict[str, object]:
         events = [{"source": one.source, "id": one.id, "time": str(Instant(one.time))} for one in self.events]
-        return {"key": list(self.key), "time": str(self.time), "events": events}
+        found: dict[str, object] = {"key": list(self.key), "time": str(self.time), "events": events}
+        return {**found, "expired": self.expired} if self.expired else found
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Select, select
 
 from tidings.schema import Instant
 from tidings.store.databases.database import Database, Dialect, NamedRow
-from tidings.store.journal.entries import Entry
+from tidings.store.journal.entries import EVENTS, Entry
 from tidings.store.journal.projections import event_key
 from tidings.store.tables import A_CHANGE, A_GROWTH, about, event_keys, journal
 
@@ -107,7 +107,7 @@ def before_newest(connection: Connection, count: int) -> int:
 def events_at(connection: Connection, dialect: Dialect, positions: Iterable[int]) -> dict[int, str]:
     names = ("position", "kind", "body")
     rows = dialect.find(connection, journal.c.position, sorted(set(positions)), names=names)
-    return {row.position: row.body for row in rows if row.kind == "event"}
+    return {row.position: row.body for row in rows if row.kind in EVENTS}
 
 
 def position_at(connection: Connection, time: Instant) -> int:
@@ -146,7 +146,7 @@ def _all(query: Select[Any], after: int) -> Select[Any]:
 def _changes(query: Select[Any], after: int) -> Select[Any]:
     """Through the partial index; SQLite without statistics would rather walk over all events."""
     through_index = query.with_hint(journal, "INDEXED BY journal_changes", "sqlite")
-    return _all(through_index, after).where(A_CHANGE)
+    return _all(through_index, after).where(A_CHANGE, journal.c.kind != "past")
 
 
 def growth_before(connection: Connection, before: int | None, count: int) -> list[Entry]:

@@ -133,6 +133,11 @@ class JournalStore:
         with self.database.reading() as connection:
             return subscriptions.listed(connection, owner, after, limit)
 
+    def subscriptions_mentioning(self, part: str) -> list[Standing]:
+        """Those that stand and have this part in their text."""
+        with self.database.reading() as connection:
+            return subscriptions.mentioning(connection, part)
+
     def subscriptions_with(self, ids: Iterable[str]) -> list[Standing]:
         """Those of them that stand, whoever has them."""
         with self.database.reading() as connection:

@@ -16,10 +16,10 @@ import msgspec
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from tidings.schema import Catalog, Instant, json_form
-from tidings.schema.growth import grow
+from tidings.schema.growth import SetStatistics, grow
 from tidings.store import tables
 from tidings.store.databases.database import Dialect, NamedRow
-from tidings.store.journal.entries import Span, Standing
+from tidings.store.journal.entries import EVENTS, Span, Standing
 
 _table = tables.subscriptions
 _EXPIRED = select(_table).where(_table.c.expiry <= bindparam("time")).order_by(_table.c.expiry, _table.c.id)
@@ -84,10 +84,13 @@ class Projections:
 
     def apply(self, kind: str, position: int, body: dict[str, Any]) -> None:
         """What an entry means. Raises KeyError or ValueError where it cannot follow on what is here."""
-        if kind == "event":
+        if kind in EVENTS:
             self.apply_event(event_key(body.get("source", ""), body["id"]), position)
         elif kind == "schema":
-            self.catalog = grow(self.catalog, json_form.read_change(body))
+            change = json_form.read_change(body)
+            if isinstance(change, SetStatistics):  # what came before is compared under earlier ones
+                change = SetStatistics(replace(change.statistics, since=position))
+            self.catalog = grow(self.catalog, change)
             self._grown = True
         elif kind == "quota":
             self._quotas.append((body.get("account", ""), position, body["matches_per_minute"]))
@@ -101,7 +104,7 @@ class Projections:
         id = body["id"]
         if kind == "subscribe":
             if id in self.standing:
-                raise ValueError(f"subscription {id!r} stands already")
+                raise ValueError(f"subscription {id!r} exists already")
             expiry = None if "expiry" not in body else Instant.parse(body["expiry"])
             owner, delivery = body.get("owner", ""), body.get("delivery", "")
             self.owned[owner] += 1

@@ -32,6 +32,12 @@ def listed(connection: Connection, owner: str | None, after: str, limit: int | N
     return [read_standing(row) for row in connection.execute(query.limit(limit))]
 
 
+def mentioning(connection: Connection, part: str) -> list[Standing]:
+    """Those with this part in their text; `%` and `_` mean what they mean to LIKE."""
+    query = select(subscriptions).where(subscriptions.c.filter.like(f"%{part}%"))
+    return [read_standing(row) for row in connection.execute(query)]
+
+
 def some(connection: Connection, dialect: Dialect, ids: Iterable[str]) -> list[Standing]:
     return [read_standing(row) for row in dialect.find(connection, subscriptions.c.id, sorted(set(ids)))]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tidings.store.clock.clock_guard import ClockGuard
 from tidings.store.databases.database import Database
-from tidings.store.network import nodes
+from tidings.store.network import advertisements, nodes
+from tidings.store.network.advertisements import Advertisement
 from tidings.store.network.nodes import Node, Place, StoredLink
 
 
@@ -51,6 +52,19 @@ class NetworkStore:
 
     def remove_link(self, name: str) -> bool:
         return nodes.remove_link(self.database, name)
+
+    def advertise(self, owner: str, filter: str) -> Advertisement:
+        """The filter's canonical text: what the account will publish."""
+        return advertisements.advertise(self.database, owner, filter)
+
+    def withdraw_advertisement(self, id: str, owner: str) -> None:
+        """Raises NoSuchAdvertisement."""
+        advertisements.withdraw(self.database, id, owner)
+
+    def advertisements(self) -> list[Advertisement]:
+        """Of all accounts."""
+        with self.database.reading() as connection:
+            return advertisements.advertisements(connection)
 
     def forget_arrivals(self) -> int:
         """Where events that retention has removed came from; how many."""

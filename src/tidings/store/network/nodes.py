@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,6 +26,7 @@ from tidings.store.tables import (
 )
 
 _NEVER = Instant(0)
+_SPREAD = 10**6  # numbers among which an incarnation is drawn that the clock cannot tell apart
 Place = tuple[int, int]  # incarnation and position
 _OWN_EVENTS = (
     "SELECT position, accepted, watermark, schema_version, body FROM journal "
@@ -42,7 +44,7 @@ class NamedOtherwise(Explained, StoreError):
 
     given: str
     name: str
-    template = "this store belongs to the server {name!r}, not {given!r}: start it by --name {name}"
+    template = "this store belongs to the server {name!r}, not {given!r}: start it with --name {name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,9 @@ def begin(database: Database, name: str, number: int) -> str:
             identity = row.identity
         last = connection.execute(select(func.max(network_incarnations.c.number))).scalar() or 0
         tail = connection.execute(select(about.c.tail)).scalar_one()
-        connection.execute(network_incarnations.insert().values(number=max(number, last + 1), began=tail))
+        if number <= last:  # the clock was set back: a restored copy must not count as it did before
+            number = last + 1 + secrets.randbelow(_SPREAD)
+        connection.execute(network_incarnations.insert().values(number=number, began=tail))
         return str(identity)
 
 
@@ -146,6 +150,8 @@ def put_orders(connection: Connection, orders: Iterable[StoredOrder]) -> None:
     for place, one in enumerate(orders, last + 1):
         values = {"request": one.request, "kind": one.kind, "body": one.body}
         connection.execute(network_orders.insert().values(place=place, **values))
+        if one.kind == "distribute":
+            connection.execute(update(network_node).values(distribution=one.body))
 
 
 def put_rule(connection: Connection, term: int, home: str) -> None:

@@ -19,6 +19,7 @@ from tidings.schema import Instant
 from tidings.store.databases.database import Database
 from tidings.store.errors import Gap, OutsideBatch
 from tidings.store.journal import journal
+from tidings.store.notifications.packing import Cut, Fresh, Noted, note, pack_when_due, wide_rows
 from tidings.store.notifications.progress import Place, last_cursor, move, place_of
 from tidings.store.notifications.quota_counts import Counting
 from tidings.store.tables import notifications, notified
@@ -42,10 +43,12 @@ CHUNK = pa.schema(
 
 
 class Pace:
-    """How many rows a transaction stores, adapted to the time that the last ones took."""
+    """How many rows a transaction stores, adapted to the time that the last ones took. `fresh` are wide events that it
+    stored and that are to be packed."""
 
     def __init__(self, seconds: float = _LOCKED, rows: int = 20_000) -> None:
         self.rows = rows
+        self.fresh = Fresh()
         self._seconds = seconds
 
     def note(self, rows: int, seconds: float) -> None:
@@ -62,16 +65,21 @@ def commit(
     """Stores the notifications of the positions [first, last]; answers how many were added."""
     added = 0
     for rows, whole, final in _parts(chunks, pace):
+        noted: list[Noted] = []
         with database.writing("pipeline") as connection:
             begun = time.monotonic()
             place = place_of(connection, query)
             if last > place.committed:
                 _check(connection, place, first, last, rows)
                 left = _beyond(rows, place)
-                added += _insert(connection, database, query, left, now)
+                cut = Cut(place.committed + 1 if place.part else None, None if whole else _last_position(left))
+                added += _insert(connection, database, query, left, now, cut, noted)
                 place = Place(last, "", batch_limit) if final else _reached(left, whole, place)
                 move(connection, query, place)
         pace.note(len(rows), time.monotonic() - begun)
+        if noted:
+            pace.fresh.add(noted)
+            pack_when_due(database, pace.fresh)
         if not final:
             time.sleep(_UNLOCKED)
     return added
@@ -97,6 +105,10 @@ def _beyond(rows: Any, place: Place) -> Any:
     return rows.slice(start)
 
 
+def _last_position(rows: Any) -> int | None:
+    return rows.column("position")[-1].as_py() if len(rows) else None
+
+
 def _reached(rows: Any, whole: bool, place: Place) -> Place:
     """`whole`: the last event has no more rows."""
     if not len(rows):
@@ -105,12 +117,15 @@ def _reached(rows: Any, whole: bool, place: Place) -> Place:
     return Place(position, "", place.batch_limit) if whole else Place(position - 1, part, place.batch_limit)
 
 
-def _insert(connection: Connection, database: Database, query: str, rows: Any, now: Instant) -> int:
+def _insert(
+    connection: Connection, database: Database, query: str, rows: Any, now: Instant, cut: Cut, noted: list[Noted]
+) -> int:
     if "dropped" in rows.schema.names and len(rows):
         rows = Counting(connection, query, rows, now).kept()
     if not len(rows):
         return 0
     cursor = last_cursor(connection)
+    wide, events = wide_rows(rows, cursor + 1, cut)
     columns = {
         "cursor": pa.array(np.arange(cursor + 1, cursor + 1 + len(rows))),
         "position": rows.column("position"),
@@ -118,7 +133,11 @@ def _insert(connection: Connection, database: Database, query: str, rows: Any, n
         "stored": int(now),
         "owner": rows.column("owner") if "owner" in rows.schema.names else "",
         "detection": "",
+        "wide": wide,
     }
+    if events:
+        note(connection, database.dialect, events)
+        noted += events
     database.dialect.insert_columns(connection, notifications, columns)
     connection.execute(update(notified).values(cursor=cursor + len(rows)))
     return len(rows)

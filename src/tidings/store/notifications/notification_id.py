@@ -33,10 +33,14 @@ def notification_id_of(subscription: str, event: str | bytes | msgspec.Raw) -> s
     return notification_id(subscription, envelope.source, envelope.id)
 
 
-def detection_id(subscription: str, key: Iterable[object], events: Iterable[tuple[str, str]], time: int) -> str:
+def detection_id(
+    subscription: str, key: Iterable[object], events: Iterable[tuple[str, str]], time: int, awaited: int = -1
+) -> str:
+    """`awaited`: of an expired partial match, the number of the part that it waited for."""
     parts = [event_key(source, id) for source, id in events]
     named = subscription.encode("utf-8", "surrogatepass"), msgspec.json.encode(list(key)), b"%d" % time
-    return _digest(b"detection", *named, *parts)
+    what = (b"detection",) if awaited < 0 else (b"expired", b"%d" % awaited)
+    return _digest(*what, *named, *parts)
 
 
 def id_without_event(subscription: str, position: int, stored: int) -> str:

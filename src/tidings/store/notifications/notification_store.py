@@ -74,6 +74,7 @@ class NotificationStore:
         if is_busy == (first is not None):
             return is_busy
         with self.database.writing("pipeline") as connection:
+            first = progress.first_composite(connection, place.committed)  # one may have moved in since
             if first is None:
                 progress.move(connection, COMPOSITES, replace(place, part=progress.IDLE))
                 waiting.clear(connection)
@@ -177,7 +178,7 @@ class NotificationStore:
         Without an owner, a subscription's are found by reading all of them.
         """
         with self.database.reading() as connection:
-            return notifications.after_cursor(connection, after, limit, subscription, owner)
+            return notifications.after_cursor(connection, self.database.dialect, after, limit, subscription, owner)
 
     def owned_notifications(self, after: int, limit: int) -> tuple[int, list[tuple[str, Notification]]]:
         """Everybody's, each with its owner, by cursor from after this one on; and the cursor to go on from."""
@@ -191,7 +192,7 @@ class NotificationStore:
 
     def newest_notification(self, subscription: str, owner: str) -> Notification | None:
         with self.database.reading() as connection:
-            return notifications.newest(connection, subscription, owner)
+            return notifications.newest(connection, self.database.dialect, subscription, owner)
 
     def detections(self, ids: Iterable[str]) -> dict[str, Detection]:
         """What composites found, by the ids that notifications have as `detection`."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from tidings.schema import Instant
 from tidings.store.databases.database import Database, Dialect, NamedRow
 from tidings.store.journal.entries import Constituent, Detection, Notification
+from tidings.store.notifications.packs import END, WideCursors
 from tidings.store.notifications.progress import last_cursor
-from tidings.store.tables import DETECTED, OWNED, detections, notifications
+from tidings.store.tables import DETECTED, NARROW, OWNED, detections, notifications
 
 COLUMNS = tuple(notifications.c[name] for name in ("cursor", "position", "subscription", "stored", "detection"))
 _ROWS_AT_ONCE = 100_000
@@ -25,20 +27,65 @@ _PAIRS = (
 
 
 def after_cursor(
-    connection: Connection, after: int, limit: int, subscription: str | None, owner: str | None
+    connection: Connection, dialect: Dialect, after: int, limit: int, subscription: str | None, owner: str | None
 ) -> list[Notification]:
-    """Somebody's are found through an index. What nobody owns has none, so that the sink need not keep it."""
+    """Somebody's are found through an index or in packs. What nobody owns has none, so that the sink need not keep
+    it."""
     table = notifications
+    if owner:
+        return owners_after(connection, dialect, owner, subscription, after, limit)
     query = select(*COLUMNS)
     query = query.where(table.c.cursor > after).order_by(table.c.cursor).limit(limit)
     if subscription is not None:
         query = query.where(table.c.subscription == subscription)
     if owner is not None:
         query = query.where(table.c.owner == owner)
-    if owner:
-        index = "notifications_of_owner" if subscription is None else "notifications_of_subscription"
-        query = query.where(OWNED).with_hint(table, f"INDEXED BY {index}", "sqlite")
     return [read_notification(row) for row in connection.execute(query)]
+
+
+def owners_after(
+    connection: Connection, dialect: Dialect, owner: str, subscription: str | None, after: int, limit: int
+) -> list[Notification]:
+    """By cursor, from after this one on."""
+    narrow = _narrow(owner, subscription).where(notifications.c.cursor > after)
+    found = list(connection.execute(narrow.order_by(notifications.c.cursor).limit(limit)))
+    wide = WideCursors(connection, dialect, owner, subscription).upwards(after, limit)
+    return _both(connection, dialect, found, wide)[:limit]
+
+
+def owners_before(
+    connection: Connection, dialect: Dialect, owner: str, subscription: str | None, before: int, limit: int,
+    after: int = 0,
+) -> list[Notification]:  # fmt: skip
+    """The newest first: below the one cursor, above the other."""
+    narrow = _narrow(owner, subscription).where(notifications.c.cursor < before, notifications.c.cursor > after)
+    found = list(connection.execute(narrow.order_by(notifications.c.cursor.desc()).limit(limit)))
+    wide = WideCursors(connection, dialect, owner, subscription).downwards(before, limit, after)
+    return _both(connection, dialect, found, wide)[::-1][:limit]
+
+
+def count_of(connection: Connection, dialect: Dialect, owner: str, subscription: str) -> int:
+    """All that are kept of a subscription."""
+    narrow = select(func.count()).select_from(_narrow(owner, subscription).subquery())
+    wide = WideCursors(connection, dialect, owner, subscription).upwards(0, END)
+    return int(connection.execute(narrow).scalar_one()) + len(wide)
+
+
+def _narrow(owner: str, subscription: str | None) -> Select[Any]:
+    """Of events that are not wide."""
+    table = notifications
+    query = select(*COLUMNS).where(table.c.owner == owner, NARROW)
+    if subscription is None:
+        return query.with_hint(table, "INDEXED BY notifications_of_owner", "sqlite")
+    query = query.where(table.c.subscription == subscription)
+    return query.with_hint(table, "INDEXED BY notifications_of_subscription", "sqlite")
+
+
+def _both(connection: Connection, dialect: Dialect, narrow: list[Any], wide: list[int]) -> list[Notification]:
+    """In the order of cursors."""
+    names = tuple(column.name for column in COLUMNS)
+    rows = [*narrow, *dialect.find(connection, notifications.c.cursor, wide, None, names)]
+    return sorted((read_notification(row) for row in rows), key=attrgetter("cursor"))
 
 
 def owned_after(connection: Connection, after: int, limit: int) -> tuple[int, list[tuple[str, Notification]]]:
@@ -59,12 +106,8 @@ def first_cursor(connection: Connection) -> int:
     return last_cursor(connection) + 1 if found is None else int(found)
 
 
-def newest(connection: Connection, subscription: str, owner: str) -> Notification | None:
-    table = notifications
-    query = select(*COLUMNS)
-    query = query.where(table.c.subscription == subscription, table.c.owner == owner, OWNED)
-    row = connection.execute(query.order_by(table.c.cursor.desc()).limit(1)).first()
-    return None if row is None else read_notification(row)
+def newest(connection: Connection, dialect: Dialect, subscription: str, owner: str) -> Notification | None:
+    return next(iter(owners_before(connection, dialect, owner, subscription, END, 1)), None)
 
 
 def detections_of(connection: Connection, dialect: Dialect, ids: Iterable[str]) -> dict[str, Detection]:
@@ -78,7 +121,8 @@ def detections_of(connection: Connection, dialect: Dialect, ids: Iterable[str]) 
 
 def _detection(body: str) -> Detection:
     read = json.loads(body)
-    return Detection(tuple(read["key"]), Instant(read["time"]), tuple(Constituent(*event) for event in read["events"]))
+    events = tuple(Constituent(*event) for event in read["events"])
+    return Detection(tuple(read["key"]), Instant(read["time"]), events, read.get("expired", ""))
 
 
 def read_notification(row: NamedRow) -> Notification:

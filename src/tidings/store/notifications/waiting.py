@@ -15,15 +15,13 @@ from tidings.store.tables import about, composite_states, early_matches, late_ev
 
 _DUE = "SELECT key, shard, due, body, forget FROM composite_states WHERE shard = ? AND due <= ? AND due IS NOT NULL"
 _EARLY = "SELECT body FROM early_matches WHERE shard = ? AND second <= ? ORDER BY second, position"
-_COLUMNS = "s.subscription, s.start, s.stop, s.filter, s.owner, j.accepted"
+_COLUMNS = "s.subscription, s.start, s.stop, s.filter, s.owner, COALESCE(m.opened, j.accepted) AS opened"
+_SPANS = "spans s JOIN journal j ON j.position = s.start LEFT JOIN network_moved_in m ON m.start = s.start"
 _LIVING = (
-    f"SELECT {_COLUMNS} FROM spans s JOIN journal j ON j.position = s.start "
+    f"SELECT {_COLUMNS} FROM {_SPANS} "
     "WHERE s.composite AND s.start <= ? AND (s.stop IS NULL OR s.stop > ?) ORDER BY s.start"
 )
-_OPENED = (
-    f"SELECT {_COLUMNS} FROM spans s JOIN journal j ON j.position = s.start "
-    "WHERE s.composite AND s.start > ? AND s.start <= ? ORDER BY s.start"
-)
+_OPENED = f"SELECT {_COLUMNS} FROM {_SPANS} WHERE s.composite AND s.start > ? AND s.start <= ? ORDER BY s.start"
 _CLOSED = "SELECT start, stop FROM spans WHERE composite AND stop IS NOT NULL AND stop > ? AND stop <= ? ORDER BY stop"
 _DUE_AT_ALL = "SELECT due FROM composite_states WHERE shard = ? AND due < ? AND due IS NOT NULL LIMIT 1"
 _SECOND = 1_000_000  # microseconds
@@ -55,7 +53,7 @@ class CompositeProgress(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CompositeSpan:
-    """The span of a composite, and when it was opened, in microseconds."""
+    """The span of a composite, and when it was opened, here or where it moved from, in microseconds."""
 
     span: Span
     opened: int
@@ -124,4 +122,4 @@ def waits_for_time(connection: Connection, dialect: Dialect, now: int, lateness:
 
 def _span(row: NamedRow) -> CompositeSpan:
     span = Span(row.subscription, row.start, row.stop, row.filter, row.owner, composite=True)
-    return CompositeSpan(span, row.accepted)
+    return CompositeSpan(span, row.opened)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, func, literal_column, or_, select, tuple_
+from sqlalchemy import Connection, func, literal_column, or_, select, tuple_
 
 from tidings.store.journal.entries import Standing
 from tidings.store.journal.projections import read_standing
@@ -14,6 +14,7 @@ from tidings.store.store import Store
 from tidings.store.tables import NAMED, OWNED, spans, subscriptions
 
 _TABLE = subscriptions
+SEARCHED = 20_000  # subscriptions that one search looks at: some 80 ms on PostgreSQL
 _UNNAMED = _TABLE.c.name_key == literal_column("''")
 
 
@@ -45,35 +46,57 @@ def called_by(connection: Connection, owner: str, ids: Collection[str]) -> dict[
     return {id: found.get(id) or Called(id, id) for id in ids}
 
 
-def youngest(
-    store: Store, owner: str, before: int | None, limit: int, state: str = "", text: str = ""
-) -> list[Standing]:
+class Listed(NamedTuple):
+    """A page of subscriptions. A search looks at `SEARCHED` of them; where there are more, `upto` is where it ended, as
+    the next page takes it."""
+
+    found: list[Standing]
+    upto: int | str | None = None
+
+
+def youngest(store: Store, owner: str, before: int | None, limit: int, state: str = "", text: str = "") -> Listed:
     """Subscriptions that stand, the youngest first; `before` is the `since` of the last one seen."""
-    query = _matching(owner, state, text)
-    if before is not None:
-        query = query.where(_TABLE.c.since < before)
+    among = [_TABLE.c.owner == owner] + ([] if before is None else [_TABLE.c.since < before])
+    age = _TABLE.c.since.desc()
     with store.database.reading() as connection:
-        rows = connection.execute(query.order_by(_TABLE.c.since.desc()).limit(limit)).all()
-    return [read_standing(row) for row in rows]
+        upto = _end(connection, (_TABLE.c.since,), among, (age,), SEARCHED) if state or text else None
+        if upto is not None:
+            among.append(_TABLE.c.since >= upto.since)
+        query = select(_TABLE).where(*among, *_wanted(state, text)).order_by(age).limit(limit)
+        rows = connection.execute(query).all()
+    return Listed([read_standing(row) for row in rows], upto and upto.since)
 
 
-def by_name(store: Store, owner: str, after: str, limit: int, state: str = "", text: str = "") -> list[Standing]:
+def by_name(store: Store, owner: str, after: str, limit: int, state: str = "", text: str = "") -> Listed:
     """The same in the order of their names, without regard to case, then those without a name. `after` is the id of
     the last one seen; where that is gone, the list begins again."""
-    query = _matching(owner, state, text)
-    seen = select(_TABLE.c.name_key, _TABLE.c.id).where(_TABLE.c.owner == owner, _TABLE.c.id == after)
+    mine, names = _TABLE.c.owner == owner, (_TABLE.c.name_key, _TABLE.c.id)
+    seen = select(*names).where(mine, _TABLE.c.id == after)
+    rows: list[Any] = []
+    room, upto = SEARCHED, None
     with store.database.reading() as connection:
         last = connection.execute(seen).first() if after else None
-        rows: list[Any] = []
+        parts: list[tuple[list[Any], tuple[Any, ...]]] = []
         if last is None or last.name_key:
-            named = query.where(NAMED)
-            if last is not None:
-                named = named.where(tuple_(_TABLE.c.name_key, _TABLE.c.id) > tuple_(last.name_key, last.id))
-            rows += connection.execute(named.order_by(_TABLE.c.name_key, _TABLE.c.id).limit(limit)).all()
-        if len(rows) < limit:
-            rest = query.where(_UNNAMED, _TABLE.c.id > ("" if last is None or last.name_key else last.id))
-            rows += connection.execute(rest.order_by(_TABLE.c.id).limit(limit - len(rows))).all()
-    return [read_standing(row) for row in rows]
+            parts.append(([mine, NAMED] + ([] if last is None else [tuple_(*names) > tuple_(*last)]), names))
+        begin = "" if last is None or last.name_key else last.id
+        parts.append(([mine, _UNNAMED, _TABLE.c.id > begin], names[1:]))
+        for among, order in parts:
+            if state or text:
+                upto = _end(connection, order, among, order, room)
+                room -= 0 if upto else connection.execute(select(func.count()).where(*among)).scalar_one()
+            until = [] if upto is None else [tuple_(*order) <= tuple_(*upto)]
+            query = select(_TABLE).where(*among, *until, *_wanted(state, text)).order_by(*order)
+            rows += connection.execute(query.limit(limit - len(rows))).all()
+            if len(rows) == limit or upto is not None:
+                break
+    return Listed([read_standing(row) for row in rows], upto and upto.id)
+
+
+def _end(connection: Connection, columns: tuple[Any, ...], among: list[Any], order: tuple[Any, ...], room: int) -> Any:
+    """The last row that a search looks at, where there are more after it."""
+    ends = connection.execute(select(*columns).where(*among).order_by(*order).offset(max(0, room - 1)).limit(2)).all()
+    return ends[0] if len(ends) == 2 else None
 
 
 def signed(store: Store, owner: str, after: str, limit: int) -> list[Called]:
@@ -86,16 +109,14 @@ def signed(store: Store, owner: str, after: str, limit: int) -> list[Called]:
     return [Called(row.id, row.filter, row.name) for row in rows]
 
 
-def _matching(owner: str, state: str, text: str) -> Select[Any]:
+def _wanted(state: str, text: str) -> list[Any]:
     """`text` occurs in the name, the note or the filter. Pages show filters in the words of the language, without most
     quotes, so quotes do not count and `under` is what the canonical text has for it."""
-    query = select(_TABLE).where(_TABLE.c.owner == owner)
-    if state:
-        query = query.where(_TABLE.c.state == state)
+    wanted: list[Any] = [_TABLE.c.state == state] if state else []
     if text:
         named = _TABLE.c.name_key.contains(text.casefold(), autoescape=True)
         noted = _TABLE.c.note.icontains(text, autoescape=True)
         bare = " ".join("<=" if word.lower() == "under" else word for word in text.replace("'", "").split())
         written = func.replace(_TABLE.c.filter, "'", "").icontains(bare, autoescape=True)
-        query = query.where(or_(named, noted, written))
-    return query
+        wanted.append(or_(named, noted, written))
+    return wanted

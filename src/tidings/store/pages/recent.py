@@ -15,11 +15,12 @@ from sqlalchemy import Connection, Integer, Select, bindparam, func, select
 from tidings.schema import Instant
 from tidings.store.journal.entries import Notification
 from tidings.store.journal.journal import events_at
-from tidings.store.notifications.notifications import COLUMNS, first_cursor, read_notification
+from tidings.store.notifications.notifications import first_cursor, owners_before
+from tidings.store.notifications.packs import END, WideCursors
 from tidings.store.notifications.progress import last_cursor
 from tidings.store.pages.owned import Called, called_by
 from tidings.store.store import Store
-from tidings.store.tables import OWNED, deliveries, notifications, spans
+from tidings.store.tables import NARROW, OWNED, deliveries, notifications, spans
 
 BINS = 24
 PERIOD = 3_600_000_000  # microseconds that a sparkline shows
@@ -27,7 +28,6 @@ _PIECES = 16  # into which a search by time is cut
 MOST_IN_BIN = 2_000  # matches that one part of a sparkline counts
 _FEW = 200  # matches that are read for a sparkline; more are counted in the database
 _FOUND_TOGETHER = 20  # notifications that are read for each of the newest events
-_BEYOND = 2**62
 _TABLE = notifications
 
 
@@ -51,16 +51,9 @@ def matches(
     store: Store, owner: str, subscription: str | None, before: int | None, limit: int, after: int = 0
 ) -> list[Match]:
     """Of one owner, or of one subscription of his, newest first; below the one cursor, above the other."""
-    query = select(*COLUMNS).where(_TABLE.c.owner == owner, OWNED, _TABLE.c.cursor > after)
-    index = "notifications_of_owner"
-    if subscription is not None:
-        query = query.where(_TABLE.c.subscription == subscription)
-        index = "notifications_of_subscription"
-    if before is not None:
-        query = query.where(_TABLE.c.cursor < before)
-    query = query.order_by(_TABLE.c.cursor.desc()).limit(limit).with_hint(_TABLE, f"INDEXED BY {index}", "sqlite")
+    below = END if before is None else before
     with store.database.reading() as connection:
-        found = _notifications(connection, query)
+        found = owners_before(connection, store.database.dialect, owner, subscription, below, limit, after)
         events = _seen(connection, store, {one.position for one in found})
     return [Match(one, events[one.position]) for one in found]
 
@@ -79,11 +72,9 @@ class FoundEvent:
 
 def found_events(store: Store, owner: str, limit: int) -> list[FoundEvent]:
     """The newest; an event that several subscriptions found stands once."""
-    query = select(*COLUMNS).where(_TABLE.c.owner == owner, OWNED)
-    query = query.order_by(_TABLE.c.cursor.desc()).limit(limit * _FOUND_TOGETHER)
     by_position: dict[int, list[Notification]] = {}
     with store.database.reading() as connection:
-        found = _notifications(connection, query.with_hint(_TABLE, "INDEXED BY notifications_of_owner", "sqlite"))
+        found = owners_before(connection, store.database.dialect, owner, None, END, limit * _FOUND_TOGETHER)
         for one in found:
             by_position.setdefault(one.position, []).append(one)
         shown = dict(list(by_position.items())[:limit])
@@ -128,7 +119,15 @@ def sparks(store: Store, owner: str, ids: Sequence[str], now: Instant) -> dict[s
     with store.database.reading() as connection:
         first, last = first_cursor(connection), last_cursor(connection)
         edges = _edges(connection, [int(now) - PERIOD + width * place for place in range(BINS)], first, last)
-        return {id: _binned(connection, id, owner, edges) for id in ids}
+        narrow = {id: _binned(connection, id, owner, edges) for id in ids}
+        wide = {id: _wide(WideCursors(connection, store.database.dialect, owner, id), edges) for id in ids}
+        return {id: [min(MOST_IN_BIN, sum(both)) for both in zip(narrow[id], wide[id], strict=True)] for id in ids}
+
+
+def _wide(cursors: WideCursors, edges: list[int]) -> list[int]:
+    """Of events that match very many; not more of them than all parts together may count."""
+    parts = Counter(bisect_right(edges, one) - 1 for one in cursors.downwards(END, BINS * MOST_IN_BIN, edges[0] - 1))
+    return [parts[place] for place in range(BINS)]
 
 
 def _edges(connection: Connection, times: Sequence[int], first: int, last: int) -> list[int]:
@@ -160,7 +159,7 @@ def _binned(connection: Connection, id: str, owner: str, edges: list[int]) -> li
     to one another."""
     owners = select(spans.c.owner).where(spans.c.subscription == id, OWNED).distinct().limit(2)
     shared = len(connection.execute(owners).all()) > 1
-    newer = select(_TABLE.c.cursor).where(_TABLE.c.subscription == id, OWNED, _TABLE.c.cursor >= edges[0])
+    newer = select(_TABLE.c.cursor).where(_TABLE.c.subscription == id, NARROW, _TABLE.c.cursor >= edges[0])
     newer = newer.where(_TABLE.c.owner == owner) if shared else newer
     newer = newer.with_hint(_TABLE, "INDEXED BY notifications_of_subscription", "sqlite")
     most = min(_FEW, MOST_IN_BIN)
@@ -168,7 +167,7 @@ def _binned(connection: Connection, id: str, owner: str, edges: list[int]) -> li
     if len(few) < most:
         parts = Counter(bisect_right(edges, cursor) - 1 for cursor in few)
         return [parts[place] for place in range(BINS)]
-    bounds = {f"edge{place}": edge for place, edge in enumerate([*edges, _BEYOND])}
+    bounds = {f"edge{place}": edge for place, edge in enumerate([*edges, END])}
     given = {**bounds, "id": id, "most": MOST_IN_BIN} | ({"owner": owner} if shared else {})
     return list(connection.execute(_counting(shared), given).one())
 
@@ -178,7 +177,7 @@ def _counting(shared: bool) -> Select[Any]:
     """One question for all parts, made once: to build it takes longer than to answer it."""
     counts = []
     for place in range(BINS):
-        part = select(_TABLE.c.cursor).where(_TABLE.c.subscription == bindparam("id"), OWNED)
+        part = select(_TABLE.c.cursor).where(_TABLE.c.subscription == bindparam("id"), NARROW)
         part = part.where(_TABLE.c.cursor >= bindparam(f"edge{place}"), _TABLE.c.cursor < bindparam(f"edge{place + 1}"))
         part = part.where(_TABLE.c.owner == bindparam("owner")) if shared else part
         part = part.limit(bindparam("most", type_=Integer))
@@ -193,10 +192,6 @@ def deliveries_made(store: Store, subscription: str, owner: str, begin: Instant,
     query = select(deliveries.c.number).where(mine, deliveries.c.created.between(int(begin), int(end)))
     with store.database.reading() as connection:
         return list(connection.execute(query).scalars())
-
-
-def _notifications(connection: Connection, query: Select[Any]) -> list[Notification]:
-    return [read_notification(row) for row in connection.execute(query)]
 
 
 def _seen(connection: Connection, store: Store, positions: Collection[int]) -> dict[int, Seen]:

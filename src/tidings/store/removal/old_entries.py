@@ -1,6 +1,7 @@
 """Removing what is old, a bounded piece at a time: oldest first, never what somebody may still need.
 
-Of the journal only events go: those that every query has committed and that are owed to nobody. Notifications follow
+Of the journal only events and ticks go: those that every query has committed and that are owed to nobody. A tick told
+the time once; the watermarks that it raised are in the rows of later events. Notifications follow
 their events, and so do the spans that closed before the oldest event that is kept. The keys by which duplicates are
 known go by an age of their own, dead letters too. `Retention` calls all this again and again; the file of an SQLite
 database does not shrink, its room is used again.
@@ -17,10 +18,12 @@ from sqlalchemy import Connection, delete, func, literal_column, select, update
 
 from tidings.schema import Instant
 from tidings.store.databases.database import Database, Dialect
+from tidings.store.journal.entries import EVENTS
 from tidings.store.journal.event_columns import remove_before
 from tidings.store.journal.journal import complete_from, position_at
 from tidings.store.journal.projections import event_key
-from tidings.store.notifications.progress import least_committed
+from tidings.store.notifications.packs import forget_packs
+from tidings.store.notifications.progress import last_cursor, least_committed
 from tidings.store.tables import (
     CLOSED,
     IN_STATE,
@@ -40,6 +43,7 @@ from tidings.store.tables import (
 
 _EVENTS_AT_ONCE = 2_000  # so that appenders need not wait long
 _BYTES_AT_ONCE = 8 << 20  # of their bodies, which are read for their keys
+_REMOVABLE = journal.c.kind.in_((*EVENTS, "tick"))
 _UNSPREAD_AT_ONCE = 2_000  # notifications of which it is looked up whether somebody is sent them
 _UNSPREAD = (
     "SELECT n.position FROM notifications n CROSS JOIN channels c WHERE n.cursor > ? AND n.cursor <= ? "
@@ -60,10 +64,14 @@ _named = msgspec.json.Decoder(_Named).decode
 
 @dataclass(frozen=True, slots=True)
 class _Doomed:
-    """Events to remove, and the position up to which none is left to look at."""
+    """Events and ticks to remove, and the position up to which none is left to look at."""
 
-    events: list[Any]  # rows of position, accepted and size
+    entries: list[Any]  # rows of position, kind and size
     upto: int
+
+    @property
+    def events(self) -> list[Any]:
+        return [one for one in self.entries if one.kind != "tick"]
 
 
 def trim(
@@ -73,14 +81,16 @@ def trim(
     needed_from: int | None,
     limit: int | None,
 ) -> int:
-    """Removes the oldest events and returns how many; at most `limit`, where one is given."""
-    removed = 0
-    while most := _EVENTS_AT_ONCE if limit is None else min(_EVENTS_AT_ONCE, limit - removed):
+    """Removes the oldest events, with the ticks among them, and returns how many events; at most `limit` of both, where
+    one is given."""
+    removed = looked_at = 0
+    while most := _EVENTS_AT_ONCE if limit is None else min(_EVENTS_AT_ONCE, limit - looked_at):
         with database.writing() as connection:
             doomed = _oldest(connection, database.dialect, before, most_bytes, needed_from, most)
             _remove(connection, database.dialect, doomed)
-        if not doomed.events:
+        if not doomed.entries:
             break
+        looked_at += len(doomed.entries)
         removed += len(doomed.events)
     return removed
 
@@ -94,6 +104,7 @@ def forget(database: Database, limit: int) -> int:
         both = notifications.outerjoin(detections, detections.c.cursor == notifications.c.cursor)
         oldest = select(notifications.c.cursor, age).select_from(both).order_by(notifications.c.cursor)
         rows: list[Any] = [*connection.execute(oldest.limit(1))]
+        forget_packs(connection, rows[0].cursor if rows else last_cursor(connection) + 1, 4 * limit)
         if rows and rows[0].position < first:
             rows = [*takewhile(lambda row: row.position < first, connection.execute(oldest.limit(limit)))]
             connection.execute(delete(notifications).where(notifications.c.cursor <= rows[-1].cursor))
@@ -185,37 +196,37 @@ def _oldest(
     if last <= begin:
         return _Doomed([], begin)
     excess = 0 if most_bytes is None else row.event_bytes - most_bytes
-    query = select(journal.c.position, journal.c.accepted, literal_column(dialect.body_bytes).label("size")).where(
-        journal.c.position > begin, journal.c.position <= last, journal.c.kind == "event"
+    query = select(journal.c.position, journal.c.kind, literal_column(dialect.body_bytes).label("size")).where(
+        journal.c.position > begin, journal.c.position <= last, _REMOVABLE
     )
     found = connection.execute(query.order_by(journal.c.position).limit(most)).all()
     doomed: list[Any] = []
     together = 0
-    for event in found:
-        together += event.size
-        if (event.position > aged and excess <= 0) or (doomed and together > _BYTES_AT_ONCE):
-            return _Doomed(doomed, event.position - 1)
-        doomed.append(event)
-        excess -= event.size
+    for one in found:
+        together += one.size
+        if (one.position > aged and excess <= 0) or (doomed and together > _BYTES_AT_ONCE):
+            return _Doomed(doomed, one.position - 1)
+        doomed.append(one)
+        excess -= one.size if one.kind != "tick" else 0
     return _Doomed(doomed, doomed[-1].position if len(found) == most else last)
 
 
 def _remove(connection: Connection, dialect: Dialect, doomed: _Doomed) -> None:
     """With `trimmed`, up to where no event is left, a million subscription changes are walked over once."""
-    if not doomed.events:
+    if not doomed.entries:
         connection.execute(update(about).where(about.c.trimmed < doomed.upto).values(trimmed=doomed.upto))
         return
-    first, last = doomed.events[0].position, doomed.events[-1].position
-    between = journal.c.position.between(first, last) & (journal.c.kind == "event")
-    bodies = connection.execute(select(journal.c.position, journal.c.accepted, journal.c.body).where(between))
+    events, first, last = doomed.events, doomed.entries[0].position, doomed.entries[-1].position
+    between, is_event = journal.c.position.between(first, last), journal.c.kind.in_(EVENTS)
+    bodies = connection.execute(select(journal.c.position, journal.c.accepted, journal.c.body).where(between, is_event))
     keys = [(row.position, row.accepted, key) for row in bodies if (key := _key(row.body)) is not None]
     dialect.insert(connection, removed_keys, keys)
-    connection.execute(delete(journal).where(between))
+    connection.execute(delete(journal).where(between, _REMOVABLE))
     values = {
         "complete_from": last + 1,
         "trimmed": doomed.upto,
-        "events": about.c.events - len(doomed.events),
-        "event_bytes": about.c.event_bytes - sum(event.size for event in doomed.events),
+        "events": about.c.events - len(events),
+        "event_bytes": about.c.event_bytes - sum(event.size for event in events),
     }
     connection.execute(update(about).values(values))
     remove_before(connection, last + 1)

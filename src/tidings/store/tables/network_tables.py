@@ -6,7 +6,8 @@ from sqlalchemy import Boolean, Column, Index, LargeBinary, SmallInteger, Table,
 
 from tidings.store.tables.base import Id, Number, metadata
 
-# One row, once the server has had a name. `term` and `home` say who orders the schema.
+# One row, once the server has had a name. `term` and `home` say who orders the schema. `advertised` changes with the
+# advertisements, which bind publishers while the distribution is "advertisements".
 network_node = Table(
     "network_node",
     metadata,
@@ -16,6 +17,8 @@ network_node = Table(
     Column("term", Number, nullable=False, server_default="0"),
     Column("home", Id, nullable=False, server_default=""),
     Column("restored", Boolean, nullable=False, server_default=false()),
+    Column("distribution", Text, nullable=False, server_default="subscriptions"),
+    Column("advertised", Number, nullable=False, server_default="0"),
 )
 
 # Each start begins one, after the position of the last own event.
@@ -86,3 +89,34 @@ arrivals = Table(
     Column("origin_position", Number, nullable=False),
 )
 Index("arrivals_of_origin", arrivals.c.origin, arrivals.c.incarnation, arrivals.c.origin_position)
+
+# Lets subscriptions of another server move in, for one account; the server that has them shows the ticket.
+network_tickets = Table(
+    "network_tickets",
+    metadata,
+    Column("digest", LargeBinary, primary_key=True),
+    Column("owner", Id, nullable=False),
+    Column("expires", Number, nullable=False),
+)
+
+# Subscriptions on their way to another server, until it has them; `problem` is why it does not take one.
+network_departures = Table(
+    "network_departures",
+    metadata,
+    Column("subscription", Id, primary_key=True),
+    Column("owner", Id, nullable=False),
+    Column("server", Id, nullable=False),
+    Column("ticket", Text, nullable=False),
+    Column("problem", Text, nullable=False, server_default=""),
+)
+
+# Subscriptions that came from another server: an offer that is repeated adds nothing. `start` is where its span begins
+# here, `opened` when the composite began to count, there.
+network_moved_in = Table(
+    "network_moved_in",
+    metadata,
+    Column("subscription", Id, primary_key=True),
+    Column("server", Id, primary_key=True),
+    Column("start", Number, nullable=False),
+    Column("opened", Number, nullable=False),
+)

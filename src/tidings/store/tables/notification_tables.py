@@ -5,11 +5,11 @@ from __future__ import annotations
 from sqlalchemy import Column, Index, Integer, LargeBinary, SmallInteger, Table, Text, UniqueConstraint, text
 
 from tidings.store.tables.base import Id, Number, metadata
-from tidings.store.tables.journal_tables import OWNED
 
 # `detection` tells apart what one composite finds at one position; of a plain match it is ''. There is no index by
 # subscription for what nobody owns: its pages would be written all over, which took the sink from 400,000 rows/s to
-# 80,000 at five million notifications of a million subscriptions.
+# 80,000 at five million notifications of a million subscriptions. For the same reason the matches of an event that has
+# very many of them (`wide`) are in neither of the first two indices: see `packs`.
 notifications = Table(
     "notifications",
     metadata,
@@ -19,21 +19,32 @@ notifications = Table(
     Column("stored", Number, nullable=False),
     Column("owner", Id, nullable=False, server_default=""),
     Column("detection", Id, nullable=False, server_default=""),
+    Column("wide", SmallInteger, nullable=False, server_default="0"),
     UniqueConstraint("position", "subscription", "detection", name="one_notification_a_detection"),
 )
+NARROW = text("owner <> '' AND wide = 0")
 Index(
     "notifications_of_owner",
     notifications.c.owner,
     notifications.c.cursor,
-    sqlite_where=OWNED,
-    postgresql_where=OWNED,
+    sqlite_where=NARROW,
+    postgresql_where=NARROW,
 )
 Index(
     "notifications_of_subscription",
     notifications.c.subscription,
     notifications.c.cursor,
-    sqlite_where=OWNED,
-    postgresql_where=OWNED,
+    sqlite_where=NARROW,
+    postgresql_where=NARROW,
+)
+WIDE = text("wide = 1")
+Index(
+    "notifications_of_wide_events",
+    notifications.c.position,
+    notifications.c.owner,
+    notifications.c.cursor,
+    sqlite_where=WIDE,
+    postgresql_where=WIDE,
 )
 
 DETECTED = text("detection <> ''")
@@ -43,6 +54,34 @@ Index(
     unique=True,
     sqlite_where=DETECTED,
     postgresql_where=DETECTED,
+)
+
+# Where the notifications of wide events are, by owner and subscription. New ones are looked up event by event:
+# `unpacked` names their positions and cursors. Now and then all of these become a pack, which is written from one end
+# to the other: for an owner ('' as the subscription) and for each subscription the cursors, in rows of some hundred, as
+# differences from the pack's first. `last` is the last cursor of the row, or of the pack.
+unpacked = Table(
+    "unpacked",
+    metadata,
+    Column("first", Number, primary_key=True, autoincrement=False),
+    Column("last", Number, nullable=False),
+    Column("position", Number, nullable=False),
+)
+packs = Table(
+    "packs",
+    metadata,
+    Column("first", Number, primary_key=True, autoincrement=False),
+    Column("last", Number, nullable=False),
+)
+packed = Table(
+    "packed",
+    metadata,
+    Column("pack", Number, primary_key=True, autoincrement=False),
+    Column("owner", Id, primary_key=True),
+    Column("subscription", Id, primary_key=True),
+    Column("last", Number, primary_key=True, autoincrement=False),
+    Column("cursors", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 # What a composite has found, by the cursor of its notification: the key, the time and the constituents, as JSON.

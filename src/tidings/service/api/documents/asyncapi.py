@@ -15,7 +15,7 @@ from tidings.schema.catalog import EVENT_TYPE
 from tidings.service.actions.made_up_event import made_up_event
 from tidings.service.api.documents.json_schema import event_definitions, has_type, key
 from tidings.service.api.documents.webhook_messages import EXAMPLE_TIME, webhook_messages, webhook_schemas
-from tidings.service.api.notification_routes import LONGEST_WAIT, NotificationSeen
+from tidings.service.api.notifications.notification_routes import LONGEST_WAIT, NotificationSeen
 from tidings.service.api.shapes import schemas_of
 from tidings.service.door.scopes import need_of
 from tidings.service.live.streams import HEARTBEAT, RETRY

@@ -13,8 +13,8 @@ from tidings.notifying.channels.webhook import body_of, headers_of
 from tidings.notifying.delivery import OutgoingDelivery, Owed
 from tidings.notifying.signatures import ID, SIGNATURE, TIMESTAMP, sign
 from tidings.schema import Instant
+from tidings.service.api.channels.webhook_shapes import WebhookDigest, WebhookNotification
 from tidings.service.api.shapes import schemas_of
-from tidings.service.api.webhook_shapes import WebhookDigest, WebhookNotification
 
 # Signs the examples, so that receivers can be tested with them.
 EXAMPLE_SECRET = "whsec_YW4gZXhhbXBsZSBhbmQgbm8gc2VjcmV0"

@@ -31,6 +31,7 @@ from tidings.language.tree import (
     NowComparison,
     Operand,
     Or,
+    Similar,
     Word,
     XPath,
 )
@@ -134,6 +135,7 @@ def _row(node: Node) -> Row | None:
             | ContainsPattern()
             | Near()
             | Inside()
+            | Similar()
             | XPath() as inner
         ):
             row = _row(inner)
@@ -154,7 +156,7 @@ def _row(node: Node) -> Row | None:
             return Row(attribute, "xpath", (text,))
         case Exists(attribute):
             return Row(attribute, "exists")
-        case AttributeComparison() | LinearComparison() | NowComparison() | Near() | Inside():
+        case AttributeComparison() | LinearComparison() | NowComparison() | Near() | Inside() | Similar():
             found = computed_values(node)
             return None if found is None else Row(node.attribute, *found)
         case _:

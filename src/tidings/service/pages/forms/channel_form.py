@@ -14,7 +14,7 @@ from starlette.requests import Request
 from tidings.errors import Explained, ServiceError
 from tidings.notifying.errors import InvalidRhythm, UnknownChannel, UnknownTimeZone
 from tidings.service.actions.channel_values import KINDS, STORED, ChannelAsked
-from tidings.service.api.channel_shapes import shown_url
+from tidings.service.api.channels.channel_shapes import shown_url
 from tidings.service.pages.forms.form import Form
 from tidings.service.pages.visitors import gateway_of
 from tidings.store import StoredChannel

@@ -83,15 +83,20 @@ def choices(domain: Domain, multiple: bool) -> list[Choice]:
         made += [
             Choice("contains all", "has all the words", "words"),
             Choice("contains any", "has any of the words", "words"),
-            Choice("not contains all", "lacks any of the words", "words"),
+            Choice("not contains all", "does not have all the words", "words"),
             Choice("not contains any", "has none of the words", "words"),
             Choice("contains pattern", "fits the word pattern", "words"),
             Choice("not contains pattern", "does not fit the word pattern", "words"),
         ]
-    elif not wordy and multiple and domain.kind not in (Kind.PLACE, Kind.DOCUMENT):
+    if domain.allows("~"):
+        made += [
+            Choice("similar", "is similar to", "similar"),
+            Choice("not similar", "is not similar to", "similar"),
+        ]
+    if not wordy and multiple and domain.kind not in (Kind.PLACE, Kind.DOCUMENT):
         made += [
             Choice("contains", "has among its values", "one"),
-            Choice("not contains", "has not among its values", "one"),
+            Choice("not contains", "does not have among its values", "one"),
         ]
     return [*made, Choice("exists", "is given", "none"), Choice("not exists", "is not given", "none")]
 

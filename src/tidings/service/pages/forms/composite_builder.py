@@ -31,13 +31,14 @@ class Builder:
     amount: str = "10"
     unit: str = "min"
     by: str = ""
+    expired: bool = False
 
     @classmethod
     def of(cls, form: Form) -> Builder:
         shape: Shape = next((one for one in get_args(Shape) if one == form.one("shape")), "before")
         unit = form.one("unit") if form.one("unit") in UNITS else "min"
         given = form.one("count") or "3", form.one("amount") or "10", unit, form.one("by")
-        return cls(shape, form.one("first"), form.one("second"), *given)
+        return cls(shape, form.one("first"), form.one("second"), *given, form.has("expired"))
 
     def text(self) -> str:
         """For the parser to judge: it contains the typed text unchanged."""
@@ -51,5 +52,7 @@ class Builder:
             case "absent":
                 text = f"absent([{first}]) {frame}"
         by = self.by.strip()
-        bare = NAME.fullmatch(by) and by.lower() not in KEYWORDS
-        return f"{text} by {by if bare else quoted(by)}" if by else text
+        if by:
+            bare = NAME.fullmatch(by) and by.lower() not in KEYWORDS
+            text += f" by {by if bare else quoted(by)}"
+        return f"{text} report expired" if self.expired and self.shape in ("before", "times") else text

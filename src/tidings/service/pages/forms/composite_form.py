@@ -12,7 +12,7 @@ from tidings.errors import LanguageError, ServiceError, TidingsError
 from tidings.language.composites import BoundComposite
 from tidings.language.composites.tree import Composite
 from tidings.service.actions.filters import read_composite
-from tidings.service.api.inquiry_routes import questions_of
+from tidings.service.api.inquiries.inquiry_routes import questions_of
 from tidings.service.api.problems import status_of
 from tidings.service.gateway import Gateway
 from tidings.service.pages.forms.channel_form import channel_fields
@@ -117,7 +117,7 @@ def _bound(text: str, gateway: Gateway) -> BoundComposite | None:
 
 
 def _drawn(one: TriedDetection) -> DetectionPicture:
-    return detection_picture([event.key.time for event in one.events], one.time)
+    return detection_picture([event.key.time for event in one.events], one.time, bool(one.expired))
 
 
 def _decoded(event: TriedEvent) -> dict[str, Any] | None:

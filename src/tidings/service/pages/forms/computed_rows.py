@@ -1,9 +1,10 @@
-"""Rows that compare with what an event says or where it lies: another attribute, now, a circle, a box.
+"""Rows that compare with what an event says or where it lies: another attribute, now, a circle, a box, a text.
 
     compares   operator, other attribute, times, plus      price < 1.1 * "estimate" + 50
     now        operator, span                              ends < now + 2 h
     near       latitude, longitude, distance, unit         spot near (37.8, -122.4) within 10 km
     inside     south, west, north, east                    spot inside (37, -123, 38, -122)
+    similar    text, least                                 body ~ 'interest rates' at least 0.4
 
 Typed text that is not a number or span is quoted, so the parser reports it at its place.
 """
@@ -15,13 +16,23 @@ from collections.abc import Sequence
 
 from tidings.language import print_filter
 from tidings.language.operand_text import operand_text, quoted
-from tidings.language.tree import AttributeComparison, Exists, Inside, LinearComparison, Near, Node, NowComparison
+from tidings.language.tree import (
+    AttributeComparison,
+    Exists,
+    Inside,
+    LinearComparison,
+    Near,
+    Node,
+    NowComparison,
+    Similar,
+)
 from tidings.schema.domain import COMPARISONS, Kind
 from tidings.schema.region import METRES
 from tidings.schema.values import UNITS
 from tidings.service.pages.forms.typed_number import typed_number
 
-COMPUTED = ("compares", "now", "near", "inside")
+COMPUTED = ("compares", "now", "near", "inside", "similar")
+_FIELDS = {"now": 2, "similar": 2}  # of the others there are four
 OPTIONAL = {"compares": (2, 3), "now": (1,)}  # places of values that may be empty
 _SPAN = re.compile(r"([+-]?) ?([0-9]+(?:\.[0-9]+)?) ?([a-z]+)", re.ASCII)
 
@@ -39,6 +50,8 @@ def computed_values(node: Node) -> tuple[str, tuple[str, ...]] | None:
             return "near", (*map(repr, centre.pair), repr(distance), unit)
         case Inside(_, corners):
             return "inside", tuple(map(repr, corners))
+        case Similar(_, text, least):
+            return "similar", (text, repr(least))
         case _:
             return None
 
@@ -46,7 +59,7 @@ def computed_values(node: Node) -> tuple[str, tuple[str, ...]] | None:
 def computed_text(attribute: str, operator: str, values: Sequence[str], kind: Kind, negated: bool) -> str | None:
     """None where something is missing."""
     typed = [value.strip() for value in values]
-    wanted = 2 if operator == "now" else 4
+    wanted = _FIELDS.get(operator, 4)
     typed += [""] * (wanted - len(typed))
     if any(not value for place, value in enumerate(typed) if place not in OPTIONAL.get(operator, ())):
         return None
@@ -54,6 +67,9 @@ def computed_text(attribute: str, operator: str, values: Sequence[str], kind: Ki
         return None
     head = print_filter(Exists(attribute)).removesuffix(" exists") + (" not" if negated else "")
     match operator:
+        case "similar":
+            said = f"~ {operand_text(typed[0])} at least {_number(typed[1])}"
+            return f"not ({head.removesuffix(' not')} {said})" if negated else f"{head} {said}"
         case "compares":
             factor = f"{_number(typed[2])} * " if typed[2] else ""
             return f"{head} {typed[0]} {factor}{quoted(typed[1])}{_summand(typed[3], kind)}"

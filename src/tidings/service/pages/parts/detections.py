@@ -14,11 +14,13 @@ from tidings.store.pages.recent import decoded
 
 @dataclass(frozen=True, slots=True)
 class ShownDetection:
-    """`key`: the values of `by`. An event is None where it was removed, and for a time event."""
+    """`key`: the values of `by`. An event is None where it was removed, and for a time event. `expired`: what a partial
+    match waited for in vain; '' where it is complete."""
 
     drawn: DetectionPicture
     key: str
     events: tuple[tuple[Constituent, dict[str, Any] | None], ...]
+    expired: str = ""
 
 
 def shown_detections(store: Store, found: Iterable[Notification]) -> dict[str, ShownDetection]:
@@ -35,5 +37,5 @@ def _shown(one: Detection, texts: dict[int, str]) -> ShownDetection:
     for event in one.events:
         text = None if event.position is None else texts.get(event.position)
         events.append((event, None if text is None else decoded(text)))
-    drawn = detection_picture([event.time for event in one.events], one.time)
-    return ShownDetection(drawn, ", ".join(map(str, one.key)), tuple(events))
+    drawn = detection_picture([event.time for event in one.events], one.time, bool(one.expired))
+    return ShownDetection(drawn, ", ".join(map(str, one.key)), tuple(events), one.expired)

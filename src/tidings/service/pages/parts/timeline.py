@@ -118,8 +118,8 @@ def picture(composite: Composite) -> Picture:
     )
 
 
-def detection_picture(times: Sequence[int], end: int) -> DetectionPicture:
-    """Of the times of a detection's events, in order, and its own time."""
+def detection_picture(times: Sequence[int], end: int, expired: bool = False) -> DetectionPicture:
+    """Of the times of a detection's events, in order, and its own time; or of a partial match that expired."""
     first, last = min([*times, end]), max([*times, end])
     span = max(1, last - first)
     inner = _WIDTH - 2 * MARGIN
@@ -132,6 +132,8 @@ def detection_picture(times: Sequence[int], end: int) -> DetectionPicture:
     )
     took = _length(last - first)
     summary = f"{len(times)} events within {took}" if len(times) != 1 else f"one event, known after {took}"
+    if expired:
+        summary = f"{'one event' if len(times) == 1 else f'{len(times)} events'}, expired after {took}"
     return DetectionPicture(moments, place(end), _clock(first), _clock(last), took, summary)
 
 

@@ -106,7 +106,10 @@ def tried_on(tried: Trial) -> str:
     if tried.event_types is not None:
         few = 0 < len(tried.event_types) <= _FEW_TYPES
         told += f" of type {' or '.join(tried.event_types)}" if few else " of the types that it can match"
-    return f"{told}, among the newest {tried.looked:,} of all types." if tried.looked is not None else f"{told}."
+    told += f", among the newest {tried.looked:,} of all types." if tried.looked is not None else "."
+    if tried.errors:
+        told += f" It ended in an error {counted(tried.errors, 'time')}, which counts as false: {tried.error}"
+    return told
 
 
 def time_field(text: str) -> str:

@@ -137,7 +137,7 @@ function drawRow(row, group, place) {
 function drawValues(row, known, box) {
   const takes = known?.choices.find((one) => one.operator === row.operator)?.takes ?? "none";
   row.values ??= [];
-  const number = { none: 0, one: 1, words: 1, two: 2, now: 2, compares: 4, near: 4, inside: 4, many: Math.max(1, row.values.length) }[takes];
+  const number = { none: 0, one: 1, words: 1, two: 2, now: 2, similar: 2, compares: 4, near: 4, inside: 4, many: Math.max(1, row.values.length) }[takes];
   row.values = Array.from({ length: number }, (_, place) => row.values[place] ?? "");
   box.className = `vals${takes === "two" && known.kind !== "time" ? " pair" : ""}${known?.kind === "time" ? " wide" : ""}`;
   if (COMPUTED.has(takes)) {
@@ -159,7 +159,7 @@ function drawValues(row, known, box) {
   box.replaceChildren(...inputs.flat());
 }
 
-const COMPUTED = new Set(["compares", "now", "near", "inside"]);
+const COMPUTED = new Set(["compares", "now", "near", "inside", "similar"]);
 const COMPARED = ["=", "!=", "<", "<=", ">", ">="];
 
 /** The fields of a row that compares with another attribute, with now, or with a region. */
@@ -184,6 +184,7 @@ function drawComputed(row, known, takes) {
     const units = ["km", "m", "mi"].map((one) => new Option(one, one));
     return [field(0, "Latitude"), field(1, "Longitude"), word("within"), field(2, "Distance"), choice(3, "Unit", units, true)];
   }
+  if (takes === "similar") return [field(0, "Text"), word("at least"), field(1, "Similarity, 0 to 1", "0.4")];
   if (takes === "inside") return ["South", "West", "North", "East"].map((label, place) => field(place, label));
   if (takes === "now") return [choice(0, "Relation", signs(), true), word("now"), field(1, "Span", "+ 2 h")];
   const peers = [...offered.values()].filter((one) => one.peers === known.peers && one.name !== row.attribute);

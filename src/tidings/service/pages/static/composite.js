@@ -14,7 +14,7 @@ let waiting = 0;
 async function ask(address, body) {
   const headers = { "Content-Type": "application/json", "X-Form-Proof": proof };
   const answer = await fetch(address, { method: "POST", headers, body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error("The service does not answer this now.");
+  if (!answer.ok) throw new Error("The service cannot answer this now.");
   return answer.json();
 }
 
@@ -58,7 +58,7 @@ function fit() {
 }
 
 function fields() {
-  return Object.fromEntries([...shapes.querySelectorAll("[name]:not(button)")].map((one) => [one.name, one.value]));
+  return Object.fromEntries([...shapes.querySelectorAll("[name]:not(button, [type=checkbox]:not(:checked))")].map((one) => [one.name, one.value]));
 }
 
 let typing = 0;

@@ -1,0 +1,1 @@
+"""Benchmarks of texts: similarity beside scipy, texts made to be slow; and the texts of the report."""

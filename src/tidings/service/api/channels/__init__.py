@@ -1,0 +1,1 @@
+"""How subscribers are told: channels, their notices and confirmations, and the deliveries made over them."""

@@ -1,0 +1,1 @@
+"""Subscriptions of one account: one at a time, or many as a file."""
