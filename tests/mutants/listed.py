@@ -83,12 +83,12 @@ _CYCLES = ("tests/language/test_cycles.py",)
 _COLUMNS = ("tests/events/test_columns.py", "tests/events/test_value_limit.py")
 
 _INDEX = (
-    ("only the first value as a key", "kernel.py", "sets[starts[e, d] + combination % many]", "sets[starts[e, d]]"),
+    ("only the first value as a key", "cluster_lookup.py", "sets[starts[e, d] + combination % many]", "sets[starts[e, d]]"),
     ("residuals of grouped boxes ignored", "kernel.py", "if has_residuals:", "if has_residuals and answer == MIXED:"),
     ("residuals of sure boxes ignored", "bitmaps.py", "if plain >= 0 and (len(residual_set) == 0 or", "if plain >= 0 and (True or"),
     ("only the first value in blocks", "blocks.py", "range(starts[e, dim], stops[e, dim])", "range(starts[e, dim], starts[e, dim] + 1)"),
     ("only the first value in bitmaps", "bitmap_rows.py", "for s in range(starts[e, d], stops[e, d]):", "for s in range(starts[e, d], starts[e, d] + 1):"),
-    ("look-ahead trusts the least value", "kernel.py", "slots[mix(h) & last] if single else np.uint64(1)", "slots[mix(h) & last]"),
+    ("look-ahead trusts the least value", "cluster_lookup.py", "slots[mix(h) & last] if single else np.uint64(1)", "slots[mix(h) & last]"),
     ("sure boxes found twice", "bitmap_rows.py", "rows[w] &= ~sure[w]", "rows[w] &= ~np.uint64(0)"),
     ("no second look", "kernel.py", "if verdict & ASK and not look_again(e, group, cluster, box, index, choices):", "if False:"),
     ("a second look without the key", "kernel.py", "index.keys[key + k], index.keys[key + k] + 1", "0, 2**30"),

@@ -145,7 +145,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
         assert "choose another with --port or TIDINGS_PORT" in said
         said = refused(tmp_path, "--port", "0", "--xml-port", str(port))
         assert f"port {port} of 127.0.0.1 is taken" in said
-        assert "by --xml-port or TIDINGS_XML_PORT" in said
+        assert "choose another with --xml-port or TIDINGS_XML_PORT" in said
 
 
 def test_an_address_that_is_not_ours(tmp_path: Path) -> None:
