@@ -1,9 +1,9 @@
-"""The matches of an event that has very many of them: noted in the transaction that stores them, packed some later.
+"""Wide events, which match very many subscriptions: noted in the transaction that stores their matches, packed later.
 
     stored as `wide`, noted in `unpacked`   ──>   a pack: `packed`, in pieces, then `packs`
 
-A pack counts once it is in `packs`, and in that transaction its events leave `unpacked`; so whatever is killed, a
-reader finds each notification once (`packs`)."""
+A pack becomes visible when it is inserted into `packs`; the same transaction removes its events from `unpacked`. So a
+reader finds each notification once, even if the process is killed in between (`packs`)."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _MATCHES = (
 
 
 class Cut(NamedTuple):
-    """Positions of which a transaction stores a part: one that it goes on with, one that it does not end."""
+    """Positions that a transaction stores in part: the one it continues, the one it leaves unfinished."""
 
     begun: int | None = None
     unended: int | None = None
 
 
 class Noted(NamedTuple):
-    """The matches of an event, or of a part of it, which are stored from a cursor on."""
+    """The matches of an event, or of a part of one, stored under the cursors `first` to `last`."""
 
     first: int
     last: int
@@ -50,13 +50,13 @@ class Noted(NamedTuple):
 
 
 class Fresh:
-    """What this process stored last and has not packed: to read it again takes longer than to store it."""
+    """Matches that this process stored and has not packed yet: reading them back takes longer than storing them."""
 
     def __init__(self) -> None:
         self._noted: dict[int, Noted] = {}
 
     def add(self, noted: list[Noted]) -> None:
-        """Once they are committed."""
+        """Call it after the commit."""
         self._noted |= {one.first: one for one in noted}
 
     def take(self, first: int, last: int) -> Noted | None:
@@ -68,8 +68,8 @@ class Fresh:
 
 
 def wide_rows(rows: Any, first: int, cut: Cut) -> tuple[Any, list[Noted]]:
-    """The column `wide` for these rows, whose first cursor is given, as an array, or 0 or 1 for all of them; and the
-    events that are wide. An event that is cut is wide in all its parts."""
+    """The column `wide` of these rows (an array, or 0 or 1 for all) and the wide events among them. `first` is the
+    first row's cursor. An event that is cut between two transactions is wide in all its parts."""
     if "owner" not in rows.schema.names:
         return 0, []
     positions = rows.column("position").to_numpy()
@@ -109,7 +109,7 @@ def pack(database: Database, events: list[Any], fresh: Fresh) -> None:
             database.dialect.insert(connection, packed, piece)
     with database.writing("pipeline") as connection:
         mine = select(unpacked.c.first).where(unpacked.c.first == first).with_for_update()
-        if connection.execute(mine).first() is None:  # removed meanwhile, with its notifications, and the pack with it
+        if connection.execute(mine).first() is None:  # retention removed it meanwhile, with its notifications
             return
         connection.execute(packs.insert().values(first=first, last=last))
         connection.execute(delete(unpacked).where(unpacked.c.last <= last))
@@ -123,7 +123,7 @@ def _remove_unfinished(database: Database, pack: int) -> None:
 
 
 def _rows(database: Database, events: list[Any], fresh: Fresh) -> Iterator[Row]:
-    """For each owner, then for each owner and subscription."""
+    """Rows of a pack: one or more per owner, then one or more per owner and subscription."""
     pack = events[0].first
     cursors, subscriptions, owners = _read(database, events, fresh)
     names, of_owner = _ranked(owners)
@@ -140,7 +140,7 @@ def _rows(database: Database, events: list[Any], fresh: Fresh) -> Iterator[Row]:
 
 
 def _grouped(keys: Any, offsets: Any) -> Iterator[tuple[int, int, bytes]]:
-    """The offsets of each key, as bytes, some hundred at a time, with the last of them."""
+    """The offsets of each key as bytes, at most `IN_A_ROW` at a time, with the last of them."""
     order = np.argsort(keys, kind="stable")  # they stay in order
     keys, offsets = keys[order], offsets[order]
     written = offsets.tobytes()
@@ -152,7 +152,7 @@ def _grouped(keys: Any, offsets: Any) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _read(database: Database, events: list[Any], fresh: Fresh) -> tuple[Any, Any, Any]:
-    """Cursors, subscriptions and owners of these events' notifications that are somebody's."""
+    """Cursors, subscriptions and owners of these events' notifications; those without an owner are left out."""
     cursors: list[Any] = [np.zeros(0, np.int64)]
     subscriptions, owners = [pa.array([], pa.string())], [pa.array([], pa.string())]
     with database.reading() as connection:
@@ -174,7 +174,7 @@ def _read(database: Database, events: list[Any], fresh: Fresh) -> tuple[Any, Any
 
 
 def _ranked(texts: Any) -> tuple[list[str], Any]:
-    """The texts, each once and in order, and for each row the number of its own."""
+    """The distinct texts in order, and each row's index among them."""
     coded = texts.combine_chunks().dictionary_encode()
     order = pc.sort_indices(coded.dictionary).to_numpy()
     ranks = np.empty(len(order), np.int64)

@@ -1,8 +1,8 @@
 """Notifications of wide events, which match very many subscriptions, by owner and subscription.
 
-An index would be written all over: one page for nearly each match of such an event. Instead these are looked up event
-by event while they are new, and in packs (`packing`) after that. Every pack comes before what is not packed yet, and
-packs do not overlap, so both are read in the order of cursors."""
+With an ordinary index nearly every match of such an event would touch a page of its own. Instead, new ones are looked
+up event by event, older ones in packs (`packing`). Packs do not overlap and precede everything unpacked, so both are
+read in the order of cursors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete, func, select, tuple_
 from tidings.store.databases.database import Dialect, Row
 from tidings.store.tables import notifications, packed, packs, unpacked
 
-_MOST_TERMS = 64  # questions that are asked as one
+_MOST_TERMS = 64  # combined into one statement
 END = 2**62  # beyond every cursor
 _OF_PACK = "SELECT pack, last, cursors FROM packed WHERE pack = ? AND owner = ? AND subscription = ? AND last "
 _UPWARDS = _OF_PACK + "> ? ORDER BY last LIMIT ?"
@@ -29,7 +29,7 @@ _OF_EVENT = (
 
 @dataclass(frozen=True, slots=True)
 class WideCursors:
-    """Where the notifications of an owner, or of one subscription of his, are: those of wide events alone."""
+    """The cursors of an owner's notifications, or of one of their subscriptions: those of wide events only."""
 
     connection: Connection
     dialect: Dialect
@@ -37,7 +37,7 @@ class WideCursors:
     subscription: str | None = None
 
     def upwards(self, after: int, limit: int) -> list[int]:
-        """The first ones after a cursor."""
+        """The first `limit` after a cursor."""
         after = max(after, self._removed())
         around = select(func.max(packs.c.first)).where(packs.c.first <= after)
         begin = self.connection.execute(around).scalar() or 0
@@ -51,7 +51,7 @@ class WideCursors:
         return [one for one in sorted(found) if one > after][:limit]
 
     def downwards(self, before: int, limit: int, after: int = 0) -> list[int]:
-        """The last ones before a cursor, the last one first, none up to `after`."""
+        """The last `limit` before a cursor and above `after`, newest first."""
         after = max(after, self._removed())
         found = self._unpacked(after, before, limit, newest_first=True)
         if len(found) < limit:
@@ -65,17 +65,17 @@ class WideCursors:
         return sorted((one for one in found if after < one < before), reverse=True)[:limit]
 
     def _removed(self) -> int:
-        """The last cursor before those that are kept: the oldest pack may name some that are not."""
+        """The last cursor that retention removed: the oldest pack may still name removed ones."""
         return int(self.connection.execute(select(func.min(notifications.c.cursor))).scalar() or 1) - 1
 
     def _packed(self, term: str, places: Iterable[tuple[int, int]], rows: int) -> list[int]:
-        """From the packs: up to so many rows of each, which have one cursor or more."""
+        """From the packs: up to `rows` rows of each; a row holds one cursor or more."""
         key = (self.owner, self.subscription or "")
         asked = [(pack, *key, bound, rows) for pack, bound in places]
         return [cursor for row in self._together(term, asked) for cursor in cursors_of(row.pack, row.cursors)]
 
     def _unpacked(self, after: int, before: int, limit: int, newest_first: bool) -> list[int]:
-        """Parts of an event may be packed already: so by cursors, too."""
+        """Bounded by cursors as well as by event, since parts of an event may be packed already."""
         query = select(unpacked).where(unpacked.c.last > after, unpacked.c.first < before)
         events = self.connection.execute(query.order_by(unpacked.c.first)).all()
         if self.subscription is not None:
@@ -91,7 +91,7 @@ class WideCursors:
         return found
 
     def _of_subscription(self, events: Sequence[Any], after: int, before: int) -> list[int]:
-        """One of each event at most, found through the index that keeps them unique."""
+        """At most one per event, found through the unique index."""
         if not events:
             return []
         table, positions = notifications, {one.position for one in events}
@@ -108,8 +108,8 @@ class WideCursors:
 
 
 def forget_packs(connection: Connection, first: int, limit: int) -> None:
-    """Removes what only speaks of cursors before the first that is kept; of the packs' rows at most about so many. A
-    pack that is being made has its first event still in `unpacked`, and is left alone."""
+    """Removes packs whose cursors all lie before `first`, the first one kept, and about `limit` rows of theirs. A pack
+    in the making still has its first event in `unpacked`, and is left alone."""
     connection.execute(delete(packs).where(packs.c.first < first, packs.c.last < first))
     connection.execute(delete(unpacked).where(unpacked.c.first < first, unpacked.c.last < first))
     oldest = connection.execute(select(func.min(packed.c.pack))).scalar()
@@ -122,7 +122,7 @@ def forget_packs(connection: Connection, first: int, limit: int) -> None:
 
 
 def remove_rows(connection: Connection, pack: int, limit: int) -> int:
-    """The first rows of a pack, up to an owner's subscription: about so many. Returns how many."""
+    """Removes about `limit` rows of a pack, up to the end of a subscription's rows; returns how many."""
     mine = packed.c.pack == pack
     keys = (packed.c.owner, packed.c.subscription)
     upto = connection.execute(select(*keys).where(mine).order_by(*keys, packed.c.last).offset(limit).limit(1)).first()
@@ -136,7 +136,7 @@ def cursors_of(pack: int, packed: bytes) -> Iterator[int]:
 
 
 def _growing(all: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """One, then ever more at a time: often the first has enough."""
+    """One at first, then more at a time: often the first is enough."""
     first, size = 0, 1
     while first < len(all):
         yield all[first : first + size]
