@@ -22,7 +22,8 @@ $(READY): pyproject.toml constraints.txt
 	@echo "setting up .venv ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable '.[service,postgresql,dev,bench]'
 	@echo "compiling kernels, once ..."
-	@$(BIN)/tidings match examples/subscriptions.jsonl examples/events.jsonl --schema examples/schema.json >/dev/null 2>&1
+	@$(BIN)/tidings match examples/documents/subscriptions.jsonl examples/documents/articles --schema examples/documents/schema.json >/dev/null 2>&1 & \
+	$(BIN)/tidings match examples/subscriptions.jsonl examples/events.jsonl --schema examples/schema.json >/dev/null 2>&1 && wait $$!
 	@touch $(READY)
 
 setup: $(READY)  ## make .venv and install everything into it
