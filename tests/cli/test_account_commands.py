@@ -60,7 +60,7 @@ def test_an_account_is_added_and_listed(store: Store) -> None:
         (["disable", "ann"], "", 1, "no account 'ann'"),
         (["enable", "ann"], "", 1, "no account 'ann'"),
         (["delete", "ann", "--yes"], "", 1, "no account 'ann'"),
-        (["delete", "operator", "--yes"], "", 1, "last account that may operate"),
+        (["delete", "operator", "--yes"], "", 1, "last account with the scope 'operate'"),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else None,
 )

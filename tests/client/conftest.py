@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 
 from tests.service.conftest import SETTINGS, Service, service  # noqa: F401  # a fixture
-from tidings.client import Client, Patience
+from tidings.client import AsyncClient, Client, Patience
 from tidings.settings import Settings
 
 QUICK = Patience(retries=3, first=0.01, longest=0.05)  # what is waited for here comes soon or never
+
+
+def calls_of(client: type[Client] | type[AsyncClient]) -> set[str]:
+    """The names of everything it can ask of a server."""
+    return {name for name in dir(client) if not name.startswith("_")} - {"close"}
 
 
 @pytest.fixture

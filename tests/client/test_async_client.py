@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tests.client.conftest import QUICK
+from tests.client.conftest import QUICK, calls_of
 from tests.client.matched import match_all
 from tests.service.conftest import Service, car
 from tidings.client import AsyncClient, Client, NotFound, Patience, ServerRefused, ServerUnreachable
@@ -82,8 +82,9 @@ def test_nobody_there() -> None:
 
 
 def test_both_clients_have_the_same_calls() -> None:
-    names = [name for name in vars(Client) if not name.startswith("_")]
-    assert len(names) > 30
+    names = calls_of(Client)
+    assert len(names) > 60
+    assert names == calls_of(AsyncClient)
     for name in names:
         ours, theirs = inspect.signature(getattr(Client, name)), inspect.signature(getattr(AsyncClient, name))
         assert ours.parameters == theirs.parameters, name

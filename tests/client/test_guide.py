@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.client.conftest import calls_of
 from tests.client.matched import match_all
 from tests.service.conftest import Service
 from tidings.client import Client
@@ -43,5 +44,4 @@ def test_the_blocks_run_one_after_another(
 
 def test_every_call_is_listed() -> None:
     listed = PAGE.partition("## All calls")[2].partition("\n## ")[0]
-    calls = {name for name in vars(Client) if not name.startswith("_")}
-    assert set(re.findall(r"`(\w+)`", listed)) == calls
+    assert set(re.findall(r"`(\w+)`", listed)) == calls_of(Client)

@@ -10,9 +10,9 @@ from tests.client.conftest import QUICK
 from tests.client.peers import answer, peer
 from tidings.client import Client, NotAllowed, NotFound, Patience, ServerRefused, ServerUnreachable, TooMany
 from tidings.client.answers import ServerResponse
-from tidings.client.event_requests import events, start_query
 from tidings.client.flows import Pause, call
-from tidings.client.requests import schema
+from tidings.client.requests.event_requests import events, start_query
+from tidings.client.requests.schema_requests import schema
 
 PUBLISHED = answer("202 Accepted", b'{"id": "e1", "position": 7, "duplicate": false}', "content-type: application/json")
 BUSY = answer("503 Service Unavailable", b'{"detail": "busy"}', "retry-after: 0")
@@ -164,14 +164,14 @@ def test_nobody_is_sent_elsewhere_with_the_token() -> None:
     with (
         peer(moved) as server,
         Client(server.url, "tid_x", patience=QUICK) as client,
-        pytest.raises(ServerUnreachable, match="sends elsewhere"),
+        pytest.raises(ServerUnreachable, match="redirects elsewhere"),
     ):
         client.schema()
 
 
 @pytest.mark.parametrize("address", ["localhost:8080", "", "ftp://x", "http://", "http://[::1"])
 def test_an_address_must_be_one(address: str) -> None:
-    with pytest.raises(ServerUnreachable, match="an address looks like"):
+    with pytest.raises(ServerUnreachable, match="expected an address such as"):
         Client(address)
 
 

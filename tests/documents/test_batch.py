@@ -118,8 +118,8 @@ def test_malformed_documents_are_refused_with_a_place(document, place):
 @pytest.mark.parametrize(
     ("document", "limits", "what"),
     [
-        (b"<a>" * 101 + b"</a>" * 101, DocumentLimits(), "elements within each other"),
-        (b"<a><b><c/></b></a>", DocumentLimits(depth=2), "elements within each other"),
+        (b"<a>" * 101 + b"</a>" * 101, DocumentLimits(), "nested elements"),
+        (b"<a><b><c/></b></a>", DocumentLimits(depth=2), "nested elements"),
         (b"<a>x<b k=''/></a>", DocumentLimits(nodes=3), "nodes"),
         (b"<a>xx</a>", DocumentLimits(nodes=1), "nodes"),
         (b"<a><![CDATA[x]]></a>", DocumentLimits(nodes=1), "nodes"),

@@ -85,7 +85,7 @@ def test_a_refused_event_as_json():
                 "rule": "mandatory",
                 "attribute": "price",
                 "value": None,
-                "message": "'price' is mandatory for 'all' but is not bound",
+                "message": "'price' is mandatory for 'all' but is missing",
             }
         ],
     }

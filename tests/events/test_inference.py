@@ -116,7 +116,7 @@ def test_it_is_written_and_read_again(tmp_path: Any) -> None:
         (pd.DataFrame(), {}, "no event has an attribute"),
         ([{"a": 1}, {"a": "x"}], {}, "'a' holds values of several kinds: int 1, str 'x'"),
         (pd.DataFrame({"a": [1, "x"]}), {}, "'a' holds values of several kinds: int 1, str 'x'"),
-        ([{"a": {"b": 1}, "c": object}], {}, "'a' holds dict, of which no attribute can be made.*'c' holds the class"),
+        ([{"a": {"b": 1}, "c": object}], {}, "'a' holds dict, which no attribute can hold.*'c' holds the class"),
         (pd.DataFrame({"a": [timedelta(1)]}), {}, r"'a' holds duration\[ns\]"),
         ([{"a": 1}], {"kinds": {"b": "text"}}, "kinds: no attribute 'b'"),
         ([{"a": 1}, {"a": 0}], {"kinds": {"a": "enumerated"}}, "'a' holds int . not text|'a' holds int ., not text"),

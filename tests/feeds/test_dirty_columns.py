@@ -61,7 +61,7 @@ def test_kinds(values: list[str], kind: str, left_out: int) -> None:
 def test_what_is_left_out_is_told_beside_the_field() -> None:
     found, _ = column([*NUMBERS, "VB", "EUR 900"])
     assert found.mapping.fields[0].reading.unit == ("none",)
-    why = "numeric: most values are numbers; others are left out, such as 'VB', 'EUR 900'"
+    why = "numeric: most values are numbers; others are skipped, e.g. 'VB', 'EUR 900'"
     assert found.seen["a"].endswith(why)
     assert f'{why}\n[fields.a]\nfrom = "a"\nunit = "none"\n' in write_mapping(found.mapping, found.seen)
 

@@ -301,7 +301,7 @@ def test_more_records_than_are_read_are_told(
         heard: list[str] = []
         told = Feed(mapped(file="cars.csv", event_type="car", id="id", fields=CARS), ann, heard.append).once()
         assert (told.records, told.published, told.failures) == (7, 7, failures)
-    assert "cars.csv: only its first 7 records were read; divide it" in heard[0]
+    assert "cars.csv: only its first 7 records were read; split it" in heard[0]
 
 
 def test_more_values_than_are_read_are_refused(ann: Client, mapped: Map, tmp_path: Path) -> None:

@@ -224,7 +224,7 @@ def test_what_is_left_out_is_told(text: str, format: str, remark: str) -> None:
 def test_too_wide_and_packed_and_otherwise_encoded_is_said() -> None:
     with pytest.raises(UnreadableFeed, match="2,000 columns; at most 1,000 are read"):
         inferred(",".join(f"c{n}" for n in range(2_000)), "csv")
-    for body, said in [(b"\x28\xb5\x2f\xfd..", r"packed \(zstd\)"), ("a\nü".encode("cp1252"), "--encoding")]:
+    for body, said in [(b"\x28\xb5\x2f\xfd..", r"compressed \(zstd\)"), ("a\nü".encode("cp1252"), "--encoding")]:
         with pytest.raises(UnreadableFeed, match=said):
             infer(Content("there", body), Layout("csv"), Origin(file=Path("x")), "thing")
     german = infer(Content("t", "a\nü".encode("cp1252")), Layout("csv", encoding="cp1252"), Origin(url="u"), "thing")
@@ -320,8 +320,8 @@ def test_what_is_inferred_accepts_what_it_was_inferred_from(name: str, tmp_path:
 @pytest.mark.parametrize(
     ("text", "format", "advice"),
     [
-        ("", "csv", "a first line with names and a row below"),
-        ("a,b\n", "csv", "a first line with names and a row below"),
+        ("", "csv", "a CSV file needs a line of column names and at least one row"),
+        ("a,b\n", "csv", "a CSV file needs a line of column names and at least one row"),
         ("[]", "json", "--records"),
         ("<p>x</p>", "html", "--records"),
     ],

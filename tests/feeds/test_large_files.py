@@ -92,7 +92,7 @@ def test_one_document_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "rows.json").write_text(json.dumps([{"text": CELL} for _ in range(ROWS)], indent=0))
     (tmp_path / "rows.xml").write_text(f"<r>{f'<x>{CELL}</x>' * ROWS}</r>")
     for name, layout in (("json", Layout("json")), ("json", Layout("json", "/rows")), ("xml", Layout("xml", "x"))):
-        with pytest.raises(UnreadableFeed, match="of larger files only CSV, JSON Lines and logs are read"):
+        with pytest.raises(UnreadableFeed, match="larger files must be CSV, JSON Lines or logs"):
             list(located_records(content_of(tmp_path / f"rows.{name}"), layout, ["text"]))
 
 

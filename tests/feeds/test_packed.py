@@ -47,7 +47,7 @@ def test_what_is_too_large_unpacked_is_given_up(pack: object) -> None:
     assert callable(pack)
     body = pack(b"0" * 1_000_000)
     assert len(body) < 10_000
-    with pytest.raises(UnreadableFeed, match="more than 100,000 bytes unpacked"):
+    with pytest.raises(UnreadableFeed, match="more than 100,000 bytes uncompressed"):
         unpacked("there", body, 100_000)
     assert len(unpacked("there", body, 1_000_000)) == 1_000_000
 
@@ -55,11 +55,11 @@ def test_what_is_too_large_unpacked_is_given_up(pack: object) -> None:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (gzip.compress(ROWS)[:-4], "ends in the middle"),
-        (b"\x1f\x8b no gzip", "cannot be unpacked"),
+        (gzip.compress(ROWS)[:-4], "is cut off"),
+        (b"\x1f\x8b no gzip", "cannot be decompressed"),
         (zipped(a=ROWS, b=ROWS), "a zip with 2 files"),
-        (zipped(a=ROWS)[:30], "cannot be unpacked"),
-        (b"\x28\xb5\x2f\xfd....", r"packed \(zstd\)"),
+        (zipped(a=ROWS)[:30], "cannot be decompressed"),
+        (b"\x28\xb5\x2f\xfd....", r"compressed \(zstd\)"),
     ],
     ids=["cut gzip", "no gzip", "two files", "cut zip", "zstd"],
 )

@@ -52,7 +52,7 @@ def read_and_told(text: str, *paths: str) -> tuple[list[list[Any]], str]:
 def test_a_row_longer_than_the_header_is_left_out_and_told() -> None:
     found, told = read_and_told('a,b\n"1\n1",2\n1,2,3\n5,6,,\n7,8,9\n1,3\n', "a", "b")
     assert found == [["1\n1", "2"], ["5", "6"], ["1", "3"]]
-    assert told.startswith("there: line 4 and 1 more have more cells than the first line; such rows are left out;")
+    assert told.startswith("there: line 4 and 1 more have more cells than the first line; such rows are skipped;")
     found, told = read_and_told("sep=,\na\n1,2\n3\n", "a")
     assert found == [["3"]]
     assert "line 3 has more cells" in told
@@ -169,7 +169,7 @@ def test_the_encoding_of_xml() -> None:
     assert values(read(f'<?xml version="1.0" encoding="UTF-16"?>{greek}', items, ".")) == [["αβγ"]]
     with pytest.raises(UnreadableFeed, match="not valid UTF-8; the mapping's `encoding`"):
         read(greek.encode("iso-8859-7"), items, ".")
-    with pytest.raises(UnreadableFeed, match="'nothing' is not known; the mapping's `encoding`"):
+    with pytest.raises(UnreadableFeed, match="unknown encoding 'nothing'; set another with the mapping's `encoding`"):
         read('<?xml version="1.0" encoding="nothing"?><r/>', items, ".")
 
 

@@ -30,8 +30,8 @@ def test_a_packed_page_is_unpacked(site: Site) -> None:
     ("packing", "said"),
     [
         ("gzip", "more than 100,000 bytes"),
-        ("gzip, gzip", "packed as 'gzip, gzip'"),  # unpacked twice, a thousandth of it would be too much
-        ("br", "packed as 'br'"),
+        ("gzip, gzip", "compressed as 'gzip, gzip'"),  # unpacked twice, a thousandth of it would be too much
+        ("br", "compressed as 'br'"),
         ("identity", "more than 100,000 bytes"),
     ],
 )
@@ -46,7 +46,7 @@ def test_a_packed_page_that_is_none(site: Site) -> None:
     site.pages["/"] = b"x" * 1_000
     site.headers = {"Content-Encoding": "gzip"}
     site.cut = 20
-    with pytest.raises(SourceUnreachable, match="ends in the middle"):
+    with pytest.raises(SourceUnreachable, match="is cut off"):
         body(UrlSource(f"{site.url}/"))
     site.headers = {"Content-Encoding": "x-gzi"}
     with pytest.raises(SourceUnreachable, match="only gzip was asked for"):

@@ -64,7 +64,7 @@ def test_a_certificate_that_nobody_vouches_for_gets_no_mail_and_no_password(cert
         smtp_user="me",
         smtp_password="hush",
     )
-    assert attempt.problem == "no encrypted connection with the mail server: CERTIFICATE_VERIFY_FAILED"
+    assert attempt.problem == "no encrypted connection to the mail server: CERTIFICATE_VERIFY_FAILED"
     assert (sink.mails, sink.logins) == ([], [])
 
 

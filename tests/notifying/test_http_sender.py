@@ -111,14 +111,14 @@ def test_endless_trailers() -> None:
     [
         (closing, "the connection was closed before an answer came"),
         (resetting, "the connection was reset before an answer came"),
-        (lambda r, w: closing(r, w, OK[:-1]), "the connection was closed before the answer was as long as it said"),
-        (lambda r, w: closing(r, w, OK[:20]), "the connection was closed before the answer was as long as it said"),
+        (lambda r, w: closing(r, w, OK[:-1]), "the connection was closed before the answer was complete"),
+        (lambda r, w: closing(r, w, OK[:20]), "the connection was closed before the answer was complete"),
         (
             lambda r, w: closing(r, w, b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nab"),
-            "the connection was closed before the answer was as long as it said",
+            "the connection was closed before the answer was complete",
         ),
         (silent, "no answer came within 0.3 s"),
-        (dripping, "the answer did not end within 0.3 s"),
+        (dripping, "the answer was not complete within 0.3 s"),
     ],
 )
 def test_answers_that_break_off(answer: Any, reason: str) -> None:

@@ -191,4 +191,4 @@ def test_twenty_dead_letters_in_a_row_disable(store: Store, clock: Clock) -> Non
         send_all(store, channel, clock)
     kept = store.channel("s")
     assert kept is not None
-    assert (kept.state, kept.reason) == ("disabled", "20 deliveries in a row were given up")
+    assert (kept.state, kept.reason) == ("disabled", "20 deliveries in a row failed permanently")

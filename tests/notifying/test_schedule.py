@@ -74,4 +74,4 @@ def test_a_channel_is_given_up_after_five_days() -> None:
 
 
 def test_a_channel_is_given_up_after_twenty_dead_letters() -> None:
-    assert gives_up(Instant(NOW - SECOND), 20, NOW) == "20 deliveries in a row were given up"
+    assert gives_up(Instant(NOW - SECOND), 20, NOW) == "20 deliveries in a row failed permanently"

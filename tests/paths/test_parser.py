@@ -134,11 +134,11 @@ def test_errors_survive_pickling_and_suggest_a_prefix():
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("/a" * 21, "steps in one row"),
-        ("/a[" + "/".join("a" * 21) + "]", "steps in one row"),
-        ("/a" + "[a" * 6 + "]" * 6, "tests within each other"),
-        ("/a" + "[a = 1]" * 32, "steps and comparisons in all"),
-        ("/a[" + "(" * 101 + "a" + ")" * 101 + "]", "parentheses within each other"),
+        ("/a" * 21, "consecutive steps"),
+        ("/a[" + "/".join("a" * 21) + "]", "consecutive steps"),
+        ("/a" + "[a" * 6 + "]" * 6, "nested tests"),
+        ("/a" + "[a = 1]" * 32, "steps and comparisons in total"),
+        ("/a[" + "(" * 101 + "a" + ")" * 101 + "]", "nested parentheses"),
         ("/" + "a" * 5_000, "characters"),
     ],
 )

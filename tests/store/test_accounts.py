@@ -169,7 +169,7 @@ def test_an_operator_that_lost_the_scope_gets_it_back(store: Store) -> None:
 def test_the_last_operator_stays_one(store: Store) -> None:
     store.add_operator(digest("t"))
     store.add_account(ANN)
-    with pytest.raises(LastOperator, match="'operator' is the last account that may operate"):
+    with pytest.raises(LastOperator, match="'operator' is the last account with the scope 'operate'"):
         store.change_account("operator", scopes=frozenset({"publish"}))
     assert store.token(digest("t")) is not None
     assert store.change_account("ann", scopes=SCOPES)

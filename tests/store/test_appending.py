@@ -203,7 +203,7 @@ def test_what_a_subscription_refuses(store: Store) -> None:
     assert told[1] == "subscription 'paused' exists already; edit or withdraw it, or choose another id"
     assert told[2] == "subscription 'active' is already active; nothing to resume"
     assert told[3] == "subscription 'paused' is paused already; it can be resumed, edited or withdrawn"
-    assert told[4:8] == ["no subscription 'none': it was never posted, or it was withdrawn or has expired"] * 4
+    assert told[4:8] == ["no subscription 'none': it never existed, was withdrawn or has expired"] * 4
     assert "expected" in told[8]
     assert "2026-05-01T10:00:00Z is not after 2026-05-01T10:00:00Z" in told[9]
     assert told[10].startswith("no subscription")

@@ -94,7 +94,7 @@ def test_tables_of_somebody_else_are_left_alone(tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE subscriptions (who TEXT)")
     connection.close()
-    with pytest.raises(ForeignDatabase, match=r"other tables of the same names .subscriptions."):
+    with pytest.raises(ForeignDatabase, match=r"other tables with the same names .subscriptions."):
         Store.open(path)
     connection = sqlite3.connect(path)
     assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("subscriptions",)]

@@ -61,4 +61,4 @@ def test_a_channel_that_is_disabled_for_them_has_both_notices(store: Store, cloc
     with_channels(store, "s")
     given_up(store, clock, "no", "s", many=20)
     assert told(store) == [("s", "no", 20, False), ("s", "", 1, False)]
-    assert "20 deliveries in a row were given up" in store.notices_of(OWNER)[1].text
+    assert "20 deliveries in a row failed permanently" in store.notices_of(OWNER)[1].text

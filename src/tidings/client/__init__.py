@@ -1,7 +1,7 @@
 """A server from Python: `Client` waits, `AsyncClient` is for an event loop.
 
-What a call does is written once, as values (`request`, `requests`, `event_requests`) and steps (`flows`); the two
-clients only carry it out with httpx.
+What a call does is written once, as values (`requests`) and steps (`flows`); `calls` lists the methods of both clients
+by subject, and `sending` carries them out with httpx.
 """
 
 from tidings.client.answers import (

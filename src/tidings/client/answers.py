@@ -31,7 +31,7 @@ class ServerResponse:
         except (ValueError, RecursionError):
             body = None
         if not isinstance(body, dict):
-            raise ServerUnreachable(self.url, f"what answers there (status {self.status}) speaks no JSON") from None
+            raise ServerUnreachable(self.url, f"the answer (status {self.status}) is not JSON") from None
         return body
 
     def retry_after(self, now: float) -> float | None:
@@ -51,7 +51,7 @@ class ServerResponse:
         if self.status < 300:
             return self
         if self.status < 400:
-            raise ServerUnreachable(self.url, f"it sends elsewhere (status {self.status}); give that address")
+            raise ServerUnreachable(self.url, f"it redirects elsewhere (status {self.status}); use that address")
         raise refusal(self.status, self.problem())
 
     def problem(self) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class Connection:
         except httpx.InvalidURL:
             host = ""
         if not self.url.startswith(("http://", "https://")) or not host:
-            raise ServerUnreachable(url, f"an address looks like {DEFAULT_URL}")
+            raise ServerUnreachable(url, f"expected an address such as {DEFAULT_URL}")
         self._options: dict[str, Any] = {
             "trust_env": not _is_here(host),  # no proxy between a machine and itself
             "verify": self.url.startswith("https"),  # reading the certificates takes longer than a request
@@ -65,7 +65,9 @@ class Connection:
 
     def _lost(self, problem: httpx.HTTPError) -> Lost:
         if isinstance(problem, httpx.TimeoutException):
-            return Lost(self.url, "it took too long", not isinstance(problem, httpx.ConnectTimeout | httpx.PoolTimeout))
+            return Lost(
+                self.url, "it did not answer in time", not isinstance(problem, httpx.ConnectTimeout | httpx.PoolTimeout)
+            )
         said = _NUMBER.sub("", str(problem)) or type(problem).__name__
         return Lost(self.url, said, not isinstance(problem, httpx.ConnectError))
 

@@ -12,12 +12,12 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
-from tidings.client import delivery_requests, event_requests
 from tidings.client.answers import MOST_RESULTS, Ended, Lost, Page, PublishedMany, ServerResponse, StoredEvent
-from tidings.client.delivery_requests import Listen
 from tidings.client.errors import QueryFailed, ServerUnreachable
 from tidings.client.lines import EventLike, lines_of
 from tidings.client.request import LARGEST_PAGE, Request
+from tidings.client.requests import delivery_requests, event_requests
+from tidings.client.requests.delivery_requests import Listen
 
 T = TypeVar("T")
 
@@ -104,7 +104,7 @@ def _result(request: Request[T], heard: ServerResponse | Lost) -> T:
     try:
         return request.read(heard)
     except (KeyError, TypeError, ValueError) as problem:
-        reason = f"its answer to {request.method} {request.path} is of another form ({problem!r})"
+        reason = f"its answer to {request.method} {request.path} has an unexpected form ({problem!r})"
         raise ServerUnreachable(heard.url, reason) from problem
 
 
@@ -205,7 +205,7 @@ def job_events(id: str, most: int | None, patience: Patience) -> Flow[None]:
         if state["state"] == "done":
             break
         if state["state"] not in ("waiting", "running"):
-            raise QueryFailed(id, str(state["state"]), str(state.get("problem") or "no reason is known"))
+            raise QueryFailed(id, str(state["state"]), str(state.get("problem") or "the server gave no reason"))
         yield Pause(_QUERY_PAUSES[min(looked, len(_QUERY_PAUSES) - 1)])
         looked += 1
 

@@ -1,6 +1,6 @@
 """A request as a value: what is sent, whether it may be sent twice, how the answer is read.
 
-`requests` and `event_requests` make them, `flows` decides what is sent when, `Client` and `AsyncClient` send.
+`requests` has a function for each, `flows` decides what is sent when, `Client` and `AsyncClient` send.
 """
 
 from __future__ import annotations

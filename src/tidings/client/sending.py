@@ -13,10 +13,10 @@ import httpx
 from tidings.client import flows
 from tidings.client.answers import Ended
 from tidings.client.connection import DEFAULT_URL, Connection
-from tidings.client.delivery_requests import Listen, notification_of
 from tidings.client.event_source import EventSource
 from tidings.client.flows import Flow, Give, Heard, Patience, Pause, Step
 from tidings.client.request import Request
+from tidings.client.requests.delivery_requests import Listen, notification_of
 
 T = TypeVar("T")
 
@@ -91,7 +91,7 @@ class Sender(Connection):
         except httpx.HTTPError as problem:
             lost = self._lost(problem)
             return Ended(source.last, lost.reason) if opened else lost
-        return Ended(source.last, "the server ended it")
+        return Ended(source.last, "the server closed the stream")
 
     def _do(self, step: Step) -> Heard:
         match step:
@@ -182,7 +182,7 @@ class AsyncSender(Connection):
             lost = self._lost(problem)
             ending.append(Ended(source.last, lost.reason) if opened else lost)
         else:
-            ending.append(Ended(source.last, "the server ended it"))
+            ending.append(Ended(source.last, "the server closed the stream"))
 
     async def _do(self, step: Step) -> Heard:
         match step:

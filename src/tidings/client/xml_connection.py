@@ -31,7 +31,7 @@ class NotForXml(Explained, ClientError):
     """A value with a character that XML cannot hold."""
 
     value: str
-    template = "{value!r} has a character that XML cannot hold; send it over HTTP"
+    template = "{value!r} contains a character that XML does not allow; send it over HTTP"
 
 
 class XmlConnection:
@@ -64,7 +64,7 @@ class XmlConnection:
         except OSError as problem:
             raise ServerUnreachable(self._address, problem.strerror or str(problem)) from None
         except etree.XMLSyntaxError as problem:
-            raise ServerUnreachable(self._address, f"what answers there speaks no XML ({problem})") from None
+            raise ServerUnreachable(self._address, f"the answer is not XML ({problem})") from None
         if answer.tag == "ERROR":
             raise DaemonRefused(answer.get("name", ""), "; ".join(str(part) for part in answer.itertext()))
         return answer

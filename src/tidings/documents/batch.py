@@ -124,7 +124,7 @@ def _refusal(problem: int, source: bytes, at: int, limits: DocumentLimits) -> Do
     line = source.count(b"\n", 0, at) + 1
     column = len(source[source.rfind(b"\n", 0, at) + 1 : at].decode(errors="replace")) + 1
     if problem == DEPTH:
-        return DocumentTooLarge(line, column, "elements within each other", limits.depth)
+        return DocumentTooLarge(line, column, "nested elements", limits.depth)
     if problem == NODES:
         return DocumentTooLarge(line, column, "nodes", limits.nodes)
     if problem == NAMESPACES:

@@ -134,7 +134,7 @@ def _domain_of_type(name: str, column: Any) -> Domain:
         return Domain(name, Kind.TIME)
     if _is_text(element) or types.is_null(element):
         return Domain(name, Kind.STRING)
-    raise ValueError(f"holds {type_}, of which no attribute can be made: leave it out or convert it")
+    raise ValueError(f"holds {type_}, which no attribute can hold: leave it out or convert it")
 
 
 def _is_text(type_: Any) -> bool:
@@ -156,7 +156,7 @@ def _kind_of_values(values: list[Any]) -> Kind:
     for value in chain.from_iterable(map(_each, values)):
         kind = _kind_of_value(value)
         if kind is None:
-            raise ValueError(f"holds {typed(value)}, of which no attribute can be made: leave it out or convert it")
+            raise ValueError(f"holds {typed(value)}, which no attribute can hold: leave it out or convert it")
         found.setdefault(kind, typed(value))
     if len(found) > 1:
         raise ValueError(f"holds values of several kinds: {', '.join(found.values())}")

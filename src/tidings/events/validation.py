@@ -62,7 +62,7 @@ class _Broken(list[BrokenRule]):
 
     def refusal(self, id: str | None) -> RefusedEvent:
         if self._more:
-            message = f"{self._more:,} more rules are broken; mend these first, and the others will be told"
+            message = f"{self._more:,} more errors omitted; fix these to see the rest"
             self.append(BrokenRule("form", None, None, message))
         return RefusedEvent(id, tuple(self))
 
@@ -239,7 +239,7 @@ def _attributes(
                 broken.add("mandatory", name, None, "")
                 continue
             demanding = [one for one in event_types if name in catalog.view((one,)).mandatory]
-            message = f"{name!r} is mandatory for {_listed(demanding)} but is not bound"
+            message = f"{name!r} is mandatory for {_listed(demanding)} but is missing"
             broken.add("mandatory", name, None, message)
     return tuple(made)
 

@@ -87,7 +87,7 @@ class Cursor:
             return int(written)
         value = float(written)
         if math.isinf(value):
-            raise UnexpectedToken(self.text, at, "a number beyond all bounds", "a number of at most 1.8e308")
+            raise UnexpectedToken(self.text, at, "a number that is too large", "a number of at most 1.8e308")
         if whole and len(written) <= 400:  # longer ones are mostly leading zeros
             return int(written)
         return int(value) if value.is_integer() and abs(value) <= 2**53 else value

@@ -82,7 +82,7 @@ class SubscriptionTexts:
         try:
             id, kind, text = _members(_parsed(raw) if isinstance(raw, bytes) else raw)
             if kind == "composite" and not composites:
-                raise ValueError(f"subscription {id!r} is a composite; only filters are taken here")
+                raise ValueError(f"subscription {id!r} is a composite; only filters are accepted here")
         except ValueError as problem:
             self.problems.append((line, str(problem)))
             return

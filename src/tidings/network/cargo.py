@@ -92,5 +92,5 @@ def unpacked(data: bytes) -> Cargo:
     except (zlib.error, msgspec.MsgspecError) as problem:
         raise WrongMessage(str(problem)) from None
     if any(not -1 <= one.event < len(cargo.events) for one in cargo.notifications):
-        raise WrongMessage("a notification names an event that is not there")
+        raise WrongMessage("a notification refers to a missing event")
     return cargo

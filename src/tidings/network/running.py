@@ -100,7 +100,7 @@ class Asked:
                 return [merged(found, most), missing, all(one.all for one in found)]
             case "order", [request, kind, body]:
                 return await self._order(request, read_order(request, kind, body, 0)[1])
-        raise NodeRefused(f"nothing is called {what[:40]!r}")
+        raise NodeRefused(f"no operation is called {what[:40]!r}")
 
     async def _order(self, request: str, order: Order) -> int:
         """The number of orders with it; raises NodeRefused."""

@@ -302,7 +302,7 @@ def _message(kind: str, got: Any) -> m.Message:
             return m.Probe(got.name, v.Version(*got.version))
         case "probed":
             return m.Probed(got.name)
-    raise WrongMessage(f"{kind[:40]!r} does not travel by itself")
+    raise WrongMessage(f"{kind[:40]!r} cannot be sent on its own")
 
 
 def _read_body(kind: str, got: Any) -> m.Body:
@@ -331,7 +331,7 @@ def _read_body(kind: str, got: Any) -> m.Body:
             return m.MovedIn(got.subscription)
         case "not moved":
             return m.MoveRefused(got.subscription, got.reason)
-    raise WrongMessage(f"{kind[:40]!r} is not routed")
+    raise WrongMessage(f"{kind[:40]!r} cannot be routed")
 
 
 def _state(one: _State) -> v.LinkState:

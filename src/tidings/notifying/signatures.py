@@ -50,7 +50,7 @@ class WrongSignature(Explained, SignatureError):
 
     id: str
     template = (
-        "no signature of delivery {id!v} fits: another secret was used, or the body was changed; "
+        "no signature of delivery {id!v} is valid: another secret was used, or the body was changed; "
         "verify the raw body, before parsing it"
     )
 
@@ -59,7 +59,7 @@ class InvalidSecret(Explained, ChannelError):
     """The text is not kept here: it may be nearly a secret."""
 
     reason: str
-    template = f"the signing secret {{reason}}; it looks like {PREFIX} and the base64 of {_LEAST} to {_MOST} bytes"
+    template = f"the signing secret {{reason}}; expected {PREFIX} followed by {_LEAST} to {_MOST} bytes in base64"
 
 
 class Headers(Protocol):

@@ -10,7 +10,7 @@ from tidings.paths.refusals import AXES, refused_function
 from tidings.paths.tokens import Token, tokenize
 from tidings.paths.tree import Operator
 
-LARGEST = 64  # steps and comparisons in all
+LARGEST = 64  # steps and comparisons in total
 _OPERATORS = get_args(Operator)
 
 
@@ -59,7 +59,7 @@ class PathCursor:
     def count(self, offset: int) -> None:
         self.size += 1
         if self.size > LARGEST:
-            raise PathTooLarge(self.text, offset, "steps and comparisons in all", LARGEST)
+            raise PathTooLarge(self.text, offset, "steps and comparisons in total", LARGEST)
 
     def refuse_beginning(self) -> NoReturn:
         token = self.token

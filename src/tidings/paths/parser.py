@@ -64,7 +64,7 @@ class _Parser(PathCursor):
             if not isinstance(steps[-1].node, Element):
                 self.unsupported("a step after an attribute or text()", "these have no children")
             if len(steps) == MOST_STEPS:
-                raise PathTooLarge(self.text, self.token.offset, "steps in one row", MOST_STEPS)
+                raise PathTooLarge(self.text, self.token.offset, "consecutive steps", MOST_STEPS)
             steps.append(self.step(self.axis()))
         return tuple(steps)
 
@@ -117,7 +117,7 @@ class _Parser(PathCursor):
         self.need("[")
         self.depth += 1
         if self.depth > DEEPEST_TESTS:
-            raise PathTooLarge(self.text, self.token.offset, "tests within each other", DEEPEST_TESTS)
+            raise PathTooLarge(self.text, self.token.offset, "nested tests", DEEPEST_TESTS)
         test = self.either()
         self.depth -= 1
         self.need("]")
@@ -151,7 +151,7 @@ class _Parser(PathCursor):
         self.need("(")
         self.parentheses += 1
         if self.parentheses > _NESTED_PARENTHESES:
-            raise PathTooLarge(self.text, self.token.offset, "parentheses within each other", _NESTED_PARENTHESES)
+            raise PathTooLarge(self.text, self.token.offset, "nested parentheses", _NESTED_PARENTHESES)
         test = self.either()
         self.parentheses -= 1
         self.need(")")

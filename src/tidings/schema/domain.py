@@ -99,7 +99,7 @@ class UnknownLanguage(SchemaError):
     domain: str
     language: str
     known: tuple[str, ...]
-    template = "domain {domain!r}: no stems are known for the language {language!r}; known: {known!w}"
+    template = "domain {domain!r}: stemming is not supported for the language {language!r}; supported: {known!w}"
 
 
 class OutsideDomain(SchemaError):
@@ -242,7 +242,7 @@ class Domain:
             if isinstance(value, str):
                 return self.hierarchy.path(value)
         except AmbiguousNode as several:
-            reason = f"several nodes are named so; write the whole path: {listed_paths(several.paths)}"
+            reason = f"several nodes have this name; write the whole path: {listed_paths(several.paths)}"
             raise OutsideDomain(self.name, value, reason) from None
         except UnknownNode:
             pass

@@ -16,7 +16,7 @@ from lxml import etree
 from tidings.errors import SchemaError, nearest
 
 LARGEST = 16 * 2**20  # bytes
-DEEPEST = 256  # elements within each other; libxml2's own limit without huge_tree
+DEEPEST = 256  # nested elements; libxml2's own limit without huge_tree
 _MOST_REPAIRS = 100  # a text with more mis-spelt tags is not a slip of the pen, and each repair counts lines anew
 
 _ENCODING = re.compile(rb"""\A<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
@@ -100,7 +100,7 @@ def _decoded(text: bytes | str) -> str:
         name = encoding.removesuffix("-sig").upper()
         raise MalformedXml(0, 0, f"byte {problem.start}: not {name} text") from None
     except LookupError:
-        raise MalformedXml(1, 1, f"the encoding {encoding!r} is not known; write UTF-8") from None
+        raise MalformedXml(1, 1, f"unknown encoding {encoding!r}; use UTF-8") from None
 
 
 def _encoding(text: bytes) -> str:
@@ -112,7 +112,7 @@ def _encoding(text: bytes) -> str:
         return "utf-8"
     name = declared[1].decode("ascii")
     if not _KNOWN_ENCODING.fullmatch(name):
-        raise MalformedXml(1, 1, f"the encoding {name!r} is not read here; write UTF-8")
+        raise MalformedXml(1, 1, f"the encoding {name!r} is not supported; use UTF-8")
     return name
 
 

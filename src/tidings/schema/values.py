@@ -114,7 +114,7 @@ class Instant(int):
             moment = moment.replace(tzinfo=UTC)
         microseconds = (moment - _EPOCH) // _MICROSECOND
         if not _FIRST_INSTANT <= microseconds <= _LAST_INSTANT:
-            raise ValueError(f"{moment.isoformat()} lies, in UTC, outside the years 1 to 9999")
+            raise ValueError(f"{moment.isoformat()} is outside the years 1 to 9999 in UTC")
         return cls(microseconds)
 
     def __str__(self) -> str:

@@ -19,7 +19,7 @@ class PortTaken(Explained, ServiceError):
     host: str
     port: int
     flag: str
-    template = "port {port} of {host} is taken; free it, or choose another with {flag} or {variable}"
+    template = "port {port} of {host} is in use; free it, or choose another with {flag} or {variable}"
 
     @property
     def variable(self) -> str:

@@ -49,7 +49,7 @@ class ServerNameTaken(Explained, ServiceError):
 class NotJoined(Explained, ServiceError):
     url: str
     reason: str
-    template = "{url} did not take the link: {reason}"
+    template = "{url} did not accept the link: {reason}"
 
 
 class NoSuchLink(Explained, ServiceError):

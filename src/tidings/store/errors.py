@@ -11,7 +11,7 @@ class NoSuchSubscription(Explained, StoreError):
     """Nothing stands under this id: never posted, withdrawn, or expired."""
 
     id: str
-    template = "no subscription {id!v}: it was never posted, or it was withdrawn or has expired"
+    template = "no subscription {id!v}: it never existed, was withdrawn or has expired"
 
 
 class SubscriptionExists(Explained, StoreError):
@@ -65,7 +65,7 @@ class QuotaReached(Explained, StoreError):
     """An account has as many subscriptions as it may have."""
 
     most: int
-    template = "you have {most!n} subscriptions and may have no more; remove some that you do not need"
+    template = "you have {most!n} subscriptions, the most allowed; remove some that you no longer need"
 
 
 class AccountClosed(Explained, StoreError):
@@ -79,7 +79,7 @@ class LastOperator(Explained, StoreError):
     """The only account that may operate cannot lose that."""
 
     username: str
-    template = "{username!v} is the last account that may operate; give that scope to another one first"
+    template = "{username!v} is the last account with the scope 'operate'; give it to another account first"
 
 
 class UnfitQuota(Explained, StoreError):
@@ -129,7 +129,7 @@ class NoSuchChannel(Explained, StoreError):
     """The subscription has no channel of this owner: what it finds is only stored."""
 
     subscription: str
-    template = "subscription {subscription!v} has no channel: what it finds is only stored; give it one first"
+    template = "subscription {subscription!v} has no channel, so its notifications are only stored; give it one first"
 
 
 class NoSuchDelivery(Explained, StoreError):

@@ -44,7 +44,7 @@ def test_a_filters_array(client: httpx.Client) -> None:
         ({"dialect": "cesql"}, "exactly one of 'filter', 'filters' and 'composite'"),
         ({"composite": "[price < 5]", "dialect": "cesql"}, "a composite has no dialect"),
         ({"filter": "price < 5", "dialect": "sql"}, "sql"),
-        ({"filters": [], "dialect": "cesql"}, "'filters' is in the dialect 'cloudevents'"),
+        ({"filters": [], "dialect": "cesql"}, "'filters' is for the dialect 'cloudevents'"),
     ],
 )
 def test_mistakes(client: httpx.Client, body: dict[str, Any], words: str) -> None:

@@ -38,7 +38,7 @@ def test_each_line_has_a_result_and_none_holds_up_the_others(client: httpx.Clien
     told = [one["problem"] for one in answer.json()["results"] if "problem" in one]
     assert told[0]["type"] == "/problems/unknown-attribute"
     assert "did you mean 'price'?" in told[0]["detail"]
-    assert told[3]["detail"] == "line 1 has the id 'a' too"
+    assert told[3]["detail"] == "the id 'a' is already used in line 1"
     first, second = sorted(service.store.subscriptions("tester"), key=lambda one: one.since)
     assert (first.filter, first.name, first.note, first.state) == ("price < 5", "Cheap", "n", "active")
     assert (second.filter, second.state, str(second.expiry)) == ("price < 6", "paused", "2999-01-01T00:00:00Z")

@@ -66,7 +66,7 @@ def test_a_body_is_a_document(news: Service, client: httpx.Client) -> None:
         (b'<!DOCTYPE l [<!ENTITY a "b"><!ENTITY c "&a;&a;">]><l>&c;</l>', "declarations of its own"),
         (b"<nitf><title>&unknown;</title></nitf>", "undefined entity"),
         (b"<nitf>\xff</nitf>", "line 1, column 7: not UTF-8"),
-        (b"<nitf>" * 101 + b"</nitf>" * 101, "100 elements within each other"),
+        (b"<nitf>" * 101 + b"</nitf>" * 101, "100 nested elements"),
         (b"", "no element found"),
     ],
 )

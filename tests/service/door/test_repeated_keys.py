@@ -21,7 +21,7 @@ JSON = {"Content-Type": "application/json"}
 def test_one_event(client: httpx.Client) -> None:
     answer = client.post("/v1/events", content=TWICE, headers=JSON)
     assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-body")
-    assert "the key 'year' twice" in answer.json()["detail"]
+    assert "the key 'year' occurs twice" in answer.json()["detail"]
 
 
 @on_sqlite
@@ -30,7 +30,7 @@ def test_a_line_and_its_neighbours(client: httpx.Client) -> None:
     answer = client.post("/v1/events", content="\n".join([fine % "a", TWICE, fine % "b"]), headers=LINES).json()
     assert answer["accepted"] == 2
     assert [one["line"] for one in answer["results"] if "errors" in one] == [2]
-    assert "the key 'year' twice" in answer["results"][1]["errors"][0]["message"]
+    assert "the key 'year' occurs twice" in answer["results"][1]["errors"][0]["message"]
 
 
 @on_sqlite

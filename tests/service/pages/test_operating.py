@@ -71,7 +71,7 @@ def test_children_journal_and_plan(service: Service, operator: Visitor) -> None:
     assert "tidings_plan" not in service.anonymous().get("/metrics").text
     Planner(service.store, Plans(service.settings.data / "plans")).catch_up()
     (service.settings.data / "pipeline.log").write_text("x" * 5_000 + "\nerror: <b>the disk</b> is full\n")
-    service.gateway.pipeline = ChildStatus("waiting", "ended by SIGKILL: it said nothing", restarts=3)
+    service.gateway.pipeline = ChildStatus("waiting", "ended by SIGKILL: it left no message", restarts=3)
     _look_anew(service)
     page = operator.get(OPERATOR).text
     plan = PlanReader(service.settings.data / "plans").read()

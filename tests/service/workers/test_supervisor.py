@@ -286,7 +286,7 @@ def test_last_words(tmp_path: Path) -> None:
     log = tmp_path / "pipeline.log"
     log.write_text("2026-05-01T10:00:00.000Z ERROR   pipeline: of an earlier run\n")
     start = log.stat().st_size
-    assert last_words(log, start) == "it said nothing"
+    assert last_words(log, start) == "it left no message"
     with log.open("a") as file:
         file.write("first\nlast\n\n")
     assert last_words(log, start) == "last"

@@ -88,9 +88,9 @@ def infer(
 
     `mandatory` are attributes by their names, or by those of their columns."""
     advice = (
-        "it needs a first line with names and a row below"
+        "a CSV file needs a line of column names and at least one row"
         if layout.format == "csv"
-        else "say where they are with --records"
+        else "use --records to say where they are"
     )
     shape = shape_of(content, layout)
     if not shape.names:
@@ -211,7 +211,7 @@ def seen_in(
         why = "the schema says so"
     elif junk:
         examples_of_junk = ", ".join(map(shown, junk[:2]))
-        why = f"most values are {_NOUNS[after.kind or Kind.NUMERIC]}; others are left out, such as {examples_of_junk}"
+        why = f"most values are {_NOUNS[after.kind or Kind.NUMERIC]}; others are skipped, e.g. {examples_of_junk}"
     else:
         why = _WHY[after.kind or Kind.STRING]
     known = f"{share} % of {len(sample):,} records, {len(distinct):,} distinct"

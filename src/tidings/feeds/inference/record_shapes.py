@@ -207,7 +207,7 @@ def _element_shape(content: Content, layout: Layout) -> Shape:
         offered = dict.fromkeys(path for record in records for path in _nested_elements(record))
         remarks += map(_offer, islice(offered, _MOST_OFFERED))
     if not {id(record) for record in records}.isdisjoint(id(above) for one in records for above in one.iterancestors()):
-        advice = "their values are mixed; --records can name narrower ones"
+        advice = "their values are mixed; use --records to choose narrower ones"
         remarks.append(f"some records at {layout.records!r} are nested in others: {advice}")
     return _cut(layout, names, *remarks)
 

@@ -94,7 +94,7 @@ def read_mapping(path: Path) -> Mapping:
     except UnicodeDecodeError as problem:
         raise WrongMapping(str(path), "", f"byte {problem.start}: not valid UTF-8") from None
     except (tomllib.TOMLDecodeError, RecursionError) as problem:
-        raise WrongMapping(str(path), "", f"no TOML: {problem}") from None
+        raise WrongMapping(str(path), "", f"not valid TOML: {problem}") from None
     return mapping_of(document, str(path), path.parent)
 
 

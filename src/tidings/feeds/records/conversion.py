@@ -247,7 +247,7 @@ def _instant(raw: Any, form: str, zone: str) -> Instant:
             seconds = float(raw) / (1_000 if form == "epoch-ms" else 1)
             return Instant.of(datetime.fromtimestamp(seconds, UTC))
         if not isinstance(raw, str):
-            raise ValueError('it is not a text; `time_format = "epoch"` reads seconds since 1970')
+            raise ValueError('it is not text; `time_format = "epoch"` reads seconds since 1970')
         iso = not form or (_ISO.match(raw) and not form.startswith("%Y-"))  # which nothing else looks like
         if iso:
             moment = datetime.fromisoformat(_UTC_NAMED.sub("+00:00", raw))
@@ -284,10 +284,10 @@ def _by_numbers(form: str) -> re.Pattern[str] | None:
 def _mailed(text: str) -> datetime:
     """As in mails and RSS: `Fri, 01 May 2026 10:00:00 GMT`."""
     if not _MAILED.match(text):
-        raise ValueError("it does not look like 'Fri, 01 May 2026 10:00:00 GMT'")
+        raise ValueError("expected e.g. 'Fri, 01 May 2026 10:00:00 GMT'")
     moment = parsedate_to_datetime(text)
     if moment.tzinfo is None and text.rstrip()[-1:].isalpha():
-        raise ValueError(f"the zone {text.split()[-1]!r} is not known")
+        raise ValueError(f"unknown time zone {text.split()[-1]!r}")
     return moment
 
 

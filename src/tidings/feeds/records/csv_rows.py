@@ -52,7 +52,7 @@ def csv_rows(content: Content, layout: Layout) -> Iterator[tuple[int, list[str]]
         raise UnreadableFeed(content.place, f"line {line}: not valid CSV: {broken}") from None
     if longer:
         rows = f"line {longer[0]} has" if len(longer) == 1 else f"line {longer[0]} and {len(longer) - 1:,} more have"
-        advice = f"such rows are left out; what has a {layout.delimiter!r} in it must be quoted"
+        advice = f"such rows are skipped; quote cells that contain {layout.delimiter!r}"
         raise UnreadableFeed(content.place, f"{rows} more cells than the first line; {advice}")
 
 

@@ -22,7 +22,7 @@ _DIRECT = re.compile(r"\s*(?::scope\s*)?>")
 _MOST_STEPS = 20
 _XML = " xml()"  # after a path: the element itself, for attributes that are documents
 _LONGEST = 500
-_EXPECTED = "; a path looks like 'li.item', '#list .price', 'td:3', 'a@href', '> td', '@id' or '.'"
+_EXPECTED = "; expected a path such as 'li.item', '#list .price', 'td:3', 'a@href', '> td', '@id' or '.'"
 _UNSEEN = frozenset({"script", "style", "template", "noscript"})  # what they hold is not what a reader sees
 _WITHIN_A_WORD = frozenset(
     (
@@ -91,9 +91,9 @@ class ElementPath:
         whole = text.strip().endswith(_XML)
         way, at, attribute = text.strip().removesuffix(_XML).partition("@")
         if whole and at:
-            raise WrongPath(text, f"asks for an attribute and for {_XML}")
+            raise WrongPath(text, f"asks for both an attribute and{_XML}")
         if at and not re.fullmatch(_NAME, attribute):
-            raise WrongPath(text, "names no attribute after @" + _EXPECTED)
+            raise WrongPath(text, "has no attribute name after @" + _EXPECTED)
         direct = _DIRECT.match(way)
         way = way if direct is None else way[direct.end() :]
         words = [] if way.strip() in ("", ".") else way.split()
@@ -149,7 +149,7 @@ def text_of(element: etree._Element) -> str:
 def _step(word: str, whole: str) -> Step:
     found = _STEP.fullmatch(word)
     if found is None or not word:
-        raise WrongPath(whole, f"has a step {word!r} that is not read here" + _EXPECTED)
+        raise WrongPath(whole, f"has an unsupported step {word!r}" + _EXPECTED)
     tag = "" if found["tag"] in (None, "*") else found["tag"]
     marks = _MARK.findall(found["marks"])
     ids = [name for sign, name in marks if sign == "#"]

@@ -71,7 +71,7 @@ def parts(line: str) -> LogLine | None:
 def log_path(path: str) -> str:
     """Raises WrongPath."""
     if path not in LOG_PATHS:
-        raise WrongPath(path, f"leads to nothing in a log; expected {one_of(LOG_PATHS)}")
+        raise WrongPath(path, f"does not exist in a log; expected {one_of(LOG_PATHS)}")
     return path
 
 

@@ -89,7 +89,7 @@ def _numbered(content: Content, found: Iterator[tuple[int, Record]], of: int = 0
     for number, (line, record) in enumerate(islice(found, most), 1):
         yield Located(record, line, number, of)
     if next(found, None) is not None:
-        raise UnreadableFeed(content.place, f"only its first {most:,} records were read; divide it")
+        raise UnreadableFeed(content.place, f"only its first {most:,} records were read; split it")
 
 
 def _rows(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator[tuple[int, Record]]:
@@ -278,9 +278,9 @@ def document(content: Content, layout: Layout) -> etree._Element:
     try:
         root = etree.fromstring(text.encode(), parser)
     except etree.XMLSyntaxError as problem:
-        raise UnreadableFeed(content.place, f"no HTML: {problem.msg}") from None
+        raise UnreadableFeed(content.place, f"not valid HTML: {problem.msg}") from None
     if root is None:
-        raise UnreadableFeed(content.place, "there is nothing in it")
+        raise UnreadableFeed(content.place, "it is empty")
     return root
 
 

@@ -39,14 +39,14 @@ class Content:
 def decoded(content: Content, layout: Layout) -> str:
     """Unpacked, and by the encoding that `codec` finds. Raises UnreadableFeed, also where it is too large."""
     if content.large is not None:
-        advice = "of larger files only CSV, JSON Lines and logs are read"
+        advice = "larger files must be CSV, JSON Lines or logs"
         raise UnreadableFeed(content.place, f"it has more than {LARGEST:,} bytes; {advice}")
     body = unpacked(content.place, content.body)
     name = codec(content, body, layout)
     try:
         text = body.decode(name, "replace" if layout.format == "html" else "strict")
     except UnicodeDecodeError as problem:
-        advice = "the mapping's `encoding`, or --encoding, names another one"
+        advice = "set another with the mapping's `encoding` or --encoding"
         raise UnreadableFeed(content.place, f"byte {problem.start}: not valid {name.upper()}; {advice}") from None
     return text.removeprefix("\ufeff")
 
@@ -57,9 +57,7 @@ def codec(content: Content, body: bytes, layout: Layout) -> str:
     encoding = layout.encoding or _marked(body) or content.encoding or _declared(body, layout.format)
     name = codec_of(encoding or "utf-8")
     if name is None:
-        raise UnreadableFeed(
-            content.place, f"the encoding {encoding!r} is not known; the mapping's `encoding` names one"
-        )
+        raise UnreadableFeed(content.place, f"unknown encoding {encoding!r}; set another with the mapping's `encoding`")
     if layout.format == "html" and name in ("ascii", "iso8859-1"):
         name = "cp1252"  # as all browsers read it
     return name

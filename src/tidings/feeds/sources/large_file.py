@@ -60,7 +60,7 @@ def opened(place: str, file: IO[bytes]) -> IO[bytes]:
             archive = zipfile.ZipFile(file)
             return archive.open(only_file(place, archive))
         case _:
-            raise UnreadableFeed(place, f"it is packed ({packing}); unpack it first")
+            raise UnreadableFeed(place, f"it is compressed ({packing}); decompress it first")
 
 
 def is_large(place: str, body: bytes) -> bool:

@@ -38,7 +38,7 @@ def lines(content: Content, layout: Layout, newline: str = "") -> Iterator[str]:
             try:
                 line = text.readline(LONGEST_LINE)
             except UnicodeDecodeError as problem:
-                advice = "the mapping's `encoding`, or --encoding, names another one"
+                advice = "set another with the mapping's `encoding` or --encoding"
                 name = problem.encoding.upper()
                 raise UnreadableFeed(content.place, f"after line {number:,}: not valid {name}; {advice}") from None
             except (*BROKEN, zlib.error) as problem:

@@ -51,9 +51,9 @@ def unpacked(place: str, body: bytes, largest: int = LARGEST) -> bytes:
             case "zip":
                 return _only_body(place, body, largest)
             case _:
-                raise UnreadableFeed(place, f"it is packed ({packing}); unpack it first")
+                raise UnreadableFeed(place, f"it is compressed ({packing}); decompress it first")
     except (zlib.error, OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, ValueError) as problem:
-        raise UnreadableFeed(place, f"it cannot be unpacked ({packing}): {problem}") from None
+        raise UnreadableFeed(place, f"it cannot be decompressed ({packing}): {problem}") from None
 
 
 def packing_of(start: bytes) -> str:
@@ -65,7 +65,7 @@ def only_file(place: str, archive: zipfile.ZipFile) -> str:
     """The name of the one file in it. Raises UnreadableFeed."""
     names = [one.filename for one in archive.infolist() if not one.is_dir() and not _is_hidden(one.filename)]
     if len(names) != 1:
-        raise UnreadableFeed(place, f"it is a zip with {len(names):,} files; only one file is read")
+        raise UnreadableFeed(place, f"it is a zip with {len(names):,} files; expected one")
     return names[0]
 
 
@@ -81,7 +81,7 @@ def _pieces(place: str, body: bytes, unpacker: Callable[[], _Unpacker], largest:
         if size > largest:
             raise _too_large(place, largest)
         if not part.eof:
-            raise UnreadableFeed(place, "it ends in the middle of what is packed")
+            raise UnreadableFeed(place, "the compressed data is cut off")
         body = part.unused_data
     return b"".join(made)
 
@@ -100,4 +100,4 @@ def _is_hidden(name: str) -> bool:
 
 
 def _too_large(place: str, largest: int) -> UnreadableFeed:
-    return UnreadableFeed(place, f"it has more than {largest:,} bytes unpacked; at most that many are read")
+    return UnreadableFeed(place, f"it has more than {largest:,} bytes uncompressed, the most allowed")

@@ -79,10 +79,10 @@ class UrlSource:
             finally:
                 answer.close()
             if url.scheme not in ("http", "https"):
-                raise SourceUnreachable(self.url, f"it sends on by another protocol, {url.scheme[:20]!r}")
+                raise SourceUnreachable(self.url, f"it redirects to another protocol, {url.scheme[:20]!r}")
             if url.host not in vetted and self._dials:
                 vetted[url.host] = self._vetted(url.host, vetted[httpx.URL(self.url).host])
-        raise SourceUnreachable(self.url, f"it sends elsewhere more than {_MOST_REDIRECTS} times")
+        raise SourceUnreachable(self.url, f"it redirects more than {_MOST_REDIRECTS} times")
 
     def _sent(self, url: httpx.URL, headers: dict[str, str], addresses: Sequence[str]) -> httpx.Response:
         """Dials these addresses alone, one after the other: a name that is looked up again may lead elsewhere (DNS
@@ -105,8 +105,8 @@ class UrlSource:
         found = self._resolve(host)
         for one in found if not any(map(self._inside, first)) else ():
             if kind := self._inside(one):
-                advice = "name that page in the mapping if you mean it"
-                raise SourceUnreachable(self.url, f"it sends on to {host!r}, {kind} address ({one}); {advice}")
+                advice = "if you want that page, put its URL in the mapping"
+                raise SourceUnreachable(self.url, f"it redirects to {host!r}, {kind} address ({one}); {advice}")
         return found
 
     def _read(self, answer: httpx.Response, stop: threading.Event | None) -> Content | None:
@@ -119,7 +119,7 @@ class UrlSource:
             size += len(piece)
             if size > self._largest:
                 raise SourceUnreachable(
-                    self.url, f"it sends more than {self._largest:,} bytes; download it and name the file"
+                    self.url, f"it has more than {self._largest:,} bytes; download it and read the file instead"
                 )
             pieces.append(piece)
         if stop is not None and stop.is_set():
@@ -130,14 +130,14 @@ class UrlSource:
     def _unpacked(self, answer: httpx.Response, stop: threading.Event | None) -> Iterator[bytes]:
         packing = answer.headers.get("content-encoding", "").strip().lower()
         if packing not in ("", "identity", "gzip", "x-gzip"):
-            raise SourceUnreachable(self.url, f"it is packed as {packing[:60]!r}, and only gzip was asked for")
+            raise SourceUnreachable(self.url, f"it is compressed as {packing[:60]!r}; only gzip is supported")
         end = time.monotonic() + _DEADLINE
         unpacking = zlib.decompressobj(wbits=_GZIP) if "gzip" in packing else None
         for piece in answer.iter_raw():
             if stop is not None and stop.is_set():
                 return
             if time.monotonic() > end:
-                raise SourceUnreachable(self.url, f"it was not through after {_DEADLINE:g} seconds")
+                raise SourceUnreachable(self.url, f"it was not complete after {_DEADLINE:g} seconds")
             if unpacking is None:
                 yield piece
                 continue
@@ -149,7 +149,7 @@ class UrlSource:
                     raise SourceUnreachable(self.url, "the response is not gzip, although its header says so") from None
                 piece = unpacking.unused_data
         if unpacking is not None and not unpacking.eof:
-            raise SourceUnreachable(self.url, "what it sends ends in the middle")
+            raise SourceUnreachable(self.url, "the response is cut off")
 
     def done(self, content: Content) -> None:
         self._known = self._offered

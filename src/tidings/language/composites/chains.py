@@ -145,6 +145,6 @@ def _hidden(text: str, condition: Condition, known: set[str], banned: set[str]) 
         text,
         condition.at,
         name,
-        "'where' sees the parts of its own operator's operands, but neither what is inside 'times' nor what must not "
+        "'where' can use the parts of its own operator's operands, but not those inside 'times' or those that must not "
         "happen in an operand",
     )

@@ -259,7 +259,7 @@ class CompositeParser(CompositeCursor):
         if kind not in ("name", "keyword", "quoted"):
             self.unexpected("a name for the part")
         if kind == "quoted" or "." in name:
-            raise WrongPartName(self.text, at, name, "it consists of letters, digits, '_' and '-'")
+            raise WrongPartName(self.text, at, name, "a name consists of letters, digits, '_' and '-'")
         if kind == "keyword" or name.lower() in _WORDS:
             raise WrongPartName(self.text, at, name, "it is a word of the language")
         if name in self.names:

@@ -104,7 +104,7 @@ def _related(
         reason = f"one is {domain.kind}, the other {other_domain.kind}"
         raise NotComparable(scope.text, at, attribute, other, reason)
     if domain.kind.listed and domain is not other_domain:
-        reason = f"their domains {domain.name!r} and {other_domain.name!r} have values of their own"
+        reason = f"their domains {domain.name!r} and {other_domain.name!r} have different values"
         raise NotComparable(scope.text, at, attribute, other, reason)
     scope.need(other_domain, other, at, operator, operator)
     return AttributeComparison(attribute, operator, other, at)

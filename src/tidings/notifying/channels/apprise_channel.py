@@ -142,7 +142,7 @@ class AppriseChannel:
             WATCH.reset(token)
         if sent:
             return ""
-        lines = "; ".join(dict.fromkeys(watch.lines)) or "it was not taken, without a reason"
+        lines = "; ".join(dict.fromkeys(watch.lines)) or "it was refused without a reason"
         return one_line(_without_secrets(lines, url), LONGEST_PROBLEM)
 
     def _plugin(self, url: str, watch: Watch) -> NotifyBase:
@@ -159,7 +159,9 @@ class AppriseChannel:
         try:
             parts = url_to_dict(url)  # type: ignore[no-untyped-call]
             if parts is None or parts.get("schema") not in self._schemes:
-                raise InvalidAppriseUrl(apprise_place(url), "is not understood; its form is in Apprise's documentation")
+                raise InvalidAppriseUrl(
+                    apprise_place(url), "was not recognized; see Apprise's documentation for its form"
+                )
             given = {str(name).lower() for name in parts["qsd"]} | {name for name in _FILES if parts.get(name)}
             if refused := sorted(given & _REFUSED):
                 raise InvalidAppriseUrl(
@@ -170,7 +172,7 @@ class AppriseChannel:
             raise
         except Exception as problem:  # a plugin's word for wrong parts, TypeError as a rule, maybe with a secret in it
             reason = one_line(_without_secrets(str(problem), url), LONGEST_PROBLEM)
-            raise InvalidAppriseUrl(apprise_place(url), f"is refused by Apprise: {reason}") from None
+            raise InvalidAppriseUrl(apprise_place(url), f"was refused by Apprise: {reason}") from None
         finally:
             WATCH.reset(token)
         if plugin is None:

@@ -33,7 +33,7 @@ class Watch:
         host = str(address[0]) if isinstance(address, tuple) and address else ""
         kind = special(host)
         if kind is not None and not (self._allow_loopback and kind == "a loopback"):
-            self.lines.append(f"it leads to {kind} address, where nothing is sent")
+            self.lines.append(f"its host resolves to {kind} address, where nothing is sent")
             raise PermissionError(f"{kind} address")
         with self._lock:
             if self._sockets is None:

@@ -189,7 +189,7 @@ def _sender(settings: Settings) -> Address:
         ) from None
     if settings.smtp_user and settings.smtp_security == "none" and not _is_loopback(settings.smtp_host):
         raise InvalidSetting(
-            "settings", "smtp_security", "must be starttls or tls, else smtp_password is sent readable"
+            "settings", "smtp_security", "must be starttls or tls; otherwise smtp_password would be sent in clear text"
         )
     return Address(one_line(name, LONGEST_NAME), addr_spec=checked)
 

@@ -121,10 +121,10 @@ class WebhookChannel:
             return Consent(False, problem.reason)
         allowed = (answer.header("webhook-allowed-origin") or "").strip()
         if not 200 <= answer.status < 300:
-            return Consent(False, f"it answered {answer.status} to OPTIONS; 200 was expected")
+            return Consent(False, f"it answered {answer.status} to OPTIONS; expected 200")
         if allowed != "*" and allowed.lower() != header_text(origin).lower():
             said = f"allows {shown(allowed)}" if allowed else "has no WebHook-Allowed-Origin"
-            return Consent(False, f"its answer to OPTIONS {said}; {shown(origin)} or '*' was expected")
+            return Consent(False, f"its answer to OPTIONS {said}; expected {shown(origin)} or '*'")
         granted = (answer.header("webhook-allowed-rate") or "").strip()
         return Consent(True, rate=int(granted) if re.fullmatch("[0-9]{1,9}", granted) else None)
 

@@ -82,15 +82,15 @@ class UnsafeAddress(Explained, ChannelError):
 
     url: str
     reason: str
-    template = f"no webhook may go to {{url!v}}: {{reason}}; {ALLOWED}"
+    template = f"webhooks cannot be sent to {{url!v}}: {{reason}}; {ALLOWED}"
 
 
 class UnresolvedHost(Explained, ChannelError):
-    """A webhook's host that has no address now: its name, and why."""
+    """A webhook's host that cannot be resolved now: its name, and why."""
 
     host: str
     reason: str
-    template = "the webhook's host {host!v} has no address: {reason}; check its spelling and its DNS record"
+    template = "the webhook's host {host!v} could not be resolved: {reason}; check its spelling and its DNS record"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class Resolver:
     def _unresolved(self, host: str, problem: Exception) -> UnresolvedHost:
         if isinstance(problem, TimeoutError):
             return UnresolvedHost(host, f"its name servers did not answer within {self._seconds:g} s")
-        return UnresolvedHost(host, getattr(problem, "strerror", None) or str(problem) or "it is unknown")
+        return UnresolvedHost(host, getattr(problem, "strerror", None) or str(problem) or "unknown host")
 
     def _asked(self, host: str) -> Future[tuple[str, ...]]:
         now = time.monotonic()
@@ -255,13 +255,15 @@ def admit(place: Place, addresses: Sequence[str], allow_loopback: bool) -> Targe
     """One address that is not public spoils all: which one is used would be the name server's choice. Raises
     UnsafeAddress; with `allow_loopback` this machine is allowed, and no other exception is made."""
     if not addresses:
-        raise UnresolvedHost(place.host, "the name servers gave none")
+        raise UnresolvedHost(place.host, "it has no address")
     for address in addresses:
         kind = special(address)
         if kind is None and place.scheme == "http":
-            raise UnsafeAddress(place.url, f"http is for loopback addresses alone, and it leads to {address}")
+            raise UnsafeAddress(
+                place.url, f"http is only allowed for loopback addresses, and the host resolves to {address}"
+            )
         if kind is not None and not (allow_loopback and kind == "a loopback"):
-            raise UnsafeAddress(place.url, f"it leads to {address}, {kind} address")
+            raise UnsafeAddress(place.url, f"the host resolves to {address}, {kind} address")
     return Target(place.scheme, place.host, place.port, place.path, tuple(addresses))
 
 

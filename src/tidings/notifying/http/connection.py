@@ -46,7 +46,7 @@ class Connection(asyncio.Protocol):
     def missing(self) -> str:
         if self._unsent:
             return "the receiver did not read the request"
-        return "the answer did not end" if self._reading.received else "no answer came"
+        return "the answer was not complete" if self._reading.received else "no answer came"
 
     @property
     def _unsent(self) -> int:
@@ -83,7 +83,7 @@ class Connection(asyncio.Protocol):
             self._answer.set_result(reading.answer())
             return
         how = "the connection was closed" if exc is None else in_plain_words(exc)
-        until = "the answer was as long as it said" if reading.received else "an answer came"
+        until = "the answer was complete" if reading.received else "an answer came"
         is_silent = self._used > 1 and not reading.received
         self._answer.set_exception(BrokenConnection(f"{how} before {until}", is_silent))
 

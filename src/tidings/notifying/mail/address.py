@@ -29,7 +29,7 @@ def checked_address(address: object) -> str:
     if not at:
         raise InvalidMailAddress(address, "has no '@'")
     if not _LOCAL.fullmatch(local) or len(local) > 64:
-        raise InvalidMailAddress(address, "has, before its last '@', what this service does not send to")
+        raise InvalidMailAddress(address, "has an unsupported name before the '@'")
     try:
         ascii_domain = domain.encode("idna").decode().lower()
     except UnicodeError:

@@ -91,7 +91,7 @@ class MailTransfer:
                 return None, "", late(self._step), False
             return None, "", f"the mail server closed the connection ({self._step})", False
         except ssl.SSLError as problem:
-            return None, "", f"no encrypted connection with the mail server: {problem.reason or problem}", False
+            return None, "", f"no encrypted connection to the mail server: {problem.reason or problem}", False
         except (OSError, smtplib.SMTPException) as problem:
             words = getattr(problem, "strerror", None) or str(problem)
             return None, "", f"the mail server cannot be used ({self._step}): {words}", False

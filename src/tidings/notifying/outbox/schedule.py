@@ -40,7 +40,7 @@ def next_due(
 def gives_up(failing_since: Instant | None, dead_in_a_row: int, now: Instant) -> str:
     """Why to disable a channel that has just failed; '' to keep it."""
     if dead_in_a_row >= DEAD_IN_A_ROW:
-        return f"{dead_in_a_row} deliveries in a row were given up"
+        return f"{dead_in_a_row} deliveries in a row failed permanently"
     if failing_since is not None and now - failing_since >= FAILING * MICROSECONDS:
         return f"every delivery has failed since {failing_since}"
     return ""

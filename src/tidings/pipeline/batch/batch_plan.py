@@ -31,7 +31,9 @@ _used: dict[Path, tuple[int, int]] = {}  # by folder the manifest that was there
 
 class ForeignPlan(Explained, PipelineError):
     folder: str
-    template = "the plan in {folder} was made under another schema; use that one, or save the plan again under this"
+    template = (
+        "the plan in {folder} was made under another schema; use that schema, or save the plan again under this one"
+    )
 
 
 class PlanOutOfReach(Explained, PipelineError):

@@ -59,7 +59,7 @@ def options_of(text: str, written: str | None, legal: tuple[str, ...]) -> dict[s
         if name not in legal:
             raise WrongOption(text, name, f"is not known{suggestion(name, legal)}")
         if name == "most" and not re.fullmatch(r"[1-9][0-9]{0,8}", value):
-            raise WrongOption(text, part, "must be a number from 1 on")
+            raise WrongOption(text, part, "must be a number of at least 1")
         options[name] = value
     return options
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DocumentLimits:
-    depth: int = 100  # elements within each other
+    depth: int = 100  # nested elements
     nodes: int = 100_000  # elements, attributes and texts
     size: int = 16 * 2**20  # bytes
 

@@ -94,7 +94,7 @@ def _count(parser: Any, limits: DocumentLimits) -> None:
     def check() -> None:
         if nodes > limits.nodes or depth > limits.depth:
             deep = depth > limits.depth
-            what, limit = ("elements within each other", limits.depth) if deep else ("nodes", limits.nodes)
+            what, limit = ("nested elements", limits.depth) if deep else ("nodes", limits.nodes)
             raise DocumentTooLarge(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1, what, limit)
 
     parser.ordered_attributes = True

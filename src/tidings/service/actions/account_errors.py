@@ -16,7 +16,7 @@ class IllegalUsername(Explained, ServiceError):
 
 
 class IllegalPassword(Explained, ServiceError):
-    template = f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD:,} characters, none of them zero"
+    template = f"a password must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD:,} characters, none of them U+0000"
 
 
 class RegistrationClosed(Explained, ServiceError):

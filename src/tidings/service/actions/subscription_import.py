@@ -62,7 +62,7 @@ class OtherContent(Explained, ServiceError):
 class RepeatedId(Explained, ServiceError):
     id: str
     line: int
-    template = "line {line} has the id {id!v} too"
+    template = "the id {id!v} is already used in line {line}"
 
 
 class SubscriptionLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):

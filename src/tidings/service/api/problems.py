@@ -34,7 +34,7 @@ _UNAVAILABLE = "the store cannot take this now. The change may not have been sav
 class Failed(Explained, ServiceError):
     """Something unforeseen; the log has it."""
 
-    template = "the service failed unexpectedly; the error is in its log, so tell its operator"
+    template = "the service failed unexpectedly; its log has the details, so please tell its operator"
 
 
 def status_of(error: BaseException | type[BaseException]) -> int:

@@ -105,7 +105,7 @@ def _refuse_repeated(body: bytes | bytearray, made: object) -> None:
     """Raises WrongBody where an object has a key twice."""
     value = made if type(made) in (dict, list) else msgspec.json.decode(body)
     if may_repeat(body, value if type(value) is list else (value,)) and (key := repeated_key(body)) is not None:
-        raise WrongBody(f"it has the key {shown(key)} twice in one object")
+        raise WrongBody(f"the key {shown(key)} occurs twice in one object")
 
 
 def takes(*shapes: Any, media: Iterable[str] = JSON, told: str = "", required: bool = True) -> dict[str, Any]:

@@ -54,7 +54,7 @@ _BEARER = b"Bearer "
 
 
 class ForeignOrigin(Explained, ServiceError):
-    template = "a page of another site may not change anything here in your name; send the token as a bearer token"
+    template = "pages of other sites cannot use your session to change anything; send the token as a bearer token"
 
 
 class DirectRequest(Request):

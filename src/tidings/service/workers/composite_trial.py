@@ -22,7 +22,9 @@ class NotComposite(Explained, ServiceError):
     """A subscription with a filter, which waits for nothing but the next event."""
 
     id: str
-    template = "subscription {id!v} has a filter, and a filter looks at each event alone; only composites wait"
+    template = (
+        "subscription {id!v} has a filter, which looks at each event on its own; only composites have partial matches"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ class TookTooLong(Explained, ServiceError):
     limit: float
     template = (
         "no answer within {limit:g} s; ask for a shorter period or use a simpler filter; "
-        "a query over many events takes the header 'Prefer: respond-async'"
+        "for a query over many events, send the header 'Prefer: respond-async'"
     )
 
 

@@ -31,7 +31,7 @@ class NoSuchQuery(Explained, ServiceError):
 class WrongPlace(Explained, ServiceError):
     id: str
     cursor: int
-    template = "{cursor} is not a cursor of query {id!r}: give back the 'next' of an earlier answer, or none"
+    template = "{cursor} is not a cursor of query {id!r}: send the 'next' of an earlier answer, or none"
 
 
 @dataclass(frozen=True, slots=True)

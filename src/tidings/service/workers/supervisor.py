@@ -235,7 +235,7 @@ def last_words(log: Path, start: int) -> str:
     with log.open("rb") as file:
         file.seek(max(start, file.seek(0, os.SEEK_END) - _READ_OF_LOG))
         text = file.read().decode(errors="replace").strip()
-    return last_message(text)[:_LAST_WORDS] or "it said nothing"
+    return last_message(text)[:_LAST_WORDS] or "it left no message"
 
 
 def _ending(code: int) -> str:

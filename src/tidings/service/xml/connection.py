@@ -94,7 +94,9 @@ class Connection(asyncio.Protocol):
             return False
         self._said_all = True
         partial = self._framing.partial
-        self._end(MalformedRequest(0, 0, "the stream ended before the request did") if partial else None)
+        self._end(
+            MalformedRequest(0, 0, "the connection was closed before the request was complete") if partial else None
+        )
         return True
 
     def connection_lost(self, problem: Exception | None) -> None:

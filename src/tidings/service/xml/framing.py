@@ -218,7 +218,7 @@ class Framing:
         named = _ENCODING.search(self._buffer, start, end)
         name = named[1].decode("ascii", "replace") if named else "utf-8"
         if name.lower() not in _ENCODINGS:
-            self._refuse(end - 1, f"the encoding {name[:40]!r} is not read here; write UTF-8")
+            self._refuse(end - 1, f"the encoding {name[:40]!r} is not supported; use UTF-8")
         self._encoding = _ENCODINGS[name.lower()]
         del self._buffer[:start]
         self._place = end - start

@@ -148,7 +148,7 @@ def _posting(root: etree._Element, catalog: Catalog) -> Posting:
         ]
         if not event_types and not tests:
             what = "an event type, an attribute, a <FILTER> or a <COMPOSITE>"
-            raise InvalidRequest("PUBLISH_SUB", f"it asks for nothing: give {what}")
+            raise InvalidRequest("PUBLISH_SUB", f"it has no filter: give {what}")
         text = filter_text(event_types, tests, catalog)
     Filter.parse(text, catalog)  # an attribute may be newer than this catalog: then it is read once more
     return Posting(text, expiry, *named)

@@ -66,7 +66,7 @@ def parse(document: Document) -> etree._Element:
         message = re.sub(r"\s*, line \d+, column \d+$", "", problem.msg or "no XML")
         if "Excessive depth" in message:
             message = f"elements are nested more than {DEEPEST} deep"
-        raise MalformedRequest(line, max(column, 1), f"no XML: {message}") from None
+        raise MalformedRequest(line, max(column, 1), f"not valid XML: {message}") from None
 
 
 class Validity:

@@ -32,7 +32,7 @@ def _revision(connection: Connection, url: str) -> str | None:
             raise NewerStore(url, str(found), NEWEST_REVISION)
         return str(found)
     if taken := tables & {"alembic_version", *metadata.tables}:
-        raise ForeignDatabase(url, f"there are other tables of the same names ({', '.join(sorted(taken))})")
+        raise ForeignDatabase(url, f"it has other tables with the same names ({', '.join(sorted(taken))})")
     return None
 
 

@@ -26,7 +26,7 @@ _IS_PLAIN = or_(
     (channels.c.secrets != _NONE) & channels.c.secrets.notlike(f"{PREFIX}%"),
     (channels.c.kind == "apprise") & channels.c.settings.notlike(_SEALED_URL),
 )
-_LOST = "the key of its secrets was lost; set the channel again"
+_LOST = "the key that encrypts its secrets was lost; set the channel up again"
 
 
 def use_vault(database: Database, vault: Vault) -> None:

@@ -58,11 +58,13 @@ class Import:
 
     def take(self, one: Entry | Removed | Forgotten) -> None:
         if one.position != self._tail + 1:
-            raise BrokenJournal(self._tail + 1, f"position {one.position} found where {self._tail + 1} is due")
+            raise BrokenJournal(self._tail + 1, f"expected position {self._tail + 1}, found {one.position}")
         self._tail = one.upto if isinstance(one, Forgotten) else one.position
         if isinstance(one, Removed | Forgotten):
             if not one.position <= self._tail < self._complete_from:
-                reason = f"an event is missing, though the header says complete from {self._complete_from}"
+                reason = (
+                    f"an event is missing, although the header says that all are there from {self._complete_from} on"
+                )
                 raise BrokenJournal(one.position, reason)
             if isinstance(one, Removed):
                 self._removed.append(one)
@@ -72,7 +74,7 @@ class Import:
             if one.accepted < self._accepted:
                 raise BrokenJournal(one.position, f"it was accepted at {one.accepted}, before the entry above it")
             if one.kind in EVENTS and one.position < self._complete_from:
-                reason = f"an event is before {self._complete_from}, where the header says that they begin"
+                reason = f"an event comes before {self._complete_from}, the first position according to the header"
                 raise BrokenJournal(one.position, reason)
             self._accepted = int(one.accepted)
             self._page.append(one)

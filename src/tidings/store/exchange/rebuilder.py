@@ -82,7 +82,9 @@ def replay(
                 check(state.catalog, entry, body)
             _apply(state, entry, body)
         except KeyError as problem:
-            raise BrokenJournal(entry.position, f"this {entry.kind} entry lacks or does not know {problem}") from None
+            raise BrokenJournal(
+                entry.position, f"this {entry.kind} entry is incomplete or unknown: {problem}"
+            ) from None
         except (TidingsError, TypeError, ValueError) as problem:
             raise BrokenJournal(entry.position, str(problem)) from None
     state.write(connection, dialect)

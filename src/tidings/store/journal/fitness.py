@@ -26,7 +26,7 @@ def check_members(draft: Subscribe) -> None:
     if not is_id(draft.id):
         raise UnfitSubscription(str(draft.id), "id", f"text of 1 to {LONGEST_ID} printable characters")
     if not _fits(draft.owner, LONGEST_ID):
-        raise UnfitSubscription(draft.id, "owner", f"text of at most {LONGEST_ID} characters, none of them zero")
+        raise UnfitSubscription(draft.id, "owner", f"text of at most {LONGEST_ID} characters, none of them U+0000")
     if draft.filter and draft.composite:
         raise UnfitSubscription(draft.id, "filter", NOT_BOTH)
     _check_delivery(draft.id, draft.delivery)
@@ -62,7 +62,7 @@ def check_edit(draft: Edit) -> None:
 def check_text(id: str, member: str, text: object) -> None:
     """Of a filter or composite; its length is the parser's business. Raises UnfitSubscription."""
     if not isinstance(text, str) or not is_text(text) or "\0" in text:
-        raise UnfitSubscription(id, member, "text without zero characters or halves of surrogate pairs")
+        raise UnfitSubscription(id, member, "text without zero characters or unpaired surrogates")
 
 
 def check_quota(account: object, matches: object) -> None:
@@ -85,7 +85,7 @@ def check_profile(name: object, options: object) -> None:
 
 def _check_delivery(id: str, delivery: object) -> None:
     if not _fits(delivery, LONGEST_DELIVERY):
-        legal = f"text of at most {LONGEST_DELIVERY:,} characters, none of them zero"
+        legal = f"text of at most {LONGEST_DELIVERY:,} characters, none of them U+0000"
         raise UnfitSubscription(id, "delivery", legal)
 
 

@@ -131,7 +131,7 @@ class Projections:
             case "name", _:
                 self._stand(_changed(before, body, ("name", "note")))
             case _:
-                raise ValueError(f"{kind!r} means nothing for subscription {id!r}, which is {before.state}")
+                raise ValueError(f"{kind!r} is not possible: subscription {id!r} is {before.state}")
 
     def _stand(self, standing: Standing) -> None:
         self._touched.add(standing.id)

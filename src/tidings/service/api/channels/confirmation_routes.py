@@ -42,7 +42,7 @@ _TOLD: dict[int | str, dict[str, Any]] = {
 class LinkOutdated(Explained, ServiceError):
     """What the link is about was changed, or is gone."""
 
-    template = "the subscription of this link was changed or withdrawn; nothing is sent unless you confirm again"
+    template = "the subscription behind this link was changed or withdrawn; nothing is sent until you confirm again"
 
 
 @router.get("/confirm/{token}", responses=_TOLD)

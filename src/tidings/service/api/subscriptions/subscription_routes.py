@@ -129,7 +129,7 @@ async def _read_new(request: Request) -> NewSubscription:
     if kinds == [NewCompositeSubscription] and "dialect" in body:
         raise WrongBody("a composite has no dialect")
     if kinds == [NewFiltersSubscription] and body.get("dialect") == "cesql":
-        raise WrongBody("'filters' is in the dialect 'cloudevents'; an expression in CESQL is a 'filter'")
+        raise WrongBody("'filters' is for the dialect 'cloudevents'; put a CESQL expression into 'filter'")
     given = {member: value for member, value in body.items() if value is not None or member not in NEW}
     try:
         made: NewSubscription = msgspec.convert(given, kinds[0])

@@ -1,4 +1,4 @@
-"""The requests of the API about accounts, the schema, subscriptions and notifications, one function each."""
+"""Requests about subscriptions and notifications, one function each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from tidings.client.answers import Notification, Page, ServerResponse, StoredSubscription, StoredToken
+from tidings.client.answers import Notification, Page, ServerResponse, StoredSubscription
 from tidings.client.errors import refusal
 from tidings.client.request import (
     ANSWERED,
@@ -18,88 +18,11 @@ from tidings.client.request import (
     as_json,
     change_request,
     member,
-    nothing,
     read_request,
     segment,
 )
-from tidings.schema import Catalog, growth, json_form
 
 _SETTLED = 32.0  # seconds
-
-# Accounts
-
-
-def register(username: str, password: str) -> Request[str]:
-    return change_request("POST", "/v1/accounts", member("token"), {"username": username, "password": password})
-
-
-def log_in(
-    username: str, password: str, name: str | None, scopes: Iterable[str] | None, expires: str | None
-) -> Request[str]:
-    more = {"name": name, "scopes": None if scopes is None else sorted(scopes), "expires": expires}
-    given = {member: value for member, value in more.items() if value is not None}
-    body = {"username": username, "password": password, **given}
-    return change_request("POST", "/v1/tokens", member("token"), body)
-
-
-def log_out() -> Request[None]:
-    """A token that is not valid any more is as good as logged out: the first answer may have been lost."""
-    return Request("DELETE", "/v1/tokens/current", nothing, fine=frozenset({401}))
-
-
-def account() -> Request[dict[str, Any]]:
-    return read_request("/v1/accounts/me", ServerResponse.json)
-
-
-def delete_account(password: str) -> Request[dict[str, Any]]:
-    """Not sent twice: the token ends with the account, so the second answer would be a refusal."""
-    body, headers = as_json({"password": password}), {"content-type": JSON}
-    return Request("POST", "/v1/accounts/me/delete", ServerResponse.json, body=body, headers=headers, idempotent=False)
-
-
-def tokens(after: str | None) -> Request[Page[StoredToken]]:
-    def read(answer: ServerResponse) -> Page[StoredToken]:
-        body = answer.json()
-        found = (StoredToken(**{**one, "scopes": tuple(one["scopes"])}) for one in body["items"])
-        return Page(tuple(found), body["next"])
-
-    return read_request("/v1/tokens", read, after=after)
-
-
-def delete_token(id: str) -> Request[None]:
-    return Request("DELETE", f"/v1/tokens/{segment(id)}", nothing)
-
-
-# The schema
-
-
-def schema() -> Request[Catalog]:
-    return read_request("/v1/schema", lambda answer: json_form.read(answer.json()))
-
-
-def grow(change: growth.Change) -> Request[int]:
-    """One change; the answer is the new version."""
-    match change:
-        case growth.CreateDomain(domain):
-            path, body = "domains", json_form.write_domain(domain)
-        case growth.CreateAttribute(attribute):
-            path, body = "attributes", {"name": attribute.name, "domain": attribute.domain}
-        case growth.CreateEventType(event_type):
-            path, body = "event-types", json_form.write_event_type(event_type)
-        case growth.ExtendEventType(name, use):
-            path, body = f"event-types/{segment(name)}/attributes", json_form.write_use(use)
-        case growth.AppendValue(name, value):
-            path, body = f"domains/{segment(name)}/values", {"value": value}
-        case growth.AppendNode(name, node, parent):
-            path, body = f"domains/{segment(name)}/values", {"node": node, "parent": parent}
-        case growth.SetHeadline(name, attribute_name):
-            path, body = f"event-types/{segment(name)}/headline", {"attribute": attribute_name}
-        case growth.SetStatistics():
-            raise json_form.SchemaForm("set_statistics", "a server counts itself; see tidings journal count-words")
-    return change_request("POST", f"/v1/schema/{path}", member("version"), body)
-
-
-# Subscriptions
 
 
 def subscribe(
@@ -211,9 +134,6 @@ def _stored(one: Mapping[str, Any]) -> StoredSubscription:
     )
 
 
-# Notifications
-
-
 def notifications(
     after: str | None, limit: int | None, wait: float | None, subscription: str | None
 ) -> Request[Page[Notification]]:
@@ -236,17 +156,3 @@ def notifications(
 
     path = "/v1/notifications" if subscription is None else f"/v1/subscriptions/{segment(subscription)}/notifications"
     return read_request(path, read, waits=wait or 0.0, after=after, limit=limit, wait=wait)
-
-
-# How the server is
-
-
-def healthy() -> Request[bool]:
-    return Request("GET", "/healthz", lambda answer: answer.status == 200, retried=False)
-
-
-def ready() -> Request[dict[str, Any]]:
-    def read(answer: ServerResponse) -> dict[str, Any]:
-        return {**answer.json(), "ready": answer.status == 200}
-
-    return Request("GET", "/readyz", read, fine=frozenset({503}), retried=False)
