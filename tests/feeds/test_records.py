@@ -61,7 +61,7 @@ def test_a_row_longer_than_the_header_is_left_out_and_told() -> None:
 def test_a_quote_without_end_is_told() -> None:
     found, told = read_and_told('a,b\n1,2\n3,"4\n5,6\n', "a")
     assert found == [["1"]]
-    assert "line 3: a quote is opened and never closed; nothing was read from there on" in told
+    assert "line 3: a quote is never closed; nothing after it was read" in told
     assert read_and_told('a\n"1"', "a") == ([["1"]], "")
 
 

@@ -104,7 +104,7 @@ def test_printed_paths_parse_to_the_same_tree(path):
         ("//n:*", "'prefix:*'"),
         ("/a/@b/c", "a step after an attribute or text()"),
         ("/a[not(b) = 'x']", "a comparison of truth values"),
-        ("/a[(b)/c]", "a path that goes on after parentheses"),
+        ("/a[(b)/c]", "a path that continues after parentheses"),
         ("/a[.[b]]", "a test after '.'"),
     ],
 )

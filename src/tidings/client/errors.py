@@ -80,7 +80,7 @@ class QueryFailed(Explained, ClientError):
     id: str
     state: str
     reason: str
-    template = "query {id} is {state}: {reason}"
+    template = "query {id} has {state}: {reason}"
 
 
 def refusal(status: int, problem: Mapping[str, Any]) -> ServerRefused:

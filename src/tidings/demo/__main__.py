@@ -41,7 +41,7 @@ def main() -> int:
             _log.error("%s", problem)
             return 1
         except Exception:
-            _log.critical("it ended by an error that nobody foresaw", exc_info=True)
+            _log.critical("it ended with an unexpected error", exc_info=True)
             return 1
     return 0
 

@@ -83,7 +83,7 @@ def grow(client: Client, tell: Tell) -> set[About]:
             able.add(name)
         except (DataMissing, SchemaClash) as problem:
             what = "flights and weather" if name == "flights" else name
-            tell({"say": f"The demo goes on without {what}: {problem}."})
+            tell({"say": f"The demo continues without {what}: {problem}."})
     return able
 
 
@@ -115,7 +115,7 @@ def _first_match(given: Assignment, token: str, tell: Tell, log: Log) -> None:
             next(client.stream())
         tell({"match": time.time() - given.began})
     except ClientError as problem:
-        log(f"nobody looks for the first match: {problem}")
+        log(f"the first match cannot be observed: {problem}")
 
 
 def _work(works: dict[str, Callable[[], object]], stop: threading.Event) -> None:

@@ -219,7 +219,7 @@ def _equalities(conjunctions: tuple[Conjunction, ...], catalog: Catalog) -> Iter
                 attribute = literal.attribute
                 if attribute in equal and catalog.may_be_multiple(attribute):
                     yield (
-                        f"{attribute!r} may have several values, but two equalities speak of one value and "
+                        f"{attribute!r} may have several values, but two '=' are about the same value and "
                         f"exclude each other: write {attribute} contains … and {attribute} contains …"
                     )
                 equal.add(attribute)

@@ -158,7 +158,7 @@ class _Parser(PathCursor):
         if self.operator_next():
             self.unsupported("a comparison of truth values", "use 'and', 'or' and 'not(…)'")
         if self.at("[") or self.at("/") or self.at("//"):
-            self.unsupported("a path that goes on after parentheses", "write it without them")
+            self.unsupported("a path that continues after parentheses", "write it without them")
         return test
 
     def call(self, function: str) -> Test:

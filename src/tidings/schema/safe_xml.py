@@ -137,7 +137,7 @@ def _without_doctype(text: str) -> str:
         raise MalformedXml(
             *_place(text, place),
             "a document type declaration may only name an external file, which is not read; "
-            "declarations of its own, such as entities, are refused",
+            "internal declarations, such as entities, are refused",
         )
     return text[:place] + re.sub(r"[^\r\n]", " ", found[0]) + text[found.end() :]
 

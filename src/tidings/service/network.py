@@ -43,7 +43,7 @@ class NoNetwork(Explained, ServiceError):
 
 class ServerNameTaken(Explained, ServiceError):
     name: str
-    template = "{name!r} is the name of another server here; every server of a network needs a name of its own"
+    template = "{name!r} is the name of another server here; every server of a network needs its own name"
 
 
 class NotJoined(Explained, ServiceError):
@@ -53,8 +53,14 @@ class NotJoined(Explained, ServiceError):
 
 
 class NoSuchLink(Explained, ServiceError):
+    """The name of the other server; empty where only its token is known."""
+
     name: str
-    template = "there is no link to {name!r}; `tidings link list` shows all"
+    template = "there is no link to {server}; `tidings link list` shows all"
+
+    @property
+    def server(self) -> str:
+        return repr(self.name) if self.name else "the server with this token"
 
 
 class NoSuchServer(Explained, ServiceError):
@@ -163,7 +169,7 @@ class Network:
         """Messages of a neighbour, known by its token. Raises NoSuchLink, NetworkAway or NodeRefused."""
         link = await self._gateway.read(self._gateway.store.link_of, digest)
         if link is None:
-            raise NoSuchLink("the server with this token")
+            raise NoSuchLink("")
         await self.client.ask("messages", link.name, data, patience=_TAKEN)
 
     async def settled(self, seconds: float) -> bool:

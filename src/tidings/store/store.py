@@ -37,10 +37,10 @@ _DRAFTS = get_args(Draft)
 
 
 def check_drafts(drafts: Sequence[Draft]) -> None:
-    """Raises TypeError: one thing that is no draft must not fail a group that others are in."""
+    """Raises TypeError: one thing that is not a draft must not fail a group that others are in."""
     for draft in drafts:
         if not isinstance(draft, _DRAFTS):
-            raise TypeError(f"{draft!r} is no draft")
+            raise TypeError(f"{draft!r} is not a draft")
 
 
 class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountStore, NetworkStore, MoveStore):

@@ -63,7 +63,7 @@ def test_a_body_is_a_document(news: Service, client: httpx.Client) -> None:
         (b"<nitf>\n <title></nitf>", "line 2, column 11: mismatched tag"),
         (b"<nitf>\n  <p/></nitf>", "line 1, column 1: not valid for the domain's grammar"),
         (b"<news/>", "the root element is 'news'; expected 'nitf'"),
-        (b'<!DOCTYPE l [<!ENTITY a "b"><!ENTITY c "&a;&a;">]><l>&c;</l>', "declarations of its own"),
+        (b'<!DOCTYPE l [<!ENTITY a "b"><!ENTITY c "&a;&a;">]><l>&c;</l>', "internal declarations"),
         (b"<nitf><title>&unknown;</title></nitf>", "undefined entity"),
         (b"<nitf>\xff</nitf>", "line 1, column 7: not UTF-8"),
         (b"<nitf>" * 101 + b"</nitf>" * 101, "100 nested elements"),

@@ -122,12 +122,12 @@ def test_what_is_wrong_stands_at_its_field(service: Service, ann: Visitor) -> No
 @pytest.mark.parametrize(
     ("filled", "told"),
     [
-        ({"kind": "numeric", "operator": ["contains"]}, "Numeric has = != < <= > >=, but not contains."),
-        ({"kind": "time", "operator": ["=", "contains"]}, "Time has = != < <= > >=, but not contains."),
-        ({"kind": "text", "operator": ["<"]}, "Text has = contains ~, but not <."),
+        ({"kind": "numeric", "operator": ["contains"]}, "The kind numeric allows = != < <= > >=, but not contains."),
+        ({"kind": "time", "operator": ["=", "contains"]}, "The kind time allows = != < <= > >=, but not contains."),
+        ({"kind": "text", "operator": ["<"]}, "The kind text allows = contains ~, but not <."),
         (
             {"kind": "enumerated", "values": "oak, ash", "operator": ["=", "<"]},
-            "Enumerated without an order has = !=, but not <.",
+            "An enumeration without an order allows = !=, but not <.",
         ),
     ],
 )

@@ -167,7 +167,7 @@ def test_what_was_found_outlives_the_service_for_a_day(tmp_path: Path, url: str)
         assert jobs.query("ann", done.id) == done
         assert len(events(jobs, done)) == 30
         failed = jobs.query("ann", unfinished.id)
-        assert (failed.state, failed.problem) == ("failed", "the service stopped meanwhile; ask again")
+        assert (failed.state, failed.problem) == ("failed", "the service was stopped; start the query again")
         clock.tick(DAY)
         assert jobs.queries("ann") == []
         with pytest.raises(NoSuchQuery):

@@ -70,5 +70,5 @@ def network(
     output.print(links)
     for gap in found["gaps"]:
         messages.print(
-            plain(f"events {gap['after'] + 1:,} to {gap['through']:,} of {gap['origin']} were gone before they came")
+            plain(f"events {gap['after'] + 1:,} to {gap['through']:,} of {gap['origin']} were removed before they arrived here")
         )

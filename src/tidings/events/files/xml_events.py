@@ -155,7 +155,7 @@ class _Found:
         if internal:
             raise _Wrong(
                 "a document type declaration may only name an external file, which is not read; "
-                "declarations of its own, such as entities, are refused"
+                "internal declarations, such as entities, are refused"
             )
 
     def _entity(self, name: str, is_parameter: int) -> None:

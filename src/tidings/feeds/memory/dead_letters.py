@@ -39,7 +39,7 @@ class DeadLetters:
                 self.letters[str(letter["id"])] = letter
                 self._places[(letter["file"], letter.get("line", 0), letter.get("number", 0))] = str(letter["id"])
             except (ValueError, KeyError, TypeError):
-                raise UnreadableFeed(str(path), f"line {number} is damaged; remove the file to go on") from None
+                raise UnreadableFeed(str(path), f"line {number} is damaged; remove the file to continue") from None
 
     def __len__(self) -> int:
         return len(self.letters)

@@ -38,7 +38,7 @@ def csv_rows(content: Content, layout: Layout) -> Iterator[tuple[int, list[str]]
                 most = f"{len(row):,} columns; at most {_MOST_COLUMNS:,} are read"
                 raise UnreadableFeed(content.place, f"line {line} has {most}")
             if ahead.ended:
-                problem = "a quote is opened and never closed; nothing was read from there on"
+                problem = "a quote is never closed; nothing after it was read"
                 raise UnreadableFeed(content.place, f"line {line}: {problem}")
             if header is None and row:
                 header = [name.strip() for name in row]

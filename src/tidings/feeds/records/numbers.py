@@ -109,7 +109,7 @@ def _check_unit(before: str, after: str, units: tuple[str, ...]) -> None:
         if (front + back).lower() not in _pinned(units) - {NO_UNIT}:
             pinned = "no unit" if NO_UNIT in units else " or ".join(units)
             fault = "another unit" if known and not (front and back) else "not a number"
-            raise NotANumber(f"{(before + after).strip()!r} stands beside it, expected {pinned}", fault)
+            raise NotANumber(f"it has the unit {(before + after).strip()!r}; expected {pinned}", fault)
     elif not known or (front and back):
         raise NotANumber(f"{(before + '…' + after).strip()!r} is more than a number; `unit` can name a unit")
 

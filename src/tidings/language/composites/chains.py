@@ -39,8 +39,8 @@ _MEANINGFUL = {
 _NO_PAIRS = "it chooses among pairs, and only 'before', 'and' and 'together with' make them"
 _SINGLE = "it belongs to an operator, such as P before Q within 10 min"
 _INSTEAD = {
-    ("or", "where"): "only one side happens, so write it inside the operand that it speaks of, in parentheses",
-    ("or", "within"): "one event takes no time, so leave it out",
+    ("or", "where"): "only one side happens, so write it inside the operand that it applies to, in parentheses",
+    ("or", "within"): "a single event has no duration, so leave it out",
     ("nth", "within"): "for n of them within a frame write times(P, n) within T",
 }
 

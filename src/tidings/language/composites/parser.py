@@ -183,7 +183,7 @@ class CompositeParser(CompositeCursor):
     def without(self, right: list[Part]) -> Part:
         at = self.offsets[self.next - 1]
         if len(right) > 1:
-            raise WrongRepeat(self.text, at, "'without' speaks of one step", "write the steps out")
+            raise WrongRepeat(self.text, at, "'without' applies to one step", "write the steps out")
         term, *repeated = self.term()
         if repeated:
             raise WrongRepeat(self.text, at, "this is 'without'", "write times(P, n) within T")

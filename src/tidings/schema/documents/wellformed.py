@@ -24,7 +24,7 @@ _REFERENCE = re.compile(
 _FIVE = frozenset((b"amp", b"lt", b"gt", b"quot", b"apos"))
 _DECLARATIONS = (
     "a document type declaration may only name an external file, which is not read; "
-    "declarations of its own, such as entities, are refused"
+    "internal declarations, such as entities, are refused"
 )
 
 

@@ -28,7 +28,7 @@ _LONGEST_TEXT = 10_000  # of a wrong filter that is sent back
 _LONGEST_INSTANCE = 1_000
 _STORE = TYPES["store-unavailable"]
 # What the caller may know of a store that fails; the rest is in the log.
-_UNAVAILABLE = "the store cannot take this now. The change may not have been saved: check, then try again"
+_UNAVAILABLE = "the store is not available now. The change may not have been saved; check, then retry"
 
 
 class Failed(Explained, ServiceError):

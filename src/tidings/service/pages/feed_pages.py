@@ -46,7 +46,7 @@ async def guess(request: Request) -> Response:
     if not text.strip():
         return _page(request, form, problem="choose a file or paste its beginning", status=422)
     if len(text) > LARGEST:
-        return _page(request, form, problem=f"at most {LARGEST:,} characters; paste the beginning alone", status=422)
+        return _page(request, form, problem=f"at most {LARGEST:,} characters; paste only the beginning", status=422)
     questions = await questions_of(request)
     corrected = form.has("guessed") and not form.has("afresh")
     id, time = (form.one(key) if corrected and form.has(key) else None for key in ("id", "time"))

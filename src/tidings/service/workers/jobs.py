@@ -30,7 +30,7 @@ _MOST_OF_ONE = 3  # queries of one owner that wait or run
 _LOOK = 60.0  # seconds between two looks for what is too old
 _SECONDS = 3600.0  # that a query may run
 _MOST_BYTES = 256 << 20  # of what one query found
-_STOPPED = "the service stopped meanwhile; ask again"
+_STOPPED = "the service was stopped; start the query again"
 
 
 class TooManyQueries(Explained, ServiceError):
@@ -204,7 +204,7 @@ class Jobs:
         if late.is_set():
             return replace(last, state="failed", problem=f"it took longer than {self._seconds:g} s")
         if not last.state:
-            return replace(last, state="failed", problem=f"its process ended with code {child.returncode}; ask again")
+            return replace(last, state="failed", problem=f"its process ended with code {child.returncode}; start it again")
         return last
 
     def _job(self, query: Query) -> Job:

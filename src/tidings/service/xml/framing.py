@@ -136,7 +136,7 @@ class Framing:
                 if opening.startswith(begun):
                     return False
             shared = max(_shared(begun, opening) for opening in _OPENINGS)
-            self._refuse(start + shared, "what begins with '<!' here is neither a comment nor CDATA nor a DOCTYPE")
+            self._refuse(start + shared, "'<!' here begins neither a comment nor CDATA nor a DOCTYPE")
         if mark == 0:
             self._refuse(start + 1, "a zero byte: this is not UTF-8 text; write UTF-8")
         self._inside, self._resume = (b"<?" if mark == 0x3F else b"<"), start + 1
@@ -189,7 +189,7 @@ class Framing:
                 self._refuse(
                     found.start(),
                     "a document type declaration may only name an external file, which is not read; "
-                    "declarations of its own, such as entities, are refused",
+                    "internal declarations, such as entities, are refused",
                 )
             self._quote = 0 if self._quote else mark
         self._resume = len(buffer)

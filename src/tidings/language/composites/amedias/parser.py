@@ -97,7 +97,7 @@ class _ProfileParser(ParameterParser):
         self.level -= 1
         if operator == "or":
             self.only_defaults(select, parameters, "OR")
-            self.refuse_needless_frame(parameters, (left, right), "OR", "leave it out: one event takes no time")
+            self.refuse_needless_frame(parameters, (left, right), "OR", "leave it out: a single event has no duration")
             return Either(left, right, parameters.within, at)
         within = parameters.within or (TOGETHER if operator == "with" else None)
         if within is None:

@@ -171,7 +171,7 @@ def _domain(domain: Domain) -> Schema:
 
 
 def _time(name: str) -> Schema:
-    comment = "ISO 8601, UTC where it names no zone; more than RFC 3339 allows, so it is no 'format'."
+    comment = "ISO 8601, in UTC if it names no zone. RFC 3339 allows less, so there is no 'format'."
     return {"title": name or "time", "type": "string", "pattern": _DATE, "$comment": comment}
 
 

@@ -68,8 +68,8 @@ def _operators(form: Form, kind: Kind, ordered: bool) -> tuple[str, ...] | None:
     without any operator chosen would allow all."""
     chosen, legal = tuple(form.filled("operator")), legal_operators(kind, ordered)
     if wrong := " ".join(one for one in chosen if one not in legal):
-        which = "enumerated without an order" if kind is Kind.ENUMERATED and not ordered else kind
-        raise WrongField("operator", f"{which} has {' '.join(legal)}, but not {wrong}")
+        which = "an enumeration without an order" if kind is Kind.ENUMERATED and not ordered else f"the kind {kind}"
+        raise WrongField("operator", f"{which} allows {' '.join(legal)}, but not {wrong}")
     return chosen or None
 
 
