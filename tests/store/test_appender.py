@@ -100,7 +100,7 @@ def test_a_refused_draft_does_not_disturb_the_others_of_its_group(store: Store) 
 
 def test_what_is_no_draft_is_told_to_whoever_submits_it(store: Store) -> None:
     with Appender(store) as appender:
-        with pytest.raises(TypeError, match="is no draft"):
+        with pytest.raises(TypeError, match="is not a draft"):
             appender.submit(["x"])  # type: ignore[list-item]
         assert appender.submit([]).result() == []
 

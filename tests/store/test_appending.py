@@ -233,7 +233,7 @@ def test_members_that_no_table_holds_are_refused(store: Store, draft: Subscribe)
 
 
 def test_something_else_than_a_draft_is_refused_before_anything_is_done(store: Store) -> None:
-    with pytest.raises(TypeError, match="is no draft"):
+    with pytest.raises(TypeError, match="is not a draft"):
         store.append([*SCHEMA, "publish"])  # type: ignore[list-item]
     assert store.tail() == 0
 
