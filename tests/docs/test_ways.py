@@ -12,7 +12,7 @@ _ROUTE = re.compile(r"^ +(GET|POST|PATCH|DELETE) (/v1/[^ ,â”€]+)(?:, (/v1/[^ ,â”
 
 def _drawing() -> str:
     page = (ROOT / "docs/service.md").read_text(encoding="utf-8")
-    return page.partition("## The way of an operation")[2].partition("\n## ")[0]
+    return page.partition("## How an operation is carried out")[2].partition("\n## ")[0]
 
 
 def test_every_action_that_is_drawn_exists() -> None:
