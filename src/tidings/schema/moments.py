@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from tidings.schema.values import Instant
 
-WHEN = "2026-05-01, 2026-05-01T10:00:00Z, or 7d for so long ago"
+WHEN = "2026-05-01, 2026-05-01T10:00:00Z, or 7d for the last seven days"
 _SECONDS = {"s": 1, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _AGE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?([a-z]+)")
 

@@ -23,7 +23,7 @@ _SHARES = (0.1, 0.2, 0.3)
 
 def xevent(
     peers: Annotated[int, typer.Option(min=2, max=1_000_000, help="How many, at 5,050 routers.")] = 2000,
-    paths: Annotated[int, typer.Option(min=1, help="How many, each of a peer of its own.")] = 256,
+    paths: Annotated[int, typer.Option(min=1, help="How many, each from a different peer.")] = 256,
     documents: Annotated[int, typer.Option(min=1, help="How many, each from another peer.")] = 20,
     nearest_of: Annotated[
         int,

@@ -22,7 +22,7 @@ def advertise(
     token: Token = "",
     as_json: AsJson = False,
 ) -> None:
-    """Say what you will publish. Servers then send their filters only where something is advertised that may match.
+    """Announce what you will publish. Servers then send their filters only where a match is possible.
 
     It binds publishers once an operator has set `tidings network --distribution advertisements`: an event that no
     advertisement of the server matches is refused.

@@ -23,7 +23,10 @@ def move(
     server: Server = DEFAULT_SERVER,
     token: Token = "",
     to_token: Annotated[
-        str, typer.Option("--to-token", metavar="TOKEN", help="Yours at the new server. Default: from `tidings login`.")
+        str,
+        typer.Option(
+            "--to-token", metavar="TOKEN", help="Your token at the new server. Default: from `tidings login`."
+        ),
     ] = "",
     wait: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait until all have moved.", min=0)] = 60,
     as_json: AsJson = False,

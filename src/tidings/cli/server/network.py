@@ -69,6 +69,5 @@ def network(
         )
     output.print(links)
     for gap in found["gaps"]:
-        messages.print(
-            plain(f"events {gap['after'] + 1:,} to {gap['through']:,} of {gap['origin']} were removed before they arrived here")
-        )
+        events = f"events {gap['after'] + 1:,} to {gap['through']:,} of {gap['origin']}"
+        messages.print(plain(f"{events} were removed before they arrived here"))

@@ -86,7 +86,7 @@ def import_(
     server: Server = DEFAULT_SERVER,
     token: Token = "",
     partial: Annotated[bool, typer.Option("--partial", help="Skip wrong lines and import the others.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Say what would be done; store nothing.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Show what would be done; store nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="A result for each line, as JSON Lines.")] = False,
 ) -> None:
     """Subscribe with every line of a file. If a line is wrong, all wrong lines are listed and nothing is imported.

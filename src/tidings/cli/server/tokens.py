@@ -19,7 +19,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Create, lis
 
 @app.command()
 def add(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the token is for.", show_default=False)],
     server: Server = DEFAULT_SERVER,
     token: Token = "",
     scope: Annotated[

@@ -126,7 +126,9 @@ def dead_letters(
     store: StoreUrl = "",
     after: Annotated[int, typer.Option(min=0, help="Only those after this number.")] = 0,
     limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 1_000,
-    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON each, with what was sent.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One line of JSON each, with the event as it was sent.")
+    ] = False,
 ) -> None:
     """List refused events with every rule they broke.
 

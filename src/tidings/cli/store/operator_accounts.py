@@ -97,7 +97,7 @@ def list_(
 def disable(name: Name, data: Data = None, store: StoreUrl = "", as_json: Json = False) -> None:
     """Disable an account: nobody can log in, its tokens and sessions end, its subscriptions are paused.
 
-    Deliveries that are due already are still sent.
+    Deliveries that are already due are still sent.
 
     Example: tidings account disable ann --data data
     """

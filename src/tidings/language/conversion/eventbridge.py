@@ -87,7 +87,9 @@ class _Reader:
                 self.conversion.unsayable(place, f"equals-ignore-case: {_IGNORING_CASE}")
                 return None
             case "cidr":
-                self.conversion.unsayable(place, "cidr: IP ranges are not supported; compare the beginning with starts with")
+                self.conversion.unsayable(
+                    place, "cidr: IP ranges are not supported; compare the beginning with starts with"
+                )
                 return None
             case _:
                 raise NotConvertible(place, f"no matcher {name!r}{suggestion(name, _MATCHERS)}")

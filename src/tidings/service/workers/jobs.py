@@ -204,7 +204,9 @@ class Jobs:
         if late.is_set():
             return replace(last, state="failed", problem=f"it took longer than {self._seconds:g} s")
         if not last.state:
-            return replace(last, state="failed", problem=f"its process ended with code {child.returncode}; start it again")
+            return replace(
+                last, state="failed", problem=f"its process ended with code {child.returncode}; start it again"
+            )
         return last
 
     def _job(self, query: Query) -> Job:
