@@ -96,7 +96,7 @@ def test_a_pinned_unit_allows_it_alone(text: str, units: tuple[str, ...], value:
     if value is not None:
         assert number(text, ".", units) == value
         return
-    with pytest.raises(Unconvertible, match="it has the unit .*; expected") as refused:
+    with pytest.raises(Unconvertible, match=r"it has the unit .*; expected") as refused:
         number(text, ".", units)
     assert refused.value.fault == ("not a number" if "Raten" in text else "another unit")
 

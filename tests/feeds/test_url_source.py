@@ -10,7 +10,7 @@ import pytest
 from tests.feeds.conftest import Site
 from tidings.feeds import SourceUnreachable
 from tidings.feeds.sources.url_source import UrlSource
-from tidings.notifying.http.addresses import special
+from tidings.notifying.http.special_addresses import special
 
 
 def body(source: UrlSource) -> bytes:

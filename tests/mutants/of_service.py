@@ -77,7 +77,7 @@ _FAULTS = (
     ("no HSTS", "service/door/middleware.py", "if self._over_tls and (seconds :=", "if False and (seconds :=", _COOKIES),
     ("cookies without a prefix", "service/door/secure_cookies.py", "return _PREFIX + value +", "return value +", _COOKIES),
     ("cookies of other hosts", "service/door/secure_cookies.py", "if not one.startswith(_OURS)]", "if one]", _COOKIES),
-    ("old hashes stay", "service/actions/accounts.py", "if self.hasher.check_needs_rehash(account.password):", "if False:", _PASSWORDS),
+    ("old hashes stay", "service/actions/accounts.py", "if self.passwords.is_weak(account.password):", "if False:", _PASSWORDS),
     # secrets and strangers' addresses
     ("Apprise URLs in plain text", "store/databases/seal.py", '{**settings, "url": vault.seal(url)}', "{**settings}", _SEALED),
     ("Apprise URLs are shown", "service/api/channels/channel_shapes.py", 'if channel.kind == "apprise" and', "if False and", _SHOWN),

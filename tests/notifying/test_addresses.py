@@ -16,10 +16,10 @@ from tidings.notifying.http.addresses import (
     UnresolvedHost,
     UnsafeAddress,
     read_url,
-    special,
     vet,
     vet_async,
 )
+from tidings.notifying.http.special_addresses import special
 
 PUBLIC = "93.184.216.34"
 

@@ -91,7 +91,7 @@ class Service:
             self.loop = asyncio.get_running_loop()
             self.gateway = Gateway(self.store, self.settings)
             self.app = make_app(self.gateway)
-            self.app.state.accounts.hasher = CHEAP
+            self.app.state.accounts.passwords.hasher = CHEAP
             self.app.state.questions.start_worker = start_forked
             config = uvicorn.Config(
                 self.app,

@@ -13,13 +13,13 @@ from uuid import uuid4
 
 import msgspec
 
-from tidings.errors import Explained, SchemaError, ServiceError
 from tidings.language import Filter
 from tidings.network.addresses import check_url
 from tidings.network.local_door import NetworkAway, NodeClient, NodeRefused
 from tidings.schema import Instant, json_form
 from tidings.schema.growth import Change
 from tidings.service.door.callers import digest_of, new_token
+from tidings.service.network_errors import GrowthRefused, NoSuchLink, NoSuchServer, NotJoined, ServerNameTaken
 from tidings.service.workers.status import OFF, ChildStatus
 from tidings.store import Advertisement, Departure, NoSuchSubscription, Token
 from tidings.store.network.nodes import StoredLink
@@ -35,45 +35,6 @@ _ORDERED = 40.0  # seconds for the home
 _INVITED = ""  # the name of a token that no server has used yet
 _DAY = 24 * 3600 * 1_000_000  # microseconds that a ticket lasts
 _WEEK = 7 * 24 * 3600 * 1_000_000  # microseconds that an invitation lasts
-
-
-class NoNetwork(Explained, ServiceError):
-    template = "this server has no name, so it is not part of a network: start it with `tidings serve --name NAME`"
-
-
-class ServerNameTaken(Explained, ServiceError):
-    name: str
-    template = "{name!r} is the name of another server here; every server of a network needs its own name"
-
-
-class NotJoined(Explained, ServiceError):
-    url: str
-    reason: str
-    template = "{url} did not accept the link: {reason}"
-
-
-class NoSuchLink(Explained, ServiceError):
-    """The name of the other server; empty where only its token is known."""
-
-    name: str
-    template = "there is no link to {server}; `tidings link list` shows all"
-
-    @property
-    def server(self) -> str:
-        return repr(self.name) if self.name else "the server with this token"
-
-
-class NoSuchServer(Explained, ServiceError):
-    name: str
-    known: str
-    template = "no server {name!r} can be reached from here; known: {known}"
-
-
-class GrowthRefused(SchemaError):
-    """By the home of the network, or because it cannot be reached."""
-
-    reason: str
-    template = "the network's home did not grow the schema: {reason}"
 
 
 class Joining(msgspec.Struct, forbid_unknown_fields=True):

@@ -19,7 +19,7 @@ from tidings.service.api import problems
 from tidings.service.api.requests import GatewayOf, answered
 from tidings.service.api.shapes import Shape, says
 from tidings.service.door.guarded_route import GuardedRoute
-from tidings.service.door.scopes import CALLER
+from tidings.service.door.scope_check import CALLER
 from tidings.service.gateway import Gateway
 from tidings.service.pulse import Beat
 from tidings.service.workers.status import ChildStatus

@@ -18,17 +18,16 @@ from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import uvicorn
 import uvloop
 
 from tidings.errors import Explained, ServiceError
 from tidings.logs import logged
 from tidings.pipeline.folder import locked
 from tidings.service.door.callers import digest_of, new_token
-from tidings.service.door.slow_peers import patient_protocol
 from tidings.service.gateway import Gateway
 from tidings.service.http import make_app
-from tidings.service.listening import BACKLOG, explained, listening, make_room, xml_certificate
+from tidings.service.http_server import HttpServer, configuration
+from tidings.service.listening import explained, listening, make_room, xml_certificate
 from tidings.service.network import Network
 from tidings.service.workers.children import Child, Companion, network_child, outbox_child, pipeline_child
 from tidings.service.workers.status import ChildStatus
@@ -39,12 +38,10 @@ from tidings.store import Retention, RetentionDays, Store
 from tidings.vault import vault_of
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
+    pass
 
 _log = logging.getLogger(__name__)
-_KEEP_ALIVE = 60  # seconds that a connection may stay open between two requests
 _OTHER_FILES = 1_000  # beside connections of peers
-_PATIENCE = 10  # seconds for the requests under way when the service stops
 
 
 class AlreadyServed(Explained, ServiceError):
@@ -103,7 +100,7 @@ async def _serve(
         _note("outbox", status)
 
     app = make_app(gateway)
-    server, daemon = _Server(_configuration(app, settings)), XmlDaemon(gateway)
+    server, daemon = HttpServer(configuration(app, settings)), XmlDaemon(gateway)
     supervisors = [Supervisor(pipeline_child(settings, store), pipeline_is)] if settings.pipeline else []
     supervisors += [Supervisor(outbox_child(settings, store), outbox_is)] if settings.outbox else []
     if settings.name:
@@ -176,31 +173,6 @@ async def _first_of(serving: asyncio.Task[None], event: Coroutine[Any, Any, obje
     waiting = asyncio.create_task(event)
     await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
-
-
-class _Server(uvicorn.Server):
-    """Tells when it listens, and leaves signals to us."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.ready.set()
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-def _configuration(app: FastAPI, settings: Settings) -> uvicorn.Config:
-    return uvicorn.Config(
-        app, http=patient_protocol(settings), ws="none", log_config=None, log_level="warning", access_log=False,
-        server_header=False,
-        proxy_headers=False,  # any process on this machine could name any address as its own
-        backlog=BACKLOG, timeout_keep_alive=_KEEP_ALIVE, timeout_graceful_shutdown=_PATIENCE,
-    )  # fmt: skip
 
 
 def _stopped_by_signal(supervisors: Sequence[Supervisor]) -> asyncio.Event:

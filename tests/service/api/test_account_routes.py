@@ -38,7 +38,7 @@ def test_register_log_in_and_out(service: Service) -> None:
 def test_an_old_hash_is_renewed_at_the_next_log_in(service: Service) -> None:
     before = service.store.account("tester")
     assert before is not None
-    service.app.state.accounts.hasher = PasswordHasher(time_cost=2, memory_cost=16, parallelism=1)
+    service.app.state.accounts.passwords.hasher = PasswordHasher(time_cost=2, memory_cost=16, parallelism=1)
     made = service.anonymous().post("/v1/tokens", json={"username": "tester", "password": PASSWORD})
     assert made.status_code == 201, made.text
     after = service.store.account("tester")

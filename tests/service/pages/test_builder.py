@@ -14,7 +14,9 @@ from tests.strategies.filters import RICH, catalogs, filter_texts
 from tidings.language import Filter
 from tidings.schema import Catalog, growth, json_form
 from tidings.schema.catalog import RESERVED, Attribute, AttributeUse
-from tidings.service.pages.forms.builder import MOST_GROUPS, Row, Rows, rows_of, text_of
+from tidings.service.pages.forms.builder import MOST_GROUPS, rows_of
+from tidings.service.pages.forms.builder_rows import Row, Rows
+from tidings.service.pages.forms.builder_text import text_of
 from tidings.service.pages.forms.choices import choices, grouped, offered
 from tidings.service.workers import filter_trial
 from tidings.store import Grow

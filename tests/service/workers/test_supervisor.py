@@ -16,9 +16,10 @@ import pytest
 from tests.services.sqlite import new_store
 from tidings.pipeline.folder import DataFolder
 from tidings.service.workers import supervisor as supervising
+from tidings.service.workers.child_output import last_words
 from tidings.service.workers.children import outbox_child, outbox_command, pipeline_child, pipeline_command
 from tidings.service.workers.status import ChildStatus
-from tidings.service.workers.supervisor import Failures, Supervisor, last_words
+from tidings.service.workers.supervisor import Failures, Supervisor
 from tidings.settings import Settings
 from tidings.store import Store
 

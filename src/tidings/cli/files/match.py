@@ -9,14 +9,13 @@ from json import dumps
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
 
-import msgspec
 import typer
 
+from tidings.cli.files.match_summary import MatchSummary, report
 from tidings.cli.options import ExistingFile, Form, SchemaFile, load_catalog, writable
 from tidings.cli.terminal import (
     INPUT_WAS_WRONG,
     counted,
-    messages,
     plain_errors,
     progress,
     warn,
@@ -24,8 +23,8 @@ from tidings.cli.terminal import (
 )
 from tidings.composite.file_detections import FileDetections
 from tidings.composite.trace import MOST_WAITING
-from tidings.errors import LanguageError, shown, suggestion
-from tidings.events import Refused, read_events
+from tidings.errors import LanguageError, suggestion
+from tidings.events import read_events
 from tidings.events.files.document_files import read_document_files
 from tidings.events.files.reading import Reading
 from tidings.language.composites.bound import BoundComposite
@@ -38,7 +37,6 @@ from tidings.pipeline.batch.match_lines import MatchOutput, match_lines
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Instant
 
-_REFUSALS_SHOWN = 5
 _WARNED = 20  # subscriptions
 _LONGEST_SHOWN = 80
 
@@ -138,14 +136,14 @@ def match(
         else:
             readings = readings if documents else read_events(events, catalog, form)
             answers = _match_here(algorithm, standing, readings, catalog, found)
-        summary = _Summary(subscriptions=len(standing) + len(composites))
+        summary = MatchSummary(subscriptions=len(standing) + len(composites))
         with ExitStack() as stack:
             errors = stack.enter_context(counted_errors())
             matches = stack.enter_context(written_whole(output))
             refused_file = stack.enter_context(written_whole(rejects)) if rejects else None
             for answer in summary.count(answers):
                 matches.write(answer.lines)
-                _report(answer.refused, refused_file, summary)
+                report(answer.refused, refused_file, summary)
             if found is not None:
                 summary.detections = _detect(found, until, matches)
         _tell_errors(errors)
@@ -207,43 +205,6 @@ def _refuse_overwriting(written: dict[str, Path | None], read: tuple[Path, ...])
         taken.add(path.resolve())
 
 
-class _Summary:
-    """What happened, counted along the way."""
-
-    def __init__(self, subscriptions: int) -> None:
-        self.subscriptions = subscriptions
-        self.events = self.matches = self.detections = self.refused = self.duplicates = 0
-        self.seconds = 0.0
-
-    def count(self, answers: Iterator[MatchOutput]) -> Iterator[MatchOutput]:
-        with progress() as bar:
-            task = bar.add_task("matching", total=None)
-            for answer in answers:
-                yield answer
-                self.matches += answer.matches
-                self.events += answer.events
-                self.refused += len(answer.refused)
-                self.duplicates += answer.duplicates
-                bar.update(task, description=f"{self.events:,} events, {self.matches:,} matches")
-
-    def show(self, as_json: bool) -> None:
-        if as_json:
-            messages.print(msgspec.json.encode(vars(self)).decode(), markup=False)
-            return
-        parts = [
-            counted(self.matches, "match", "matches"),
-            counted(self.events, "event"),
-            counted(self.subscriptions, "subscription"),
-        ]
-        if self.detections:
-            parts.insert(1, counted(self.detections, "detection"))
-        if self.refused:
-            parts.append(f"{counted(self.refused, 'event')} refused")
-        if self.duplicates:
-            parts.append(f"{counted(self.duplicates, 'duplicate')} skipped")
-        messages.print(f"{', '.join(parts)}, {self.seconds:.1f} s")
-
-
 def _subscriptions(
     path: Path, catalog: Catalog, composites: bool, quiet: bool = False
 ) -> tuple[SubscriptionBatch, dict[str, BoundComposite]]:
@@ -271,15 +232,3 @@ def _bound(texts: list[CompositeText], catalog: Catalog) -> tuple[dict[str, Boun
         except LanguageError as problem:
             problems[place] = problem
     return bound, problems
-
-
-def _report(refused: list[Refused], file: BinaryIO | None, summary: _Summary) -> None:
-    for number, one in enumerate(refused, summary.refused):
-        if file is not None:
-            file.write(msgspec.json.encode(one.as_json()) + b"\n")
-        elif number < _REFUSALS_SHOWN:
-            problems = "; ".join(f"{error.rule}: {error.message}" for error in one.errors)
-            event = "" if one.id is None else f"event {shown(one.id)} "
-            warn(f"line {one.line}: {event}refused: {problems}")
-        elif number == _REFUSALS_SHOWN:
-            warn("more events were refused; --rejects FILE lists them all")

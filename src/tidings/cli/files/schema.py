@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, cast
 
 import typer
-from rich.table import Table
-from rich.tree import Tree
 
+from tidings.cli.files.schema_tables import domain_tree, event_types_table, size_of
 from tidings.cli.options import ExistingFile, existing_file, load_catalog, writable
 from tidings.cli.server.server import InsteadServer, Token, connected, instead
-from tidings.cli.terminal import counted, messages, output, plain, plain_errors, written_whole
+from tidings.cli.terminal import messages, output, plain_errors, written_whole
 from tidings.errors import SchemaError, shown
 from tidings.schema import json_form
 from tidings.schema.catalog import Catalog
 from tidings.schema.documents.compiling import check_compiles
-from tidings.schema.domain import Domain, Kind
 from tidings.schema.files import FORMS, dump
 from tidings.schema.growth import Change, CreateDomain, SetStatistics, changes_to_make
 from tidings.schema.growth import grow as grown
@@ -25,7 +22,6 @@ from tidings.schema.json_form import SchemaForm
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Check, show, convert and grow a schema.")
 
-_NODES_SHOWN = 40
 
 SchemaArgument = Annotated[
     Path, typer.Argument(metavar="SCHEMA", help="JSON or XML.", show_default=False, **ExistingFile)
@@ -43,7 +39,7 @@ def check(schema: SchemaArgument) -> None:
         for domain in catalog.domains:
             if domain.document.grammar is not None:
                 check_compiles(domain.document.grammar)
-    messages.print(f"{schema.name} is a valid schema: {_size(catalog)}", markup=False)
+    messages.print(f"{schema.name} is a valid schema: {size_of(catalog)}", markup=False)
 
 
 @app.command()
@@ -67,10 +63,10 @@ def show(
         if as_json:
             output.print_json(data=json_form.write(catalog))
             return
-        output.print(f"schema version {catalog.version}: {_size(catalog)}")
-        output.print(_event_types(catalog))
+        output.print(f"schema version {catalog.version}: {size_of(catalog)}")
+        output.print(event_types_table(catalog))
         for domain in catalog.domains:
-            output.print(_domain(domain))
+            output.print(domain_tree(domain))
 
 
 def _form(path: Path) -> str:
@@ -208,45 +204,3 @@ def _change(line: str | bytes, number: int) -> object:
         return json_form.parse(line)
     except SchemaForm as problem:
         raise SchemaForm(f"change {number}", str(problem)) from None
-
-
-def _size(catalog: Catalog) -> str:
-    sizes = (
-        counted(len(catalog.event_types), "event type"),
-        counted(len(catalog.attributes), "attribute"),
-        counted(len(catalog.domains), "domain"),
-    )
-    return ", ".join(sizes)
-
-
-def _event_types(catalog: Catalog) -> Table:
-    table = Table("event type", "attribute", "domain", "mandatory", "values", box=None, pad_edge=False)
-    for event_type in catalog.event_types:
-        name = event_type.name
-        for use in event_type.attributes:
-            domain = catalog.domain_of(use.name)
-            mandatory, unique = "yes" if use.mandatory else "", "one" if use.unique else "several"
-            table.add_row(plain(name), plain(use.name), plain(domain.name if domain else ""), mandatory, unique)
-            name = ""
-    return table
-
-
-def _domain(domain: Domain) -> Tree:
-    operators = " ".join(domain.operators or ())
-    tree = Tree(f"[bold]{plain(domain.name)}[/] {domain.kind}: {plain(operators)}")
-    if domain.kind is Kind.ENUMERATED:
-        listed = ", ".join(json.dumps(value, ensure_ascii=False) for value in domain.values[:_NODES_SHOWN])
-        tree.add(
-            plain(listed + _more(len(domain.values)))
-            + (" (in this order)" if domain.ordered else " (open)" if domain.open else "")
-        )
-    branches = {-1: tree}
-    for number, node in enumerate(domain.hierarchy.names[:_NODES_SHOWN]):
-        branches[number] = branches[domain.hierarchy.parents[number]].add(plain(node))
-    if len(domain.hierarchy) > _NODES_SHOWN:
-        tree.add(_more(len(domain.hierarchy)).removeprefix(", "))
-    return tree
-
-
-def _more(count: int) -> str:
-    return f", … {count - _NODES_SHOWN:,} more" if count > _NODES_SHOWN else ""

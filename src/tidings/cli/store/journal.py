@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import asdict
 from pathlib import Path
@@ -14,8 +13,9 @@ from rich.table import Table
 from tidings.cli.options import ExistingFile, Form, ValuesPerAttribute, load_catalog, writable
 from tidings.cli.quantities import bytes_of
 from tidings.cli.store.journal_changes import Json, pause, profile, quota, resume, tell, withdraw
+from tidings.cli.store.journal_lists import dead_letters, late_events
 from tidings.cli.store.stores import Data, StoreUrl, opened_store
-from tidings.cli.terminal import INPUT_WAS_WRONG, counted, messages, output, plain, plain_errors, progress, warn
+from tidings.cli.terminal import INPUT_WAS_WRONG, counted, messages, plain, progress, warn
 from tidings.events.validation import MOST_VALUES
 from tidings.schema import Instant
 
@@ -120,64 +120,6 @@ def count_words(
     tell({"attribute": attribute, "texts": made.texts, "terms": len(made.frequencies)}, said, as_json)
 
 
-@app.command("dead-letters")
-def dead_letters(
-    data: Data = None,
-    store: StoreUrl = "",
-    after: Annotated[int, typer.Option(min=0, help="Only those after this number.")] = 0,
-    limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 1_000,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One line of JSON each, with the event as it was sent.")
-    ] = False,
-) -> None:
-    """List refused events with every rule they broke.
-
-    Example: tidings journal dead-letters --data data
-    """
-    with opened_store(data, store) as journal:
-        letters = journal.dead_letters(after, limit)
-    if as_json:
-        with plain_errors():
-            for one in letters:
-                errors = [error.as_json() for error in one.letter.errors]
-                members = {"number": one.number, "stored": str(one.stored)} | asdict(one.letter) | {"errors": errors}
-                output.file.write(json.dumps(members) + "\n")
-        return
-    table = Table("number", "stored", "origin", "place", "id", "why", box=None, pad_edge=False)
-    for one in letters:
-        why = "; ".join(f"{error.rule}: {error.message}" for error in one.letter.errors)
-        words = (one.letter.origin, one.letter.place, one.letter.id or "", why)
-        table.add_row(str(one.number), str(one.stored), *(plain(word) for word in words))
-    with plain_errors():
-        output.print(table)
-
-
-@app.command("late-events")
-def late_events(
-    data: Data = None,
-    store: StoreUrl = "",
-    after: Annotated[int, typer.Option(min=0, help="Only those after this position.")] = 0,
-    limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 1_000,
-    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON each.")] = False,
-) -> None:
-    """List events that came too late to take part in composites.
-
-    Example: tidings journal late-events --data data
-    """
-    with opened_store(data, store) as journal:
-        late = [(one.position, one.late_by / 1_000_000) for one in journal.late_events(after, limit)]
-    if as_json:
-        with plain_errors():
-            for position, seconds in late:
-                output.file.write(json.dumps({"position": position, "late_by_seconds": seconds}) + "\n")
-        return
-    table = Table("position", "late by", box=None, pad_edge=False)
-    for position, seconds in late:
-        table.add_row(str(position), f"{seconds:.3f} s")
-    with plain_errors():
-        output.print(table)
-
-
 @app.command("export")
 def export_(
     file: Annotated[
@@ -256,5 +198,7 @@ def _microseconds(text: str, option: str) -> int:
     return int(float(found[1]) * _SECONDS[found[2]] * 1_000_000)
 
 
+for listing in (dead_letters, late_events):
+    app.command()(listing)
 for change in (withdraw, pause, resume, quota, profile):
     app.command()(change)

@@ -177,7 +177,7 @@ def _all(store: Store) -> Iterator[ListedAccount]:
 
 
 def _new_password(generate: bool) -> str:
-    from tidings.service.actions.accounts import check_password
+    from tidings.service.actions.passwords import check_password
 
     password = secrets.token_urlsafe(15) if generate else ask_password(new=True)
     check_password(password)

@@ -15,7 +15,7 @@ import httpx
 from tidings.feeds.errors import SourceUnreachable
 from tidings.feeds.records.records import LARGEST
 from tidings.feeds.sources.content import Content
-from tidings.notifying.http.addresses import special
+from tidings.notifying.http.special_addresses import special
 
 _TIMEOUT = 30.0  # seconds without a byte
 _DEADLINE = 300.0  # seconds for a whole page

@@ -15,7 +15,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
-from tidings.notifying.http.addresses import special
+from tidings.notifying.http.special_addresses import special
 
 
 class Watch:

@@ -1,36 +1,27 @@
 """Accounts: registering, logging in, changing a password, with guesses made slow and answers that betray nothing.
 
-A name that nobody has and a password that is wrong get the same answer after the same work. Passwords are hashed by
-argon2id in two threads, which use 64 MiB each; while too many wait, new requests are refused.
+A name that nobody has and a password that is wrong get the same answer after the same work (`passwords`).
 """
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from time import monotonic
-from typing import TypeVar
-
-from argon2 import PasswordHasher
-from argon2.exceptions import Argon2Error, InvalidHashError
 
 from tidings.errors import TidingsError
 from tidings.schema import Instant
 from tidings.service.actions.account_errors import (
     LONGEST_PASSWORD,
-    SHORTEST_PASSWORD,
     AccountDisabled,
-    IllegalPassword,
     IllegalUsername,
     NoSuchAccount,
     NoSuchToken,
     RegistrationClosed,
-    TooManyLogins,
     WrongPassword,
 )
+from tidings.service.actions.passwords import Passwords, check_password
 from tidings.service.door.callers import Caller, OutOfScope, UnknownToken, digest_of, new_token
 from tidings.service.door.rate_limits import Throttle
 from tidings.service.gateway import Gateway
@@ -39,33 +30,26 @@ from tidings.store import DeletedAccount, SetQuota
 from tidings.store.accounts.accounts import OPERATOR, Account, Token
 from tidings.store.errors import AccountExists
 
-T = TypeVar("T")
 USERNAME = r"^[a-z0-9][a-z0-9_.-]{2,63}$"
 SESSION_DAYS = 7  # that a session lasts
 _DAY = 86_400_000_000  # microseconds
 MOST_TOKENS = 1_000  # of one account; beyond, its oldest makes room
-_HASHING = 2  # at once
-_MOST_WAITING = 50
 _ID = 12  # hexadecimal digits of a token's digest that name it
 
 
 class Accounts:
-    """Of one event loop; `close` it there. `clock` counts seconds for the throttles; `hasher` may be replaced where
-    passwords protect nothing."""
+    """Of one event loop; `close` it there. `clock` counts seconds for the throttles."""
 
     def __init__(self, gateway: Gateway, clock: Callable[[], float] = monotonic) -> None:
         self._gateway = gateway
         self._store = gateway.store
-        self.hasher = PasswordHasher()
-        self._threads = ThreadPoolExecutor(_HASHING, "tidings-passwords")
-        self._nobody: str | None = None  # a hash that no password fits
-        self._waiting = 0
+        self.passwords = Passwords()
         self._guesses = Throttle(0.1, burst=10, clock=clock)  # by name and address: ten, then one in ten seconds
         self._tries = Throttle(2.0, burst=100, clock=clock)  # by address
         self._shown = Throttle(2.0, burst=20, clock=clock)  # tokens, by address
 
     async def close(self) -> None:
-        self._threads.shutdown()
+        self.passwords.close()
 
     async def register(self, username: str, password: str, address: str) -> tuple[str, Token]:
         """A new account and its first token; raises what is wrong with either."""
@@ -84,7 +68,7 @@ class Accounts:
             raise AccountExists(username)
         if await self._gateway.read(self._store.account, username) is not None:
             raise AccountExists(username)
-        hashed = await self._hashing(self.hasher.hash, password)
+        hashed = await self.passwords.hash(password)
         account = Account(username, hashed, self._gateway.settings.first_scopes, self._store.clock.now())
         await self._gateway.write(self._store.add_account, account)
         return account
@@ -122,12 +106,12 @@ class Accounts:
             raise
         account = await self._gateway.read(self._store.account, username) if is_username(username) else None
         if account is None or not account.password or len(password) > LONGEST_PASSWORD:
-            await self._hashing(self._verified, await self._nobodys(), password[:LONGEST_PASSWORD])
+            await self.passwords.refuse(password[:LONGEST_PASSWORD])
             raise WrongPassword
-        if not await self._hashing(self._verified, account.password, password):
+        if not await self.passwords.verify(account.password, password):
             raise WrongPassword
-        if self.hasher.check_needs_rehash(account.password):  # an older release made it, with weaker parameters
-            new = await self._hashing(self.hasher.hash, password)
+        if self.passwords.is_weak(account.password):
+            new = await self.passwords.hash(password)
             if await self._gateway.write(self._store.change_account, username, new, proved=account):
                 account = replace(account, password=new)
         self._guesses.give_back(key)
@@ -140,7 +124,7 @@ class Accounts:
         """Revokes all tokens but the one that asks."""
         check_password(new)
         account = await self.prove(caller.owner, old, address)
-        hashed = await self._hashing(self.hasher.hash, new)
+        hashed = await self.passwords.hash(new)
         change = self._store.change_account
         if not await self._gateway.write(change, caller.owner, hashed, proved=account, keep=caller.digest):
             raise WrongPassword  # somebody else was quicker
@@ -234,32 +218,6 @@ class Accounts:
         if not await self._gateway.write(self._store.add_token, token, account, MOST_TOKENS):
             raise WrongPassword
         return secret, token
-
-    async def _nobodys(self) -> str:
-        if self._nobody is None:
-            self._nobody = await self._hashing(self.hasher.hash, new_token())
-        return self._nobody
-
-    def _verified(self, hashed: str, password: str) -> bool:
-        try:
-            return self.hasher.verify(hashed, password)
-        except (Argon2Error, InvalidHashError):
-            return False
-
-    async def _hashing(self, work: Callable[..., T], *args: str) -> T:
-        if self._waiting >= _MOST_WAITING:
-            raise TooManyLogins
-        self._waiting += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
-        finally:
-            self._waiting -= 1
-
-
-def check_password(password: str) -> None:
-    """Raises IllegalPassword where it cannot be a new one."""
-    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD or "\0" in password:
-        raise IllegalPassword
 
 
 def is_username(text: str) -> bool:

@@ -11,18 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-import msgspec
-
-from tidings.errors import Explained, ServiceError, TidingsError
-from tidings.language.dialects import CORE, core_text
+from tidings.errors import TidingsError
 from tidings.notifying.apprise_place import apprise_place
 from tidings.notifying.errors import UnknownChannel
 from tidings.notifying.outbox.rhythm import read_rhythm, rhythm_json
 from tidings.service.actions.channel_values import KINDS, STORED, destination
 from tidings.service.actions.filters import read_wanted
 from tidings.service.actions.keys import digest, subscription_id
+from tidings.service.actions.subscription_lines import (
+    LineResult,
+    NeitherOrBoth,
+    OtherContent,
+    PlaceNotAgreed,
+    RepeatedId,
+    SubscriptionLine,
+)
 from tidings.service.actions.subscriptions import tidy
 from tidings.service.actions.times import read_future_time
 from tidings.service.gateway import Gateway
@@ -35,66 +40,6 @@ _AT_ONCE = 1_000  # in one transaction
 _DIGITS = 20
 
 
-class PlaceNotAgreed(Explained, ServiceError):
-    """A channel that would go where no active channel of the owner goes."""
-
-    kind: str
-    place: str
-    template = (
-        "none of your active {kind} channels goes to {place!v}; subscribe once with this channel, then import again"
-    )
-
-
-class NeitherOrBoth(Explained, ServiceError):
-    """A line without a filter and a composite, or with both."""
-
-    template = "a subscription has either a 'filter' or a 'composite'; give exactly one of them"
-
-
-class OtherContent(Explained, ServiceError):
-    id: str
-    template = (
-        "you have a subscription {id!v} with another filter or composite, name, note, expiry or channel; "
-        "edit that one instead"
-    )
-
-
-class RepeatedId(Explained, ServiceError):
-    id: str
-    line: int
-    template = "the id {id!v} is already used in line {line}"
-
-
-class SubscriptionLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """A subscription as a file has it, with a `filter` or a `composite`. `channel` is as the API shows it."""
-
-    id: str | None = None
-    filter: str | None = None
-    composite: str | None = None
-    name: str | None = None
-    note: str | None = None
-    expiry: str | None = None
-    state: Literal["active", "paused"] | None = None
-    channel: dict[str, Any] | None = None
-    dialect: Literal["tidings", "cesql", "cloudevents"] | None = None
-
-    @property
-    def core_filter(self) -> str:
-        """As text of the filter language; empty for a composite."""
-        return "" if self.filter is None else core_text(self.dialect or CORE, self.filter)
-
-
-@dataclass(frozen=True, slots=True)
-class LineResult:
-    """What became of a line. `position` is missing where nothing was stored, `error` unless it was refused."""
-
-    line: int
-    status: Literal["accepted", "duplicate", "refused"]
-    id: str | None = None
-    position: int | None = None
-    error: TidingsError | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class _Wanted:
     """A line that says all that is needed."""
@@ -102,20 +47,6 @@ class _Wanted:
     line: int
     draft: Subscribe
     paused: bool
-
-
-def exported(standing: Standing, channel: Mapping[str, Any]) -> SubscriptionLine:
-    """`channel` is as the API shows it."""
-    return SubscriptionLine(
-        id=standing.id,
-        filter=None if standing.composite else standing.filter,
-        composite=standing.filter if standing.composite else None,
-        name=standing.name or None,
-        note=standing.note or None,
-        expiry=None if standing.expiry is None else str(standing.expiry),
-        state="paused" if standing.state == "paused" else None,
-        channel=None if channel["kind"] == STORED else dict(channel),
-    )
 
 
 async def import_lines(

@@ -14,7 +14,8 @@ from tidings.service.api.requests import V1, Calling, GatewayOf, answered
 from tidings.service.api.shapes import read_body
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.gateway import Gateway
-from tidings.service.network import Joining, Network, NoNetwork, NoSuchLink
+from tidings.service.network import Joining, Network
+from tidings.service.network_errors import NoNetwork, NoSuchLink
 
 router = APIRouter(prefix=f"{V1}/network", route_class=GuardedRoute, include_in_schema=False)
 

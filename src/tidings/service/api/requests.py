@@ -18,7 +18,7 @@ from tidings.errors import Explained, ServiceError
 from tidings.service.actions.accounts import Accounts
 from tidings.service.door.addresses import network_of
 from tidings.service.door.callers import Caller
-from tidings.service.door.scopes import caller_of
+from tidings.service.door.scope_check import caller_of
 from tidings.service.gateway import Gateway
 from tidings.store import NoSuchSubscription
 from tidings.store.journal.fitness import is_id

@@ -9,7 +9,8 @@ from fastapi import Request
 from fastapi.routing import APIRoute
 from starlette.responses import Response
 
-from tidings.service.door.scopes import check_need, need_of
+from tidings.service.door.scope_check import check_need
+from tidings.service.door.scopes import need_of
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 

@@ -21,7 +21,7 @@ from tidings.service.actions.keys import IdempotencyKeyReused, digest
 from tidings.service.door.callers import Caller
 from tidings.service.door.guarded_route import GuardedRoute, Handler
 from tidings.service.door.head import head_of
-from tidings.service.door.scopes import CALLER
+from tidings.service.door.scope_check import CALLER
 from tidings.service.gateway import Gateway
 from tidings.store.accounts.kept_responses import KeptResponse
 

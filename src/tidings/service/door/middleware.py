@@ -28,7 +28,7 @@ from tidings.service.door.callers import Caller, UnknownToken
 from tidings.service.door.head import Head, make_head
 from tidings.service.door.in_flight import SMALL, BoundedBody, InFlight
 from tidings.service.door.request_id import HEADER, logged_path, request_id
-from tidings.service.door.scopes import CALLER
+from tidings.service.door.scope_check import CALLER
 from tidings.service.door.secure_cookies import from_browser, to_browser
 from tidings.service.gateway import Gateway
 from tidings.service.metrics import Metrics

@@ -6,15 +6,9 @@ from starting. `needs` is checked before a request's body is read.
 
 from __future__ import annotations
 
-from starlette.requests import Request
-
-from tidings.errors import TidingsError
-from tidings.service.door.callers import Caller, NoToken, OutOfScope
-
 NOTHING = "none"  # open to all
 TOKEN = "any token"
 LINK = "link"  # a token of another server, which may do nothing else
-CALLER = "tidings.caller"  # where the middleware leaves the caller, or the error, in an ASGI scope
 
 _HTTP = {
     NOTHING: """
@@ -237,28 +231,3 @@ def need_of(method: str, path: str) -> str:
         return _ALL[f"{method} {path}"]
     except KeyError:
         raise LookupError(f"scopes.py does not say what {method} {path} needs") from None
-
-
-def check_need(request: Request, need: str) -> None:
-    """Raises UnknownToken, ForeignOrigin, NoToken or OutOfScope."""
-    if need != NOTHING:
-        allow(caller_of(request), need)
-
-
-def allow(caller: Caller, need: str) -> None:
-    """Raises NoToken or OutOfScope."""
-    if need == TOKEN:
-        if not caller.digest:
-            raise NoToken
-        if LINK in caller.scopes:
-            raise OutOfScope("account", (LINK,))
-    elif need != NOTHING:
-        caller.need(need)
-
-
-def caller_of(request: Request) -> Caller:
-    """The owner of the token, or the guest; raises UnknownToken or ForeignOrigin."""
-    found: Caller | TidingsError = request.scope[CALLER]
-    if isinstance(found, TidingsError):
-        raise found
-    return found

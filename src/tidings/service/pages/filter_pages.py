@@ -21,17 +21,9 @@ from tidings.service.api.requests import answered
 from tidings.service.api.shapes import Shape, read_body
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.gateway import Gateway
-from tidings.service.pages.forms.builder import (
-    MOST_GROUPS,
-    MOST_ROWS,
-    MOST_VALUES,
-    Join,
-    Row,
-    Rows,
-    incomplete,
-    rows_of,
-    text_of,
-)
+from tidings.service.pages.forms.builder import MOST_GROUPS, MOST_ROWS, MOST_VALUES, rows_of
+from tidings.service.pages.forms.builder_rows import Join, Row, Rows
+from tidings.service.pages.forms.builder_text import incomplete, text_of
 from tidings.service.pages.forms.choices import choices, grouped, offered, values_like
 from tidings.service.pages.forms.csrf import PROOF_HEADER, StaleForm, check_proof
 from tidings.service.pages.forms.typed_number import no_number

@@ -18,7 +18,8 @@ from tidings.logs import REQUEST_ID
 from tidings.service.api import problems
 from tidings.service.door.guarded_route import route_need
 from tidings.service.door.request_id import logged_path
-from tidings.service.door.scopes import NOTHING, allow
+from tidings.service.door.scope_check import allow
+from tidings.service.door.scopes import NOTHING
 from tidings.service.pages.forms.csrf import PROOF, StaleForm, owner_of
 from tidings.service.pages.forms.form import read_unproved
 from tidings.service.pages.forms.kept_form import refused_form

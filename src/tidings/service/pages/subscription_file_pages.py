@@ -9,7 +9,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 from tidings.errors import LanguageError, TidingsError
-from tidings.service.actions.subscription_import import LineResult, import_lines
+from tidings.service.actions.subscription_import import import_lines
+from tidings.service.actions.subscription_lines import LineResult
 from tidings.service.api.problems import status_of
 from tidings.service.api.subscriptions.subscription_file_routes import LINES, export_lines, read_lines
 from tidings.service.pages.forms.form import Form, read_form

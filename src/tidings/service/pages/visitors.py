@@ -16,7 +16,7 @@ from tidings.errors import Explained, ServiceError, TidingsError
 from tidings.service.actions.accounts import SESSION_DAYS
 from tidings.service.api.requests import SESSION, accounts_of
 from tidings.service.door.callers import Caller, UnknownToken
-from tidings.service.door.scopes import CALLER
+from tidings.service.door.scope_check import CALLER
 from tidings.service.gateway import Gateway
 from tidings.store.accounts.accounts import Account, Token
 

@@ -7,7 +7,6 @@ Everything here runs in threads of its own: a busy event loop delays neither a r
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -16,12 +15,11 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from tidings.errors import PipelineError, StoreError
-from tidings.logs import last_message
 from tidings.pipeline.folder import FolderInUse
+from tidings.service.workers.child_output import busiest_of, ending, last_words, look_of
 from tidings.service.workers.children import Child
 from tidings.service.workers.status import ChildStatus, State
 
@@ -33,9 +31,7 @@ _LOOK = 0.25  # seconds between two looks whether the folder is free
 _PATIENCE = 20.0  # seconds for the batch under way and for Spark to end
 _PATIENCE_AT_START = 5.0  # no batch is under way yet
 _LARGE_LOG = 10 << 20  # bytes
-_READ_OF_LOG = 64 << 10
 _HEARD_EVERY = 1.0  # seconds after which an unchanged status is repeated, as a heartbeat
-_LAST_WORDS = 500  # characters
 
 
 @dataclass(slots=True)
@@ -140,7 +136,7 @@ class Supervisor:
 
     def _ended(self, code: int) -> ChildStatus:
         restarts = self._status.restarts + 1
-        reason = f"{_ending(code)}: {last_words(self._what.log, self._said_before)}"
+        reason = f"{ending(code)}: {last_words(self._what.log, self._said_before)}"
         if not self._failures.persistent:
             return ChildStatus("waiting", reason, restarts=restarts)
         times = f"{self._failures.without_progress} times {self._what.without}"
@@ -196,7 +192,7 @@ class Supervisor:
     def _read(self, child: subprocess.Popen[bytes], lines: IO[bytes]) -> None:
         with lines:
             for line in lines:
-                look = _look(line)
+                look = look_of(line)
                 if look is None:
                     continue
                 self._what.hear(look)
@@ -214,7 +210,7 @@ class Supervisor:
                     now = time.monotonic()
                     seen = replace(
                         self._status, state="running", reason="", lag=lag, heard=now,
-                        leads=look.get("leading"), busiest=_busiest(look),
+                        leads=look.get("leading"), busiest=busiest_of(look),
                     )  # fmt: skip
                     if seen != self._status or now - self._status.heard >= _HEARD_EVERY:
                         self._say(seen)
@@ -228,33 +224,6 @@ class Supervisor:
     def _say(self, status: ChildStatus) -> None:
         self._status = status
         self._tell(status)
-
-
-def last_words(log: Path, start: int) -> str:
-    """The last error that was written from there on, else the last line."""
-    with log.open("rb") as file:
-        file.seek(max(start, file.seek(0, os.SEEK_END) - _READ_OF_LOG))
-        text = file.read().decode(errors="replace").strip()
-    return last_message(text)[:_LAST_WORDS] or "it left no message"
-
-
-def _ending(code: int) -> str:
-    return f"ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-
-
-def _look(line: bytes) -> dict[str, Any] | None:
-    """At the progress; None for what Spark itself may write."""
-    if not line.startswith(b"{"):
-        return None
-    try:
-        look: dict[str, Any] = json.loads(line)
-    except ValueError:
-        return None
-    return look
-
-
-def _busiest(look: dict[str, Any]) -> tuple[tuple[str, int, str], ...]:
-    return tuple((str(place), int(count), str(trust)) for place, count, trust in look.get("busiest", ()))
 
 
 def _signal_group(child: subprocess.Popen[bytes], number: signal.Signals) -> None:

@@ -25,7 +25,7 @@ from tidings.service.actions.subscriptions import SubscriptionAsked
 from tidings.service.door import scopes
 from tidings.service.door.callers import Caller, UnknownToken
 from tidings.service.door.rate_limits import TooManyRequests
-from tidings.service.door.scopes import allow
+from tidings.service.door.scope_check import allow
 from tidings.service.gateway import Gateway
 from tidings.service.xml import answers as answers
 from tidings.service.xml.answers import NoSuchUser

@@ -35,7 +35,8 @@ from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.door.head import head_of
 from tidings.service.door.idempotency import IdempotencyKey, key_of, once
 from tidings.service.door.middleware import STREAMED
-from tidings.service.door.scopes import caller_of, check_need, need_of
+from tidings.service.door.scope_check import caller_of, check_need
+from tidings.service.door.scopes import need_of
 from tidings.service.event_array import TooManyEvents, publish_array
 from tidings.service.event_lines import Pieces, publish_stream
 from tidings.service.gateway import QUICK, Gateway

@@ -17,7 +17,7 @@ from tidings.service.api.requests import V1, answered
 from tidings.service.api.shapes import WrongContentType, check_unpacked, says
 from tidings.service.door.head import head_of
 from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute, key_of
-from tidings.service.door.scopes import caller_of
+from tidings.service.door.scope_check import caller_of
 from tidings.service.gateway import Gateway
 
 router = APIRouter(prefix=V1, tags=["events"], route_class=IdempotentRoute)

@@ -10,13 +10,8 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from tidings.errors import Explained, ServiceError, TidingsError
-from tidings.service.actions.subscription_import import (
-    MOST_LINES,
-    LineResult,
-    SubscriptionLine,
-    exported,
-    import_lines,
-)
+from tidings.service.actions.subscription_import import MOST_LINES, import_lines
+from tidings.service.actions.subscription_lines import LineResult, SubscriptionLine, exported
 from tidings.service.api import problems
 from tidings.service.api.channels.channel_shapes import settings_seen
 from tidings.service.api.requests import V1, Calling, GatewayOf, answered

@@ -7,10 +7,8 @@ rows: a row never shows anything else than the filter says.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from tidings.language import print_filter
 from tidings.language.patterns.printer import print_pattern
 from tidings.language.tree import (
     And,
@@ -29,43 +27,17 @@ from tidings.language.tree import (
     Node,
     Not,
     NowComparison,
-    Operand,
     Or,
     Similar,
-    Word,
     XPath,
 )
-from tidings.schema import Domain
 from tidings.schema.catalog import Catalog
-from tidings.schema.domain import Kind
+from tidings.service.pages.forms.builder_rows import Join, Row, Rows
+from tidings.service.pages.forms.builder_text import written
 from tidings.service.pages.forms.choices import choices, offered
-from tidings.service.pages.forms.computed_rows import COMPUTED, OPTIONAL, computed_text, computed_values
-from tidings.service.pages.forms.typed_number import typed_number
+from tidings.service.pages.forms.computed_rows import OPTIONAL, computed_values
 
-Join = Literal["and", "or"]
 MOST_GROUPS, MOST_ROWS, MOST_VALUES = 100, 500, 1_000  # rows of a group, values of a row
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    attribute: str
-    operator: str
-    values: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """`join` is put between the groups."""
-
-    join: Join
-    groups: tuple[tuple[Row, ...], ...]
-
-    def as_json(self) -> dict[str, Any]:
-        groups = [
-            [{"attribute": row.attribute, "operator": row.operator, "values": list(row.values)} for row in group]
-            for group in self.groups
-        ]
-        return {"join": self.join, "groups": groups}
 
 
 def rows_of(tree: Node, catalog: Catalog) -> Rows | None:
@@ -123,7 +95,7 @@ def _rows(join: Join, groups: Any) -> Rows | None:
 def _row(node: Node) -> Row | None:
     match node:
         case Comparison(attribute, operator, value):
-            return Row(attribute, operator, (_written(value),))
+            return Row(attribute, operator, (written(value),))
         case Not(Exists(attribute)):
             return Row(attribute, "not exists")
         case Not(
@@ -141,13 +113,13 @@ def _row(node: Node) -> Row | None:
             row = _row(inner)
             return None if row is None else Row(row.attribute, f"not {row.operator}", row.values)
         case In(attribute, values):
-            return Row(attribute, "in", tuple(_written(value) for value in values))
+            return Row(attribute, "in", tuple(written(value) for value in values))
         case Between(attribute, low, high):
-            return Row(attribute, "between", (_written(low), _written(high)))
+            return Row(attribute, "between", (written(low), written(high)))
         case Like(attribute, form, text):
             return Row(attribute, form, (text,))
         case Contains(attribute, value):
-            return Row(attribute, "contains", (_written(value),))
+            return Row(attribute, "contains", (written(value),))
         case ContainsWords(attribute, quantifier, words):
             return Row(attribute, f"contains {quantifier}", (" ".join(words),))
         case ContainsPattern(attribute, pattern):
@@ -161,91 +133,3 @@ def _row(node: Node) -> Row | None:
             return None if found is None else Row(node.attribute, *found)
         case _:
             return None
-
-
-def text_of(rows: Rows, catalog: Catalog) -> tuple[str, list[tuple[int, int, int, int]]]:
-    """The text, and the place of each row in it: start, stop, group, row. Rows that are not filled in yet are
-    left out. The text is not canonical: values stand in it as they were typed, for the parser to judge."""
-    inner, outer = (" and ", " or ") if rows.join == "or" else (" or ", " and ")
-    filled = [
-        [(place, text) for place, row in enumerate(group) if (text := _text(row, catalog)) is not None]
-        for group in rows.groups
-    ]
-    several = sum(1 for group in filled if group) > 1
-    text, places = "", []
-    for number, group in enumerate(filled):
-        if not group:
-            continue
-        text += outer if text else ""
-        wrapped = several and rows.join == "and" and len(group) > 1
-        text += "(" if wrapped else ""
-        for count, (place, written) in enumerate(group):
-            text += inner if count else ""
-            places.append((len(text), len(text) + len(written), number, place))
-            text += written
-        text += ")" if wrapped else ""
-    return text, places
-
-
-def incomplete(rows: Rows, places: list[tuple[int, int, int, int]]) -> list[tuple[int, int]]:
-    """Group and row of those that name an attribute and yet stand in no text: saved, they would say nothing."""
-    written = {(group, row) for _, _, group, row in places}
-    return [
-        (number, place)
-        for number, group in enumerate(rows.groups)
-        for place, row in enumerate(group)
-        if row.attribute and (number, place) not in written
-    ]
-
-
-def _text(row: Row, catalog: Catalog) -> str | None:
-    """None for a row that is not complete."""
-    if not row.attribute or not row.operator:
-        return None
-    domain = catalog.domain_of(row.attribute)
-    operator, negated = row.operator.removeprefix("not "), row.operator.startswith("not ")
-    if operator in COMPUTED:
-        kind = Kind.NUMERIC if domain is None else domain.kind
-        return computed_text(row.attribute, operator, row.values, kind, negated)
-    values = [_operand(value, domain) for value in row.values if value.strip()]
-    needed = 0 if operator == "exists" else 2 if operator == "between" else 1
-    if len(values) < needed:
-        return None
-    node: Node
-    match operator:
-        case "exists":
-            node = Exists(row.attribute)
-        case "between":
-            node = Between(row.attribute, values[0], values[1])
-        case "in":
-            node = In(row.attribute, tuple(values))
-        case "starts" | "ends" | "like":
-            node = Like(row.attribute, operator, str(values[0]))
-        case "xpath":
-            node = XPath(row.attribute, str(values[0]))
-        case "contains":
-            node = Contains(row.attribute, values[0])
-        case "contains any" | "contains all":
-            words = "'" + str(values[0]).replace("'", "''") + "'"
-            return f"{_head(row.attribute, negated)} {operator} {words}"
-        case "contains pattern":
-            return f"{_head(row.attribute, negated)} contains ({values[0]})"
-        case _:
-            return print_filter(Comparison(row.attribute, row.operator, values[0]))
-    return print_filter(Not(node) if negated else node)
-
-
-def _head(attribute: str, negated: bool) -> str:
-    return print_filter(Exists(attribute)).removesuffix(" exists") + (" not" if negated else "")
-
-
-def _operand(text: str, domain: Domain | None) -> Operand:
-    text = text.strip()
-    if domain is not None and domain.kind is Kind.NUMERIC:
-        number = typed_number(text)
-        return text if number is None else number
-    return text
-
-
-def _written(value: Operand) -> str:
-    return str(value.name) if isinstance(value, Word) else str(value)
