@@ -1,4 +1,4 @@
-"""Passwords: hashed by argon2id in two threads, which use 64 MiB each. While too many wait, new requests are refused."""
+"""Passwords: hashed by argon2id in two threads of 64 MiB each; while too many wait, new requests are refused."""
 
 from __future__ import annotations
 
