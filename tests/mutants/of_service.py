@@ -34,6 +34,9 @@ _SHOWN = (
 _DIALLED = ("tests/feeds/test_url_source.py",)
 _GUESTS = ("tests/service/pages/test_newcomers.py::test_unless_the_operator_wants_it_guests_see_no_events",)
 _READY = ("tests/service/test_readiness.py",)
+_FULL = ("tests/store/test_database.py::test_a_trial_write_fails_while_the_disk_is_full_and_leaves_nothing_behind",)
+_SUPERVISED = ("tests/service/workers/test_supervisor.py",)
+_LEASE = ("tests/cli/test_outbox.py",)
 _REPEATED = (f"{_DOOR}test_repeated_keys.py",)
 _ZEROS = (f"{_DOOR}test_zero_characters.py::test_no_id_or_source_may_have_a_zero",)
 
@@ -47,6 +50,8 @@ _FAULTS = (
     ("kept answers before scopes", "service/door/idempotency.py", "    def handler_within(self) -> Handler:\n        handle = super().handler_within()", "    def get_route_handler(self) -> Handler:\n        handle = super().get_route_handler()", _KEPT),
     ("bodies of any size", "service/door/in_flight.py", "if size > self._largest:", "if False:", _BODIES),
     ("any number of bytes in flight", "service/door/in_flight.py", "if (held and held + size > share) or", "if", _BODIES),
+    ("bodies before authentication", "service/door/guarded_route.py", "            check_need(request, need)\n            return", "            await request.body()\n            check_need(request, need)\n            return", _BODIES),
+    ("events before authentication", "service/api/events/event_routes.py", "    check_need(request, _NEED)", "    await request.body()\n    check_need(request, _NEED)", _BODIES),
     # refused lines
     ("tracebacks are kept", "service/batch_results.py", "refused.with_traceback(None)", "refused", _TRACEBACKS),
     ("all errors are kept", "service/batch_results.py", "return len(self.refused) >= MOST_WITH_ERRORS", "return False", _LINES),
@@ -94,6 +99,11 @@ _FAULTS = (
     ("ready without the lease", "service/readiness.py", "elif child.leads is False:", "elif False:", _READY),
     ("ready though writes fail", "service/readiness.py", "if failed is not None:", "if False:", _READY),
     ("a failed write is remembered for ever", "service/readiness.py", "    return gateway.failed_write\n", "    return before\n", _READY),
+    ("a full disk is not a failed write", "service/gateway.py", "_FAILURES = (StoreFailed, StoreFull, ", "_FAILURES = (StoreFailed, ", _READY),
+    ("a trial that writes nothing", "store/store.py", "        trial_write.try_write(self.database)\n", "", _FULL),
+    ("nobody hears of the lease", "service/workers/supervisor.py", 'leads=look.get("leading")', "leads=None", _SUPERVISED),
+    ("every outbox says that it leads", "cli/store/outbox.py", '"leading": sending.is_leading', '"leading": True', _LEASE),
+    ("no heartbeat", "service/workers/supervisor.py", "                    )  # fmt: skip\n                    if seen != self._status or now - self._status.heard >= _HEARD_EVERY:", "                    )  # fmt: skip\n                    if seen != self._status:", _SUPERVISED),
     ("the last of two keys wins", "service/api/shapes.py", "            _refuse_repeated(body, made)\n", "            pass\n", _REPEATED),
     ("the last of two keys wins in a line", "service/event_lines.py", "if may_repeat(block, items):", "if False:", _REPEATED),
     ("zero characters in ids", "service/actions/publish.py", 'elif type(id) is str and "\\0" in id:', "elif False:", _ZEROS),

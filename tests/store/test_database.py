@@ -214,6 +214,28 @@ def test_a_full_disk(tmp_path: Path) -> None:
         assert positions(store.append([publish("e1")])) == [6]
 
 
+def test_a_trial_write_fails_while_the_disk_is_full_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "tidings.db") as store:
+        with_schema(store)
+        store.close()
+        pages = [60]
+
+        def limit(connection: Any, _: object) -> None:
+            connection.execute(f"PRAGMA max_page_count = {pages[0]}")
+
+        event.listen(store.database.engine, "connect", limit)
+        with pytest.raises(StoreFull):
+            store.try_write()
+        store.close()
+        pages[0] = 10_000
+        store.try_write()
+        assert store.tail() == 5
+        with store.database.reading() as connection:
+            for table in ("journal", "kept_responses"):
+                rows = connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one()
+                assert rows == {"journal": 5, "kept_responses": 0}[table]
+
+
 def test_a_file_that_may_not_grow(tmp_path: Path) -> None:
     """The system's own limit, in a process that may write no file beyond it."""
     code = """

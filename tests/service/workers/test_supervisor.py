@@ -50,6 +50,12 @@ while True:
     print('{"lag": 1}', flush=True)
     time.sleep(0.02)
 """
+WITHOUT_LEASE = """
+import time
+while True:
+    print('{"leading": false, "lag": 0}', flush=True)
+    time.sleep(0.02)
+"""
 
 
 class Told:
@@ -114,6 +120,21 @@ def test_it_runs_and_is_stopped(supervised: Callable[[str], Supervisor], told: T
     assert [status.state for status in told.all] == ["starting", "starting", "running", "stopped"]
     with pytest.raises(ProcessLookupError):
         os.kill(running.process, 0)
+
+
+def test_one_without_its_lease(supervised: Callable[[str], Supervisor], told: Told) -> None:
+    supervised(WITHOUT_LEASE)
+    assert told.wait(lambda status: status.state == "running").leads is False
+
+
+def test_an_unchanged_status_is_repeated(
+    supervised: Callable[[str], Supervisor], told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is a heartbeat: one that is not heard for long hangs."""
+    monkeypatch.setattr(supervising, "_HEARD_EVERY", 0.02)
+    supervised(GOOD)
+    first = told.wait(lambda status: status.state == "running")
+    assert told.wait(lambda status: status.heard > first.heard) == first
 
 
 def test_one_that_was_never_started_can_be_stopped(tmp_path: Path, store: Store, told: Told) -> None:

@@ -54,14 +54,20 @@ def test_a_certificate_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_it_can_be_off(tmp_path: Path) -> None:
+@pytest.mark.parametrize("xml", ["false", "true"])
+def test_it_can_be_off(tmp_path: Path, xml: str) -> None:
+    """Without XML the service does not need the XML port, which another program has here."""
     Store.open(new_store(tmp_path / "tidings.db")).close()
-    process = Process(tmp_path, "--no-pipeline", TIDINGS_XML="false")
-    try:
-        assert process._ready.wait(120)
-        assert "XML" not in process.lines[0]
-        port = int(process.lines[0].partition("http://127.0.0.1:")[2].partition(";")[0])
-        assert port
-    finally:
-        process.kill()
-        process.wait()
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        process = Process(tmp_path, "--no-pipeline", "--no-outbox", "--xml-port", port, TIDINGS_XML=xml)
+        try:
+            assert process._ready.wait(120)
+            if xml == "true":
+                assert f"port {port} of 127.0.0.1 is in use" in process.wait_for_errors()
+                return
+            assert "Tidings is at http://127.0.0.1:" in process.lines[0]
+            assert "XML" not in process.lines[0]
+        finally:
+            process.kill()
+            process.wait()

@@ -71,7 +71,7 @@ async def _run(settings: Settings, store: Store, holder: str, stopped: threading
         while not stopped.is_set() and not running.done():
             if as_json and asyncio.get_running_loop().time() - said >= _SAY:
                 said = asyncio.get_running_loop().time()
-                _say(sending)
+                report(sending)
             await asyncio.wait((running,), timeout=_LOOK)
         ending.set()
         await running
@@ -79,7 +79,7 @@ async def _run(settings: Settings, store: Store, holder: str, stopped: threading
         await kinds.close()
 
 
-def _say(sending: Outbox) -> None:
+def report(sending: Outbox) -> None:
     """`lag` counts the deliveries in progress; with none, nothing is left to do. `busiest` is where they go."""
     look = {"leading": sending.is_leading, "lag": sending.under_way, "busiest": sending.busiest(_BUSIEST)}
     sys.stdout.write(json.dumps(look) + "\n")
