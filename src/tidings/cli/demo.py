@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
+from tidings.cli.options import Host, Port, XmlPort
 from tidings.cli.terminal import plain_errors
-from tidings.settings import Settings, read_settings
+from tidings.settings import read_settings
 
-_DEFAULT = Settings()
 _DATA = "demo"
 
 
@@ -20,13 +20,9 @@ def demo(
     data: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help=f"Everything is in here; {_DATA} unless set.")
     ] = None,
-    host: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help=f"Where to listen; {_DEFAULT.host} unless set.")
-    ] = None,
-    port: Annotated[int | None, typer.Option(metavar="PORT", help=f"For HTTP; {_DEFAULT.port} unless set.")] = None,
-    xml_port: Annotated[
-        int | None, typer.Option(metavar="PORT", help=f"For XML over TCP; {_DEFAULT.xml_port} unless set.")
-    ] = None,
+    host: Host = None,
+    port: Port = None,
+    xml_port: XmlPort = None,
     rate: Annotated[float, typer.Option(min=0.1, max=100, help="New auctions per second.")] = 3.0,
     speed: Annotated[float, typer.Option(min=1, help="Speed of the flights, as a multiple of real time.")] = 360.0,
 ) -> None:

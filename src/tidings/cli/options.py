@@ -11,9 +11,15 @@ import typer
 from tidings.cli.terminal import note
 from tidings.schema.catalog import Catalog
 from tidings.schema.files import read_catalog
+from tidings.settings import Settings
 
 ExistingFile: dict[str, Any] = {"exists": True, "dir_okay": False, "readable": True}
 Form = Literal["jsonl", "csv", "parquet", "xml"]
+
+_DEFAULT = Settings()
+Host = Annotated[str | None, typer.Option(metavar="ADDRESS", help=f"Where to listen; {_DEFAULT.host} unless set.")]
+Port = Annotated[int | None, typer.Option(metavar="PORT", help=f"For HTTP; {_DEFAULT.port} unless set.")]
+XmlPort = Annotated[int | None, typer.Option(metavar="PORT", help=f"For XML over TCP; {_DEFAULT.xml_port} unless set.")]
 
 SchemaFile = Annotated[
     Path, typer.Option(metavar="FILE", help="The schema, JSON or XML.", show_default=False, **ExistingFile)

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from tidings.cli.options import Host, Port, XmlPort
 from tidings.cli.terminal import plain_errors
 from tidings.settings import Settings, read_settings
 
@@ -19,13 +20,9 @@ def serve(
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="This server's name in a network of servers.")
     ] = None,
-    host: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help=f"Where to listen; {_DEFAULT.host} unless set.")
-    ] = None,
-    port: Annotated[int | None, typer.Option(metavar="PORT", help=f"For HTTP; {_DEFAULT.port} unless set.")] = None,
-    xml_port: Annotated[
-        int | None, typer.Option(metavar="PORT", help=f"For XML over TCP; {_DEFAULT.xml_port} unless set.")
-    ] = None,
+    host: Host = None,
+    port: Port = None,
+    xml_port: XmlPort = None,
     data: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help=f"Store, plans, checkpoints, log; {_DEFAULT.data} unless set."),

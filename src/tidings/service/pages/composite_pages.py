@@ -5,21 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from tidings.errors import LanguageError, TidingsError
-from tidings.service.actions import subscriptions
 from tidings.service.actions.filters import read_composite
-from tidings.service.actions.keys import IdempotencyKeyReused
 from tidings.service.actions.subscriptions import SubscriptionAsked
 from tidings.service.api import problems
 from tidings.service.api.requests import answered
 from tidings.service.api.shapes import Shape, read_body
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.gateway import Gateway
-from tidings.service.pages.delivery_pages import deliveries_page
 from tidings.service.pages.filter_pages import asked_by_us, place_of
-from tidings.service.pages.forms.channel_form import asked_channel
 from tidings.service.pages.forms.composite_builder import Builder
 from tidings.service.pages.forms.composite_form import (
     checked_composite,
@@ -27,14 +23,12 @@ from tidings.service.pages.forms.composite_form import (
     pattern_of,
     try_on_newest,
     would_detect,
-    wrong_composite,
 )
 from tidings.service.pages.forms.form import Form, read_form
 from tidings.service.pages.forms.waiting_form import typed
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.parts.words import sentence
-from tidings.service.pages.subscribe_pages import SENT_BEFORE, SUBSCRIBED, expiry_of, new_key
-from tidings.service.pages.subscription_pages import MINE
+from tidings.service.pages.subscribe_pages import new_key, subscribed
 from tidings.service.pages.visitors import gateway_of, member
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -64,20 +58,7 @@ async def subscribe(request: Request) -> Response:
     form = form if form.one("key") else form.replaced("key", new_key())
     if form.has("build") or form.has("check"):
         return await checked_composite(request, caller.owner, None, form)
-    try:
-        named = form.one("name"), form.one("note")
-        wanted = SubscriptionAsked(
-            "", expiry_of(form), asked_channel(form), form.one("key"), *named, composite=form.one("text")
-        )
-        made = await subscriptions.subscribe(gateway_of(request), caller.owner, wanted)
-    except IdempotencyKeyReused:
-        form = form.replaced("key", new_key())
-        return await composite_form(request, None, form, {"": SENT_BEFORE}, status=409)
-    except TidingsError as error:
-        return await wrong_composite(request, None, form, error)
-    if made.secret or made.confirm:  # a page of its own: the secret is shown once
-        return await deliveries_page(request, made.standing.id, caller.owner, secret=made.secret, done=SUBSCRIBED)
-    return RedirectResponse(f"{MINE}/{made.standing.id}?made=1", 303)
+    return await subscribed(request, caller.owner, form, SubscriptionAsked(composite=form.one("text")))
 
 
 @asked.post("/pages/composite")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
@@ -27,8 +28,8 @@ from tidings.store import Standing
 from tidings.store.journal.entries import KEEP
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-SUBSCRIBED = "Subscribed. Every event accepted from now on is matched against it."
-SENT_BEFORE = "You have already subscribed with this form. Send it again to create another subscription."
+_SUBSCRIBED = "Subscribed. Every event accepted from now on is matched against it."
+_SENT_BEFORE = "You have already subscribed with this form. Send it again to create another subscription."
 
 
 @router.get(f"{MINE}/new")
@@ -47,17 +48,25 @@ async def subscribe(request: Request) -> Response:
         form = form.replaced("key", new_key())
     if form.has("check"):
         return await checked_form(request, caller, None, form)
+    return await subscribed(request, caller.owner, form, SubscriptionAsked(form.one("text")))
+
+
+async def subscribed(request: Request, owner: str, form: Form, asked: SubscriptionAsked) -> Response:
+    """Subscribes with the filter or composite that is asked for, and with the form's name, note, expiry and channel."""
+    is_composite = asked.composite is not None
     try:
-        named = form.one("name"), form.one("note")
-        asked = SubscriptionAsked(form.one("text"), expiry_of(form), asked_channel(form), form.one("key"), *named)
-        made = await subscriptions.subscribe(gateway_of(request), caller.owner, asked)
+        named = {"name": form.one("name"), "note": form.one("note")}
+        asked = replace(asked, expiry=expiry_of(form), channel=asked_channel(form), key=form.one("key"), **named)
+        made = await subscriptions.subscribe(gateway_of(request), owner, asked)
     except IdempotencyKeyReused:
         form = form.replaced("key", new_key())
-        return await filter_form(request, None, form, {"": SENT_BEFORE}, status=409)
+        show = composite_form if is_composite else filter_form
+        return await show(request, None, form, {"": _SENT_BEFORE}, status=409)
     except TidingsError as error:
-        return await wrong_form(request, None, form, error)
+        refuse = wrong_composite if is_composite else wrong_form
+        return await refuse(request, None, form, error)
     if made.secret or made.confirm:  # a page of its own: the secret is shown once
-        return await deliveries_page(request, made.standing.id, caller.owner, secret=made.secret, done=SUBSCRIBED)
+        return await deliveries_page(request, made.standing.id, owner, secret=made.secret, done=_SUBSCRIBED)
     return RedirectResponse(f"{MINE}/{made.standing.id}?made=1", 303)
 
 
