@@ -37,8 +37,8 @@ def test_table_and_plots(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--workload", "thesis", "--equality", "0.5"), "no such option"),
-        (("--workload", "le-subscribe", "--zipf"), "no such option"),
+        (("--workload", "thesis", "--equality", "0.5"), "does not have this option"),
+        (("--workload", "le-subscribe", "--zipf"), "does not have this option"),
         (("--peer", "duckbd"), "duckdb"),
     ],
 )

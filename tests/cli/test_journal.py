@@ -190,7 +190,7 @@ def test_trim(loaded: Tidings) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "say what may go"),
+        ((), "say what to remove"),
         (("--older-than", "soon"), "'soon' is not an age; expected e.g. 30d"),
         (("--older-than", "3"), "'3' is not an age"),
         (("--at-most", "much"), "'much' is not a size"),

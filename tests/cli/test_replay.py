@@ -41,7 +41,7 @@ def test_the_same_as_the_first_time(tidings: Tidings, pairs: list[tuple[int, str
     done = tidings("replay", *DATA, "--check", "--engine", engine)
     assert (done.exit_code, done.stdout) == (0, "")
     assert "22 notifications" in done.stderr
-    assert "the same as the first time" in done.stderr
+    assert "the same as stored" in done.stderr
 
 
 def test_differences(tidings: Tidings, pairs: list[tuple[int, str]]) -> None:
@@ -57,7 +57,7 @@ def test_differences(tidings: Tidings, pairs: list[tuple[int, str]]) -> None:
         {"position": pairs[-1][0], "subscription": pairs[-1][1], "difference": "missing"},
         {"position": pairs[-1][0], "subscription": "nobody", "difference": "unexpected"},
     ]
-    assert "not stored: 2, stored but not to be: 1" in done.stderr
+    assert "missing from the store: 2, unexpected in the store: 1" in done.stderr
     summary = json.loads(tidings("replay", *DATA, "--check", "--json").stderr)
     assert (summary["missing"], summary["unexpected"], summary["notifications"]) == (2, 1, 22)
 

@@ -43,7 +43,7 @@ USAGE = [
     (("thesis", "--output", "schema.json"), "'schema.json' is a file"),
     (("thesis", "--output", "w", "--events", "0"), "'--events'"),
     (("thesis", "--output", "w", "--events", "many"), "'--events'"),
-    (("thesis", "--output", "w", "--equality", "0.5"), "'--equality': thesis has no such share"),
+    (("thesis", "--output", "w", "--equality", "0.5"), "'--equality': thesis does not have this option"),
     (("le-subscribe", "--output", "w", "--equality", "2"), "'--equality'"),
     (("thesis", "--output", "w", "--form", "xml"), "'xml' is not one of 'jsonl', 'csv', 'parquet'"),
 ]

@@ -57,7 +57,7 @@ def test_a_page_becomes_events_after_one_question(tidings: Tidings, site: Site, 
 
 def test_nothing_is_changed_without_an_answer(tidings: Tidings, ann: Client) -> None:
     version = ann.schema().version
-    for answer, code, said in (("n\n", 0, "nothing was changed"), ("", 1, "--yes goes ahead without asking")):
+    for answer, code, said in (("n\n", 0, "nothing was changed"), ("", 1, "use --yes to skip the question")):
         done = tidings("feed", "add", str(FORMATS / "boats.csv"), input=answer)
         assert (done.exit_code, said in done.stderr) == (code, True), done.stderr
     assert ann.schema().version == version
@@ -73,7 +73,10 @@ def test_a_file_is_inferred_and_published_with_yes(tidings: Tidings, ann: Client
     assert shown["source"] == "boats", "as it is published"
     again = tidings("feed", "add", str(FORMATS / "boats.csv"), "--yes")
     assert again.exit_code == 1
-    assert "boats.toml exists; --mapping names another file, or `tidings feed run boats.toml`" in again.stderr
+    assert (
+        "boats.toml exists; choose another file with --mapping, or run it with `tidings feed run boats.toml`"
+        in again.stderr
+    )
 
 
 def test_who_may_not_change_the_schema_is_told_how_to_go_on(

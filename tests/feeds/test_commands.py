@@ -59,7 +59,7 @@ def test_a_preview_shows_as_many_as_asked_for(tidings: Tidings) -> None:  # noqa
     assert len(lines(done.stdout)) == 10_200
     assert "10,200 records, 0 would be refused\n" in done.stderr
     assert (
-        "10,500 records, 0 would be refused; there are no more"
+        "10,500 records, 0 would be refused; these are all"
         in tidings("feed", "preview", "m.toml", "--limit", "20000").stderr
     )
 
@@ -177,7 +177,7 @@ def test_a_taken_port_is_named(tidings: Tidings) -> None:  # noqa: F811
         port = taken.getsockname()[1]
         done = tidings("feed", "auctions", "--port", str(port))
     assert done.exit_code == 1
-    assert f"port {port} is taken; --port names another one" in done.stderr
+    assert f"port {port} is in use; choose another with --port" in done.stderr
 
 
 def test_a_file_with_a_byte_order_mark_is_known_by_what_follows_it(tidings: Tidings) -> None:  # noqa: F811

@@ -112,7 +112,7 @@ def _report(verdict: Verdict) -> None:
     for refusal in verdict.record.refused[:_SHOWN]:
         warn(f"refused: {refusal}")
     if not verdict.quiet:
-        warn("the service was not done with its work when patience ended")
+        warn("the service had not finished its work when the time was up")
     output.print(f"\n{plain('every promise was kept' if verdict.holds else 'promises were broken')}")
 
 

@@ -61,7 +61,7 @@ def matching(
     options = {name: value for name, value in given.items() if value is not None}
     for name in options:
         if name not in _OPTIONS.get(workload, ()):
-            raise typer.BadParameter(f"{workload} has no such option.", param_hint=f"'--{name}'")
+            raise typer.BadParameter(f"{workload} does not have this option.", param_hint=f"'--{name}'")
     names = QUICK if algorithms == "all" else tuple(name.strip() for name in algorithms.split(","))
     with plain_errors():
         plan = Plan(

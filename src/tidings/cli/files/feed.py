@@ -150,7 +150,7 @@ def preview(
             warn(line)
     said = f"{counted(len(shown), 'record')}, {refused:,} would be refused"
     said += f", {counted(left_out, 'bad value')} would be left out" if left_out else ""
-    messages.print(f"{said}{'' if len(shown) == limit else '; there are no more'}", markup=False)
+    messages.print(f"{said}{'' if len(shown) == limit else '; these are all'}", markup=False)
 
 
 @app.command()
@@ -233,7 +233,7 @@ def infer(
             messages.print(f"schema version {there.version} became {version}", markup=False)
         else:
             seen = f"{counted(len(wanted), 'change')} from {counted(proposal.records, 'record')}"
-            messages.print(f"{seen}; nothing was changed: --apply makes them", markup=False)
+            messages.print(f"{seen}; nothing was changed; use --apply to make them", markup=False)
 
 
 app.command()(add)

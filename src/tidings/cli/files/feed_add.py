@@ -66,7 +66,7 @@ def add(
         plain_name = re.sub(r"\W+", "_", name).strip("_").lower() or "event"
         path = mapping or Path(f"{plain_name}.toml")
         if path.exists():
-            fail(f"{path} exists; --mapping names another file, or `tidings feed run {path}` runs it")
+            fail(f"{path} exists; choose another file with --mapping, or run it with `tidings feed run {path}`")
         found = recognized(content, source)
         if records:
             found = replace(found, records=records, ready="")
@@ -137,7 +137,7 @@ def _ask(yes: bool, question: str) -> None:
         if typer.confirm(question, err=True):
             return
     except typer.Abort:
-        fail("nothing was changed: no answer; --yes goes ahead without asking")
+        fail("nothing was changed: no answer; use --yes to skip the question")
     _say("nothing was changed")
     raise typer.Exit(0)
 

@@ -39,7 +39,7 @@ def auctions(
         except OSError as problem:
             if problem.errno != errno.EADDRINUSE:
                 raise
-            fail(f"port {port} is taken; --port names another one, and 0 is any that is free")
+            fail(f"port {port} is in use; choose another with --port, or 0 for any free port")
         with site, stopping() as stop:
             typer.echo(f"The auctions are at {site.url}/cars; Ctrl-C closes them.")
             stop.wait()

@@ -69,13 +69,13 @@ def inferred_from(
     path = existing_file(source)
     if path is not None and path.suffix == ".toml":
         if event_type or form or records or each or encoding or mandatory:
-            raise typer.BadParameter("a mapping says all of that itself.", param_hint="'SOURCE'")
+            raise typer.BadParameter("a mapping already defines this.", param_hint="'SOURCE'")
         mapping = read_mapping(path)
         return partial(propose, mapping, sampled(mapping))
     content, origin, name = fetched(source, encoding)
     layout = Layout(form or recognized(content, source).format, records, encoding=encoding, each=each)
     if each and layout.format not in ("json", "xml", "html"):
-        raise typer.BadParameter(f"records of {layout.format} have no records inside.", param_hint="'--each'")
+        raise typer.BadParameter(f"records in {layout.format} cannot contain others.", param_hint="'--each'")
     return partial(infer, content, layout, origin, event_type or name, mandatory)
 
 
@@ -92,7 +92,7 @@ def fetched(source: str, encoding: str = "") -> tuple[Content, Origin, str]:
     if path is None and not is_url:
         raise typer.BadParameter(f"{source!r} is neither a file nor a URL.", param_hint="'SOURCE'")
     if encoding and codec_of(encoding) is None:
-        raise typer.BadParameter(f"no encoding {encoding!r} is known.", param_hint="'--encoding'")
+        raise typer.BadParameter(f"unknown encoding {encoding!r}.", param_hint="'--encoding'")
     origin = Origin(file=path.absolute()) if path is not None else Origin(url=source)
     looked = open_source(origin, sample=True)
     try:

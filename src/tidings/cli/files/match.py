@@ -116,7 +116,7 @@ def match(
     """
     _refuse_overwriting({"--output": output, "--rejects": rejects}, (subscriptions, events, schema))
     if engine == "spark" and algorithm != DEFAULT:
-        raise typer.BadParameter(f"Spark matches by {DEFAULT!r} only.", param_hint="'--algorithm'")
+        raise typer.BadParameter(f"Spark supports only the algorithm {DEFAULT!r}.", param_hint="'--algorithm'")
     with plain_errors():
         catalog = load_catalog(schema)
         started = time.monotonic()

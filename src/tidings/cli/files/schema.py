@@ -128,7 +128,7 @@ def grow(
     """
     if address := instead(server, changes):
         if output_file is not None:
-            raise typer.BadParameter("a server keeps its schema itself.", param_hint="'--output'")
+            raise typer.BadParameter("a server uses its own schema.", param_hint="'--output'")
         _grow_at_server(address, token, schema)
         return
     path = existing_file(schema)

@@ -37,7 +37,7 @@ def workload(
     from tidings.workloads.files import write_workload
 
     if equality is not None and name != "le-subscribe":
-        raise typer.BadParameter(f"{name} has no such share.", param_hint="'--equality'")
+        raise typer.BadParameter(f"{name} does not have this option.", param_hint="'--equality'")
     options = {} if equality is None else {"equality": equality}
     with plain_errors(), progress() as bar:
         bar.add_task(f"writing {subscriptions:,} subscriptions and {events:,} events", total=None)

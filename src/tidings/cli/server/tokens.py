@@ -43,7 +43,7 @@ def add(
 def print_token(token: str, members: Mapping[str, object], as_json: bool) -> None:
     """`members` are what `--json` prints."""
     if not as_json:
-        note("the token is shown only this once")
+        note("this token is shown only once")
     typer.echo(json.dumps(members) if as_json else token)
 
 

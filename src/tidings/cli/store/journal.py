@@ -177,7 +177,7 @@ def trim(
     Example: tidings journal trim --data data --older-than 30d --at-most 10GB
     """
     if not older_than and not at_most:
-        raise typer.BadParameter("say what may go: --older-than or --at-most.")
+        raise typer.BadParameter("say what to remove: --older-than or --at-most.")
     age = _microseconds(older_than, "'--older-than'") if older_than else None
     size = bytes_of(at_most, "'--at-most'") if at_most else None
     with opened_store(data, store) as journal, progress() as bar:

@@ -196,7 +196,7 @@ def _check_sink(sink: str, direct: bool, sources: list[str]) -> None:
             "--direct needs a --source, and a --sink such as parquet:FOLDER or kafka://HOST:PORT/TOPIC."
         )
     if not direct and sink != "notifications":
-        raise typer.BadParameter(f"what goes through the journal becomes notifications; for {sink} add --direct.")
+        raise typer.BadParameter(f"events from the journal become notifications; to write to {sink}, add --direct.")
 
 
 def _figures(recent: list[Progress]) -> dict[str, float]:

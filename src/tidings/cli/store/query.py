@@ -119,7 +119,7 @@ def _of_network(address: str, token: str, filter: str, limit: int, count: bool, 
         for one in items:
             output.print(plain(f"{one['server']}  {msgspec.json.encode(one['event']).decode()}"))
     if found["missing"]:
-        warn(f"no answer from {', '.join(found['missing'])}: what they have is not here")
+        warn(f"no answer from {', '.join(found['missing'])}; their events are missing here")
     more = "" if found["complete"] else "; there may be more"
     messages.print(f"{counted(len(items), 'event')} of the network{more}", markup=False)
 

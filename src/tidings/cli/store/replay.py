@@ -83,6 +83,7 @@ def _tell(summary: dict[str, int], check: bool, as_json: bool) -> None:
     if not check:
         messages.print(told)
     elif not summary["missing"] and not summary["unexpected"]:
-        messages.print(f"{told}: the same as the first time")
+        messages.print(f"{told}: the same as stored")
     else:
-        messages.print(f"{told}; not stored: {summary['missing']:,}, stored but not to be: {summary['unexpected']:,}")
+        missing, unexpected = summary["missing"], summary["unexpected"]
+        messages.print(f"{told}; missing from the store: {missing:,}, unexpected in the store: {unexpected:,}")
