@@ -41,8 +41,9 @@ class Run(NamedTuple):
     seconds: float
 
 
-def run(tests: tuple[str, ...], mutant: Mutant | None = None) -> Run:
-    """Runs the tests on a copy of the source, with the mutant's fault if there is one, until one fails.
+def run(tests: tuple[str, ...], mutant: Mutant | None = None, slow: bool = False) -> Run:
+    """Runs the quick tests, or also the slow ones, on a copy of the source, with the mutant's fault if there is one,
+    until one fails.
 
     Kernels run uncompiled: to compile them after each change would take a minute, these tests take seconds. Endless
     loops end at LIMIT and count as failures. Anything but passed or failed tests is an error: a mutant that cannot even
@@ -59,7 +60,7 @@ def run(tests: tuple[str, ...], mutant: Mutant | None = None) -> Run:
             | {"MUTANT_SOURCE": name},
             "arguments": [
                 "-x", "-q", "-rf", "-p", "tests.mutants.plugin", "-p", "no:cacheprovider",
-                "-W", "ignore::RuntimeWarning", *tests,
+                "-W", "ignore::RuntimeWarning", *(() if slow else ("-m", "not slow")), *tests,
             ],
             "output": str(folder / "output"),
             "limit": LIMIT,
