@@ -110,7 +110,7 @@ def test_what_ends_it_before_spark_is_asked(tidings: Tidings, folder: Path) -> N
 
 USAGE = [
     (("--engine", "flink"), "'flink' is not one of 'local', 'spark'"),
-    (("--engine", "spark", "--algorithm", "counting"), "'--algorithm': Spark matches by 'default' only"),
+    (("--engine", "spark", "--algorithm", "counting"), "'--algorithm': Spark supports only the algorithm 'default'"),
     (("--engine", "spark", "--shared", "none"), "dir 'none' does not exist"),
 ]
 

@@ -15,7 +15,7 @@ def test_only_a_text_has_a_language() -> None:
     assert Domain("story", Kind.TEXT, language="english").language == "english"
     with pytest.raises(PartOutsideKind, match="'language' belongs to text domains"):
         Domain("title", Kind.STRING, language="english")
-    with pytest.raises(UnknownLanguage, match="'klingon'; known: arabic"):
+    with pytest.raises(UnknownLanguage, match="'klingon'; supported: arabic"):
         Domain("story", Kind.TEXT, language="klingon")
 
 

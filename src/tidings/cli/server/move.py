@@ -33,9 +33,9 @@ def move(
 ) -> None:
     """Move your subscriptions to another server of the network, with their notifications. Nothing is missed.
 
-    You need an account at both. Subscriptions keep their ids, and notifications theirs; what a composite waits for goes
-    along. Channels stay behind: create new ones at the new server. If it takes longer, it goes on by itself; run the
-    command again to see.
+    You need an account at both. Subscriptions and notifications keep their ids, and composites their partial matches.
+    Channels stay behind: create new ones at the new server. If it takes longer, it continues on its own; run the
+    command again to see the progress.
 
     Example: tidings move --to https://berlin.example.org
     """

@@ -185,7 +185,7 @@ def _layout(table: Table) -> Layout:
         raise table.wrong("encoding", f"no encoding {shown(encoding)} is known; expected one such as 'utf-8'")
     each = table.text("each")
     if each and format not in ("json", "xml", "html"):
-        raise table.wrong("each", f"records of {format} have no records inside; leave it out")
+        raise table.wrong("each", f"records in {format} cannot contain others; leave it out")
     _check_path(table, "each", each, format)
     if "@" in each:
         raise table.wrong("each", "a record is an element, not an attribute")
