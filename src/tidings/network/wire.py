@@ -26,7 +26,8 @@ _MOST_STAMPS = 20_000
 _MOST_ORDERS = 20_000
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
-Text = Annotated[str, msgspec.Meta(max_length=64_000)]
+LONGEST_TEXT = 64_000
+Text = Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)]
 Key = Annotated[str, msgspec.Meta(max_length=4_000)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Numbers = tuple[Count, Count]
@@ -34,7 +35,8 @@ Filters = Annotated[list[Text], msgspec.Meta(max_length=_MOST_FILTERS)]
 _Event = tuple[Key, Key, str, Name, Count, Count, Count]
 _Events = Annotated[list[_Event], msgspec.Meta(max_length=_MOST_EVENTS)]
 _Numbered = Annotated[dict[Name, Numbers], msgspec.Meta(max_length=_MOST_NAMES)]
-_Order = tuple[Name, str, Text, Count]
+_Growth = Annotated[str, msgspec.Meta(max_length=MOST_BYTES)]  # a grammar may be long
+_Order = tuple[Name, str, _Growth, Count]
 T = TypeVar("T")
 
 
