@@ -110,6 +110,33 @@ def test_a_subscription_moves_with_its_notifications_and_hears_everything_once(
     trial(tmp_path, monkeypatch, story)
 
 
+def test_a_subscription_goes_back_and_comes_again(tmp_path: Path, monkeypatch: Any) -> None:
+    """Each time it is another move: taken once, and with what was notified of at either server, each once."""
+
+    async def story(one: Trial) -> None:
+        await pair(one)
+        expected = []
+        for number, (here, there) in enumerate([("athens", "berlin"), ("berlin", "athens")] * 2):
+            old, new = one.stores[here], one.stores[there]
+            publish(new, f"{number}")
+            expected.append(f"{number}")
+            await until(lambda old=old, number=number: f"{number}" in ids(old))
+            matched(old)
+            digest = ticket_digest(f"{TICKET} {number}")
+            new.put_ticket(digest, "ann", Instant(2**60))
+            old.depart([Departure("wish", "ann", there, f"{TICKET} {number}")])
+            one.wires.nodes[here].departures.look()
+            await until(lambda old=old, new=new: standing(old) is None and standing(new) is not None)
+            assert notified(new) == expected
+        assert isinstance(await one.wires.nodes["athens"].ask(m.Settle, 20), m.Settled)
+        publish(one.stores["berlin"], "last")
+        await until(lambda: "last" in ids(one.stores["athens"]))
+        matched(one.stores["athens"])
+        assert notified(one.stores["athens"]) == [*expected, "last"]
+
+    trial(tmp_path, monkeypatch, story)
+
+
 def test_others_at_the_new_server_do_not_hear_of_old_events(tmp_path: Path, monkeypatch: Any) -> None:
     async def story(one: Trial) -> None:
         old, new = await pair(one)

@@ -48,6 +48,7 @@ class Cargo(msgspec.Struct, frozen=True):
     older: int = 0
     states: tuple[tuple[str, int | None, str, int | None], ...] = ()
     early: str = "[]"
+    since: int = 0  # where it began at the old server
 
 
 def ticket_digest(ticket: str) -> bytes:

@@ -49,6 +49,7 @@ def move_in(change: Arrived, own_after: int, catalog: Catalog) -> MoveIn:
     arriving = Arriving(cargo, catalog)
     return MoveIn(
         giver=change.giver,
+        since=cargo.since,
         digest=ticket_digest(cargo.ticket),
         subscription=wanted,
         paused=cargo.paused,

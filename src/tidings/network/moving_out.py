@@ -53,6 +53,7 @@ def move_out(store: Store, name: str, stamps: Stamps, filters: EngineFilters, on
             for state in offer.states
         ),
         early=_early_of(offer),
+        since=standing.since,
     )
     marks = {origin: Stamp(*place) for origin, place in offer.marks.items()}
     marks[name] = stamps.of(offer.tail)

@@ -317,7 +317,10 @@ class Node:
 
 
 def _says_moved_in(message: m.Message, giver: str, subscription: str) -> bool:
-    return isinstance(message, m.Routed) and (message.to, message.body) == (giver, m.MovedIn(subscription))
+    match message:
+        case m.Routed(to, _, m.MovedIn(id)):
+            return (to, id) == (giver, subscription)
+    return False
 
 
 def _payload(event: Event) -> str:

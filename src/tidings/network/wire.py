@@ -142,6 +142,7 @@ class _MoveIn(msgspec.Struct, array_like=True):
 
 class _MovedIn(msgspec.Struct, array_like=True):
     subscription: Key
+    version: Numbers
 
 
 class _MoveRefused(msgspec.Struct, array_like=True):
@@ -264,8 +265,8 @@ def _body(body: m.Body) -> tuple[str, object]:
         case m.MoveIn():
             named = (body.giver, body.version, body.subscription, body.filter)
             return "move", (*named, dict(body.marks), body.cargo, body.schema)
-        case m.MovedIn(subscription):
-            return "moved", (subscription,)
+        case m.MovedIn(subscription, version):
+            return "moved", (subscription, version)
         case m.MoveRefused(subscription, reason):
             return "not moved", (subscription, reason)
 
@@ -330,7 +331,7 @@ def _read_body(kind: str, got: Any) -> m.Body:
             version = v.Version(*got.version)
             return m.MoveIn(got.giver, version, got.subscription, got.filter, marks, got.cargo, got.schema)
         case "moved":
-            return m.MovedIn(got.subscription)
+            return m.MovedIn(got.subscription, v.Version(*got.version))
         case "not moved":
             return m.MoveRefused(got.subscription, got.reason)
     raise WrongMessage(f"{kind[:40]!r} is not routed")

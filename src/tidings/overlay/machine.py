@@ -135,8 +135,8 @@ def _routed(server: Server, message: Routed) -> None:
             queries.on_searched(server, message.body)
         case MoveRefused():
             moves.on_refused(server, message.body)
-        case MovedIn(subscription):
-            moves.on_moved_in(server, subscription)
+        case MovedIn(subscription, version):
+            moves.on_moved_in(server, subscription, version)
         case _:
             assert_never(message.body)
 

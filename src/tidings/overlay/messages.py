@@ -112,6 +112,7 @@ class MoveIn:
 @dataclass(frozen=True, slots=True)
 class MovedIn:
     subscription: str
+    version: Version  # of the offer
 
 
 @dataclass(frozen=True, slots=True)

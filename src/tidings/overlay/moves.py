@@ -6,7 +6,7 @@ from tidings.overlay import interests
 from tidings.overlay.durable import Arrived, Unsubscribed
 from tidings.overlay.messages import Departed, Move, MovedIn, MoveIn, MoveRefused, Refused
 from tidings.overlay.server import Server
-from tidings.overlay.values import BEGINNING, UNHEARD, Event, Stamp
+from tidings.overlay.values import BEGINNING, UNHEARD, Event, Stamp, Version
 
 _AGAIN = 5.0  # seconds until the offer is repeated
 
@@ -60,7 +60,7 @@ def on_move_in(server: Server, offer: MoveIn) -> None:
             if server.heads.get(origin, BEGINNING) > mark:
                 server.behind[origin] = server.now
         interests.own_changed(server)
-    server.route(offer.giver, MovedIn(offer.subscription))
+    server.route(offer.giver, MovedIn(offer.subscription, offer.version))
 
 
 def _missed(server: Server, offer: MoveIn, marks: dict[str, Stamp]) -> tuple[Event, ...]:
@@ -82,8 +82,11 @@ def on_refused(server: Server, refusal: MoveRefused) -> None:
         server.tell(Refused(Move(refusal.subscription, to, None, offer.filter), refusal.reason))
 
 
-def on_moved_in(server: Server, subscription: str) -> None:
-    if server.moving.pop(subscription, None):
+def on_moved_in(server: Server, subscription: str, version: Version) -> None:
+    """An answer to an earlier offer says nothing of this one: the subscription may have come back since."""
+    _, offer, _ = server.moving.get(subscription, ("", None, 0.0))
+    if offer is not None and offer.version == version:
+        del server.moving[subscription]
         server.write(Unsubscribed(subscription))
         interests.own_changed(server)
         server.tell(Departed(subscription))

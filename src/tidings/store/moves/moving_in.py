@@ -29,6 +29,8 @@ from tidings.store.journal.entries import (
 from tidings.store.journal.projections import event_key
 from tidings.store.moves.offers import after_mark, owner_of
 from tidings.store.network.nodes import Place
+from tidings.store.notifications.notifications import owners_after
+from tidings.store.notifications.packs import END
 from tidings.store.notifications.progress import last_cursor
 from tidings.store.notifications.waiting import State
 from tidings.store.tables import (
@@ -91,6 +93,7 @@ class MoveIn:
     events that no server has matched for it."""
 
     giver: str
+    since: int  # where the subscription began there: one that went back and comes again is another
     digest: bytes  # of the ticket
     subscription: Subscribe
     paused: bool
@@ -102,6 +105,10 @@ class MoveIn:
     select: Callable[[Sequence[Candidate]], Sequence[Candidate]]
     waiting: Waiting | None = None
 
+    @property
+    def place(self) -> str:
+        return f"{self.giver} {self.since}"
+
 
 def move_in(
     connection: Connection,
@@ -112,7 +119,7 @@ def move_in(
 ) -> Outcome:
     """Accepted also where it moved in before; Refused, and nothing is changed, where it cannot."""
     known = network_moved_in.c
-    again = select(known.start).where(known.subscription == offer.subscription.id, known.server == offer.giver)
+    again = select(known.start).where(known.subscription == offer.subscription.id, known.server == offer.place)
     start = connection.execute(again).scalar()
     if start is not None:
         return Accepted(int(start), clock.now())
@@ -155,7 +162,7 @@ class _Arriving:
         self._notify(start, positions, [] if wanted.composite or offer.paused else new)
         if wanted.composite and offer.waiting is not None and not offer.paused:
             self._wait(start, new)
-        values = {"subscription": wanted.id, "server": offer.giver, "start": start, "opened": offer.opened}
+        values = {"subscription": wanted.id, "server": offer.place, "start": start, "opened": offer.opened}
         connection.execute(network_moved_in.insert().values(values))
         connection.exec_driver_sql("RELEASE SAVEPOINT moving_in")
         return subscribed
@@ -203,25 +210,31 @@ class _Arriving:
 
     def _notify(self, start: int, positions: Sequence[int | None], new: Sequence[Candidate]) -> None:
         connection, id, now = self._connection, self._offer.subscription.id, int(self._clock.now())
-        rows, bodies, seen = [], [], set[tuple[int, str]]()
+        rows, bodies, seen = [], [], self._notified()
         cursor = last_cursor(connection)
         for one in self._offer.notifications:
             at = None if one.event is None else positions[one.event]
             position = start if at is None else at
-            if (position, one.detection) in seen or (at is None and not one.detection):
+            if _name(position, one.detection) in seen or (at is None and not one.detection):
                 continue
-            seen.add((position, one.detection))
+            seen.add(_name(position, one.detection))
             cursor += 1
             rows.append((cursor, position, id, one.stored, self._owner, one.detection, 0))
             if one.detection:
                 bodies.append((cursor, start, self._placed(one.body)))
         for position in (one.position for one in new):
-            if (position, "") not in seen:
+            if position not in seen:
                 cursor += 1
                 rows.append((cursor, position, id, now, self._owner, "", 0))
         self._dialect.insert(connection, notifications, rows)
         self._dialect.insert(connection, detections, bodies)
         connection.execute(update(notified).values(cursor=cursor))
+
+    def _notified(self) -> set[int | str]:
+        """What was notified of here before it went away and came back."""
+        id = self._offer.subscription.id
+        rows = owners_after(self._connection, self._dialect, self._owner, id, 0, END)
+        return {_name(row.position, row.detection) for row in rows}
 
     def _placed(self, body: str) -> str:
         """What a composite found, with the positions that its events have here."""
@@ -240,3 +253,8 @@ class _Arriving:
         self._dialect.insert(
             self._connection, early_matches, [(one.shard, one.second, start, one.body) for one in early]
         )
+
+
+def _name(position: int, detection: str) -> int | str:
+    """Of a notification of one subscription."""
+    return detection or position
