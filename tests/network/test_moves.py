@@ -88,6 +88,8 @@ def test_a_subscription_moves_with_its_notifications_and_hears_everything_once(
         matched(old)
         before = notified(old)
         publish(old, "pending")  # accepted, but not matched yet when it leaves
+        at = old.position_of("s", "pending") or 0
+        await until(lambda: _marks(new).get("athens", (0, 0))[1] >= at)  # so it comes along, or not at all
         publish(new, "crossing")  # may be there, here or between
         ticket(new)
         leaves(one)
