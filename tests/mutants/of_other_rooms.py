@@ -80,7 +80,9 @@ _SERVERS = (
 _MOVED = (
     ("any answer ends a move", "moves.py", "if offer is not None and offer.version == version:", "if offer is not None:", _MOVES),
     ("a repeated offer is taken again", "moves.py", "if offer.version > server.arrived.get(place, UNHEARD):", "if True:", _MOVES),
-    ("offers of a later schema", "moves.py", "if offer.schema > server.schema:", "if False:", _MOVES),
+    ("offers of a later schema", "moves.py", "if offer.schema > server.schema or _waits(server, offer):", "if _waits(server, offer):", _MOVES),
+    ("two moves that cross", "moves.py", "if to == offer.giver and server.name < offer.giver:", "if True:", _MOVES),
+    ("arriving while it leaves", "moves.py", "    return bool(to)", "    return False", _MOVES),
     ("offered once", "moves.py", "if server.now - offered >= _AGAIN:", "if False:", _MOVES),
     ("own events are not missed", "moves.py", "return event.stamp.position > server.durable.count_of(mark)", "return False", _MOVES),
     ("events of others are not missed", "moves.py", "        return event.stamp > mark", "        return False", _MOVES),

@@ -56,6 +56,24 @@ def test_a_repeated_offer_is_answered_and_taken_once() -> None:
     assert bodies(first, MovedIn) == bodies(again, MovedIn) == [MovedIn("wish", offer.version)]
 
 
+def test_a_subscription_that_two_servers_offer_to_each_other_stays_at_one() -> None:
+    """As after a restore, or where it goes back before its old server has heard that it came."""
+    made = network(PAIR, [SUBSCRIBED, (10, "subscribe", "b", "wish", WANTED)], 20)
+    for name, other in ("ab", "ba"):
+        made.command(name, Move("wish", other))
+    made.run(60)
+    assert ["wish" in server(made, name).durable.subscriptions for name in "ab"] == [True, False]
+    assert server(made, "a").moving == server(made, "b").moving == {}
+
+
+def test_a_subscription_that_is_on_its_way_does_not_arrive() -> None:
+    made = network(LINE, [SUBSCRIBED], 20)
+    one = server(made, "a")
+    receive(one, Move("wish", "c"), one.now)
+    offer = MoveIn("b", Version(9, 9), "wish", WANTED, (), None)
+    assert bodies(tell(made, "a", "b", Routed("a", 9, offer)), MovedIn) == []
+
+
 def test_an_offer_of_a_later_schema_waits() -> None:
     made = network(PAIR, [SUBSCRIBED], 20)
     offer = MoveIn("a", Version(9, 9), "wish", WANTED, (), None, schema=1)

@@ -44,8 +44,8 @@ def tick(server: Server) -> None:
 
 def on_move_in(server: Server, offer: MoveIn) -> None:
     """The marks fall to where the old server's were; answers that were asked for before must not raise them."""
-    if offer.schema > server.schema:
-        return  # offered again until it is understood
+    if offer.schema > server.schema or _waits(server, offer):
+        return  # offered again
     place = offer.giver, offer.subscription
     if offer.version > server.arrived.get(place, UNHEARD):
         server.arrived[place] = offer.version
@@ -61,6 +61,16 @@ def on_move_in(server: Server, offer: MoveIn) -> None:
                 server.behind[origin] = server.now
         interests.own_changed(server)
     server.route(offer.giver, MovedIn(offer.subscription, offer.version))
+
+
+def _waits(server: Server, offer: MoveIn) -> bool:
+    """Whether the subscription is itself on its way from here: whoever has both withdraws none. Where two servers offer
+    it to each other, it stays at the first by name."""
+    to, _, _ = server.moving.get(offer.subscription, ("", None, 0.0))
+    if to == offer.giver and server.name < offer.giver:
+        del server.moving[offer.subscription]
+        return False
+    return bool(to)
 
 
 def _missed(server: Server, offer: MoveIn, marks: dict[str, Stamp]) -> tuple[Event, ...]:
