@@ -28,6 +28,7 @@ _OLD = ("tests/network/test_moves.py::test_others_at_the_new_server_do_not_hear_
 _MOVED_ONCE = (
     "tests/network/test_moves.py::test_a_subscription_moves_with_its_notifications_and_hears_everything_once",
 )
+_LUGGAGE = ("tests/network/test_moves.py::test_any_number_of_notifications_goes_along",)
 _OVERLAY = ("tests/overlay/test_orders.py", "tests/overlay/test_filters.py")
 
 _SCHEMA = (
@@ -105,6 +106,8 @@ _NODES = (
     ("filters of any length", "network/engine_filters.py", "return text if len(text) <= LONGEST_TEXT else", "return text if True else", _TRAVELLING),
     ("one move from a server", "store/moves/moving_in.py", "return f\"{self.giver} {self.since}\"", "return self.giver", _AGAIN),
     ("old events heard by all", "store/moves/moving_in.py", "one.draft if mark is not None and one.place > mark else PublishPast", "one.draft if True else PublishPast", _OLD),
+    ("luggage taken twice", "store/moves/moving_in.py", "if after != through or upto <= after:", "if False:", _LUGGAGE),
+    ("luggage counted from the newest", "store/moves/offers.py", "found.append(OfferedNotification(row.cursor, row.position,", "found.append(OfferedNotification(row.cursor + 1, row.position,", _LUGGAGE),
     ("a move without a ticket", "store/moves/offers.py", "if owner is None:", "if False:", ("tests/network/test_moves.py::test_a_move_without_a_ticket_or_to_a_taken_id_is_refused_and_changes_nothing",)),
     ("pending events stay behind", "network/moving_out.py", "if standing.span is not None else set()", "if False else set()", _MOVED_ONCE),
     ("events accepted while a node starts", "network/node.py", "followed = max(tail, found.position)", "followed = store.tail()", _STARTING),

@@ -1,7 +1,7 @@
 """The rules of advertisements one by one: each has a test that fails without it (`tests/mutants`)."""
 
-from tests.overlay.networks import Recording, choose, journaled, server
-from tests.overlay.test_rules import LINE, QUICK, SUBSCRIBED, WANTED
+from tests.overlay.networks import QUICK, Recording, choose, journaled, server
+from tests.overlay.test_rules import LINE, SUBSCRIBED, WANTED
 from tidings.overlay.messages import Refused, Withdraw
 from tidings.overlay.simulation.ranges import Range, Ranges
 

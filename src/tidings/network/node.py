@@ -24,6 +24,7 @@ from tidings.network.customs import bears, not_takeable
 from tidings.network.departures import Departures
 from tidings.network.engine_filters import EngineFilters
 from tidings.network.following import Following, subscribed
+from tidings.network.moving_in import stowing
 from tidings.network.postman import Postman
 from tidings.network.schema_log import SchemaLog
 from tidings.network.stored import Stamps, Writing, load
@@ -173,13 +174,20 @@ class Node:
             with self._store_troubles():
                 self.follow_changes()
                 self.command(m.Tick())
-                for move in self.departures.due(self.now(), self.filters):
-                    self.command(move)
+                for to, move in self.departures.due(self.now(), self.filters):
+                    self._offer(to, move)
                 if self.now() - cleaned > _CLEAN_EVERY:
                     cleaned = self.now()
                     self.command(m.Forget(self.store.complete_from() - 1))
                     await asyncio.get_running_loop().run_in_executor(self._thread, self.store.forget_arrivals)
             await asyncio.sleep(_TICK)
+
+    def _offer(self, to: str, move: m.Move | m.Luggage) -> None:
+        if isinstance(move, m.Move):
+            self.command(move)
+        else:
+            self.server.route(to, move)
+            self._take(self.server.outcome())
 
     def _store_troubles(self) -> suppress:
         return suppress(StoreError)  # told by the writer, which does not go on
@@ -238,6 +246,17 @@ class Node:
         for told in outcome.told:
             self._tell(told)
 
+    def _stow(self, luggage: m.Luggage) -> None:
+        """Notifications that come before their subscription; its old server hears how far they are here."""
+        try:
+            upto = self.store.stow(stowing(luggage, self._writing.catalog), luggage.after, luggage.upto)
+            answer = m.Stowed(luggage.subscription, upto)
+        except TidingsError as problem:
+            self.counts["refused"] += 1
+            answer = m.Stowed(luggage.subscription, 0, str(problem))
+        self.server.route(luggage.giver, answer)
+        self._take(self.server.outcome())
+
     def _tell(self, told: m.Told) -> None:
         match told:
             case m.Left(reason):
@@ -245,6 +264,10 @@ class Node:
                 _log.error("%s", self.problem)
             case m.Settled(name) | m.Granted(name) | m.Found(name) | m.Refused(m.Request(name)):
                 self._answers.tell(name, told)
+            case m.Luggage():
+                self._stow(told)
+            case m.Stowed():
+                self.departures.stowed(told)
             case m.Departed(subscription):
                 self.store.departed(subscription)
             case m.Refused(m.Move(subscription, marks=None), reason):

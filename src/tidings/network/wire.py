@@ -150,6 +150,21 @@ class _MoveRefused(msgspec.Struct, array_like=True):
     reason: Text
 
 
+class _Luggage(msgspec.Struct, array_like=True):
+    giver: Name
+    subscription: Key
+    after: Count
+    upto: Count
+    cargo: bytes
+    schema: Count
+
+
+class _Stowed(msgspec.Struct, array_like=True):
+    subscription: Key
+    upto: Count
+    refused: Text
+
+
 class _Search(msgspec.Struct, array_like=True):
     asker: Name
     name: Name
@@ -183,6 +198,7 @@ _SHAPES: dict[str, type[Any]] = {
     "taken": _Taken, "orders": _Orders, "routed": _Routed, "probe": _Probe, "probed": _Probed,
     "ask": _Ask, "answer": _Answer, "order": _OrderRequest, "ordered": _OrderAnswer, "search": _Search,
     "searched": _Searched, "move": _MoveIn, "moved": _MovedIn, "not moved": _MoveRefused,
+    "luggage": _Luggage, "stowed": _Stowed,
 }  # fmt: skip
 _READERS = {kind: msgspec.msgpack.Decoder(shape).decode for kind, shape in _SHAPES.items()}
 _read_all = msgspec.msgpack.Decoder(
@@ -269,6 +285,10 @@ def _body(body: m.Body) -> tuple[str, object]:
             return "moved", (subscription, version)
         case m.MoveRefused(subscription, reason):
             return "not moved", (subscription, reason)
+        case m.Luggage():
+            return "luggage", (body.giver, body.subscription, body.after, body.upto, body.cargo, body.schema)
+        case m.Stowed(subscription, upto, refused):
+            return "stowed", (subscription, upto, refused)
 
 
 def _events(events: Sequence[v.Event]) -> list[object]:
@@ -332,6 +352,10 @@ def _read_body(kind: str, got: Any) -> m.Body:
             return m.MoveIn(got.giver, version, got.subscription, got.filter, marks, got.cargo, got.schema)
         case "moved":
             return m.MovedIn(got.subscription, v.Version(*got.version))
+        case "luggage":
+            return m.Luggage(got.giver, got.subscription, got.after, got.upto, got.cargo, got.schema)
+        case "stowed":
+            return m.Stowed(got.subscription, got.upto, got.refused)
         case "not moved":
             return m.MoveRefused(got.subscription, got.reason)
     raise WrongMessage(f"{kind[:40]!r} is not routed")

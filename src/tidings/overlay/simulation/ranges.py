@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from tidings.overlay import values
 from tidings.overlay.filters import Filters, Selector, runs
@@ -47,13 +47,13 @@ class Ranges(Filters):
         """In one pass over the sorted ranges; the same as the reduction of `Filters`."""
         kept: list[Range] = []
         begun, reached = -1, -1
-        for one in sorted(set(filters)):  # type: ignore[type-var]
-            low, high = one  # type: ignore[misc]
+        for one in sorted(cast("set[Range]", set(filters))):
+            low, high = one
             if high > reached:
                 if low == begun:
-                    kept[-1] = one  # type: ignore[assignment]
+                    kept[-1] = one
                 else:
-                    kept.append(one)  # type: ignore[arg-type]
+                    kept.append(one)
                 begun, reached = low, high
         return tuple(kept)
 

@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, delete, select, update
 
 from tidings.errors import TidingsError
 from tidings.schema import Catalog
 from tidings.store.append import append
 from tidings.store.clock.clock_guard import ClockGuard
 from tidings.store.databases.database import Database, Dialect
+from tidings.store.errors import SubscriptionExists
+from tidings.store.journal import subscriptions
 from tidings.store.journal.entries import (
     EVENTS,
     Accepted,
@@ -26,6 +28,7 @@ from tidings.store.journal.entries import (
     Refused,
     Subscribe,
 )
+from tidings.store.journal.journal import tail
 from tidings.store.journal.projections import event_key
 from tidings.store.moves.offers import after_mark, owner_of
 from tidings.store.network.nodes import Place
@@ -130,6 +133,37 @@ def move_in(
     return _Arriving(connection, database.dialect, catalog, clock, offer, owner).outcome()
 
 
+def stow(
+    connection: Connection,
+    database: Database,
+    catalog: Callable[[Connection, int], Catalog],
+    clock: ClockGuard,
+    offer: MoveIn,
+    span: tuple[int, int],
+) -> int:
+    """Notifications that come before their subscription: those after one cursor of the old server's, up to another. The
+    cursor up to which they are here. Raises NoSuchTicket or SubscriptionExists."""
+    id, (after, upto) = offer.subscription.id, span
+    known = network_moved_in
+    there = {
+        row.server: row.start
+        for row in connection.execute(select(known.c.server, known.c.start).where(known.c.subscription == id))
+    }
+    if offer.place in there:
+        return upto  # the subscription itself is here
+    owner = owner_of(connection, offer.digest, clock.now())
+    if subscriptions.one(connection, id) is not None:
+        raise SubscriptionExists(id)
+    luggage = f"{offer.place} luggage"
+    through = -int(there.get(luggage, 0))
+    if after != through or upto <= after:
+        return through
+    _Arriving(connection, database.dialect, catalog, clock, offer, owner).stow()
+    connection.execute(delete(known).where(known.c.subscription == id, known.c.server == luggage))
+    connection.execute(known.insert().values(subscription=id, server=luggage, start=-upto, opened=0))
+    return upto
+
+
 class _Arriving:
     def __init__(
         self,
@@ -166,6 +200,12 @@ class _Arriving:
         connection.execute(network_moved_in.insert().values(values))
         connection.exec_driver_sql("RELEASE SAVEPOINT moving_in")
         return subscribed
+
+    def stow(self) -> None:
+        self._marks = self._own_marks()
+        drafts: list[Draft] = [self._draft(one) for one in self._offer.events]
+        positions = self._enter(append(self._connection, self._dialect, self._catalog, drafts, self._clock))
+        self._notify(tail(self._connection), positions, [])
 
     def _missed(self) -> list[int]:
         """The positions of events here that the old server's marks do not speak for."""
