@@ -18,6 +18,17 @@ _RING = ("tests/overlay/xevent/test_ring.py",)
 _SKETCH = ("tests/overlay/xevent/test_sketch.py",)
 _DELIVERY = ("tests/overlay/xevent/test_delivery.py",)
 _CRASHES = ("tests/overlay/xevent/test_stability.py",)
+_MOVES = ("tests/overlay/test_moves.py",)
+_ADVERTISED = ("tests/overlay/test_advertised.py",)
+_STATISTICS = ("tests/network/test_nodes.py::test_statistics_stay_at_their_server",)
+_STARTING = ("tests/network/test_nodes.py::test_an_event_that_is_accepted_while_the_node_starts_is_not_forgotten",)
+_TRAVELLING = ("tests/network/test_engine_filters.py",)
+_AGAIN = ("tests/network/test_moves.py::test_a_subscription_goes_back_and_comes_again",)
+_OLD = ("tests/network/test_moves.py::test_others_at_the_new_server_do_not_hear_of_old_events",)
+_MOVED_ONCE = (
+    "tests/network/test_moves.py::test_a_subscription_moves_with_its_notifications_and_hears_everything_once",
+)
+_LUGGAGE = ("tests/network/test_moves.py::test_any_number_of_notifications_goes_along",)
 _OVERLAY = ("tests/overlay/test_orders.py", "tests/overlay/test_filters.py")
 
 _SCHEMA = (
@@ -67,6 +78,41 @@ _SERVERS = (
     ("two that cover each other dropped", "filters.py", "kept = [other for other in kept if not self.covers(filter, other)]", "pass", _OVERLAY),
 )  # fmt: skip
 
+_MOVED = (
+    ("any answer ends a move", "moves.py", "if offer is not None and offer.version == version:", "if offer is not None:", _MOVES),
+    ("a repeated offer is taken again", "moves.py", "if offer.version > server.arrived.get(place, UNHEARD):", "if True:", _MOVES),
+    ("offers of a later schema", "moves.py", "if offer.schema > server.schema or _waits(server, offer):", "if _waits(server, offer):", _MOVES),
+    ("two moves that cross", "moves.py", "if to == offer.giver and server.name < offer.giver:", "if True:", _MOVES),
+    ("arriving while it leaves", "moves.py", "    return bool(to)", "    return False", _MOVES),
+    ("offered once", "moves.py", "if server.now - offered >= _AGAIN:", "if False:", _MOVES),
+    ("own events are not missed", "moves.py", "return event.stamp.position > server.durable.count_of(mark)", "return False", _MOVES),
+    ("events of others are not missed", "moves.py", "        return event.stamp > mark", "        return False", _MOVES),
+    ("what the old server lacked is not asked for", "moves.py", "                server.behind[origin] = server.now", "                pass", _MOVES),
+    ("moves to nowhere", "moves.py", "elif command.to not in server.hops:", "elif False:", _MOVES),
+    ("a subscription stays behind", "moves.py", "server.write(Unsubscribed(subscription))", "pass", _MOVES),
+    ("marks follow a move in later answers", "moves.py", "server.moved_in += 1", "pass", ("tests/overlay/test_rules.py",)),
+    ("interests go everywhere", "interests.py", "one for one in filters if any(server.filters.overlaps(one, other) for other in behind)", "one for one in filters", _ADVERTISED),
+    ("advertisements go one hop", "interests.py", ", *(one for each in others for one in each.advertisements)}", "}", _ADVERTISED),
+    ("own advertisements are not told", "interests.py", "{*server.durable.advertisements.values(), *(", "{*(", _ADVERTISED),
+    ("events outside advertisements", "forwarding.py", "if server.distribution != \"advertisements\":", "if True:", _ADVERTISED),
+    ("withdrawn advertisements stay", "machine.py", "server.write(Withdrawn(advertisement))", "pass", _ADVERTISED),
+)  # fmt: skip
+
+_NODES = (
+    ("statistics in the log", "network/stored.py", "isinstance(order, Growth) and not is_statistics(order)", "isinstance(order, Growth)", _STATISTICS),
+    ("statistics count as growth", "network/stored.py", "- bisect_right(self._counted, version)", "", _STATISTICS),
+    ("similarity tested elsewhere", "network/engine_filters.py", "case Similar(attribute) | NowComparison(attribute) |", "case NowComparison(attribute) |", _TRAVELLING),
+    ("no similarity tested elsewhere", "network/engine_filters.py", "Not(Similar(attribute) | NowComparison(attribute)):", "Not(NowComparison(attribute)):", _TRAVELLING),
+    ("filters of any length", "network/engine_filters.py", "return text if len(text) <= LONGEST_TEXT else", "return text if True else", _TRAVELLING),
+    ("one move from a server", "store/moves/moving_in.py", "return f\"{self.giver} {self.since}\"", "return self.giver", _AGAIN),
+    ("old events heard by all", "store/moves/moving_in.py", "one.draft if mark is not None and one.place > mark else PublishPast", "one.draft if True else PublishPast", _OLD),
+    ("luggage taken twice", "store/moves/moving_in.py", "if after != through or upto <= after:", "if False:", _LUGGAGE),
+    ("luggage counted from the newest", "store/moves/offers.py", "found.append(OfferedNotification(row.cursor, row.position,", "found.append(OfferedNotification(row.cursor + 1, row.position,", _LUGGAGE),
+    ("a move without a ticket", "store/moves/offers.py", "if owner is None:", "if False:", ("tests/network/test_moves.py::test_a_move_without_a_ticket_or_to_a_taken_id_is_refused_and_changes_nothing",)),
+    ("pending events stay behind", "network/moving_out.py", "if standing.span is not None else set()", "if False else set()", _MOVED_ONCE),
+    ("events accepted while a node starts", "network/node.py", "followed = max(tail, found.position)", "followed = store.tail()", _STARTING),
+)  # fmt: skip
+
 _XEVENT = (
     ("the next id for the nearest", "ring.py", "return self._live[self._nearest(key)]", "return self._live[bisect_left(self._live_ids, key) % len(self._live)]", _RING),
     ("no ring", "ring.py", "return min(gap, _LONGEST - gap)", "return abs(one - other)", _RING),
@@ -94,5 +140,7 @@ OF_OTHER_ROOMS = (
     *(Mutant(name, f"documents/{file}", old, new, tests) for name, file, old, new, tests in _DOCUMENTS),
     *(Mutant(name, f"paths/{file}", old, new, tests) for name, file, old, new, tests in _TEXTS_OF_PATHS),
     *(Mutant(name, f"overlay/{file}", old, new, tests) for name, file, old, new, tests in _SERVERS),
+    *(Mutant(name, f"overlay/{file}", old, new, tests) for name, file, old, new, tests in _MOVED),
+    *(Mutant(*one) for one in _NODES),
     *(Mutant(name, f"overlay/xevent/{file}", old, new, tests) for name, file, old, new, tests in _XEVENT),
 )

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.network.nodes import CHANGES
+from tidings.network import engine_filters
 from tidings.network.contents import Page
 from tidings.network.engine_filters import EngineFilters
 from tidings.schema import Catalog, json_form
@@ -34,8 +35,18 @@ def test_what_depends_on_the_time_of_acceptance_travels_as_exists() -> None:
     ends = {"change": "create_attribute", "attribute": {"name": "ends", "domain": "moment"}}
     catalog = grow(grow(CATALOG, json_form.read_change(time)), json_form.read_change(ends))
     filters = EngineFilters(catalog)
-    assert filters.travelling("price < 5 and ends < now + 1 day") == "ends exists and price < 5"
+    assert filters.travelling("price < 5 and ends < now + 1 day") == "price < 5 and ends exists"
     assert filters.travelling("price < 5") == "price < 5"
+
+
+def test_what_depends_on_statistics_travels_as_exists() -> None:
+    text = {"change": "create_domain", "domain": {"name": "words", "kind": "text"}}
+    body = {"change": "create_attribute", "attribute": {"name": "body", "domain": "words"}}
+    filters = EngineFilters(grow(grow(CATALOG, json_form.read_change(text)), json_form.read_change(body)))
+    similar = "body ~ 'red car' at least 0.4"
+    assert filters.travelling(f"{similar} and price < 5") == "body exists and price < 5"
+    assert filters.travelling(f"not ({similar} or price < 5)") == "body exists and price >= 5"
+    assert filters.travelling(f"{similar} and body ~ 'red' at least 0.2") == "body exists"
 
 
 def test_thousands_of_filters_are_merged_to_the_limit() -> None:
@@ -46,3 +57,15 @@ def test_thousands_of_filters_are_merged_to_the_limit() -> None:
     assert all(selects(content) for content in PAGE.contents[:20])
     assert FILTERS.fits(summary)
     assert not FILTERS.fits(["colour = red"])
+
+
+def test_no_filter_and_no_summary_is_too_long_for_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_filters, "LONGEST_TEXT", 100)
+    monkeypatch.setattr(engine_filters, "_MOST_TEXT", 500)
+    long = f"price in ({', '.join(str(number) for number in range(5, 50))})"
+    assert FILTERS.travelling(long) == "price >= 5 and price < 49.00000000000001"
+    many = [f"price between {2 * number} and {2 * number + 1}" for number in range(100)]
+    summary = FILTERS.summary(many, 1_000)
+    assert 100 < sum(map(len, map(str, summary))) <= 500
+    selects = FILTERS.selector(summary)
+    assert all(selects(content) for content in PAGE.contents[:20])

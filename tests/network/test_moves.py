@@ -9,7 +9,8 @@ import pytest
 
 from tests.network.nodes import end, ids, linked, publish, subscribe, until
 from tests.network.test_nodes import LINE, Trial, trial
-from tidings.network.cargo import Cargo, packed, ticket_digest, unpacked
+from tidings.network import cargo
+from tidings.network.cargo import Cargo, CargoNotification, packed, ticket_digest, unpacked
 from tidings.network.wire import WrongMessage, encode
 from tidings.overlay import messages as m
 from tidings.overlay.values import Version
@@ -88,6 +89,8 @@ def test_a_subscription_moves_with_its_notifications_and_hears_everything_once(
         matched(old)
         before = notified(old)
         publish(old, "pending")  # accepted, but not matched yet when it leaves
+        at = old.position_of("s", "pending") or 0
+        await until(lambda: _marks(new).get("athens", (0, 0))[1] >= at)  # so it comes along, or not at all
         publish(new, "crossing")  # may be there, here or between
         ticket(new)
         leaves(one)
@@ -106,6 +109,32 @@ def test_a_subscription_moves_with_its_notifications_and_hears_everything_once(
         kept = {notification_id("wish", "s", json.loads(body)["id"]) for body in positions.values()}
         assert {notification_id("wish", "s", id) for id in before} <= kept
         assert new.figures().notifications == len(found)
+
+    trial(tmp_path, monkeypatch, story)
+
+
+def test_a_subscription_goes_back_and_comes_again(tmp_path: Path, monkeypatch: Any) -> None:
+    """Each time it is another move: taken once, and with what was notified of at either server, each once."""
+
+    async def story(one: Trial) -> None:
+        await pair(one)
+        expected = []
+        for number, (here, there) in enumerate([("athens", "berlin"), ("berlin", "athens"), ("athens", "berlin")]):
+            old, new = one.stores[here], one.stores[there]
+            publish(new, f"{number}")
+            expected.append(f"{number}")
+            await until(lambda old=old, number=number: f"{number}" in ids(old))
+            matched(old)
+            digest = ticket_digest(f"{TICKET} {number}")
+            new.put_ticket(digest, "ann", Instant(2**60))
+            old.depart([Departure("wish", "ann", there, f"{TICKET} {number}")])
+            one.wires.nodes[here].departures.look()
+            await until(lambda old=old, new=new: standing(old) is None and standing(new) is not None)
+            assert notified(new) == expected
+        publish(one.stores["athens"], "last")
+        await until(lambda: "last" in ids(one.stores["berlin"]))
+        matched(one.stores["berlin"])
+        assert notified(one.stores["berlin"]) == [*expected, "last"]
 
     trial(tmp_path, monkeypatch, story)
 
@@ -240,19 +269,70 @@ def test_what_a_composite_waits_for_goes_along(tmp_path: Path, monkeypatch: Any)
     trial(tmp_path, monkeypatch, story)
 
 
-def test_cargo_is_bounded() -> None:
-    from tidings.network.cargo import CargoEvent, CargoNotification
+@pytest.mark.parametrize("dies", ["", *(pytest.param(name, marks=pytest.mark.slow) for name in ("athens", "berlin"))])
+def test_any_number_of_notifications_goes_along(tmp_path: Path, monkeypatch: Any, dies: str) -> None:
+    """Older ones go before the subscription, some at a time; whatever is repeated is there once."""
+    from tidings.store.moves import offers
 
-    body = json.dumps({"id": "x", "text": [str(number**9) for number in range(300)]})
-    events = tuple(CargoEvent(body.replace("x", str(number)), "athens", 1, number) for number in range(4_000))
-    events += (CargoEvent("{}", "athens", 1, 5, ahead=True),)
-    notifications = tuple(CargoNotification(number, number) for number in range(4_000))
-    whole = Cargo("t", "price < 5", False, False, 0, events=events, notifications=notifications)
-    kept = unpacked(packed(whole))
-    assert kept.older + len(kept.notifications) == 4_000
-    assert len(kept.notifications) > 0
-    assert [kept.events[one.event].position for one in kept.notifications] == list(range(kept.older, 4_000))
-    assert any(one.ahead for one in kept.events)
+    monkeypatch.setattr(offers, "MOST_NOTIFICATIONS", 4)
+
+    async def story(one: Trial) -> None:
+        old, new = await pair(one)
+        publish(old, *(f"{number}" for number in range(14)))
+        matched(old)
+        ticket(new)
+        if dies:
+            one.wires.mute(m.MoveIn)
+        leaves(one)
+        if dies:
+            await until(lambda: len(notified(new)) == 12)
+            await end(one.wires, dies)
+            one.wires.muted.clear()
+            one.start(dies)
+        await until(lambda: moved(one))
+        assert notified(new) == [f"{number}" for number in range(14)]
+        assert new.figures().notifications == 14
+
+    trial(tmp_path, monkeypatch, story)
+
+
+def test_luggage_needs_a_ticket_and_a_free_id(tmp_path: Path, monkeypatch: Any) -> None:
+    from tidings.store.moves import offers
+
+    monkeypatch.setattr(offers, "MOST_NOTIFICATIONS", 4)
+
+    async def story(one: Trial) -> None:
+        old, new = await pair(one)
+        publish(old, *(f"{number}" for number in range(9)))
+        matched(old)
+        leaves(one)
+        await until(lambda: any("ticket" in each.problem for each in old.departures()))
+        new.append([Subscribe("wish", "price < 1", "ben")])
+        ticket(new)
+        leaves(one)
+        await until(lambda: any("exists already" in each.problem for each in old.departures()))
+        assert new.figures().notifications == 0
+        assert ids(new) == []
+
+    trial(tmp_path, monkeypatch, story)
+
+
+def test_what_does_not_fit_into_a_message_is_halved(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(cargo, "_MOST_BYTES", 300)
+
+    async def story(one: Trial) -> None:
+        old, new = await pair(one)
+        publish(old, *(f"{number**9}" for number in range(7)))
+        matched(old)
+        ticket(new)
+        leaves(one)
+        await until(lambda: moved(one))
+        assert notified(new) == [f"{number**9}" for number in range(7)]
+
+    trial(tmp_path, monkeypatch, story)
+
+
+def test_a_cargo_that_is_none_is_refused() -> None:
     wrong = Cargo("t", "price < 5", False, False, 0, notifications=(CargoNotification(3, 0),))
     for data in (b"", b"xyz", packed(wrong)):
         with pytest.raises(WrongMessage):

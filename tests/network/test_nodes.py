@@ -12,7 +12,8 @@ from tidings.network.status import described
 from tidings.network.wire import decode, encode
 from tidings.overlay import messages as m
 from tidings.overlay.values import Event, Interest, Rule, Stamp, StrikeOff, Version
-from tidings.store import Store
+from tidings.schema import json_form
+from tidings.store import Grow, Publish, Store
 
 NAMES = ("athens", "berlin", "cairo")
 
@@ -185,9 +186,6 @@ def test_a_neighbour_that_lies_is_refused_and_the_rest_goes_on(tmp_path: Path, m
 
 
 def test_servers_whose_schemas_differ_stay_apart(tmp_path: Path, monkeypatch: Any) -> None:
-    from tidings.schema import json_form
-    from tidings.store import Grow
-
     async def story(one: Trial) -> None:
         for name, attribute in (("athens", "left"), ("berlin", "right")):
             change = {"change": "create_attribute", "attribute": {"name": attribute, "domain": "money"}}
@@ -196,6 +194,64 @@ def test_servers_whose_schemas_differ_stay_apart(tmp_path: Path, monkeypatch: An
         one.start("athens", "berlin")
         await until(lambda: one.wires.nodes["athens"].server.links["berlin"].conflict)
         assert described(one.wires.nodes["athens"])["links"][0]["state"] == "kept out: the schemas differ"
+
+    trial(tmp_path, monkeypatch, story)
+
+
+def test_statistics_stay_at_their_server(tmp_path: Path, monkeypatch: Any) -> None:
+    """Whoever counted words before the servers met, or counts while they are linked, grows no schema but its own."""
+    import msgspec
+
+    from tidings.overlay.values import Growth
+
+    changes = (
+        {"change": "create_domain", "domain": {"name": "words", "kind": "text"}},
+        {"change": "create_attribute", "attribute": {"name": "body", "domain": "words"}},
+        {"change": "create_event_type", "event_type": {"name": "story", "attributes": [{"name": "body"}]}},
+    )
+
+    def counted(store: Store, texts: int) -> None:
+        grow(store, {"change": "set_statistics", "attribute": "body", "texts": texts, "frequencies": {"car": 1}})
+
+    def grow(store: Store, *some: dict[str, Any]) -> None:
+        store.append([Grow(json_form.read_change(one)) for one in some])
+
+    def tell(store: Store, id: str) -> None:
+        store.append([Publish({"id": id, "source": "s", "event_type": "story", "attributes": {"body": "a car"}})])
+
+    async def story(one: Trial) -> None:
+        athens, berlin = one.stores["athens"], one.stores["berlin"]
+        for store in (athens, berlin):
+            grow(store, *changes)
+        counted(berlin, 5)
+        counted(berlin, 10)
+        linked(one.stores, LINE[0])
+        one.start("athens", "berlin")
+        one.wires.nodes["athens"].command(m.TakeHome())
+        subscribe(athens, filter="body ~ 'red car' at least 0.4")
+        await until(lambda: one.alive(LINE[0]))
+        assert isinstance(await one.wires.nodes["athens"].ask(m.Settle, 20), m.Settled)
+        assert one.wires.nodes["berlin"].server.held["athens"].filters == ("body exists",)
+        counted(athens, 20)
+        counted(berlin, 40)
+        tell(berlin, "1")
+        await until(lambda: ids(athens) == ["1"])
+        order = Growth('{"change": "create_attribute", "attribute": {"name": "weight", "domain": "money"}}')
+        told = await one.wires.nodes["berlin"].ask(lambda name: m.Request(name, order), 20)
+        assert isinstance(told, m.Granted)
+        await until(lambda: [store.catalog().version for store in (athens, berlin)] == [9, 11])
+        refused = Growth(msgspec.json.encode({"change": "set_statistics", "attribute": "body", "texts": 1}).decode())
+        told = await one.wires.nodes["berlin"].ask(lambda name: m.Request(name, refused), 20)
+        assert isinstance(told, m.Refused)
+        assert "each server's own" in told.reason
+        await end(one.wires, "berlin")
+        tell(berlin, "2")
+        one.start("berlin")
+        await until(lambda: ids(athens) == ["1", "2"])
+        last = one.wires.nodes["athens"].server.digests[-1]
+        assert one.wires.nodes["berlin"].server.digests[-1] == last
+        found, _ = await one.wires.nodes["berlin"].search("body exists", 10, 20)
+        assert {event.id: event.schema for each in found for event in each.events} == {"1": 6, "2": 7}
 
     trial(tmp_path, monkeypatch, story)
 

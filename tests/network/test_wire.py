@@ -27,6 +27,11 @@ MESSAGES: list[m.Message] = [
     m.Routed("a", 9, m.OrderRequest("b", "request", v.Distribute("subscriptions"))),
     m.Routed("a", 9, m.OrderAnswer("request", 3, "why")),
     m.Routed("a", 9, m.Search("b", "name", "price < 5", 10, 2)),
+    m.Routed("a", 9, m.MoveIn("b", VERSION, "wish", "price < 5", (("c", STAMP),), b"cargo", 2)),
+    m.Routed("a", 9, m.MovedIn("wish", VERSION)),
+    m.Routed("a", 9, m.MoveRefused("wish", "why")),
+    m.Routed("a", 9, m.Luggage("b", "wish", 3, 9, b"cargo", 2)),
+    m.Routed("a", 9, m.Stowed("wish", 9, "why")),
 ]
 
 

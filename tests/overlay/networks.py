@@ -2,12 +2,13 @@
 
 from collections import Counter
 
+from tidings.overlay.durable import Arrived, Change, Journaled, Marked, Ordered
 from tidings.overlay.filters import Filters
 from tidings.overlay.messages import Events, Message, Request, TakeHome
 from tidings.overlay.server import Server
 from tidings.overlay.simulation.checks import doubled, lost, unsettled
 from tidings.overlay.simulation.faults import Fault, history, play
-from tidings.overlay.simulation.network import Network, Step, Weather
+from tidings.overlay.simulation.network import Host, Network, Step, Weather
 from tidings.overlay.simulation.ranges import Ranges
 from tidings.overlay.simulation.topologies import Topology
 from tidings.overlay.values import Distribute, Distribution, Stamp, Timing
@@ -26,6 +27,18 @@ class Recording(Network):
         if isinstance(message, Events):
             self.carried.update((sender, receiver, event.origin, event.stamp) for event in message.events)
         super().send(sender, receiver, message)
+
+
+class Watching(Recording):
+    """Looks at marks and schemas after every transaction that changes them."""
+
+    def _store(self, host: Host, change: Change) -> None:
+        super()._store(host, change)
+        match change:
+            case Marked() | Arrived() | Journaled(_, _, Stamp()):
+                _assert_marks(self)
+            case Ordered():
+                assert_prefixes(self)
 
 
 def network(links: Topology, steps: list[Step], until: float, timing: Timing = QUICK, seed: int = 1) -> Recording:
@@ -64,16 +77,24 @@ def trial(
     distribution: Distribution = "subscriptions",
     weather: Weather | None = None,
     skew: float = 0.0,
+    kind: type[Recording] = Recording,
 ) -> Recording:
     """A random history, played to its end and a quiet time after it; marks are looked at on the way."""
     told = history(seed, faults, distribution=distribution)
-    made = Recording(told.links, Ranges(), seed, weather=weather, timing=QUICK, skew=skew)
+    made = kind(told.links, Ranges(), seed, weather=weather, timing=QUICK, skew=skew)
     if distribution != "subscriptions":
         choose(made, distribution)
     for moment in range(20, 200, 20):
         made._at(float(moment), (_assert_marks, made))
     play(made, told)
     return made
+
+
+def assert_prefixes(of: Network) -> None:
+    """All that servers know of the schema begins what the home has ordered."""
+    logs = [host.disk.orders for host in of.hosts.values()]
+    longest = max(logs, key=len)
+    assert all(log == longest[: len(log)] for log in logs)
 
 
 def _assert_marks(of: Network) -> None:

@@ -42,6 +42,7 @@ def test_reduction_is_deterministic_and_idempotent(ranges: list[Range], random: 
 def test_the_quick_reduction_is_the_slow_one(ranges: list[Range]) -> None:
     quick, slow = Ranges(), SlowRanges()
     assert quick.reduce(ranges) == slow.reduce(ranges)
+    assert all(quick.summary(ranges, limit) == slow.summary(ranges, limit) for limit in range(1, 6))
     for value in range(14):
         assert quick.selector(ranges)(value) == slow.selector(ranges)(value)
 

@@ -1,19 +1,20 @@
 """Random histories: what was promised is kept, whatever happens."""
 
 import copy
+import random
 
 import networkx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.overlay.networks import assert_kept, journaled, network, server, trial
+from tests.overlay.networks import QUICK, Watching, assert_kept, choose, journaled, network, server, trial
 from tidings.overlay.machine import receive
-from tidings.overlay.messages import From, Publish, Subscribe, Tick
-from tidings.overlay.simulation.faults import FAULTS, history
+from tidings.overlay.messages import From, Granted, Publish, Request, Subscribe, Tick
+from tidings.overlay.simulation.faults import FAULTS, history, play
 from tidings.overlay.simulation.network import Weather
-from tidings.overlay.simulation.ranges import Range
-from tidings.overlay.values import Distribution
+from tidings.overlay.simulation.ranges import Range, Ranges
+from tidings.overlay.values import Distribution, Growth
 
 SEEDS = st.integers(0, 2**32)
 DISTRIBUTIONS = st.sampled_from(("events", "subscriptions", "advertisements"))
@@ -51,6 +52,25 @@ def test_without_faults_once_settled_each_origin_is_in_order_and_no_event_crosse
             assert stamps == sorted(stamps)
     journals = [host.disk.journal for host in made.hosts.values()]
     assert made.carried.total() >= sum(map(len, (taken for journal in journals for taken in journal.taken.values())))
+
+
+@settings(few, max_examples=5)
+@given(SEEDS)
+def test_schemas_are_prefixes_of_the_homes_and_equal_in_the_end(seed: int) -> None:
+    """Growth is asked for at random servers while links are cut and servers crash; what is refused is not ordered."""
+    chosen = random.Random(seed)
+    told = history(seed, ("cut", "crash", "partition"))
+    made = Watching(told.links, Ranges(), seed, timing=QUICK)
+    choose(made, "subscriptions")
+    for number in range(12):
+        name, request = chosen.choice(list(made.hosts)), Request(f"growth {number}", Growth(f"growth {number}"))
+        made.plan([(chosen.uniform(5, 110), "command", name, request)])
+    play(made, told)
+    assert_kept(made)
+    assert len({tuple(host.disk.orders) for host in made.hosts.values()}) == 1
+    granted = {one.request for host in made.hosts.values() for one in host.told if isinstance(one, Granted)}
+    assert granted <= {name for name, _ in server(made, min(made.hosts)).durable.orders}
+    assert granted
 
 
 @few
@@ -119,7 +139,7 @@ def test_hundreds_of_histories() -> None:
     for seed in range(400):
         weather = Weather(0.02, 0.05) if seed % 2 else None
         distribution: Distribution = ("subscriptions", "advertisements", "events")[seed % 3]  # type: ignore[assignment]
-        made = trial(seed, FAULTS, distribution, weather)
+        made = trial(seed, FAULTS, distribution, weather, kind=Watching)
         made.weather = Weather()
         made.run(made.now + 40)
         assert_kept(made)

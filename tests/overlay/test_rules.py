@@ -21,9 +21,11 @@ from tidings.overlay.messages import (
     Routed,
     Settle,
     Settled,
+    Subscribe,
     TakeHome,
     Taken,
     Tick,
+    Unsubscribe,
 )
 from tidings.overlay.server import Outcome, Server
 from tidings.overlay.simulation.ranges import Range, Ranges
@@ -257,3 +259,21 @@ def test_the_home_refuses_what_cannot_be() -> None:
         assert [one.reason for one in told if isinstance(one, Refused)] == ["no"]
         assert [one.request for one in told if isinstance(one, Granted)] == [f"good of {at}"]
     assert len(made.hosts["c"].disk.orders) == 2
+
+
+def test_what_is_wanted_follows_subscriptions_however_they_come_and_go() -> None:
+    """One that is covered changes nothing; one that went, even one that covered others, takes what only it wanted."""
+    made = network(PAIR, [], 20)
+    one = server(made, "a")
+    for number, (subscription, filter, expected) in enumerate(
+        (
+            ("wide", Range(0, 50), (Range(0, 50),)),
+            ("inner", Range(10, 20), (Range(0, 50),)),
+            ("beside", Range(60, 70), (Range(0, 50), Range(60, 70))),
+            ("wide", None, (Range(10, 20), Range(60, 70))),
+            ("beside", None, (Range(10, 20),)),
+        )
+    ):
+        made.command("a", Unsubscribe(subscription) if filter is None else Subscribe(subscription, filter))
+        made.run(22 + 2 * number)
+        assert one.wanted == server(made, "b").held["a"].filters == expected

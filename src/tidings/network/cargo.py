@@ -45,9 +45,9 @@ class Cargo(msgspec.Struct, frozen=True):
     note: str = ""
     events: tuple[CargoEvent, ...] = ()
     notifications: tuple[CargoNotification, ...] = ()
-    older: int = 0
     states: tuple[tuple[str, int | None, str, int | None], ...] = ()
     early: str = "[]"
+    since: int = 0  # where it began at the old server
 
 
 def ticket_digest(ticket: str) -> bytes:
@@ -59,26 +59,12 @@ _decode = msgspec.msgpack.Decoder(Cargo).decode
 
 
 def packed(cargo: Cargo) -> bytes:
-    """With as many of the newest notifications as a message has room for."""
-    while True:
-        data = zlib.compress(_encode(cargo), 3)
-        kept = len(cargo.notifications) // 2
-        if len(data) <= _MOST_BYTES or not cargo.notifications:
-            return data
-        dropped = len(cargo.notifications) - kept
-        cargo = msgspec.structs.replace(cargo, notifications=cargo.notifications[dropped:], older=cargo.older + dropped)
-        cargo = _without_unused(cargo)
+    return zlib.compress(_encode(cargo), 3)
 
 
-def _without_unused(cargo: Cargo) -> Cargo:
-    """Less the events that only notifications named which stay behind."""
-    used = {one.event for one in cargo.notifications}
-    keep = [number for number, one in enumerate(cargo.events) if number in used or one.pending or one.ahead]
-    numbers = {old: new for new, old in enumerate(keep)} | {-1: -1}
-    notifications = [msgspec.structs.replace(one, event=numbers[one.event]) for one in cargo.notifications]
-    return msgspec.structs.replace(
-        cargo, events=tuple(cargo.events[one] for one in keep), notifications=tuple(notifications)
-    )
+def fits(data: bytes) -> bool:
+    """Into one message."""
+    return len(data) <= _MOST_BYTES
 
 
 def unpacked(data: bytes) -> Cargo:

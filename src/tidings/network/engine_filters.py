@@ -16,8 +16,12 @@ from tidings.errors import LanguageError
 from tidings.events.decoder import EventDecoder
 from tidings.language import Filter, Subscription, covers, overlaps
 from tidings.language.composites import BoundComposite
+from tidings.language.normal_form import Literal
+from tidings.language.printer import print_filter
+from tidings.language.tree import Exists, Not, NowComparison, Similar, both, either
 from tidings.matching.one_filter import OneFilter
 from tidings.network.contents import Content, Page
+from tidings.network.wire import LONGEST_TEXT
 from tidings.overlay import values
 from tidings.overlay.filters import Filters, Selector
 from tidings.overlay.language_filters import LanguageFilters
@@ -25,7 +29,8 @@ from tidings.schema.catalog import Catalog
 
 _serials = itertools.count(1)
 _FEW = 16  # filters that are tested one after another, without compiled code
-_NOW = re.compile(r"\bnow\b")
+_MOST_TEXT = 1 << 20  # characters of one summary, which must fit into a message
+_LOCAL = re.compile(r"\bnow\b|~")
 
 
 class EngineFilters(Filters):
@@ -53,12 +58,12 @@ class EngineFilters(Filters):
         self._bound(text)
 
     def travelling(self, text: str) -> str:
-        """As the filter goes to other servers. What depends on when this server accepts an event cannot be tested
-        elsewhere: there only what it binds counts."""
-        if not _NOW.search(text):
-            return text
-        filter = self._bound(text)
-        return self._widened([filter, filter])
+        """As the filter goes to other servers. What depends on when this server accepts an event, or on its statistics,
+        cannot be tested elsewhere: there only what it binds counts. Nor does a message carry texts of any length."""
+        if _LOCAL.search(text):
+            alternatives = (dict.fromkeys(map(_travelling, some)) for some in self._bound(text).conjunctions)
+            text = print_filter(either([both(list(some)) for some in alternatives]))
+        return text if len(text) <= LONGEST_TEXT else self._widened([self._bound(text)] * 2)
 
     def of_composite(self, text: str) -> list[str]:
         """The filters of its leaves."""
@@ -93,12 +98,22 @@ class EngineFilters(Filters):
         while len(some) > 2 * limit:
             runs = [some[start : start + 8] for start in range(0, len(some), 8)]
             some = sorted({self.widen(run) for run in runs}, key=self.text)
-        return super().summary(some, limit)
+        found = super().summary(some, limit)
+        while len(found) > 1 and sum(len(str(one)) for one in found) > _MOST_TEXT:
+            found = super().summary(found, len(found) // 2)
+        return found
 
     def selector(self, filters: Sequence[values.Filter]) -> Selector:
         if not filters:
             return lambda _content: False
         return _Selection(self._decoder, self.catalog, [self._bound(one) for one in filters])
+
+
+def _travelling(literal: Literal) -> Literal:
+    match literal:
+        case Similar(attribute) | NowComparison(attribute) | Not(Similar(attribute) | NowComparison(attribute)):
+            return Exists(attribute)
+    return literal
 
 
 class _Decoder:

@@ -15,6 +15,7 @@ from tidings.language.composites import BoundComposite
 from tidings.matching.naive import matches
 from tidings.network.cargo import Cargo, ticket_digest, unpacked
 from tidings.overlay.durable import Arrived
+from tidings.overlay.messages import Luggage
 from tidings.schema import Catalog, Instant
 from tidings.store import MovedEvent, MovedNotification, MoveIn, PublishValid, Subscribe
 from tidings.store.moves.moving_in import Candidate
@@ -34,13 +35,7 @@ def move_in(change: Arrived, own_after: int, catalog: Catalog) -> MoveIn:
     """What the store keeps of a subscription that arrived. Raises WrongMessage."""
     assert isinstance(change.cargo, bytes)
     cargo = unpacked(change.cargo)
-    numbers: dict[int, int] = {}
-    events: list[MovedEvent] = []
-    for number, one in enumerate(cargo.events):
-        if (event := _valid(one.body, catalog)) is not None:
-            numbers[number] = len(events)
-            place = one.incarnation, one.position
-            events.append(MovedEvent(PublishValid(event), one.origin, place, one.pending))
+    events, notifications = _carried(cargo, catalog)
     expiry = Instant.parse(cargo.expiry) if cargo.expiry else None
     filter, composite = ("", cargo.text) if cargo.composite else (cargo.text, "")
     wanted = Subscribe(
@@ -49,20 +44,51 @@ def move_in(change: Arrived, own_after: int, catalog: Catalog) -> MoveIn:
     arriving = Arriving(cargo, catalog)
     return MoveIn(
         giver=change.giver,
+        since=cargo.since,
         digest=ticket_digest(cargo.ticket),
         subscription=wanted,
         paused=cargo.paused,
         opened=cargo.opened,
-        events=tuple(events),
-        notifications=tuple(
-            MovedNotification(numbers.get(one.event), one.stored, one.detection, one.body)
-            for one in cargo.notifications
-        ),
+        events=events,
+        notifications=notifications,
         marks=dict(change.given),
         own_after=own_after,
         select=arriving.select,
         waiting=arriving.waiting if cargo.composite else None,
     )
+
+
+def stowing(luggage: Luggage, catalog: Catalog) -> MoveIn:
+    """What the store keeps of notifications that come before their subscription. Raises WrongMessage."""
+    cargo = unpacked(luggage.cargo)
+    events, notifications = _carried(cargo, catalog)
+    return MoveIn(
+        giver=luggage.giver,
+        since=cargo.since,
+        digest=ticket_digest(cargo.ticket),
+        subscription=Subscribe(luggage.subscription),
+        paused=False,
+        opened=0,
+        events=events,
+        notifications=notifications,
+        marks={},
+        own_after=0,
+        select=list,
+    )
+
+
+def _carried(cargo: Cargo, catalog: Catalog) -> tuple[tuple[MovedEvent, ...], tuple[MovedNotification, ...]]:
+    numbers: dict[int, int] = {}
+    events: list[MovedEvent] = []
+    for number, one in enumerate(cargo.events):
+        if (event := _valid(one.body, catalog)) is not None:
+            numbers[number] = len(events)
+            place = one.incarnation, one.position
+            events.append(MovedEvent(PublishValid(event), one.origin, place, one.pending))
+    told = (
+        MovedNotification(numbers.get(one.event), one.stored, one.detection, one.body) for one in cargo.notifications
+    )
+    return tuple(events), tuple(told)
 
 
 def _valid(body: str, catalog: Catalog) -> Event | None:

@@ -1,8 +1,8 @@
 """One server of a network at work: the machine, its store, its clock and its postmen.
 
 The machine runs in the event loop. What it wants stored is written by one thread, in order and many at once; what it
-wants sent leaves when everything before it is on the disk. Before the machine hears of other servers' heads it hears of
-every subscription that was confirmed by then: else a mark could pass an event that one of them is owed.
+wants sent leaves when everything before it is on the disk. `schema_log` has its schema, `following` what the gateway
+wrote, `customs` what neighbours may send, `answers` who waits for what.
 """
 
 from __future__ import annotations
@@ -15,26 +15,25 @@ from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
 from uuid import uuid4
 
-import msgspec
-
-from tidings.errors import LanguageError, SchemaError, StoreError, TidingsError
+from tidings.errors import StoreError, TidingsError
+from tidings.network.answers import Answers
 from tidings.network.contents import Content
+from tidings.network.customs import bears, not_takeable
 from tidings.network.departures import Departures
 from tidings.network.engine_filters import EngineFilters
-from tidings.network.moving_in import check
+from tidings.network.following import Following, subscribed
+from tidings.network.moving_in import stowing
 from tidings.network.postman import Postman
-from tidings.network.stored import Stamps, Writing, change_of, load, to_store
-from tidings.network.wire import WrongMessage, decode
+from tidings.network.schema_log import SchemaLog
+from tidings.network.stored import Stamps, Writing, load
+from tidings.network.wire import decode
 from tidings.overlay import messages as m
-from tidings.overlay.durable import Arrived, Durable, Journaled, Ordered
+from tidings.overlay.durable import Arrived, Journaled, Ordered
 from tidings.overlay.machine import receive, start
-from tidings.overlay.orders import append_known
 from tidings.overlay.server import Outcome
-from tidings.overlay.values import BEGINNING, Event, Growth, Limits, Order, Timing
-from tidings.schema.growth import grow
+from tidings.overlay.values import BEGINNING, Event, Limits, Timing
 from tidings.store import DeadLetter, Heard, Refused, Store
 from tidings.store import Outcome as Stored
 from tidings.store.network.nodes import StoredLink
@@ -44,7 +43,6 @@ _LOOK = 0.02  # seconds between two looks at the journal
 _TICK = 0.1  # seconds; interests and trees follow with the next one
 _MOST_AT_ONCE = 200  # changes in one transaction
 _CLEAN_EVERY = 600.0  # seconds
-_CHANGES = ("subscribe", "edit", "pause", "resume", "withdraw", "expire")
 
 
 class Node:
@@ -56,32 +54,38 @@ class Node:
         found = store.node()
         assert found is not None, "the service gives a server its name before it starts the node"
         self._began = time.time() - time.monotonic()
-        self.stamps = Stamps()
+        self._stamps = Stamps()
         self._writing = Writing(store.catalog(), self._own_after)
-        self.filters = EngineFilters(self._writing.catalog)
+        self._schema = SchemaLog(store, self._stamps, EngineFilters(self._writing.catalog))
         self._thread = ThreadPoolExecutor(1, "tidings-network")
         self._queue: deque[Outcome] = deque()
         self._work = asyncio.Event()
         self.postmen: dict[str, Postman] = {}
         self.links: dict[str, StoredLink] = {}
-        self._waiting: dict[str, asyncio.Future[m.Told]] = {}
-        self._searches: dict[str, asyncio.Queue[m.Found]] = {}
+        self._answers = Answers()
         self.counts: Counter[str] = Counter()
         self.stored_orders = len(found.orders)
         self.problem = ""
-        durable = load(store, found, self.stamps, self.filters)
-        self._followed = max(tail, found.position)
-        self._subscribe_all(durable)
+        durable = load(store, found, self._stamps, self.filters)
+        durable.subscriptions.update(subscribed(store, self.filters))
         self.server, outcome = start(
             found.name, found.identity, durable, self.filters, self.now(), timing=timing, limits=limits
         )
-        self.departures = Departures(store, self.server, self.stamps)
-        self.server.refuses = self._why_not
+        self.departures = Departures(store, self.server, self._stamps)
+        followed = max(tail, found.position)
+        self._following = Following(
+            store, self.server, self._stamps, self._schema, followed, self.command, self._complete_orders
+        )
+        self.server.refuses = self._schema.why_not
         self.server.size_of = _size_of
         self._take(outcome)
         self._complete_orders()
         self.read_links()
         self._tasks = [asyncio.create_task(one) for one in (self._follow(), self._tick(), self._write())]
+
+    @property
+    def filters(self) -> EngineFilters:
+        return self._schema.filters
 
     def now(self) -> float:
         """By the clock at the start, and steady from then on."""
@@ -113,9 +117,9 @@ class Node:
         messages = decode(data)
         self.follow_changes()
         for message in messages:
-            if (problem := self._not_takeable(message)) is not None:
+            if (problem := not_takeable(self.server, self.filters, message)) is not None:
                 self._refuse(*problem)
-            elif self._bears(message):
+            elif bears(self.server, self.filters, message):
                 self._take(receive(self.server, m.From(neighbour, message), self.now())[1])
             else:
                 self.counts["refused"] += 1
@@ -126,17 +130,6 @@ class Node:
         mark = dict(change.given).get(self.server.name, BEGINNING)
         return self.server.durable.count_of(mark)
 
-    def _not_takeable(self, message: m.Message) -> tuple[m.MoveIn, str] | None:
-        """A subscription that is offered, and why it cannot move in."""
-        match message:
-            case m.Routed(to, _, m.MoveIn() as offer) if to == self.server.name and offer.schema <= self.server.schema:
-                try:
-                    check(offer.cargo, self.filters.catalog)
-                    self.filters.check(str(offer.filter))
-                except (WrongMessage, LanguageError) as problem:
-                    return offer, str(problem)
-        return None
-
     def _refuse(self, offer: m.MoveIn, reason: str) -> None:
         """The subscription does not move in: nothing of it stays."""
         self.counts["refused"] += 1
@@ -144,119 +137,28 @@ class Node:
         self.server.route(offer.giver, m.MoveRefused(offer.subscription, reason))
         self._take(self.server.outcome())
 
-    def _bears(self, message: m.Message) -> bool:
-        """Whether its filters are filters here, once the schema is as new as theirs."""
-        match message:
-            case m.Posted(interest) if interest.schema <= self.server.schema:
-                return self.filters.fits((*interest.filters, *interest.advertisements))
-            case m.Routed(to, _, m.Ask() as ask) if to == self.server.name and ask.schema <= self.server.schema:
-                return self.filters.fits(ask.filters)
-            case m.Routed(to, _, m.Search() as search) if to == self.server.name:
-                return search.schema > self.server.schema or self.filters.fits((search.filter,))
-            case m.Orders(_, _, orders):
-                return all(_is_growth(order) for _, order in orders)
-        return True
+    def follow_changes(self) -> None:
+        """What the gateway wrote into the journal."""
+        self._following.look()
 
     def _take(self, outcome: Outcome) -> None:
         if any(isinstance(change, Ordered) for change in outcome.changes):
-            self._learn(outcome)
+            self._bind_anew(self._schema.learn(self.server, outcome.changes))
         if outcome.changes or outcome.sends or outcome.told:
             self._queue.append(outcome)
             self._work.set()
 
-    # The schema
-
-    def _why_not(self, order: Order) -> str:
-        if isinstance(order, Growth):
-            try:
-                grow(self.filters.catalog, change_of(order))
-            except (SchemaError, ValueError, KeyError, TypeError) as problem:
-                return str(problem)
-        return ""
-
-    def _learn(self, outcome: Outcome) -> None:
-        """The machine knows new orders: filters are bound to what the schema will be when they are stored."""
-        for change in outcome.changes:
-            if isinstance(change, Ordered):
-                self.stamps.learn(change.orders, len(self.server.durable.orders) - len(change.orders))
-        catalog = self.filters.catalog
-        for change in outcome.changes:
-            if isinstance(change, Ordered):
-                for _, order in change.orders:
-                    if isinstance(order, Growth):
-                        catalog = grow(catalog, change_of(order))
-        self._adopt(catalog)
-
-    def _adopt(self, catalog: Any) -> None:
-        if catalog.version != self.filters.catalog.version:
-            self.filters = EngineFilters(catalog)
-            self._take(receive(self.server, m.Adopt(self.filters), self.now())[1])
+    def _bind_anew(self, changed: bool) -> None:
+        if changed:
+            self.command(m.Adopt(self.filters))
 
     def _complete_orders(self) -> None:
-        """Growth that the journal has and the orders lack: of before the network, or while nobody orders."""
-        known = sum(isinstance(order, Growth) for _, order in self.server.durable.orders)
-        entries = [one for one in self.store.changes(0) if one.kind == "schema"][known:]
-        if not entries:
-            return
-        orders = tuple((f"v{one.schema_version}", Growth(one.body)) for one in entries)
-        append_known(self.server, orders)
-        outcome = self.server.outcome()
-        self.stamps.learn(orders, len(self.server.durable.orders) - len(orders))
-        self.store.store_heard([Heard(orders=tuple(to_store(*one) for one in orders))])  # the schema has them
-        self.stored_orders += len(orders)
-        self._queue.append(Outcome([], outcome.sends, outcome.told))
-        self._work.set()
-        self._writing.catalog = self.store.catalog()
-        self._adopt(self._writing.catalog)
-
-    # The journal
-
-    def _subscribe_all(self, durable: Durable) -> None:
-        for standing in self.store.subscriptions():
-            if standing.state == "active":
-                durable.subscriptions.update(self._filters_of(standing))
-
-    def _filters_of(self, standing: Any) -> dict[str, str]:
-        if not standing.composite:
-            return {standing.id: self.filters.travelling(standing.filter)}
-        texts = self.filters.of_composite(standing.filter)
-        return {f"{standing.id}\n{number}": text for number, text in enumerate(texts)}
-
-    def follow_changes(self) -> int:
-        """Of subscriptions and of the schema, up to the tail, which is returned."""
-        tail = self.store.tail()
-        if tail <= self._followed:
-            return tail
-        entries = list(self.store.changes(self._followed, tail))
-        if any(one.kind == "schema" for one in entries):
-            self._complete_orders()
-        ids = {_id_of(one.body) for one in entries if one.kind in _CHANGES}
-        if ids:
-            self._subscribe(ids)
-        self._follow_events(tail)
-        self._followed = tail
-        return tail
-
-    def _subscribe(self, ids: set[str]) -> None:
-        standing = {one.id: one for one in self.store.subscriptions_with(ids) if one.state == "active"}
-        known = self.server.durable.subscriptions
-        for id in sorted(ids):
-            wanted = self._filters_of(standing[id]) if id in standing else {}
-            self.server.moving.pop(id, None)  # it is offered again as it is now
-            for old in [one for one in known if one.partition("\n")[0] == id and one not in wanted]:
-                self.command(m.Unsubscribe(old))
-            for name, text in wanted.items():
-                if known.get(name) != text:
-                    self.command(m.Subscribe(name, text))
-        self.command(m.Tick())
-
-    def _follow_events(self, tail: int) -> None:
-        after = self._followed
-        while rows := self.store.own_events(after, tail):
-            events: list[Event] = self.stamps.events(self.server.name, rows)
-            self.server.durable.journal.position = rows[-1][0]
-            self.command(m.Follow(tuple(events)))
-            after = rows[-1][0]
+        if count := self._schema.complete(self.server):
+            self.stored_orders += count
+            outcome = self.server.outcome()
+            self._take(Outcome([], outcome.sends, outcome.told))
+            self._writing.catalog = self.store.catalog()
+            self._bind_anew(self._schema.adopt(self._writing.catalog))
 
     # Tasks
 
@@ -272,13 +174,20 @@ class Node:
             with self._store_troubles():
                 self.follow_changes()
                 self.command(m.Tick())
-                for move in self.departures.due(self.now(), self.filters):
-                    self.command(move)
+                for to, move in self.departures.due(self.now(), self.filters):
+                    self._offer(to, move)
                 if self.now() - cleaned > _CLEAN_EVERY:
                     cleaned = self.now()
                     self.command(m.Forget(self.store.complete_from() - 1))
                     await asyncio.get_running_loop().run_in_executor(self._thread, self.store.forget_arrivals)
             await asyncio.sleep(_TICK)
+
+    def _offer(self, to: str, move: m.Move | m.Luggage) -> None:
+        if isinstance(move, m.Move):
+            self.command(move)
+        else:
+            self.server.route(to, move)
+            self._take(self.server.outcome())
 
     def _store_troubles(self) -> suppress:
         return suppress(StoreError)  # told by the writer, which does not go on
@@ -314,7 +223,7 @@ class Node:
             self.server.arrived.pop((giver, id), None)
             self.server.route(giver, m.MoveRefused(id, str(result.error)))
             self._take(self.server.outcome())
-            self._subscribe({id})
+            self._following.subscribe({id})
 
     def _bury(self) -> None:
         """What neighbours sent that is no event here: somebody should know of it."""
@@ -337,18 +246,28 @@ class Node:
         for told in outcome.told:
             self._tell(told)
 
+    def _stow(self, luggage: m.Luggage) -> None:
+        """Notifications that come before their subscription; its old server hears how far they are here."""
+        try:
+            upto = self.store.stow(stowing(luggage, self._writing.catalog), luggage.after, luggage.upto)
+            answer = m.Stowed(luggage.subscription, upto)
+        except TidingsError as problem:
+            self.counts["refused"] += 1
+            answer = m.Stowed(luggage.subscription, 0, str(problem))
+        self.server.route(luggage.giver, answer)
+        self._take(self.server.outcome())
+
     def _tell(self, told: m.Told) -> None:
         match told:
             case m.Left(reason):
                 self.problem = f"it left the network: {reason}"
                 _log.error("%s", self.problem)
-            case m.Settled(name) | m.Granted(name):
-                self._answer(name, told)
-            case m.Found(name):
-                if name in self._searches:
-                    self._searches[name].put_nowait(told)
-            case m.Refused(m.Request(name)):
-                self._answer(name, told)
+            case m.Settled(name) | m.Granted(name) | m.Found(name) | m.Refused(m.Request(name)):
+                self._answers.tell(name, told)
+            case m.Luggage():
+                self._stow(told)
+            case m.Stowed():
+                self.departures.stowed(told)
             case m.Departed(subscription):
                 self.store.departed(subscription)
             case m.Refused(m.Move(subscription, marks=None), reason):
@@ -358,27 +277,21 @@ class Node:
             case _:
                 _log.warning("%s", told)
 
-    def _answer(self, name: str, told: m.Told) -> None:
-        if (waiting := self._waiting.pop(name, None)) and not waiting.done():
-            waiting.set_result(told)
-
     # What the gateway asks
 
     async def ask(self, command: Callable[[str], m.Command], patience: float, name: str = "") -> m.Told | None:
         """What the machine tells of a command of this name; None if it says nothing in time."""
         name = name or uuid4().hex
-        answer: asyncio.Future[m.Told] = asyncio.get_running_loop().create_future()
-        self._waiting[name] = answer
-        self.follow_changes()
-        self.command(command(name))
-        self.command(m.Tick())
-        try:
-            return await asyncio.wait_for(answer, patience)
-        except TimeoutError:
-            return None
-        finally:
-            self._waiting.pop(name, None)
-            self.server.settling.pop(name, None)
+        with self._answers.awaited(name) as answer:
+            self.follow_changes()
+            self.command(command(name))
+            self.command(m.Tick())
+            try:
+                return await asyncio.wait_for(answer, patience)
+            except TimeoutError:
+                return None
+            finally:
+                self.server.settling.pop(name, None)
 
     async def search(self, text: str, most: int, patience: float) -> tuple[list[m.Found], list[str]]:
         """What the servers in reach answered, and the names of those that did not in time. Raises LanguageError."""
@@ -386,18 +299,13 @@ class Node:
         self.filters.check(text)
         expected = {*self.server.hops, self.server.name}
         away = sorted(set(self.server.states) - expected)
-        answers = self._searches[name] = asyncio.Queue()
         found: list[m.Found] = []
-        try:
+        with self._answers.searching(name) as answers, suppress(TimeoutError):
             self.command(m.Query(name, text, most))
             async with asyncio.timeout(patience):
                 while expected:
                     found.append(one := await answers.get())
                     expected.discard(one.server)
-        except TimeoutError:
-            pass
-        finally:
-            del self._searches[name]
         return found, sorted({*expected, *away})
 
     def read_advertisements(self) -> None:
@@ -432,7 +340,10 @@ class Node:
 
 
 def _says_moved_in(message: m.Message, giver: str, subscription: str) -> bool:
-    return isinstance(message, m.Routed) and (message.to, message.body) == (giver, m.MovedIn(subscription))
+    match message:
+        case m.Routed(to, _, m.MovedIn(id)):
+            return (to, id) == (giver, subscription)
+    return False
 
 
 def _payload(event: Event) -> str:
@@ -443,19 +354,3 @@ def _payload(event: Event) -> str:
 def _size_of(content: object) -> int:
     assert isinstance(content, Content)
     return len(content.payload)
-
-
-def _id_of(body: str) -> str:
-    """Of the subscription that an entry of the journal is about."""
-    return str(msgspec.json.decode(body)["id"])
-
-
-def _is_growth(order: Order) -> bool:
-    """Whether a growth can be read at all; whether it may follow, the home has decided."""
-    if not isinstance(order, Growth):
-        return True
-    try:
-        change_of(order)
-    except (SchemaError, ValueError, KeyError, TypeError):
-        return False
-    return True

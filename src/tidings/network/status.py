@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from tidings.network.node import Node
+from tidings.overlay.interests import follow_own
 
 
 def described(node: Node) -> dict[str, Any]:
     """For `tidings network` and the page: servers, links, tree, interests, and how far behind each link is."""
     server = node.server
+    follow_own(server)
     now = node.now()
     links = []
     for name, life in sorted(server.links.items()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
@@ -19,7 +19,7 @@ from tidings.schema.growth import Change, grow
 from tidings.store import Arrival, Grow, Heard, Node, PublishValid, Store, StoredOrder
 from tidings.store.network.nodes import Gap
 
-_FIRST = Catalog().version
+FIRST_VERSION = Catalog().version
 _PAGE = 1_000  # events that are read and matched at once
 
 
@@ -61,6 +61,7 @@ class Stamps:
     def __init__(self) -> None:
         self.incarnations: list[d.Incarnation] = []
         self.growth: list[int] = [0]  # by how often the schema grew: after how many orders
+        self._counted: list[int] = []  # versions of this server's schema that only have other statistics
 
     def of(self, position: int) -> Stamp:
         at = bisect_left(self.incarnations, position, key=lambda one: one.began) - 1
@@ -71,14 +72,17 @@ class Stamps:
         events = []
         for (position, version, body), content in zip(rows, contents, strict=True):
             envelope = _envelope(body)
-            schema = self.growth[min(version - _FIRST, len(self.growth) - 1)]
+            grown = version - FIRST_VERSION - bisect_right(self._counted, version)
+            schema = self.growth[min(grown, len(self.growth) - 1)]
             events.append(Event(envelope.source, envelope.id, content, name, self.of(position), schema))
         return events
 
     def learn(self, orders: Iterable[tuple[str, Order]], before: int) -> None:
-        for place, (_, order) in enumerate(orders, before + 1):
-            if isinstance(order, Growth):
-                self.growth.append(place)
+        self.growth += (place for place, (_, order) in enumerate(orders, before + 1) if is_growth(order))
+
+    def count(self, versions: Iterable[int]) -> None:
+        """All versions, in order, by which only statistics came."""
+        self._counted = list(versions)
 
 
 class _Envelope(msgspec.Struct):
@@ -111,6 +115,23 @@ def stored_order(one: StoredOrder) -> tuple[str, Order]:
 def to_store(request: str, order: Order) -> StoredOrder:
     _, kind, body, term = write_order(request, order)
     return StoredOrder(request, kind, f"{body}\n{term}" if kind == "succeed" else body)
+
+
+class _Kind(msgspec.Struct):
+    change: str = ""
+
+
+_kind = msgspec.json.Decoder(_Kind).decode
+
+
+def is_statistics(order: Growth) -> bool:
+    """Whether it says how often words occur. Raises DecodeError where it says nothing."""
+    return _kind(str(order.change)).change == "set_statistics"
+
+
+def is_growth(order: Order) -> bool:
+    """Whether all servers' schemas grow by it."""
+    return isinstance(order, Growth) and not is_statistics(order)
 
 
 def change_of(order: Growth) -> Change:

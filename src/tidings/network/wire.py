@@ -26,7 +26,8 @@ _MOST_STAMPS = 20_000
 _MOST_ORDERS = 20_000
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
-Text = Annotated[str, msgspec.Meta(max_length=64_000)]
+LONGEST_TEXT = 64_000
+Text = Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)]
 Key = Annotated[str, msgspec.Meta(max_length=4_000)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Numbers = tuple[Count, Count]
@@ -34,7 +35,8 @@ Filters = Annotated[list[Text], msgspec.Meta(max_length=_MOST_FILTERS)]
 _Event = tuple[Key, Key, str, Name, Count, Count, Count]
 _Events = Annotated[list[_Event], msgspec.Meta(max_length=_MOST_EVENTS)]
 _Numbered = Annotated[dict[Name, Numbers], msgspec.Meta(max_length=_MOST_NAMES)]
-_Order = tuple[Name, str, Text, Count]
+_Growth = Annotated[str, msgspec.Meta(max_length=MOST_BYTES)]  # a grammar may be long
+_Order = tuple[Name, str, _Growth, Count]
 T = TypeVar("T")
 
 
@@ -140,11 +142,27 @@ class _MoveIn(msgspec.Struct, array_like=True):
 
 class _MovedIn(msgspec.Struct, array_like=True):
     subscription: Key
+    version: Numbers
 
 
 class _MoveRefused(msgspec.Struct, array_like=True):
     subscription: Key
     reason: Text
+
+
+class _Luggage(msgspec.Struct, array_like=True):
+    giver: Name
+    subscription: Key
+    after: Count
+    upto: Count
+    cargo: bytes
+    schema: Count
+
+
+class _Stowed(msgspec.Struct, array_like=True):
+    subscription: Key
+    upto: Count
+    refused: Text
 
 
 class _Search(msgspec.Struct, array_like=True):
@@ -180,6 +198,7 @@ _SHAPES: dict[str, type[Any]] = {
     "taken": _Taken, "orders": _Orders, "routed": _Routed, "probe": _Probe, "probed": _Probed,
     "ask": _Ask, "answer": _Answer, "order": _OrderRequest, "ordered": _OrderAnswer, "search": _Search,
     "searched": _Searched, "move": _MoveIn, "moved": _MovedIn, "not moved": _MoveRefused,
+    "luggage": _Luggage, "stowed": _Stowed,
 }  # fmt: skip
 _READERS = {kind: msgspec.msgpack.Decoder(shape).decode for kind, shape in _SHAPES.items()}
 _read_all = msgspec.msgpack.Decoder(
@@ -262,10 +281,14 @@ def _body(body: m.Body) -> tuple[str, object]:
         case m.MoveIn():
             named = (body.giver, body.version, body.subscription, body.filter)
             return "move", (*named, dict(body.marks), body.cargo, body.schema)
-        case m.MovedIn(subscription):
-            return "moved", (subscription,)
+        case m.MovedIn(subscription, version):
+            return "moved", (subscription, version)
         case m.MoveRefused(subscription, reason):
             return "not moved", (subscription, reason)
+        case m.Luggage():
+            return "luggage", (body.giver, body.subscription, body.after, body.upto, body.cargo, body.schema)
+        case m.Stowed(subscription, upto, refused):
+            return "stowed", (subscription, upto, refused)
 
 
 def _events(events: Sequence[v.Event]) -> list[object]:
@@ -328,7 +351,11 @@ def _read_body(kind: str, got: Any) -> m.Body:
             version = v.Version(*got.version)
             return m.MoveIn(got.giver, version, got.subscription, got.filter, marks, got.cargo, got.schema)
         case "moved":
-            return m.MovedIn(got.subscription)
+            return m.MovedIn(got.subscription, v.Version(*got.version))
+        case "luggage":
+            return m.Luggage(got.giver, got.subscription, got.after, got.upto, got.cargo, got.schema)
+        case "stowed":
+            return m.Stowed(got.subscription, got.upto, got.refused)
         case "not moved":
             return m.MoveRefused(got.subscription, got.reason)
     raise WrongMessage(f"{kind[:40]!r} cannot be routed")

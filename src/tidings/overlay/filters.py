@@ -6,11 +6,12 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from tidings.overlay.values import Filter
 
 Selector = Callable[[object], bool]
+_F = TypeVar("_F", bound=Filter)
 
 
 class Filters(ABC):
@@ -58,11 +59,11 @@ class Filters(ABC):
         """The reduction; where that is longer than the limit, neighbours by text are merged, as few as will do."""
         reduced = self.reduce(filters)
         while len(reduced) > limit:
-            reduced = self.reduce(self.widen(run) for run in _runs(reduced, limit))
+            reduced = self.reduce(self.widen(run) for run in runs(reduced, limit))
         return reduced
 
 
-def _runs(filters: Sequence[Filter], count: int) -> list[Sequence[Filter]]:
+def runs(filters: Sequence[_F], count: int) -> list[Sequence[_F]]:
     """Cut into so many runs, of which the longest has at most one more than the shortest."""
     edges = [place * len(filters) // count for place in range(count + 1)]
     return [filters[start:stop] for start, stop in itertools.pairwise(edges)]

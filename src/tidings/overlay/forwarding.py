@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
+from tidings.overlay import interests
 from tidings.overlay.durable import Accepted, Journaled
 from tidings.overlay.messages import Events, Publish, Refused, Taken
 from tidings.overlay.server import Queue, Server
@@ -41,6 +42,7 @@ def _advertised(server: Server, content: object) -> bool:
 def on_events(server: Server, neighbour: str, message: Events) -> None:
     if any(event.schema > server.schema for event in message.events):
         return  # not understood yet: sent again until acknowledged
+    interests.follow_own(server)
     known = server.durable.journal.known(event.key for event in message.events)
     new: dict[Key, Event] = {}
     for event in message.events:

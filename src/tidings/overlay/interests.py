@@ -9,20 +9,37 @@ from tidings.overlay.messages import Posted
 from tidings.overlay.server import Server
 from tidings.overlay.values import Filter, Interest, Version
 
+_FEW = 100  # new filters that are looked at one by one
+
 
 def own_changed(server: Server) -> None:
     """Subscriptions, advertisements or the distribution changed."""
+    server.stale_own = server.stale_interests = True
+
+
+def follow_own(server: Server) -> None:
+    """What own subscriptions want, where they changed: once for many changes, and before anything depends on it."""
+    if not server.stale_own:
+        return
+    server.stale_own = False
     everything = server.distribution == "events"
     own = {server.filters.everything} if everything else set(server.durable.subscriptions.values())
-    if server.own is None or own != server.own:
-        server.own = own
+    if server.own is None or not _is_covered(server, own, server.own):
         server.wanted = server.filters.summary(own, server.limits.filters)
         server.wants = server.filters.selector(server.wanted)
-    server.stale_interests = True
+    server.own = own
+
+
+def _is_covered(server: Server, own: set[Filter], before: set[Filter]) -> bool:
+    """Whether what is wanted stays as it is: nothing went, and what came is covered."""
+    new = own - before
+    if len(new) > _FEW or not before <= own:
+        return False
+    return all(any(server.filters.covers(wide, one) for wide in server.wanted) for one in new)
 
 
 def adopt(server: Server, filters: Filters) -> None:
-    server.filters = filters
+    server.filters, server.own = filters, None
     server.selectors = {name: filters.selector(held.filters) for name, held in server.held.items()}
     own_changed(server)
 
@@ -30,6 +47,7 @@ def adopt(server: Server, filters: Filters) -> None:
 def due(server: Server, neighbour: str) -> tuple[tuple[Filter, ...], tuple[Filter, ...]]:
     """The filters and advertisements that the neighbour should hold of this server: its own, and what it holds from its
     other tree neighbours."""
+    follow_own(server)
     held = server.held
     others = [held[name] for name in server.neighbours if name != neighbour and name in held]
     filters = {*server.wanted, *(filter for interest in others for filter in interest.filters)}

@@ -21,6 +21,7 @@ from tidings.overlay.messages import (
     HeartbeatAnswer,
     Join,
     LinkStates,
+    Luggage,
     Message,
     Move,
     MovedIn,
@@ -41,6 +42,7 @@ from tidings.overlay.messages import (
     Search,
     Searched,
     Settle,
+    Stowed,
     Subscribe,
     TakeHome,
     Taken,
@@ -135,8 +137,13 @@ def _routed(server: Server, message: Routed) -> None:
             queries.on_searched(server, message.body)
         case MoveRefused():
             moves.on_refused(server, message.body)
-        case MovedIn(subscription):
-            moves.on_moved_in(server, subscription)
+        case MovedIn(subscription, version):
+            moves.on_moved_in(server, subscription, version)
+        case Luggage(schema=schema):
+            if schema <= server.schema:  # else it is sent again
+                server.tell(message.body)
+        case Stowed():
+            server.tell(message.body)
         case _:
             assert_never(message.body)
 

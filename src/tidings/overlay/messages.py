@@ -112,6 +112,7 @@ class MoveIn:
 @dataclass(frozen=True, slots=True)
 class MovedIn:
     subscription: str
+    version: Version  # of the offer
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,28 @@ class MoveRefused:
 
     subscription: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Luggage:
+    """Old notifications of a subscription that will be offered: those after one cursor of the old server's up to
+    another. The driver's matter alone."""
+
+    giver: str
+    subscription: str
+    after: int
+    upto: int
+    cargo: bytes
+    schema: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stowed:
+    """The new server has luggage up to this cursor, or takes none."""
+
+    subscription: str
+    upto: int
+    refused: str = ""  # why
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +164,9 @@ class Searched:
     all: bool  # whether there are no others
 
 
-Body: TypeAlias = Ask | Answer | OrderRequest | OrderAnswer | MoveIn | MovedIn | MoveRefused | Search | Searched
+Body: TypeAlias = (
+    Ask | Answer | OrderRequest | OrderAnswer | MoveIn | MovedIn | MoveRefused | Luggage | Stowed | Search | Searched
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,4 +372,4 @@ class Found:
     all: bool
 
 
-Told: TypeAlias = Refused | Granted | Departed | Left | Settled | Found
+Told: TypeAlias = Refused | Granted | Departed | Left | Settled | Found | Luggage | Stowed

@@ -6,7 +6,7 @@ from tidings.overlay import interests
 from tidings.overlay.durable import Arrived, Unsubscribed
 from tidings.overlay.messages import Departed, Move, MovedIn, MoveIn, MoveRefused, Refused
 from tidings.overlay.server import Server
-from tidings.overlay.values import BEGINNING, UNHEARD, Event, Stamp
+from tidings.overlay.values import BEGINNING, UNHEARD, Event, Stamp, Version
 
 _AGAIN = 5.0  # seconds until the offer is repeated
 
@@ -44,8 +44,8 @@ def tick(server: Server) -> None:
 
 def on_move_in(server: Server, offer: MoveIn) -> None:
     """The marks fall to where the old server's were; answers that were asked for before must not raise them."""
-    if offer.schema > server.schema:
-        return  # offered again until it is understood
+    if offer.schema > server.schema or _waits(server, offer):
+        return  # offered again
     place = offer.giver, offer.subscription
     if offer.version > server.arrived.get(place, UNHEARD):
         server.arrived[place] = offer.version
@@ -60,7 +60,17 @@ def on_move_in(server: Server, offer: MoveIn) -> None:
             if server.heads.get(origin, BEGINNING) > mark:
                 server.behind[origin] = server.now
         interests.own_changed(server)
-    server.route(offer.giver, MovedIn(offer.subscription))
+    server.route(offer.giver, MovedIn(offer.subscription, offer.version))
+
+
+def _waits(server: Server, offer: MoveIn) -> bool:
+    """Whether the subscription is itself on its way from here: whoever has both withdraws none. Where two servers offer
+    it to each other, it stays at the first by name."""
+    to, _, _ = server.moving.get(offer.subscription, ("", None, 0.0))
+    if to == offer.giver and server.name < offer.giver:
+        del server.moving[offer.subscription]
+        return False
+    return bool(to)
 
 
 def _missed(server: Server, offer: MoveIn, marks: dict[str, Stamp]) -> tuple[Event, ...]:
@@ -82,8 +92,11 @@ def on_refused(server: Server, refusal: MoveRefused) -> None:
         server.tell(Refused(Move(refusal.subscription, to, None, offer.filter), refusal.reason))
 
 
-def on_moved_in(server: Server, subscription: str) -> None:
-    if server.moving.pop(subscription, None):
+def on_moved_in(server: Server, subscription: str, version: Version) -> None:
+    """An answer to an earlier offer says nothing of this one: the subscription may have come back since."""
+    _, offer, _ = server.moving.get(subscription, ("", None, 0.0))
+    if offer is not None and offer.version == version:
+        del server.moving[subscription]
         server.write(Unsubscribed(subscription))
         interests.own_changed(server)
         server.tell(Departed(subscription))

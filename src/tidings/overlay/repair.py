@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tidings.overlay import interests
 from tidings.overlay.durable import Journaled, Marked
 from tidings.overlay.messages import Answer, Ask
 from tidings.overlay.server import Server
@@ -39,6 +40,7 @@ def tick(server: Server) -> None:
     marks, heads = server.durable.marks, server.heads
     for origin in [origin for origin in server.behind if heads[origin] <= marks[origin]]:
         del server.behind[origin]
+    interests.follow_own(server)
     if not server.wanted:
         if server.behind:
             server.write(Marked(tuple((origin, heads[origin]) for origin in server.behind)))

@@ -90,6 +90,7 @@ class Server:
     wants: Selector = lambda _content: False
     posted: dict[str, Interest] = field(default_factory=dict)
     stale_interests: bool = False
+    stale_own: bool = False  # what is wanted is to be gathered anew
 
     queues: dict[str, Queue] = field(default_factory=dict)
     passed: dict[tuple[str, Stamp], None] = field(default_factory=dict)

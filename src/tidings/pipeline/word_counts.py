@@ -69,12 +69,11 @@ def count_stored(store: Store, attribute: str) -> Statistics:
 
 
 def keep_counting(store: Store, stopped: threading.Event) -> None:
-    """Until stopped. Servers of a network have one schema, so there only operators set statistics."""
+    """Until stopped."""
     counter = Counting(store)
     while not stopped.wait(_PAUSE):
         try:
-            if store.node() is None:
-                counter.look()
+            counter.look()
         except (StoreError, ClockJumped) as problem:
             _log.warning("no statistics: %s", problem)
 

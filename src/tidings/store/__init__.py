@@ -90,7 +90,7 @@ from tidings.store.journal.entries import (
     Withdraw,
 )
 from tidings.store.moves.moving_in import MovedEvent, MovedNotification, MoveIn
-from tidings.store.moves.offers import Departure, NoSuchTicket, Offer
+from tidings.store.moves.offers import Departure, NoSuchTicket, Offer, OfferedNotification
 from tidings.store.network.advertisements import Advertisement, NoSuchAdvertisement
 from tidings.store.network.nodes import NamedOtherwise, Node, StoredLink, StoredOrder
 from tidings.store.notifications.notification_id import notification_id
@@ -153,6 +153,7 @@ __all__ = [
     "Notice",
     "Notification",
     "Offer",
+    "OfferedNotification",
     "Outcome",
     "OutsideBatch",
     "Pause",

@@ -26,6 +26,7 @@ from tidings.store.figures import Figures, figures
 from tidings.store.journal.entries import Draft, Outcome, Withdraw
 from tidings.store.journal.journal_store import JournalStore
 from tidings.store.moves.move_store import MoveStore
+from tidings.store.moves.moving_in import MoveIn, stow
 from tidings.store.moves.offers import forget_departure
 from tidings.store.network.advertisements import Admitted
 from tidings.store.network.network_store import NetworkStore
@@ -118,6 +119,12 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
     def store_heard(self, heard: Sequence[Heard]) -> list[Outcome]:
         """What came from other servers, in one transaction; an outcome for each event. Raises ClockJumped."""
         return store_heard(self.database, self._catalog_of, self.clock, heard)
+
+    def stow(self, luggage: MoveIn, after: int, upto: int) -> int:
+        """Notifications of a subscription that is going to move in, between two cursors of its old server's; up to
+        which cursor they are here. Raises NoSuchTicket, SubscriptionExists or ClockJumped."""
+        with self.database.writing("journal", "pipeline") as connection:
+            return stow(connection, self.database, self._catalog_of, self.clock, luggage, (after, upto))
 
     def departed(self, subscription: str) -> None:
         """Another server has it: it is withdrawn here, if it still stands. Raises ClockJumped."""

@@ -201,9 +201,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--servers", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folder", type=Path, help="for the data folders, which are kept")
     given = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="tidings-network-") as folder:
-        found = asyncio.run(run(Path(folder), given.minutes, given.seed, ring(given.servers)))
+    with tempfile.TemporaryDirectory(prefix="tidings-network-") as passing:
+        folder = given.folder or Path(passing)
+        found = asyncio.run(run(folder, given.minutes, given.seed, ring(given.servers)))
     sys.stdout.write(json.dumps(vars(found), indent=2) + "\n")
     return 1 if found.lost or found.doubled or found.phantoms or found.schemas != 1 else 0
 

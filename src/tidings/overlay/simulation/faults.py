@@ -72,7 +72,11 @@ def _clients(chosen: random.Random, everyone: list[str], faults: tuple[Fault, ..
         if chosen.random() < 0.3:
             steps.append((chosen.uniform(moment + 5, 115), "unsubscribe", name, subscription))
         elif "move" in faults and chosen.random() < 0.5:
-            steps.append((chosen.uniform(moment + 8, 115), "move", name, subscription, chosen.choice(everyone)))
+            moment, there = chosen.uniform(moment + 8, 115), chosen.choice(everyone)
+            steps.append((moment, "move", name, subscription, there))
+            for _ in range(chosen.randrange(3)):  # on from there, perhaps back
+                here, moment, there = there, moment + chosen.uniform(0.1, 20), chosen.choice((name, *everyone))
+                steps.append((min(moment, 115), "move", here, subscription, there))
     for number in range(chosen.randint(20, 60)):
         moment, content = chosen.uniform(15, END), chosen.randint(0, 99)
         steps.append((moment, "publish", chosen.choice(everyone), f"event {number}", content))

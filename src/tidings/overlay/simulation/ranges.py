@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from tidings.overlay import values
-from tidings.overlay.filters import Filters, Selector
+from tidings.overlay.filters import Filters, Selector, runs
 
 
 class Range(NamedTuple):
@@ -46,19 +46,36 @@ class Ranges(Filters):
     def reduce(self, filters: Iterable[values.Filter]) -> tuple[Range, ...]:
         """In one pass over the sorted ranges; the same as the reduction of `Filters`."""
         kept: list[Range] = []
-        ranges = {one for one in filters if isinstance(one, Range)}
-        for one in sorted(ranges, key=lambda one: (one.low, -one.high)):
-            if not kept or one.high > kept[-1].high:
-                kept.append(one)
+        begun, reached = -1, -1
+        for one in sorted(cast("set[Range]", set(filters))):
+            low, high = one
+            if high > reached:
+                if low == begun:
+                    kept[-1] = one
+                else:
+                    kept.append(one)
+                begun, reached = low, high
         return tuple(kept)
 
+    def summary(self, filters: Iterable[values.Filter], limit: int) -> tuple[Range, ...]:
+        """At once: reduced ranges begin and end one after another, and so do runs of them."""
+        reduced = self.reduce(filters)
+        if len(reduced) <= limit:
+            return reduced
+        return tuple(Range(run[0].low, run[-1].high) for run in runs(reduced, limit))
+
     def selector(self, filters: Sequence[values.Filter]) -> Selector:
-        """Reduced ranges have rising ends: of those that begin in time, the last one ends last."""
-        reduced = Ranges.reduce(self, filters)
-        lows = [one.low for one in reduced]
+        """Reduced ranges have rising ends: of those that begin in time, the last one ends last. They are reduced for
+        the first event; most interests are replaced before one comes."""
+        reduced: tuple[Range, ...] = ()
+        lows: list[int] = []
 
         def selects(content: object) -> bool:
+            nonlocal reduced, lows
             assert isinstance(content, int)
+            if not lows and filters:
+                reduced = Ranges.reduce(self, filters)
+                lows = [one.low for one in reduced]
             place = bisect_right(lows, content) - 1
             return place >= 0 and content <= reduced[place].high
 
@@ -69,4 +86,5 @@ class SlowRanges(Ranges):
     """The slow twin: reduction and selection as every kind of filter has them."""
 
     reduce = Filters.reduce  # type: ignore[assignment]
+    summary = Filters.summary  # type: ignore[assignment]
     selector = Filters.selector

@@ -32,9 +32,10 @@ class MoveStore:
         """Why it does not go."""
         offers.note_problem(self.database, subscription, problem)
 
-    def offer(self, subscription: str) -> Offer | None:
-        """A subscription as another server may take it, with everything at one moment; None where there is none."""
-        return offers.offer(self.database, subscription)
+    def offer(self, subscription: str, after: int = 0) -> Offer | None:
+        """A subscription as another server may take it, with everything at one moment, but of its notifications only
+        those after a cursor; None where there is none."""
+        return offers.offer(self.database, subscription, after)
 
     def origins(self, positions: Iterable[int]) -> dict[int, tuple[str, int, int]]:
         """By position: origin, incarnation and position there, of events of other servers."""

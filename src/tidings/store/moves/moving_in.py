@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, delete, select, update
 
 from tidings.errors import TidingsError
 from tidings.schema import Catalog
 from tidings.store.append import append
 from tidings.store.clock.clock_guard import ClockGuard
 from tidings.store.databases.database import Database, Dialect
+from tidings.store.errors import SubscriptionExists
+from tidings.store.journal import subscriptions
 from tidings.store.journal.entries import (
     EVENTS,
     Accepted,
@@ -26,9 +28,12 @@ from tidings.store.journal.entries import (
     Refused,
     Subscribe,
 )
+from tidings.store.journal.journal import tail
 from tidings.store.journal.projections import event_key
 from tidings.store.moves.offers import after_mark, owner_of
 from tidings.store.network.nodes import Place
+from tidings.store.notifications.notifications import owners_after
+from tidings.store.notifications.packs import END
 from tidings.store.notifications.progress import last_cursor
 from tidings.store.notifications.waiting import State
 from tidings.store.tables import (
@@ -91,6 +96,7 @@ class MoveIn:
     events that no server has matched for it."""
 
     giver: str
+    since: int  # where the subscription began there: one that went back and comes again is another
     digest: bytes  # of the ticket
     subscription: Subscribe
     paused: bool
@@ -102,6 +108,10 @@ class MoveIn:
     select: Callable[[Sequence[Candidate]], Sequence[Candidate]]
     waiting: Waiting | None = None
 
+    @property
+    def place(self) -> str:
+        return f"{self.giver} {self.since}"
+
 
 def move_in(
     connection: Connection,
@@ -112,7 +122,7 @@ def move_in(
 ) -> Outcome:
     """Accepted also where it moved in before; Refused, and nothing is changed, where it cannot."""
     known = network_moved_in.c
-    again = select(known.start).where(known.subscription == offer.subscription.id, known.server == offer.giver)
+    again = select(known.start).where(known.subscription == offer.subscription.id, known.server == offer.place)
     start = connection.execute(again).scalar()
     if start is not None:
         return Accepted(int(start), clock.now())
@@ -121,6 +131,37 @@ def move_in(
     except TidingsError as problem:
         return Refused(problem)
     return _Arriving(connection, database.dialect, catalog, clock, offer, owner).outcome()
+
+
+def stow(
+    connection: Connection,
+    database: Database,
+    catalog: Callable[[Connection, int], Catalog],
+    clock: ClockGuard,
+    offer: MoveIn,
+    span: tuple[int, int],
+) -> int:
+    """Notifications that come before their subscription: those after one cursor of the old server's, up to another. The
+    cursor up to which they are here. Raises NoSuchTicket or SubscriptionExists."""
+    id, (after, upto) = offer.subscription.id, span
+    known = network_moved_in
+    there = {
+        row.server: row.start
+        for row in connection.execute(select(known.c.server, known.c.start).where(known.c.subscription == id))
+    }
+    if offer.place in there:
+        return upto  # the subscription itself is here
+    owner = owner_of(connection, offer.digest, clock.now())
+    if subscriptions.one(connection, id) is not None:
+        raise SubscriptionExists(id)
+    luggage = f"{offer.place} luggage"
+    through = -int(there.get(luggage, 0))
+    if after != through or upto <= after:
+        return through
+    _Arriving(connection, database.dialect, catalog, clock, offer, owner).stow()
+    connection.execute(delete(known).where(known.c.subscription == id, known.c.server == luggage))
+    connection.execute(known.insert().values(subscription=id, server=luggage, start=-upto, opened=0))
+    return upto
 
 
 class _Arriving:
@@ -155,10 +196,16 @@ class _Arriving:
         self._notify(start, positions, [] if wanted.composite or offer.paused else new)
         if wanted.composite and offer.waiting is not None and not offer.paused:
             self._wait(start, new)
-        values = {"subscription": wanted.id, "server": offer.giver, "start": start, "opened": offer.opened}
+        values = {"subscription": wanted.id, "server": offer.place, "start": start, "opened": offer.opened}
         connection.execute(network_moved_in.insert().values(values))
         connection.exec_driver_sql("RELEASE SAVEPOINT moving_in")
         return subscribed
+
+    def stow(self) -> None:
+        self._marks = self._own_marks()
+        drafts: list[Draft] = [self._draft(one) for one in self._offer.events]
+        positions = self._enter(append(self._connection, self._dialect, self._catalog, drafts, self._clock))
+        self._notify(tail(self._connection), positions, [])
 
     def _missed(self) -> list[int]:
         """The positions of events here that the old server's marks do not speak for."""
@@ -203,25 +250,31 @@ class _Arriving:
 
     def _notify(self, start: int, positions: Sequence[int | None], new: Sequence[Candidate]) -> None:
         connection, id, now = self._connection, self._offer.subscription.id, int(self._clock.now())
-        rows, bodies, seen = [], [], set[tuple[int, str]]()
+        rows, bodies, seen = [], [], self._notified()
         cursor = last_cursor(connection)
         for one in self._offer.notifications:
             at = None if one.event is None else positions[one.event]
             position = start if at is None else at
-            if (position, one.detection) in seen or (at is None and not one.detection):
+            if _name(position, one.detection) in seen or (at is None and not one.detection):
                 continue
-            seen.add((position, one.detection))
+            seen.add(_name(position, one.detection))
             cursor += 1
             rows.append((cursor, position, id, one.stored, self._owner, one.detection, 0))
             if one.detection:
                 bodies.append((cursor, start, self._placed(one.body)))
         for position in (one.position for one in new):
-            if (position, "") not in seen:
+            if position not in seen:
                 cursor += 1
                 rows.append((cursor, position, id, now, self._owner, "", 0))
         self._dialect.insert(connection, notifications, rows)
         self._dialect.insert(connection, detections, bodies)
         connection.execute(update(notified).values(cursor=cursor))
+
+    def _notified(self) -> set[int | str]:
+        """What was notified of here before it went away and came back."""
+        id = self._offer.subscription.id
+        rows = owners_after(self._connection, self._dialect, self._owner, id, 0, END)
+        return {_name(row.position, row.detection) for row in rows}
 
     def _placed(self, body: str) -> str:
         """What a composite found, with the positions that its events have here."""
@@ -240,3 +293,8 @@ class _Arriving:
         self._dialect.insert(
             self._connection, early_matches, [(one.shard, one.second, start, one.body) for one in early]
         )
+
+
+def _name(position: int, detection: str) -> int | str:
+    """Of a notification of one subscription."""
+    return detection or position

@@ -18,8 +18,7 @@ from tidings.store.databases.seal import opened_body, sealed_body
 from tidings.store.journal import journal, subscriptions
 from tidings.store.journal.entries import Standing
 from tidings.store.network.nodes import Place
-from tidings.store.notifications.notifications import after_cursor, count_of, owners_before
-from tidings.store.notifications.packs import END
+from tidings.store.notifications.notifications import after_cursor
 from tidings.store.notifications.progress import COMPOSITES, MATCHES, place_of
 from tidings.store.notifications.waiting import State
 from tidings.store.tables import (
@@ -34,7 +33,7 @@ from tidings.store.tables import (
 )
 from tidings.store.tables import journal as entries
 
-MOST_NOTIFICATIONS = 10_000  # that go along; older ones stay where they are
+MOST_NOTIFICATIONS = 2_000  # in one message
 
 
 class NoSuchTicket(Explained, StoreError):
@@ -54,6 +53,7 @@ class Departure:
 
 @dataclass(frozen=True, slots=True)
 class OfferedNotification:
+    cursor: int
     position: int
     stored: int
     detection: str = ""
@@ -63,7 +63,8 @@ class OfferedNotification:
 @dataclass(frozen=True, slots=True)
 class Offer:
     """A subscription at one moment, at which the journal ended at `tail` and its matches were known up to `committed`.
-    `ahead` are the positions of other servers' events after their marks."""
+    `ahead` are the positions of other servers' events after their marks. The notifications are the first ones that the
+    new server does not have yet; `more`: there are others."""
 
     standing: Standing
     tail: int
@@ -72,7 +73,7 @@ class Offer:
     opened: int
     ahead: tuple[int, ...]
     notifications: tuple[OfferedNotification, ...]
-    older: int
+    more: bool
     states: tuple[State, ...]
     early: tuple[str, ...]
 
@@ -123,9 +124,11 @@ def forget_departure(connection: Connection, subscription: str) -> None:
     connection.execute(delete(network_departures).where(network_departures.c.subscription == subscription))
 
 
-def offer(database: Database, subscription: str) -> Offer | None:
-    """What the new server is told; None where nothing stands under the id. Read at one moment: the marks speak for
-    exactly this journal, and the states of a composite for exactly what its query has committed."""
+def offer(database: Database, subscription: str, after: int) -> Offer | None:
+    """What the new server is told, which has notifications up to a cursor; None where nothing stands under the id.
+
+    Read at one moment: the marks speak for exactly this journal, and the states of a composite for exactly what its
+    query has committed."""
     with database.reading() as connection:
         standing = subscriptions.one(connection, subscription)
         if standing is None:
@@ -134,32 +137,26 @@ def offer(database: Database, subscription: str) -> Offer | None:
         place = place_of(connection, COMPOSITES if standing.composite else MATCHES)
         committed = min(tail, max(place.committed, (standing.span or tail + 1) - 1))
         marks = {row.origin: (row.incarnation, row.position) for row in connection.execute(select(network_marks))}
-        kept, older = _notifications(connection, database.dialect, standing)
+        kept, more = _notifications(connection, database.dialect, standing, after)
         states, early = _waiting(connection, standing)
         return Offer(
             standing, tail, committed, marks, _opened(connection, standing), _ahead(connection, marks),
-            kept, older, states, early,
+            kept, more, states, early,
         )  # fmt: skip
 
 
 def _notifications(
-    connection: Connection, dialect: Dialect, standing: Standing
-) -> tuple[tuple[OfferedNotification, ...], int]:
-    """The newest, and how many older ones there are."""
-    id, owner = standing.id, standing.owner
-    if owner:
-        rows = owners_before(connection, dialect, owner, id, END, MOST_NOTIFICATIONS)
-        total = count_of(connection, dialect, owner, id) if len(rows) == MOST_NOTIFICATIONS else len(rows)
-    else:
-        rows = after_cursor(connection, dialect, 0, END, id, "")
-        total, rows = len(rows), rows[::-1][:MOST_NOTIFICATIONS]
+    connection: Connection, dialect: Dialect, standing: Standing, after: int
+) -> tuple[tuple[OfferedNotification, ...], bool]:
+    """The first ones, and whether there are others."""
+    rows = after_cursor(connection, dialect, after, MOST_NOTIFICATIONS + 1, standing.id, standing.owner)
     found = []
-    for row in reversed(rows):
+    for row in rows[:MOST_NOTIFICATIONS]:
         body = ""
         if row.detection:
             body = connection.execute(select(detections.c.body).where(detections.c.cursor == row.cursor)).scalar() or ""
-        found.append(OfferedNotification(row.position, int(row.stored), row.detection, body))
-    return tuple(found), total - len(rows)
+        found.append(OfferedNotification(row.cursor, row.position, int(row.stored), row.detection, body))
+    return tuple(found), len(rows) > MOST_NOTIFICATIONS
 
 
 def _waiting(connection: Connection, standing: Standing) -> tuple[tuple[State, ...], tuple[str, ...]]:

@@ -110,8 +110,9 @@ network_departures = Table(
     Column("problem", Text, nullable=False, server_default=""),
 )
 
-# Subscriptions that came from another server: an offer that is repeated adds nothing. `start` is where its span begins
-# here, `opened` when the composite began to count, there.
+# Subscriptions that came from another server: an offer that is repeated adds nothing. `server` is that one's name and
+# where the subscription began there, `start` where its span begins here, `opened` when the composite began to count,
+# there. Of notifications that come before their subscription, "… luggage" has the cursor there, as a negative start.
 network_moved_in = Table(
     "network_moved_in",
     metadata,
