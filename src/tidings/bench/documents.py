@@ -8,6 +8,7 @@ import argparse
 import math
 import random
 import resource
+import statistics
 import time
 from collections.abc import Callable, Sequence
 
@@ -15,6 +16,7 @@ from lxml import etree
 
 from tidings.bench.checking import Disagreement
 from tidings.bench.machine import Machine, commit
+from tidings.bench.peers.path_by_path import path_by_path
 from tidings.documents.batch import read_documents
 from tidings.documents.index.path_index import PathIndex
 from tidings.paths.parser import MOST_STEPS
@@ -33,11 +35,15 @@ def main() -> None:
     parser.add_argument("--paths", type=int, nargs="+", default=[1_000, 100_000])
     parser.add_argument("--workload", choices=sorted(GRAMMARS), nargs="+", default=sorted(GRAMMARS))
     parser.add_argument("--tests", type=int, nargs="+", default=[0, 1], help="tests in each path")
-    parser.add_argument("--only", choices=["growth", "hostile", "large"], help="another measurement, with these paths")
+    parser.add_argument(
+        "--only", choices=["growth", "hostile", "large", "new", "peers"], help="another measurement, with these paths"
+    )
     chosen = parser.parse_args()
     print(f"{Machine.here()}; commit {commit()}")
     if chosen.only:
-        {"growth": growth, "hostile": hostile, "large": large}[chosen.only](chosen.paths)
+        {"growth": growth, "hostile": hostile, "large": large, "new": new_states, "peers": peers}[chosen.only](
+            chosen.paths
+        )
         return
     for name in chosen.workload:
         for tests in chosen.tests:
@@ -147,6 +153,39 @@ def large(sizes: Sequence[int]) -> None:
                 f"{taken:.2f} s, of which arrays {read:.2f}; lxml parses in {floor:.2f}; {offsets[-1]:,} matches; "
                 f"{before:.0f} MB before, {_memory():.0f} MB at most"
             )
+
+
+def new_states(sizes: Sequence[int]) -> None:
+    """How long a state takes that no document has needed before, one by one: half of them take less than the median."""
+    for tests in (0, 1):
+        workload = DocumentWorkload("nitf", tests=tests)
+        documents = workload.documents(_WARM)
+        paths = workload.paths(max(sizes), _WARM)
+        for size in sizes:
+            index = _filled(paths[:size])
+            index.match(read_documents(documents[:1]))
+            taken: list[float] = []
+            for document in documents[1:]:
+                batch, before = read_documents([document]), index.states
+                started = time.process_time()
+                index.match(batch)
+                spent = time.process_time() - started
+                if index.states > before:
+                    taken.append(spent / (index.states - before) * 1e3)
+            print(
+                f"{size:,} paths, {tests} tests: {index.states:,} states; ms for a new one, with matching: "
+                f"median {statistics.median(taken):.2f}, at most {max(taken):.2f}; {_memory():.0f} MB"
+            )
+
+
+def peers(sizes: Sequence[int]) -> None:
+    """Path by path, on a sample; the whole is as many times as long as there are paths."""
+    for tests in (0, 1):
+        workload = DocumentWorkload("nitf", tests=tests)
+        sample = random.Random(7).sample(workload.paths(max(sizes), _WARM), _SAMPLE)
+        for name, taken in path_by_path(sample, workload.documents(_WARM)[:20]).items():
+            told = taken if isinstance(taken, str) else f"{taken:.2f} µs for a path and a document"
+            print(f"{name}, {tests} tests: {told}")
 
 
 def _filled(paths: Sequence[Path]) -> PathIndex:
