@@ -5,12 +5,15 @@ One thread. The floor is parsing the documents with lxml; each result is checked
 from __future__ import annotations
 
 import argparse
+import ctypes
+import gc
 import math
 import random
 import resource
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path as FilePath
 
 from lxml import etree
 
@@ -60,10 +63,11 @@ def run(workload: DocumentWorkload, sizes: Sequence[int]) -> None:
     valid = best(lambda: read_documents(measured, valid=True))
     print(f"\n{workload.name}, {workload.tests} tests; µs a document: lxml parses {floor:.0f}, arrays {reading:.0f},")
     print(f"of values, which were checked before, {valid:.0f}")
-    print("   paths  matches     µs  × floor  × floor, values  × lxml  build s  new µs  states  MB")
+    print("    paths  matches     µs  × floor  × floor, values  × lxml  build s  new µs  states    MB")
     for size in sizes:
         some = paths[:size]
         by_lxml = check(some, warm[:4])
+        before_all = _resident()
         started, index = time.process_time(), PathIndex()
         for number, path in enumerate(some):
             index.add(number, path)
@@ -76,11 +80,11 @@ def run(workload: DocumentWorkload, sizes: Sequence[int]) -> None:
             offsets, _ = index.match(read_documents(measured))
         taken = best(lambda: index.match(read_documents(measured)))  # noqa: B023  # called at once
         of_values = best(lambda: index.match(read_documents(measured, valid=True)))  # noqa: B023
-        memory = _memory()
+        memory = _resident() - before_all
         print(
-            f"{len(some):8,} {offsets[-1] / _MEASURED:8,.0f} {taken:6.0f} {taken / floor:8.2f} "
+            f"{len(some):9,} {offsets[-1] / _MEASURED:8,.0f} {taken:6.0f} {taken / floor:8.2f} "
             f"{of_values / floor:16.2f} {by_lxml * len(some) / taken:7,.0f} {built:8.1f} {new:7.0f} "
-            f"{index.states:7,} {memory:3.0f}"
+            f"{index.states:7,} {memory:5.0f}"
         )
 
 
@@ -212,6 +216,13 @@ def _thicket(names: Sequence[str], dice: random.Random) -> bytes:
         made.append(f"<{opened[-1]}>")
     made += [f"</{name}>" for name in reversed(opened)]
     return "".join(made).encode()
+
+
+def _resident() -> float:
+    """What the process has now, in MB, without what it could give back."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    return int(FilePath("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
 
 
 def _memory() -> float:
