@@ -28,7 +28,8 @@ def _shot(page: object, name: str) -> None:
 
 def test_a_path_is_built_by_choosing_and_its_nodes_are_marked(service: Service, opened: Opened) -> None:
     grow(service)
-    positions = [published(service, article, f"a{number}") for number, article in enumerate(ARTICLES)]
+    for number, article in enumerate(ARTICLES):
+        published(service, article, f"a{number}")
     page = register(opened(), "dora")
     page.select_option("select[aria-label=Attribute]", "article")
     text, next = page.locator("#text"), page.get_by_label("Next step of article")
@@ -52,15 +53,16 @@ def test_a_path_is_built_by_choosing_and_its_nodes_are_marked(service: Service, 
     page.click("#save")
     page.wait_for_selector("text=Subscribed. Every event")
     id = page.url.rpartition("/")[2].partition("?")[0]
-    service.commit(service.store.committed() + 1, positions[-1], [(positions[0], [id])])
+    position = published(service, ARTICLES[0], "a2")
+    service.commit(service.store.committed() + 1, position, [(position, [id])])
     page.set_viewport_size({"width": 1280, "height": 860})
-    page.goto(f"/pages/events/{positions[0]}")
+    page.goto(f"/pages/events/{position}")
     words = page.locator(".document >> text=It was loud.")
     expect(words).to_be_visible()
     page.locator(".document summary", has_text="body").click()
     expect(words).to_be_hidden()
     _shot(page, "document")
-    page.goto(f"/pages/subscriptions/{id}/why/{positions[0]}")
+    page.goto(f"/pages/subscriptions/{id}/why/{position}")
     assert page.locator(".document mark").all_inner_texts() == ["title"]
     expect(page.locator(".document >> text=A storm is coming")).to_be_visible()
     expect(page.locator(".document >> text=It was loud.")).to_be_hidden()
