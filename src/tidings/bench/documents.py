@@ -5,16 +5,21 @@ One thread. The floor is parsing the documents with lxml; each result is checked
 from __future__ import annotations
 
 import argparse
+import ctypes
+import gc
 import math
 import random
 import resource
+import statistics
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path as FilePath
 
 from lxml import etree
 
 from tidings.bench.checking import Disagreement
 from tidings.bench.machine import Machine, commit
+from tidings.bench.peers.path_by_path import path_by_path
 from tidings.documents.batch import read_documents
 from tidings.documents.index.path_index import PathIndex
 from tidings.paths.parser import MOST_STEPS
@@ -33,11 +38,15 @@ def main() -> None:
     parser.add_argument("--paths", type=int, nargs="+", default=[1_000, 100_000])
     parser.add_argument("--workload", choices=sorted(GRAMMARS), nargs="+", default=sorted(GRAMMARS))
     parser.add_argument("--tests", type=int, nargs="+", default=[0, 1], help="tests in each path")
-    parser.add_argument("--only", choices=["growth", "hostile", "large"], help="another measurement, with these paths")
+    parser.add_argument(
+        "--only", choices=["growth", "hostile", "large", "new", "peers"], help="another measurement, with these paths"
+    )
     chosen = parser.parse_args()
     print(f"{Machine.here()}; commit {commit()}")
     if chosen.only:
-        {"growth": growth, "hostile": hostile, "large": large}[chosen.only](chosen.paths)
+        {"growth": growth, "hostile": hostile, "large": large, "new": new_states, "peers": peers}[chosen.only](
+            chosen.paths
+        )
         return
     for name in chosen.workload:
         for tests in chosen.tests:
@@ -54,10 +63,11 @@ def run(workload: DocumentWorkload, sizes: Sequence[int]) -> None:
     valid = best(lambda: read_documents(measured, valid=True))
     print(f"\n{workload.name}, {workload.tests} tests; µs a document: lxml parses {floor:.0f}, arrays {reading:.0f},")
     print(f"of values, which were checked before, {valid:.0f}")
-    print("   paths  matches     µs  × floor  × floor, values  × lxml  build s  new µs  states  MB")
+    print("    paths  matches     µs  × floor  × floor, values  × lxml  build s  new µs  states    MB")
     for size in sizes:
         some = paths[:size]
         by_lxml = check(some, warm[:4])
+        before_all = _resident()
         started, index = time.process_time(), PathIndex()
         for number, path in enumerate(some):
             index.add(number, path)
@@ -70,11 +80,11 @@ def run(workload: DocumentWorkload, sizes: Sequence[int]) -> None:
             offsets, _ = index.match(read_documents(measured))
         taken = best(lambda: index.match(read_documents(measured)))  # noqa: B023  # called at once
         of_values = best(lambda: index.match(read_documents(measured, valid=True)))  # noqa: B023
-        memory = _memory()
+        memory = _resident() - before_all
         print(
-            f"{len(some):8,} {offsets[-1] / _MEASURED:8,.0f} {taken:6.0f} {taken / floor:8.2f} "
+            f"{len(some):9,} {offsets[-1] / _MEASURED:8,.0f} {taken:6.0f} {taken / floor:8.2f} "
             f"{of_values / floor:16.2f} {by_lxml * len(some) / taken:7,.0f} {built:8.1f} {new:7.0f} "
-            f"{index.states:7,} {memory:3.0f}"
+            f"{index.states:7,} {memory:5.0f}"
         )
 
 
@@ -149,6 +159,39 @@ def large(sizes: Sequence[int]) -> None:
             )
 
 
+def new_states(sizes: Sequence[int]) -> None:
+    """How long a state takes that no document has needed before, one by one: half of them take less than the median."""
+    for tests in (0, 1):
+        workload = DocumentWorkload("nitf", tests=tests)
+        documents = workload.documents(_WARM)
+        paths = workload.paths(max(sizes), _WARM)
+        for size in sizes:
+            index = _filled(paths[:size])
+            index.match(read_documents(documents[:1]))
+            taken: list[float] = []
+            for document in documents[1:]:
+                batch, before = read_documents([document]), index.states
+                started = time.process_time()
+                index.match(batch)
+                spent = time.process_time() - started
+                if index.states > before:
+                    taken.append(spent / (index.states - before) * 1e3)
+            print(
+                f"{size:,} paths, {tests} tests: {index.states:,} states; ms for a new one, with matching: "
+                f"median {statistics.median(taken):.2f}, at most {max(taken):.2f}; {_memory():.0f} MB"
+            )
+
+
+def peers(sizes: Sequence[int]) -> None:
+    """Path by path, on a sample; the whole is as many times as long as there are paths."""
+    for tests in (0, 1):
+        workload = DocumentWorkload("nitf", tests=tests)
+        sample = random.Random(7).sample(workload.paths(max(sizes), _WARM), _SAMPLE)
+        for name, taken in path_by_path(sample, workload.documents(_WARM)[:20]).items():
+            told = taken if isinstance(taken, str) else f"{taken:.2f} µs for a path and a document"
+            print(f"{name}, {tests} tests: {told}")
+
+
 def _filled(paths: Sequence[Path]) -> PathIndex:
     index = PathIndex()
     for number, path in enumerate(paths):
@@ -173,6 +216,13 @@ def _thicket(names: Sequence[str], dice: random.Random) -> bytes:
         made.append(f"<{opened[-1]}>")
     made += [f"</{name}>" for name in reversed(opened)]
     return "".join(made).encode()
+
+
+def _resident() -> float:
+    """What the process has now, in MB, without what it could give back."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    return int(FilePath("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
 
 
 def _memory() -> float:

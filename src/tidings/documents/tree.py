@@ -5,6 +5,7 @@ joined. The order of attributes is that of the document."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from xml.parsers import expat
@@ -53,15 +54,28 @@ class DocumentNode:
         return "/" + "/".join(reversed(steps))
 
 
-def read_tree(document: str) -> DocumentNode:
-    """The root of a valid document; raises expat's error for any other."""
-    source = document.encode()
+class _Enough(Exception):
+    """As many nodes as are wanted have been read."""
+
+
+def read_tree(document: str, most: int | None = None) -> DocumentNode:
+    """The root of a valid document; raises expat's error for any other. With `most`, about so many nodes are read, and
+    what comes after them is missing."""
+    source, left = document.encode(), most
     parser = expat.ParserCreate("utf-8", "\n")
     parser.ordered_attributes = True
     top: list[DocumentNode] = []
     at: list[DocumentNode] = []
 
+    def count() -> None:
+        nonlocal left
+        if left is not None:
+            if left <= 0:
+                raise _Enough
+            left -= 1
+
     def start(name: str, attributes: list[str]) -> None:
+        count()
         line, offset = parser.CurrentLineNumber, parser.CurrentByteIndex
         space, _, local = name.rpartition("\n")
         node = DocumentNode("element", local, space, at[-1] if at else None, line, offset)
@@ -79,11 +93,13 @@ def read_tree(document: str) -> DocumentNode:
         if siblings and siblings[-1].kind == "text":
             siblings[-1].value += data
         else:
+            count()
             line, offset = parser.CurrentLineNumber, parser.CurrentByteIndex
             siblings.append(DocumentNode("text", "", "", at[-1], line, offset, data))
 
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, text
-    parser.Parse(source, True)
+    with suppress(_Enough):
+        parser.Parse(source, True)
     return top[0]
 
 

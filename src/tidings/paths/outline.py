@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tidings.errors import suggestion
@@ -20,6 +20,7 @@ class Outline:
     children: Mapping[str, frozenset[str]]
     attributes: Mapping[str, frozenset[str]]
     texts: frozenset[str]  # elements that may have text
+    spaces: Mapping[str, str] = field(default_factory=dict)  # the namespaces of elements, where they are known
 
     def below(self, elements: Iterable[str]) -> frozenset[str]:
         """All that may be within these, at any depth."""
@@ -49,25 +50,45 @@ def unreachable(path: Path, outline: Outline) -> Unreachable | None:
     return _steps(path.steps, None, outline)
 
 
-def _steps(steps: Sequence[Step], at: frozenset[str] | None, outline: Outline) -> Unreachable | None:
+def reached(path: Path, outline: Outline) -> frozenset[str]:
+    """The elements that the path may lead to, as far as names tell; none if its last step is no element."""
+    at: frozenset[str] | None = None
+    for step in path.steps:
+        at = _next(step, at, outline).found if isinstance(step.node, Element) else frozenset()
+    return at or frozenset()
+
+
+class _Next(NamedTuple):
+    """What a step may find, what else could be there, and the step as a message names it."""
+
+    found: frozenset[str]
+    known: frozenset[str]
+    written: str
+
+
+def _next(step: Step, at: frozenset[str] | None, outline: Outline) -> _Next:
     """`at` None is the document."""
+    if step.axis == "descendant":
+        within = outline.roots | outline.below(outline.roots) if at is None else at | outline.below(at)
+        elements = within if at is None else outline.below(at)
+    else:
+        within = frozenset() if at is None else at
+        elements = outline.roots if at is None else _union(outline.children, at)
+    match step.node:
+        case Element(name):
+            found = elements if name is None else elements & {name.local}
+            return _Next(found, elements, "element" if name is None else f"element {name.local!r}")
+        case Attribute(name):
+            known = _union(outline.attributes, within)
+            found = known if name is None else known & {name.local}
+            return _Next(found, known, "attribute" if name is None else f"attribute {name.local!r}")
+        case Text():
+            return _Next(within & outline.texts, frozenset(), "text")
+
+
+def _steps(steps: Sequence[Step], at: frozenset[str] | None, outline: Outline) -> Unreachable | None:
     for step in steps:
-        if step.axis == "descendant":
-            within = outline.roots | outline.below(outline.roots) if at is None else at | outline.below(at)
-            elements = within if at is None else outline.below(at)
-        else:
-            within = frozenset() if at is None else at
-            elements = outline.roots if at is None else _union(outline.children, at)
-        match step.node:
-            case Element(name):
-                found = elements if name is None else elements & {name.local}
-                known, written = elements, "element" if name is None else f"element {name.local!r}"
-            case Attribute(name):
-                known = _union(outline.attributes, within)
-                found = known if name is None else known & {name.local}
-                written = "attribute" if name is None else f"attribute {name.local!r}"
-            case Text():
-                found, known, written = within & outline.texts, frozenset(), "text"
+        found, known, written = _next(step, at, outline)
         if not found:
             named = "" if isinstance(step.node, Text) or step.node.name is None else step.node.name.local
             return Unreachable(written, named, tuple(sorted(known)))

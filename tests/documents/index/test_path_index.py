@@ -31,7 +31,8 @@ def naive(numbered, document):
 SIMULATED = {}
 AUTOMATON = {"small": 1}
 RESTARTED = {"small": 1, "limits": AutomatonLimits(states=8, new_states=5)}  # and some documents simulated
-kinds = st.sampled_from((SIMULATED, AUTOMATON, RESTARTED))
+RECLAIMED = {"small": 1, "spare": 0}
+kinds = st.sampled_from((SIMULATED, AUTOMATON, RESTARTED, RECLAIMED))
 
 
 def matched(index, given_documents):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import tempfile
@@ -110,13 +111,15 @@ class LuceneMonitor(JavaPeer):
 def prepared_java() -> str | None:
     """Fetches the libraries and compiles the programs where that is still to be done. Returns what is missing or went
     wrong."""
-    if not (FOLDER / "pom.xml").exists():
+    pom = FOLDER / "pom.xml"
+    if not pom.exists():
         return "its program is not here: it comes with the source, under bench/peers"
     for command in ("java", "javac", "mvn"):
         if shutil.which(command) is None:
             return f"not available: needs {command}"
     steps = []
-    if not (FOLDER / "lib").exists():
+    wanted = re.findall(r"<artifactId>(.+?)</artifactId>\s*<version>(.+?)</version>\s*</dep", pom.read_text())
+    if any(not (FOLDER / "lib" / f"{name}-{version}.jar").exists() for name, version in wanted):
         steps.append(["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"])
     sources = [path.name for path in sorted(FOLDER.glob("*.java"))]
     compiled = FOLDER / "classes" / "Grid.class"

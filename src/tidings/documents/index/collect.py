@@ -12,18 +12,20 @@ from tidings.kernels.compiled import kernel
 @kernel
 def collect(
     document: Any, offsets: Any, states: Any, active: Any, trie: Any, groups: Any, marks: Any, clock: Any, entries: Any,
-    tested: Any, reading: Any, numbers: Any, found: Any, ends: Any,
+    tested: Any, reading: Any, numbers: Any, unchanged: Any, found: Any, ends: Any,
 ) -> Any:  # fmt: skip
     """The paths of documents from this one on, up to one that is left to simulation or for which there is no room.
 
-    `numbers` are those of the paths, -1 if withdrawn. Returns the document where it ended, and whether for want of
-    room."""
+    `numbers` are those of the paths, -1 if withdrawn; `unchanged`: none was since they were grouped. Returns the
+    document where it ended, and whether for want of room."""
     while document < len(offsets) - 1:
         first, stop = offsets[document], offsets[document + 1]
         if states[first] == SIMULATED:
             return document, False
         clock.ticks[0] += 1
-        count = collect_plain(first, stop, states, active, trie, groups, marks, clock, numbers, found, ends[document])
+        count = collect_plain(
+            first, stop, states, active, trie, groups, marks, clock, numbers, unchanged, found, ends[document]
+        )  # fmt: skip
         if count >= 0 and entries.places:
             count = collect_tested(
                 first, stop, states, active, entries, tested, reading, marks, clock, numbers, found, count
@@ -38,7 +40,7 @@ def collect(
 @kernel
 def collect_plain(
     first: Any, stop: Any, states: Any, active: Any, trie: Any, groups: Any, marks: Any, clock: Any, numbers: Any,
-    found: Any, count: Any,
+    unchanged: Any, found: Any, count: Any,
 ) -> Any:  # fmt: skip
     """Whole groups for the states that were grouped, trie node by trie node for newer ones."""
     tick, looked = clock.ticks[0], 0
@@ -58,6 +60,10 @@ def collect_plain(
             begin, end = groups.member_offsets[group], groups.member_offsets[group + 1]
             if count + end - begin > len(found):
                 return NO_ROOM
+            if unchanged:
+                found[count : count + end - begin] = groups.numbers[begin:end]
+                count += end - begin
+                continue
             for i in range(begin, end):
                 number = numbers[groups.members[i]]
                 found[count] = number

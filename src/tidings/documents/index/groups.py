@@ -19,19 +19,18 @@ class Groups(NamedTuple):
     of_state: Numbers
     member_offsets: Integers  # the paths in group i
     members: Numbers
+    numbers: Numbers  # of the members, as they were when they were grouped
     of_node: Numbers  # -1: none
 
 
 def no_groups(trie: Trie) -> Groups:
     nothing = np.zeros(1, np.int64)
-    return Groups(
-        0, nothing, nothing[1:].astype(np.int32), nothing, nothing[1:].astype(np.int32),
-        np.full(len(trie.parent), -1, np.int32),
-    )  # fmt: skip
+    none = nothing[1:].astype(np.int32)
+    return Groups(0, nothing, none, nothing, none, none, np.full(len(trie.parent), -1, np.int32))
 
 
-def grouped(ends: Integers, active: Numbers, trie: Trie) -> Groups:
-    """`active[ends[i]:ends[i + 1]]` are the trie nodes of state i.
+def grouped(ends: Integers, active: Numbers, trie: Trie, live: Numbers) -> Groups:
+    """`active[ends[i]:ends[i + 1]]` are the trie nodes of state i; `live` are the numbers of the paths.
 
     Nodes are told apart by two sums of random numbers over their states, 40 bits each."""
     drawn = np.random.default_rng().integers(1, 1 << 40, (len(ends) - 1, 2))
@@ -47,15 +46,18 @@ def grouped(ends: Integers, active: Numbers, trie: Trie) -> Groups:
     lengths = (trie.plain_stop - trie.slot_offsets[:-1])[nodes]
     stops = np.cumsum(lengths)
     places = np.repeat(trie.slot_offsets[nodes] - (stops - lengths), lengths) + np.arange(lengths.sum())
+    members = trie.slots[places]
+    kept = live[members] >= 0
+    members = members[kept]
     member_offsets = np.zeros(count + 1, np.int64)
-    np.cumsum(np.bincount(group, weights=lengths, minlength=count), out=member_offsets[1:])
+    np.cumsum(np.bincount(np.repeat(group, lengths)[kept], minlength=count), out=member_offsets[1:])
     offsets = np.zeros(len(ends), np.int64)
     met = np.zeros(count, np.int64)
     total = list_groups(ends, active, of_node, met, offsets, np.empty(0, np.int32))
     met[:] = 0
     of_state = np.empty(total, np.int32)
     list_groups(ends, active, of_node, met, offsets, of_state)
-    return Groups(len(ends) - 1, offsets, of_state, member_offsets, trie.slots[places], of_node)
+    return Groups(len(ends) - 1, offsets, of_state, member_offsets, members, live[members], of_node)
 
 
 @kernel

@@ -76,6 +76,7 @@ class SegmentMatcher:
     def _restarted(self) -> None:
         segment = self.segment
         self._groups = no_groups(segment.trie)
+        self._withdrawn = segment.withdrawn  # when paths were grouped
         entries = segment.entries
         spans = np.empty((entries.places + 2 * len(entries.cell_place) + len(entries.list_label), 2), np.int64)
         trail = np.empty((LONGEST, 3), np.int64)
@@ -117,7 +118,8 @@ class SegmentMatcher:
         ends, nodes = automaton.active()
         if self._clock.looked[0] > _REGROUPED_AFTER * (len(nodes) + len(self._marks.node)):
             self._clock.looked[0] = 0
-            self._groups = grouped(ends, nodes, self.segment.trie)
+            self._groups = grouped(ends, nodes, self.segment.trie, self.segment.live)
+            self._withdrawn = self.segment.withdrawn
             self._marks = self._marks._replace(group=np.zeros(len(self._groups.member_offsets), np.int64))
         return states
 
@@ -147,6 +149,7 @@ class SegmentMatcher:
             tested,
             reading,
             segment.live,
+            segment.withdrawn == self._withdrawn,
             found,
             ends,
         )

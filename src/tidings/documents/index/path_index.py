@@ -14,7 +14,8 @@ from tidings.documents.index.automaton import AutomatonLimits
 from tidings.documents.index.leading import Occurrences, occurrences
 from tidings.documents.index.matcher import SMALL, Reading, SegmentMatcher, interleaved
 from tidings.documents.index.program import Program
-from tidings.documents.index.segment import Record, Segment, recorded
+from tidings.documents.index.reclaiming import reclaim
+from tidings.documents.index.segment import Record, Segment, joined, recorded
 from tidings.documents.index.values import Texts
 from tidings.documents.index.vocabulary import Vocabulary
 from tidings.paths.tree import Path
@@ -22,13 +23,16 @@ from tidings.paths.tree import Path
 _OPERATIONS = 64  # of a path: each may be remembered at each node of a document
 _LARGEST_MEMORY = 1 << 22
 _MOST_FRESH = 50_000  # paths that wait to be indexed: each is a few objects of Python
+SPARE = 10_000
 _MERGED = 2  # a segment less than this many times as large as the next is merged with it
 
 
 class PathIndex:
-    def __init__(self, limits: AutomatonLimits | None = None, small: int = SMALL) -> None:
-        """Segments of fewer than `small` paths have no automaton."""
-        self._limits, self._small = limits or AutomatonLimits(), small
+    def __init__(self, limits: AutomatonLimits | None = None, small: int = SMALL, spare: int = SPARE) -> None:
+        """Segments of fewer than `small` paths have no automaton. What only withdrawn paths needed is dropped when more
+        were withdrawn than are left, and more than `spare`."""
+        self._limits, self._small, self._spare = limits or AutomatonLimits(), small, spare
+        self._withdrawn = 0
         self._vocabulary = Vocabulary()
         self._program, self._texts = Program(self._vocabulary), Texts()
         self._matchers: list[SegmentMatcher] = []  # from large to small
@@ -45,6 +49,11 @@ class PathIndex:
         """Of all automata, as far as documents have needed them."""
         return sum(matcher.states for matcher in self._matchers)
 
+    @property
+    def held(self) -> tuple[int, int, int]:
+        """How many names, operations and texts it keeps."""
+        return len(self._vocabulary), len(self._program), len(self._texts)
+
     def add(self, number: int, path: Path) -> None:
         """Raises PathNumberTaken."""
         if number in self:
@@ -55,8 +64,13 @@ class PathIndex:
 
     def remove(self, number: int) -> None:
         """Raises UnknownPathNumber."""
-        if self._fresh.pop(number, None) is not None:
-            return
+        if self._fresh.pop(number, None) is None:
+            self._withdraw(number)
+        self._withdrawn += 1
+        if self._withdrawn > max(self._spare, len(self)):
+            self._reclaim()
+
+    def _withdraw(self, number: int) -> None:
         for place, matcher in enumerate(self._matchers):
             segment = matcher.segment
             if segment.has(number):
@@ -67,6 +81,17 @@ class PathIndex:
                     )
                 return
         raise UnknownPathNumber(number)
+
+    def _reclaim(self) -> None:
+        self._withdrawn = 0
+        self._settle()
+        if not self._matchers:
+            self._vocabulary = Vocabulary()
+            self._program, self._texts = Program(self._vocabulary), Texts()
+            return
+        rows = joined([matcher.segment for matcher in self._matchers])
+        rows = reclaim(rows, self._vocabulary, self._program, self._texts)
+        self._matchers = [self._made(Segment(*rows, len(self._texts)))]
 
     def match(self, batch: DocumentBatch) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
         """Offsets and numbers: for document i, paths numbers[offsets[i]:offsets[i + 1]] hold, in no certain order."""

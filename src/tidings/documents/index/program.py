@@ -12,18 +12,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, assert_never
+from typing import Any, NamedTuple, assert_never
 
 import numpy as np
 import numpy.typing as npt
 
 from tidings.documents.index.vocabulary import ANY_ATTRIBUTE, ANY_ELEMENT, Vocabulary
+from tidings.kernels.compiled import kernel
 from tidings.paths.numbers import number_of
 from tidings.paths.tree import And, Comparison, Exists, Not, Or, Step, StringTest, Test
 
 ACCEPT, AND, OR, NOT, CHILD, DESCENDANT, FIRST, TEXT_EQUAL, TEXT_UNEQUAL, CONTAINS, STARTS = range(11)
 EQUAL, UNEQUAL, LESS, AT_MOST, MORE, AT_LEAST = range(11, 17)
 _NUMBERS = {"=": EQUAL, "!=": UNEQUAL, "<": LESS, "<=": AT_MOST, ">": MORE, ">=": AT_LEAST}
+_WITH_LITERALS = (TEXT_EQUAL, TEXT_UNEQUAL, CONTAINS, STARTS)
 NOTHING = -1
 
 
@@ -78,6 +80,28 @@ class Program:
                 np.frombuffer(b"".join(self._literals), np.uint8),
             )
         return self._arrays
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def needed_by(self, operations: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """By operation: whether one of these is it or contains it; negative ones are none."""
+        needed = np.zeros(len(self._numbers), np.bool_)
+        needed[operations[operations >= 0]] = True
+        mark_parts(self.arrays(), needed)
+        return needed
+
+    def keep(self, needed: npt.NDArray[np.bool_], labels: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Drops all others. `labels`: by old label, the new one. Returns the same of operations; -1 stays -1."""
+        before, literals = list(self._numbers), list(self._literals)
+        self._numbers, self._needs, self._literals, self._arrays = {}, [], {}, None
+        numbers = np.full(len(before) + 1, NOTHING, np.int64)
+        for number in np.flatnonzero(needed).tolist():
+            kind, first, second, label, flag, bound = before[number]
+            first = self._bytes(literals[first]) if kind in _WITH_LITERALS else int(numbers[first])
+            made = Operation(kind, first, int(numbers[second]), int(labels[label]), flag, bound)
+            numbers[number] = self._add(made)
+        return numbers
 
     def rest(self, tests: Iterable[Test], steps: Sequence[Step]) -> int:
         """What is left to do at a node: all these tests hold, and the steps lead on from it."""
@@ -150,8 +174,22 @@ class Program:
         return self._add(Operation(_NUMBERS[operator], number=number))
 
     def _literal(self, text: str) -> int:
+        return self._bytes(text.encode())
+
+    def _bytes(self, text: bytes) -> int:
         known = len(self._literals)
-        number = self._literals.setdefault(text.encode(), known)
+        number = self._literals.setdefault(text, known)
         if number == known:
             self._arrays = None
         return number
+
+
+@kernel
+def mark_parts(program: Any, needed: Any) -> None:
+    """What the operations contain, which came before them."""
+    for number in range(len(needed) - 1, -1, -1):
+        if needed[number] and not TEXT_EQUAL <= program.kind[number] <= STARTS:
+            if program.first[number] >= 0:
+                needed[program.first[number]] = True
+            if program.second[number] >= 0:
+                needed[program.second[number]] = True

@@ -73,17 +73,7 @@ class Segment:
     @classmethod
     def merged(cls, segments: Sequence[Segment], texts: int) -> Segment:
         """Without the paths that were withdrawn."""
-        numbers = np.concatenate([segment.live for segment in segments])
-        kept = np.flatnonzero(numbers >= 0)
-        kept = kept[np.argsort(numbers[kept], kind="stable")]
-        starts = np.concatenate([segment.offsets[:-1] + base for segment, base in _bases(segments)])[kept]
-        lengths = np.concatenate([np.diff(segment.offsets) for segment in segments])[kept]
-        offsets = np.zeros(len(kept) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
-        places = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
-        tokens = np.concatenate([segment.tokens for segment in segments])[places]
-        columns = [np.concatenate(rows)[kept] for rows in zip(*(one.columns for one in segments), strict=True)]
-        return cls(numbers[kept], offsets, tokens, Columns(*columns), texts)
+        return cls(*joined(segments), texts)
 
     def __len__(self) -> int:
         return len(self.numbers) - self.withdrawn
@@ -101,6 +91,30 @@ class Segment:
     def _slot(self, number: int) -> int | None:
         slot = int(np.searchsorted(self.numbers, number))
         return slot if slot < len(self.numbers) and self.numbers[slot] == number else None
+
+
+class Rows(NamedTuple):
+    """What a segment is built of."""
+
+    numbers: Numbers
+    offsets: Integers
+    tokens: Numbers
+    columns: Columns
+
+
+def joined(segments: Sequence[Segment]) -> Rows:
+    """The paths of all of them, without those that were withdrawn."""
+    numbers = np.concatenate([segment.live for segment in segments])
+    kept = np.flatnonzero(numbers >= 0)
+    kept = kept[np.argsort(numbers[kept], kind="stable")]
+    starts = np.concatenate([segment.offsets[:-1] + base for segment, base in _bases(segments)])[kept]
+    lengths = np.concatenate([np.diff(segment.offsets) for segment in segments])[kept]
+    offsets = np.zeros(len(kept) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    places = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+    tokens = np.concatenate([segment.tokens for segment in segments])[places]
+    columns = [np.concatenate(rows)[kept] for rows in zip(*(one.columns for one in segments), strict=True)]
+    return Rows(numbers[kept], offsets, tokens, Columns(*columns))
 
 
 def _bases(segments: Sequence[Segment]) -> list[tuple[Segment, int]]:

@@ -1,6 +1,6 @@
 """The values of a batch's nodes, looked up once for all paths: which texts that paths ask for, and which numbers.
 
-`Texts` has the distinct pairs of a label and a text that EQUALS asks for. Their numbers never change."""
+`Texts` has the distinct pairs of a label and a text that EQUALS asks for."""
 
 from __future__ import annotations
 
@@ -63,6 +63,24 @@ class Texts:
             self._table = None
             self._longest[key.label] = max(len(key.text), self._longest.get(key.label, -1))
         return found
+
+    def labels_of(self, texts: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Of the texts with these numbers."""
+        return np.array([label for label, _ in self._numbers], np.int64)[texts]
+
+    def keep(
+        self, texts: npt.NDArray[Any], compared: npt.NDArray[Any], labels: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Drops all other texts, and labels that are no longer compared with numbers. `labels`: by old label, the new
+        one. Returns the same of texts."""
+        before = list(self._numbers)
+        self._numbers, self._longest, self._table = {}, {}, None
+        self._compared = set(labels[compared].tolist())
+        numbers = np.full(len(before) + 1, -1, np.int64)
+        for place in np.unique(texts).tolist():
+            label, text = before[place]
+            numbers[place] = self.column(Key(EQUALS, int(labels[label]), text))
+        return numbers
 
     def values(self, nodes: Nodes, labels: Any, label_count: int) -> Values:
         """`labels` by name."""

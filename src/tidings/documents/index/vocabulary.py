@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import assert_never
 
 import numpy as np
@@ -50,6 +51,18 @@ class Vocabulary:
         if number == known:
             self._table = None
         return number
+
+    def keep(self, labels: Iterable[int]) -> npt.NDArray[np.int64]:
+        """Drops all others but their namespaces. Returns by old label the new one; -1 stays -1."""
+        before = list(self._numbers)
+        kept = {*range(len(_FIXED)), *labels}
+        kept |= {before[label][1] - 1 for label in kept if before[label][1]}
+        numbers = np.full(len(before) + 1, -1, np.int64)
+        self._numbers, self._table = {}, None
+        for label in sorted(kept):  # a namespace came before its names
+            kind, space, local = before[label]
+            numbers[label] = self._number((kind, int(numbers[space - 1]) + 1 if space else 0, local))
+        return numbers
 
     def labels(self, names: Names) -> npt.NDArray[np.int64]:
         """The label of each name of a batch; names that no path speaks of are `OTHER_…`."""

@@ -68,6 +68,7 @@ class SharedPaths:
                 added = True
             self._version += added
             numbers = np.array([self._numbers[key] for key in keys], np.int64)
+            self._forget_released()  # also where no document ever comes
         # Only noted there: a dimension may end at any time, also within a call of this object.
         finalize(owner, self._released.append, keys).atexit = False
         return HeldPaths(self, numbers)

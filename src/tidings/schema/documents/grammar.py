@@ -189,7 +189,9 @@ def _xsd_outline(grammar: Grammar, root: str) -> Outline:
     tops = frozenset(one.get("name", "") for one in tree.findall(f"{_XSD}element"))
     used = attributes | {"schemaLocation", "noNamespaceSchemaLocation", "type", "nil", "lang", "space", "base", "id"}
     roots = frozenset({root}) if root else tops
-    return Outline(roots, dict.fromkeys(names, names), dict.fromkeys(names, frozenset(used)), names)
+    space = tree.get("targetNamespace", "")
+    spaces = dict.fromkeys(names if tree.get("elementFormDefault") == "qualified" else tops, space) if space else {}
+    return Outline(roots, dict.fromkeys(names, names), dict.fromkeys(names, frozenset(used)), names, spaces)
 
 
 class NoOutline(Exception):

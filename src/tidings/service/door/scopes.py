@@ -186,6 +186,7 @@ _PAGES = {
     "read": """
         POST /pages/filter/count
         POST /pages/composite/count
+        GET /pages/paths
         GET /pages/events
         GET /pages/events/{position}
         GET /pages/subscriptions/{id}/why/{position}

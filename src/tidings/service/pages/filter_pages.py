@@ -11,6 +11,7 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from tidings.errors import LanguageError, TidingsError
+from tidings.events.headline import values_of
 from tidings.language.errors import ValueOutsideDomain
 from tidings.schema import Catalog
 from tidings.schema.domain import Kind
@@ -26,6 +27,7 @@ from tidings.service.pages.forms.builder_rows import Join, Row, Rows
 from tidings.service.pages.forms.builder_text import incomplete, text_of
 from tidings.service.pages.forms.choices import choices, grouped, offered, values_like
 from tidings.service.pages.forms.csrf import PROOF_HEADER, StaleForm, check_proof
+from tidings.service.pages.forms.path_builder import path_offers
 from tidings.service.pages.forms.typed_number import no_number
 from tidings.service.pages.parts.render import templates
 from tidings.service.pages.parts.time_chart import time_chart
@@ -38,6 +40,7 @@ from tidings.store.pages.recent import decoded
 router = APIRouter(include_in_schema=False, route_class=GuardedRoute)  # problems stay JSON: a script reads them
 
 LAST = 10_000  # events that a filter is tried on while it is written
+_LOOKED_AT = 200  # events in which documents are looked for
 
 
 class RowGiven(Shape, frozen=True):
@@ -128,6 +131,22 @@ async def values(request: Request, attribute: str = "", domain: str = "", q: str
     catalog = await gateway.read(gateway.store.catalog)
     found = catalog.domain(domain) if domain else catalog.domain_of(attribute)
     return answered({"values": [] if found is None else await gateway.read(values_like, found, q)})
+
+
+@router.get("/pages/paths")
+async def paths(request: Request, attribute: str = "", path: str = "") -> Response:
+    """What may come next in a path into the attribute's documents."""
+    member(request)
+    return answered(await gateway_of(request).read(_path_offers, request, attribute, path))
+
+
+def _path_offers(request: Request, attribute: str, path: str) -> dict[str, Any]:
+    domain = gateway_of(request).store.catalog().domain_of(attribute)
+    if domain is None or domain.kind is not Kind.DOCUMENT:
+        return {"groups": []}
+    newest = request.app.state.ends.newest(_LOOKED_AT)
+    found = (values_of(seen.event["attributes"][attribute]) for seen in newest if attribute in seen.event["attributes"])
+    return path_offers(path, domain.document, (str(one) for some in found for one in some))
 
 
 def asked_by_us(request: Request) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from tidings.errors import LanguageError
+from tidings.language import Filter
+from tidings.paths.tree import Path
 from tidings.service.actions.filters import read_wanted
 from tidings.service.actions.questions import EventAsked
 from tidings.service.api.inquiries.inquiry_routes import questions_of
@@ -20,9 +23,10 @@ from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.parts.charts import spark
 from tidings.service.pages.parts.detections import shown_detections
 from tidings.service.pages.parts.render import render
+from tidings.service.pages.parts.shown_document import document_paths
 from tidings.service.pages.subscription_pages import DONE, MINE, own
 from tidings.service.pages.visitors import gateway_of, member
-from tidings.service.workers.questions import NoSuchEvent
+from tidings.service.workers.questions import NoSuchEvent, StoredEvent
 from tidings.store import NoSuchSubscription, Standing, StoredChannel
 from tidings.store.pages import recent
 
@@ -132,17 +136,27 @@ async def why(id: str, position: int, request: Request, piece: str = "") -> Resp
     name = ""
     with suppress(NoSuchSubscription):  # withdrawn
         name = (await gateway.read(gateway.store.subscription, id, owner)).name
+    return await gateway.read(_why, request, id, name, filter, explained, found)
+
+
+def _why(request: Request, id: str, name: str, filter: str, explained: Any, found: StoredEvent) -> Response:
+    """In a thread: an event may be large."""
+    catalog = gateway_of(request).store.known_catalog
+    paths: dict[str, list[Path]] = {}
+    with suppress(LanguageError):  # the journal holds it, so it was once right
+        paths = document_paths(Filter.parse(filter, catalog).tree)
     return render(
         request,
         "why.html",
         id=id,
         name=name,
-        position=position,
+        position=found.position,
         filter=filter,
         explained=explained,
-        event=await gateway.read(recent.decoded, found.payload),
+        event=recent.decoded(found.payload),
         accepted=found.accepted,
-        catalog=gateway.store.known_catalog,
+        catalog=catalog,
+        paths=paths,
     )
 
 

@@ -37,7 +37,7 @@ _STRINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An operator that may be chosen; `takes` is none, one, two, many, words, or as `computed_rows` has it."""
+    """An operator that may be chosen; `takes` is none, one, two, many, words, path, or as `computed_rows` has it."""
 
     operator: str
     label: str
@@ -73,8 +73,8 @@ def choices(domain: Domain, multiple: bool) -> list[Choice]:
             made += [Choice(operator, label, operator), Choice(f"not {operator}", negation, operator)]
     if domain.allows("xpath"):
         made += [
-            Choice("xpath", "has a node at the path", "one"),
-            Choice("not xpath", "has no node at the path", "one"),
+            Choice("xpath", "has a node at the path", "path"),
+            Choice("not xpath", "has no node at the path", "path"),
         ]
     for operator, (label, negation) in _STRINGS.items():
         if domain.allows(operator):

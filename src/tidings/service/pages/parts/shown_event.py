@@ -7,16 +7,20 @@ the same time whatever was published.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tidings.events.headline import event_types, headline_of, values_of
+from tidings.paths.tree import Path
 from tidings.schema import Catalog
+from tidings.schema.domain import Kind
+from tidings.service.pages.parts.shown_document import ShownDocument, shown_document
 
 _ATTRIBUTES, _VALUES = 12, 8  # of one event in a list
 _WHOLE_ATTRIBUTES, _WHOLE_VALUES, _WHOLE_TOTAL = 200, 200, 2_000  # on a page of its own
 _LONGEST_VALUE = 200
+_TREES = 4  # documents of an attribute that are shown as trees
 _UNFOLDED = 600  # characters of a value that its own page shows at once
 _TIME = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z", re.ASCII)
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -24,11 +28,13 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 @dataclass(frozen=True, slots=True)
 class ShownValue:
-    """`exact` is what a filter takes, where `text` says it otherwise: of a time. `whole`: all of a text that is cut."""
+    """`exact` is what a filter takes, where `text` says it otherwise: of a time. `whole`: all of a text that is cut.
+    `document`: what is shown instead of the text."""
 
     text: str
     exact: str = ""
     whole: str = ""
+    document: ShownDocument | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +58,15 @@ class ShownEvent:
     more: int
 
 
-def shown_event(event: Mapping[str, Any], catalog: Catalog | None = None, whole: bool = False) -> ShownEvent:
-    """For a list, or on a page of its own. The catalog knows the headline and the order of the attributes."""
+def shown_event(
+    event: Mapping[str, Any],
+    catalog: Catalog | None = None,
+    whole: bool = False,
+    paths: Mapping[str, Sequence[Path]] | None = None,
+) -> ShownEvent:
+    """For a list, or on a page of its own. The catalog knows the headline and the order of the attributes.
+
+    Documents are trees on a page of its own, and where there are `paths` for their attribute, which are marked."""
     attributes: Mapping[str, Any] = event["attributes"]
     headline = headline_of(event, catalog)
     title = str(values_of(attributes[headline])[0]) if headline else ""
@@ -66,10 +79,24 @@ def shown_event(event: Mapping[str, Any], catalog: Catalog | None = None, whole:
             continue
         values = values_of(attributes[name])
         kept = tuple(shown_value(one, whole) for one in values[: min(most_values, room) if whole else most_values])
+        if whole or (paths and name in paths):
+            kept = _with_trees(kept, values, name, catalog, (paths or {}).get(name, ()))
         room -= len(kept)
         shown.append(ShownAttribute(name, kept, len(values) - len(kept), event_type if event_type != last else ""))
         last = event_type
     return ShownEvent(_cut(title), tuple(shown), len(attributes) - len(shown) - told)
+
+
+def _with_trees(
+    kept: tuple[ShownValue, ...], values: Sequence[Any], name: str, catalog: Catalog | None, paths: Sequence[Path]
+) -> tuple[ShownValue, ...]:
+    domain = catalog.domain_of(name) if catalog is not None else None
+    if domain is None or domain.kind is not Kind.DOCUMENT:
+        return kept
+    trees = [
+        ShownValue("", document=shown_document(str(one), paths, domain.document.prefixes)) for one in values[:_TREES]
+    ]
+    return (*trees, *kept[_TREES:])
 
 
 def _ordered(event: Mapping[str, Any], catalog: Catalog | None) -> Iterator[tuple[str, str]]:

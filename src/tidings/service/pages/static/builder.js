@@ -1,5 +1,6 @@
 // The builder of filters: rows and text, kept in step. The server reads and prints; here is only what is on the screen.
 
+import { COMPUTED, drawComputed, drawPath, make } from "./fields.js";
 import { nodes } from "./live.js";
 
 const proof = document.body.dataset.proof;
@@ -49,12 +50,6 @@ async function offer() {
   offered = new Map(told.attributes.map((one) => [one.name, one]));
   grouped = told.groups;
   return true;
-}
-
-function make(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
 }
 
 // What is on the screen
@@ -137,12 +132,17 @@ function drawRow(row, group, place) {
 function drawValues(row, known, box) {
   const takes = known?.choices.find((one) => one.operator === row.operator)?.takes ?? "none";
   row.values ??= [];
-  const number = { none: 0, one: 1, words: 1, two: 2, now: 2, similar: 2, compares: 4, near: 4, inside: 4, many: Math.max(1, row.values.length) }[takes];
+  const number = { none: 0, one: 1, words: 1, path: 1, two: 2, now: 2, similar: 2, compares: 4, near: 4, inside: 4, many: Math.max(1, row.values.length) }[takes];
   row.values = Array.from({ length: number }, (_, place) => row.values[place] ?? "");
   box.className = `vals${takes === "two" && known.kind !== "time" ? " pair" : ""}${known?.kind === "time" ? " wide" : ""}`;
   if (COMPUTED.has(takes)) {
     box.className = "vals wide computed";
-    box.replaceChildren(...drawComputed(row, known, takes));
+    box.replaceChildren(...drawComputed(row, known, takes, offered, rowsChanged));
+    return;
+  }
+  if (takes === "path") {
+    box.className = "vals wide";
+    box.replaceChildren(...drawPath(row, rowsChanged));
     return;
   }
   const inputs = [];
@@ -157,41 +157,6 @@ function drawValues(row, known, box) {
     inputs.push(more);
   }
   box.replaceChildren(...inputs.flat());
-}
-
-const COMPUTED = new Set(["compares", "now", "near", "inside", "similar"]);
-const COMPARED = ["=", "!=", "<", "<=", ">", ">="];
-
-/** The fields of a row that compares with another attribute, with now, or with a region. */
-function drawComputed(row, known, takes) {
-  const field = (place, label, hint = "") => {
-    const input = make("input", { ariaLabel: `${label} of ${row.attribute}`, title: label, placeholder: hint || label, autocomplete: "off", value: row.values[place] });
-    input.addEventListener("input", () => { row.values[place] = input.value; rowsChanged(); });
-    return input;
-  };
-  const choice = (place, label, options, first) => {
-    if (!row.values[place] && first) row.values[place] = options[0]?.value ?? "";
-    const given = row.values[place];
-    if (given && !options.some((one) => one.value === given)) options.push(new Option(given, given)); // younger than this page
-    const select = make("select", { ariaLabel: `${label} of ${row.attribute}` }, ...(first ? [] : [new Option("Choose…", "")]), ...options);
-    select.value = given;
-    select.addEventListener("change", () => { row.values[place] = select.value; rowsChanged(); });
-    return select;
-  };
-  const word = (textContent) => make("span", { textContent });
-  const signs = () => known.choices.filter((one) => COMPARED.includes(one.operator)).map((one) => new Option(one.label, one.operator));
-  if (takes === "near") {
-    const units = ["km", "m", "mi"].map((one) => new Option(one, one));
-    return [field(0, "Latitude"), field(1, "Longitude"), word("within"), field(2, "Distance"), choice(3, "Unit", units, true)];
-  }
-  if (takes === "similar") return [field(0, "Text"), word("at least"), field(1, "Similarity, 0 to 1", "0.4")];
-  if (takes === "inside") return ["South", "West", "North", "East"].map((label, place) => field(place, label));
-  if (takes === "now") return [choice(0, "Relation", signs(), true), word("now"), field(1, "Span", "+ 2 h")];
-  const peers = [...offered.values()].filter((one) => one.peers === known.peers && one.name !== row.attribute);
-  const parts = [choice(0, "Relation", signs(), true), choice(1, "Other attribute", peers.map((one) => new Option(one.name, one.name)), false)];
-  if (known.kind === "numeric") parts.push(word("times"), field(2, "Times", "1"), word("plus"), field(3, "Plus", "0"));
-  else if (known.kind === "time") parts.push(word("plus"), field(3, "Plus", "2 h"));
-  return parts;
 }
 
 let lists = 0;
