@@ -208,6 +208,7 @@ def _stored(one: Mapping[str, Any]) -> StoredSubscription:
         one.get("name"),
         one.get("note"),
         one.get("composite"),
+        one.get("errors"),
     )
 
 
