@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.cli.conftest import CAR, Tidings, lines
 from tests.client.matched import match_all
 from tests.service.conftest import Service
+from tidings.store.notifications.expression_errors import FailedEvent
 
 
 def test_subscribe_list_and_unsubscribe(server: Service, tidings: Tidings) -> None:
@@ -44,6 +45,18 @@ def test_pause_resume_and_edit(server: Service, tidings: Tidings) -> None:
     assert tidings("edit", id).exit_code == 2
     assert tidings("edit", id, "--stored", "--email", "a@example.org").exit_code == 2
     assert tidings("pause", "s-unknown").exit_code == 1
+
+
+def test_events_on_which_an_expression_ended_in_an_error(server: Service, tidings: Tidings) -> None:
+    id = tidings("subscribe", "--dialect", "cesql", "LENGTH(title) > 3", "--name", "Long").stdout.strip()
+    assert "error" not in tidings("subscriptions").stderr
+    tidings("publish", json.dumps(CAR))
+    store = server.store
+    failed = [FailedEvent(store.tail(), store.subscription(id).span or 0, "the event has no 'title'")]
+    store.commit(store.committed() + 1, store.tail(), [], failed=failed)
+    assert "Long: ended in an error on 1 event, last: the event has no 'title'" in tidings("subscriptions").stderr
+    (listed,) = lines(tidings("subscriptions", "--json").stdout)
+    assert listed["errors"] == {"events": 1, "position": store.tail(), "detail": "the event has no 'title'"}
 
 
 def test_composites(server: Service, tidings: Tidings) -> None:

@@ -190,6 +190,23 @@ def test_what_is_only_checked_is_evaluated_on_each_candidate() -> None:
     assert [len(matcher.match(EventBatch.of([one], RICH)).of(0)) for one in made] == [1, 0, 0]  # a fraction is an error
 
 
+@pytest.mark.parametrize("name", OTHERS)
+def test_matches_say_where_an_expression_ended_in_an_error(name: str) -> None:
+    """Each event once, however many types it has; only where the expression was evaluated."""
+    matcher = make_matcher(name, RICH)
+    texts = ("price < 5", "type = 'car' AND LENGTH(title) > price", "price = 4")
+    for number, text in enumerate(texts):
+        matcher.add(Subscription(f"s{number}", Filter.parse(core_text("cesql", text), RICH)))
+    filters = core_text("cloudevents", json.dumps([{"not": {"sql": "price < 5"}}]))
+    matcher.add(Subscription("s3", Filter.parse(filters, RICH)))
+    made = [Event(f"e{price}", ("car", "antique"), (("price", (price,)),)) for price in (4, 4.5, 6.5)]
+    found = matcher.match(EventBatch.of(made, RICH))
+    problem = "'4.5' is not an integer of 32 bits"
+    assert [one for one in found.failed if one.number == 0] == [(1, 0, problem)]  # 6.5 < 5 is false, no matter what
+    assert {one[:2] for one in found.failed} == {(1, 0), (1, 3), (2, 3)}
+    assert [found.of(row).tolist() for row in range(3)] == [[0, 2], [3], [3]]
+
+
 def test_beside_other_predicates_it_is_only_evaluated() -> None:
     filter = Filter.parse("price < 5 and event_type cesql 'LENGTH(title) > 3'", RICH)
     assert filter.text == "price < 5 and event_type cesql 'LENGTH(title) > 3'"

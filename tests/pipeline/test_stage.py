@@ -13,13 +13,14 @@ from tests.pipeline.market import Market, opening
 from tests.pipeline.oracle import notifications_of, stored
 from tests.services.sqlite import new_store
 from tests.store.samples import dropped_by_account
+from tidings.language.dialects import core_text
 from tidings.pipeline.batch.history import differences, replayed
 from tidings.pipeline.plans.planner import Planner
 from tidings.pipeline.plans.plans import Plans
 from tidings.pipeline.stream.rounds import Round, cut
 from tidings.pipeline.stream.stage import Limits, MatchStage
 from tidings.pipeline.stream.staging import StagedFiles
-from tidings.store import Publish, SetQuota, Store, Subscribe
+from tidings.store import Edit, Publish, SetQuota, Store, Subscribe, Withdraw
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def match_all(store: Store, folder: Path, limits: Limits, most_bytes: int | None
         stretches = cut(first, store.tail(), 2, published.version, published.shards)
         rows = [summary for one in stretches for summary in stage(iter([pa.RecordBatch.from_pylist([asdict(one)])]))]
         found = Round(pa.Table.from_batches(rows))
-        store.commit(found.first, found.reached, found.chunks(staging))
+        store.commit(found.first, found.reached, found.chunks(staging), failed=found.failed())
         rounds += 1
     return rounds
 
@@ -65,7 +66,7 @@ def test_any_limits_give_the_same(store: Store, tmp_path: Path, limits: Limits, 
     assert (rounds > 1) == (limits.staged < 1_000 or not limits.seconds)
 
 
-def sale(number: int) -> Publish:
+def sale(number: float) -> Publish:
     return Publish({"id": f"e{number}", "event_type": "sale", "attributes": {"price": number}})
 
 
@@ -83,3 +84,27 @@ def test_quotas_give_the_same_and_a_replay_agrees(store: Store, tmp_path: Path, 
     assert dropped_by_account(store) == {"ann": 155, "bob": 155}
     replay = list(replayed(store, 0, store.tail()))
     assert [len(part) for part in differences(store, 0, store.tail(), replay)] == [0, 0]
+
+
+@pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)
+@pytest.mark.parametrize("most_bytes", [None, 60_000], ids=["one shard", "shards"])
+def test_errors_of_expressions_are_counted_the_same(
+    store: Store, tmp_path: Path, limits: Limits, most_bytes: int | None
+) -> None:
+    market = Market(seed=32)
+    store.append([market.subscribe() for _ in range(600 if most_bytes else 5)])
+    fewer, never = (core_text("cesql", text) for text in ("price < 30", "LENGTH(nosuch) > 3"))
+    store.append([Subscribe("a", fewer), Subscribe("b", never), Subscribe("c", fewer)])
+    halves = [sale(number / 2) for number in range(80)]
+    store.append(halves[:40])
+    store.append([Edit("c", "price < 20"), Edit("c", fewer), *halves[40:], Withdraw("b")])
+    match_all(store, tmp_path, limits, most_bytes)
+    spans = {one.subscription: one.start for one in store.spans_opened(0, store.tail())}
+    assert store.subscription("c").span == spans["c"]
+    found = store.expression_errors(spans.values())
+    last = store.tail() - 1
+    assert {id: found[spans[id]] for id in "abc"} == {
+        "a": (30, last - 20, "'29.5' is not an integer of 32 bits"),
+        "b": (80, last, "the event has no 'nosuch'"),
+        "c": (10, last - 20, "'29.5' is not an integer of 32 bits"),
+    }

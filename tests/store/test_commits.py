@@ -1,6 +1,8 @@
 """Committing in parts: whatever the cut and wherever it is broken off, each match is stored once and in order."""
 
+import contextlib
 import random
+from collections import Counter
 from typing import Any
 
 import pyarrow as pa
@@ -9,6 +11,7 @@ import pytest
 from tests.store.samples import dropped_by_account, publish, with_schema
 from tidings.store import SetQuota, Store
 from tidings.store.notifications.commits import CHUNK, Pace
+from tidings.store.notifications.expression_errors import FailedEvent
 from tidings.store.notifications.progress import Place
 from tidings.store.notifications.quotas import Dropped
 
@@ -189,3 +192,22 @@ def test_what_tasks_left_out_counts_as_if_it_were_there(store: Store, seed: int)
     kept = {owner: sum(id[0] == owner for _, id in pairs(store)) for owner in "ab"}
     dropped = {owner: total[owner] - kept[owner] for owner in "ab"}
     assert dropped_by_account(store) == {owner: count for owner, count in dropped.items() if count}
+
+
+FAILED = [FailedEvent(6, 2, "a"), *(FailedEvent(position, span, "b") for position in (7, 8, 20, 22) for span in (2, 3))]
+
+
+@pytest.mark.parametrize("transactions", [*range(1, 8), 100])
+def test_failed_expressions_are_counted_once_for_each_event(filled: Store, transactions: int) -> None:
+    with contextlib.suppress(KeyboardInterrupt):
+        filled.commit(1, 22, chunks(BATCH, 4), pace=Few(2, transactions), failed=FAILED)
+    reached = filled.committed()
+    before = filled.expression_errors([2, 3, 4])
+    assert {span: one.events for span, one in before.items()} == dict(
+        Counter(one.span for one in FAILED if one.position <= reached)
+    )
+    filled.commit(1, 22, chunks(BATCH, 4), failed=FAILED)
+    filled.commit(1, 22, chunks(BATCH, 4), failed=FAILED)
+    assert filled.expression_errors([2, 3, 4]) == {2: (5, 22, "b"), 3: (4, 22, "b")}
+    filled.commit(23, 25, [], failed=[FailedEvent(24, 3, "c" * 500)])
+    assert filled.expression_errors([3]) == {3: (5, 24, "c" * 200)}

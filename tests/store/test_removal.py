@@ -15,6 +15,7 @@ from tests.store.samples import START, Clock, projections, publish, with_schema
 from tests.store.test_notifications import table
 from tidings.schema import Instant
 from tidings.store import Accepted, DeadLetter, Duplicate, Edit, Pause, Resume, Store, Subscribe, Withdraw, rebuild
+from tidings.store.notifications.expression_errors import FailedEvent
 from tidings.store.pages import oversight
 from tidings.store.removal import old_entries
 
@@ -196,8 +197,9 @@ def test_spans_go_with_the_events_that_they_counted_for(filled: Store, clock: Cl
     assert spans(filled) == [("s", 6, 17), ("s", 19, 20), ("s", 20, 21), ("open", 23, None)]
     assert filled.forget_spans() == 0
     filled.trim(before=at(99))  # all that is committed: up to 16
+    filled.commit(17, 18, [], failed=[FailedEvent(17, span, "no title") for span in (6, 19)])
     assert filled.forget_spans() == 1
-    commit_batch(filled, 17, 18, NONE)
+    assert list(filled.expression_errors([6, 19])) == [19]
     filled.trim(most_bytes=0)
     assert filled.forget_spans() == 0  # 19 is complete, what closes later may count
     commit_batch(filled, 19, 22, NONE)

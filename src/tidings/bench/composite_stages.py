@@ -1,9 +1,10 @@
-"""`python -m tidings.bench.composite_stages [COMPOSITES] [EVENTS]`: seconds of processor time that the stages of the
-composites' query take for each event, with the states in SQLite, in one process and without Spark: matching the leaves,
-detecting, storing. Rates by the clock depend on who else uses the machine; these hardly do.
+"""`python -m tidings.bench.composite_stages [COMPOSITES] [EVENTS] [often]`: processor time that the stages of
+the composites' query take for each event, with the states in SQLite, in one process and without Spark: matching the
+leaves, detecting, storing. Rates by the clock depend on who else uses the machine; these hardly do.
 
 The composites are those of `tidings.bench.composites`, over 100,000 users; a batch has 10,000 events, and the first few
-batches, in which states and matches come to be, are not measured."""
+batches, in which states and matches come to be, are not measured. Any user may take part in any composite, so hardly a
+pattern is completed; with `often` each composite has its own share of the users, and many are."""
 
 from __future__ import annotations
 
@@ -37,10 +38,10 @@ _UNMEASURED = 5  # batches
 
 
 def main() -> None:
-    composites, events = (int(one) for one in (*sys.argv[1:], "1000", "100000")[:2])
+    composites, events, often = chosen(100_000)
     print(f"{Machine.here()}; commit {commit()}")
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "tidings.db") as store:
-        fill(store, composites, events)
+        fill(store, composites, events, often)
         begun = process_time()
         known = KnownComposites(store)
         store.begin_composites()
@@ -49,8 +50,16 @@ def main() -> None:
         _measure(store, known)
 
 
-def fill(store: Store, composites: int, events: int) -> None:
+def chosen(events: int) -> tuple[int, int, bool]:
+    """What the command line says: composites, events, and whether patterns are often completed."""
+    numbers = [int(one) for one in sys.argv[1:] if one != "often"]
+    composites, events = (*numbers, *(1_000, events)[len(numbers) :])[:2]
+    return composites, events, "often" in sys.argv[1:]
+
+
+def fill(store: Store, composites: int, events: int, often: bool = False) -> None:
     draw = Random(7)
+    share = max(1, _USERS // composites)
     uses = tuple(AttributeUse(name) for name in _NAMES)
     changes: list[Change] = [
         CreateDomain(Domain("number", Kind.NUMERIC)),
@@ -66,7 +75,9 @@ def fill(store: Store, composites: int, events: int) -> None:
         drafts: list[Draft] = []
         for number in range(first, min(first + _BATCH, events)):
             happened = begin + number * UNITS["s"] // _RATE - draw.randrange(LATENESS) + 2 * LATENESS
-            bound = {"item": draw.randrange(composites), "side": number & 1, "user": draw.randrange(_USERS)}
+            item = draw.randrange(composites)
+            user = item * share + draw.randrange(share) if often else draw.randrange(_USERS)
+            bound = {"item": item, "side": number & 1, "user": user}
             raw = {"id": f"e{number}", "time": str(Instant(happened)), "event_type": "event", "attributes": bound}
             drafts.append(Publish(raw))
         store.append(drafts)

@@ -1,6 +1,7 @@
-"""`python -m tidings.bench.composite_stream [COMPOSITES] [EVENTS]`: events a second, by the clock, through the query of
-composites on Spark, local[2], with the states in SQLite: all stages, shuffle and transactions. Beside it, the processor
-time that all processes take for each event, Java's and the workers' too: on a busy machine only that says something.
+"""`python -m tidings.bench.composite_stream [COMPOSITES] [EVENTS] [often]`: events a second, by the clock, through the
+query of composites on Spark, local[2], with the states in SQLite: all stages, shuffle and transactions. Beside it, the
+processor time that all processes take for each event, Java's and the workers' too: on a busy machine only that says
+something.
 
 The composites and events are those of `tidings.bench.composite_stages`; the first fifth of the events, in which workers
 start, learn the composites and load compiled code, is not measured."""
@@ -8,13 +9,12 @@ start, learn the composites and load compiled code, is not measured."""
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
 
-from tidings.bench.composite_stages import LATENESS, fill
+from tidings.bench.composite_stages import LATENESS, chosen, fill
 from tidings.bench.machine import Machine, commit
 from tidings.pipeline.composites.query import CompositeQuery
 from tidings.pipeline.spark.session import spark_session
@@ -26,12 +26,11 @@ _AN_HOUR = 3600.0
 
 
 def main() -> None:
-    composites = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
-    events = int(sys.argv[2]) if len(sys.argv) > 2 else 500_000
+    composites, events, often = chosen(500_000)
     print(f"{Machine.here()}; commit {commit()}")
     session = spark_session()
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "tidings.db") as store:
-        fill(store, composites, events)
+        fill(store, composites, events, often)
         store.take_pipeline_lease(_HOLDER, _AN_HOUR)
         query = CompositeQuery(
             session, store, LATENESS / 1e6, _HOLDER, lambda: f"{folder}/checkpoint", lambda: None, print

@@ -150,6 +150,9 @@ class StoredSubscription:
 
     Of a channel that sends, `channel_state` says how it is; once, when it is made, `secret` is what it signs with, and
     `confirm` says what must be done before it sends.
+
+    `errors`, of a filter in another language: on how many `events` it ended in an error and so did not match, the
+    `position` of the last one, and what went wrong (`detail`).
     """
 
     id: str
@@ -166,6 +169,7 @@ class StoredSubscription:
     name: str | None = None
     note: str | None = None
     composite: str | None = None
+    errors: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,13 @@ later growth does not change what the filter means.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 from tidings.errors import LanguageError
 from tidings.language.cesql.cloud_event import CloudEvent
-from tidings.language.cesql.evaluator import evaluate
+from tidings.language.cesql.evaluator import evaluate, passes
 from tidings.language.cesql.expression import Expression
 from tidings.language.cesql.filters import filters_pass
 from tidings.language.cesql.translation import expression_verdict, filter_verdict
@@ -31,7 +29,6 @@ from tidings.schema.values import Value
 
 CORE = "tidings"
 DIALECTS = (CORE, "cesql", "cloudevents")
-_counting: ContextVar[dict[str, list[str]] | None] = ContextVar("errors of expressions", default=None)
 
 
 class UnknownDialect(LanguageError):
@@ -68,6 +65,12 @@ def written(canonical: str) -> Written:
     return Written(CORE, canonical)
 
 
+def is_evaluated(canonical: str) -> bool:
+    """Whether an expression in another language is evaluated on the events that such a filter finds."""
+    stages = (f"{EVENT_TYPE} {stage}{dialect} '" for stage in ("", "checked ") for dialect in DIALECTS[1:])
+    return any(opening in canonical for opening in stages)
+
+
 def translation(node: InDialect, catalog: Catalog) -> Node:
     """The predicate with what the core language can say of it; raises LanguageError where no event can satisfy it
     because of how it is written."""
@@ -100,21 +103,7 @@ def passes_dialect(node: InDialect, bindings: Mapping[str, tuple[Value, ...]], e
     event = CloudEvent(bindings, event_type)
     if not isinstance(node.meaning, Expression):
         return filters_pass(node.meaning.filter, event)
-    value, errors = evaluate(node.meaning, event)
-    if errors and (counting := _counting.get()) is not None:
-        counting.setdefault(node.text, []).append(errors[0].detail)
-    return value is True and not errors
-
-
-@contextmanager
-def counted_errors() -> Iterator[dict[str, list[str]]]:
-    """Gathers, by expression, what went wrong where one ended in an error while this is open."""
-    found: dict[str, list[str]] = {}
-    token = _counting.set(found)
-    try:
-        yield found
-    finally:
-        _counting.reset(token)
+    return passes(node.meaning, event)
 
 
 def trouble_of(node: InDialect, bindings: Mapping[str, tuple[Value, ...]]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from tidings.matching.ragged import owners
 from tidings.matching.spans import FOREVER, Numbers, Positions, Spans
 from tidings.schema.catalog import Catalog
 
-__all__ = ["FOREVER", "Algorithm", "Cost", "ForeignBatch", "ForeignFilter", "Matches"]
+__all__ = ["FOREVER", "Algorithm", "Cost", "Failed", "ForeignBatch", "ForeignFilter", "Matches"]
 
 FIRST_POSITION = 1  # of a batch's first event by default
 
@@ -67,13 +67,23 @@ class Cost:
         return Cost(self.candidates + other.candidates, self.predicates + other.predicates)
 
 
+class Failed(NamedTuple):
+    """An event, by its row in the batch, on which an expression of a subscription ended in an error."""
+
+    event: int
+    number: int
+    detail: str
+
+
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Event i matched the subscriptions `numbers[offsets[i]:offsets[i + 1]]`, each once, in any order."""
+    """Event i matched the subscriptions `numbers[offsets[i]:offsets[i + 1]]`, each once, in any order. `failed`: where
+    a filter of another language was evaluated in vain, each pair once."""
 
     offsets: Positions
     numbers: Numbers
     cost: Cost = Cost()
+    failed: tuple[Failed, ...] = ()
 
     def __len__(self) -> int:
         return len(self.numbers)

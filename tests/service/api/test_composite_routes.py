@@ -192,3 +192,16 @@ def test_in_xml(ann: Speaker) -> None:
     assert ann.refused(f"{post}<COMPOSITE>[price &gt; 3] before [price &lt; 3]</COMPOSITE></PUBLISH_SUB>") == (
         "FrameMissing"
     )
+
+
+@on_sqlite
+def test_partial_matches_that_expire_in_xml(ann: Speaker) -> None:
+    post = '<PUBLISH_SUB username="ann" token="{token}"><COMPOSITE>%s</COMPOSITE></PUBLISH_SUB>'
+    id = ann.ok(post % escape(f"{PAIR} by brand REPORT  expired"))["id"]
+    listed = ann.ask('<LIST_SUBS token="{token}"/>').find(".//PUBLISH_SUB")
+    assert (listed.get("id"), listed.findtext("COMPOSITE")) == (id, f"{CANONICAL} by brand report expired")
+    again = ann.ok(post % escape(listed.findtext("COMPOSITE")))["id"]
+    kept = {one.id: one.filter for one in ann.daemon.store.subscriptions()}
+    assert kept[again] == kept[id] == f"{CANONICAL} by brand report expired"
+    assert ann.refused(post % "nth([price &gt; 3], 3) report expired") == "OptionMeansNothing"
+    assert ann.refused(post % escape(f"{PAIR} report expire")) == "UnexpectedToken"

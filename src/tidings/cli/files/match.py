@@ -27,8 +27,8 @@ from tidings.errors import LanguageError, suggestion
 from tidings.events import read_events
 from tidings.events.files.document_files import read_document_files
 from tidings.events.files.reading import Reading
+from tidings.language.cesql.noted_errors import ExpressionError, noted_errors
 from tidings.language.composites.bound import BoundComposite
-from tidings.language.dialects import counted_errors
 from tidings.language.subscription_file import CompositeText, read_texts
 from tidings.matching.algorithms import ALGORITHMS, DEFAULT, make_matcher
 from tidings.matching.file_statistics import with_file_statistics
@@ -138,7 +138,7 @@ def match(
             answers = _match_here(algorithm, standing, readings, catalog, found)
         summary = MatchSummary(subscriptions=len(standing) + len(composites))
         with ExitStack() as stack:
-            errors = stack.enter_context(counted_errors())
+            errors = stack.enter_context(noted_errors())
             matches = stack.enter_context(written_whole(output))
             refused_file = stack.enter_context(written_whole(rejects)) if rejects else None
             for answer in summary.count(answers):
@@ -170,9 +170,12 @@ def _match_here(
         yield MatchOutput(lines.text, len(found), len(reading.batch), reading.refused, reading.duplicates)
 
 
-def _tell_errors(errors: dict[str, list[str]]) -> None:
+def _tell_errors(errors: list[ExpressionError]) -> None:
     """What is written in another language passes no event on which it ends in an error: its author should know."""
-    for text, found in list(errors.items())[:_WARNED]:
+    by_expression: dict[str, list[str]] = {}
+    for one in errors:
+        by_expression.setdefault(one.expression, []).append(one.detail)
+    for text, found in list(by_expression.items())[:_WARNED]:
         often = counted(len(found), "event")
         short = text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…"
         warn(f"{short}: ended in an error on {often}, e.g. {found[0]}")

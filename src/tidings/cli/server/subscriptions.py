@@ -59,6 +59,10 @@ def subscriptions(
         if found:
             output.print(table)
         messages.print(counted(len(found), "subscription"), markup=False)
+        for one in found:
+            if one.errors:
+                often = counted(one.errors["events"], "event")
+                warn(f"{plain(one.name or one.id)}: ended in an error on {often}, last: {plain(one.errors['detail'])}")
 
 
 @app.command("export")

@@ -131,6 +131,7 @@ def _stored(one: Mapping[str, Any]) -> StoredSubscription:
         one.get("name"),
         one.get("note"),
         one.get("composite"),
+        one.get("errors"),
     )
 
 

@@ -24,6 +24,7 @@ from tidings.language.cesql.expression import (
     Unary,
 )
 from tidings.language.cesql.functions import argument_types, function
+from tidings.language.cesql.noted_errors import note
 from tidings.language.cesql.parser import GREATEST, LEAST
 from tidings.language.cesql.patterns import matches_pattern
 from tidings.language.cesql.values import ZERO, Trouble, Type, cast, type_of
@@ -43,6 +44,8 @@ class Outcome(NamedTuple):
 def passes(expression: Expression, event: CloudEventAttributes) -> bool:
     """Whether the event passes the expression as a filter: true, and without an error."""
     value, errors = evaluate(expression, event)
+    if errors:
+        note(expression.text, errors[0].detail)
     return value is True and not errors
 
 

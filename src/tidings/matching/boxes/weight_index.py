@@ -2,10 +2,11 @@
 
 Terms have one order, the rarest first. Of a filter's text and another one, let t be the first term that both have: as
 neither has a common term before t, their cosine is at most the length of the one vector from t on times that of the
-other. So a filter is listed under each of its terms with its length from there on, divided by its threshold, the
-greatest first; a text goes down each of its terms' lists until the product falls below one. Terms that are frequent are
-light and come last, when little is left of a text: their lists, the longest, are hardly entered. What is found is
-scored term by term, and dropped as soon as the rest cannot be enough."""
+other. So a filter is listed under each of its terms with its weight there and its length after it, both divided by its
+threshold, the greatest length from there on first; a text goes down each of its terms' lists until the product of
+lengths falls below one. Terms that are frequent are light and come last, when little is left of a text: their lists,
+the longest, are hardly entered. An entry alone says more: the product of both weights of t, plus that of both lengths
+after it, must reach one. Only what passes is scored, term by term, and dropped as soon as the rest cannot be enough."""
 
 from __future__ import annotations
 
@@ -24,6 +25,7 @@ from tidings.matching.ragged import offsets_of, owners
 from tidings.schema.statistics import Statistics
 
 _ROUNDING = 1e-9  # of bounds, upwards: what rounding could hide is scored
+_ROUNDING_OF_ENTRIES = 1e-6  # which have 24 bits
 
 
 class Lists(NamedTuple):
@@ -35,7 +37,9 @@ class Lists(NamedTuple):
     weights: Floats
     list_offsets: Integers  # by term
     listed: Ordinals
-    reach: npt.NDArray[np.float32]
+    entries: Ordinals  # of an entry in a list: its place among those by filter
+    heads: npt.NDArray[np.float32]  # of an entry: the weight of the term, divided by the threshold
+    rests: npt.NDArray[np.float32]  # and the length after it
     always: Ordinals  # ordinals of filters that every text reaches
 
 
@@ -68,14 +72,15 @@ class WeightIndex:
         offsets = vectors.offsets[: len(keys) + 1]
         lengths = np.empty(len(terms))
         lengths_from(offsets, weights, lengths)
-        with np.errstate(divide="ignore"):
-            reach = np.where(least[rows] > 0, lengths / np.maximum(least[rows], 0), np.inf) * (1 + _ROUNDING)
-        reachable = np.flatnonzero(reach >= 1)
-        reachable = reachable[np.lexsort((-reach[reachable], terms[reachable]))]
-        rounded = np.nextafter(reach[reachable].astype(np.float32), np.float32(np.inf))
+        wanted = least[rows]
+        listed = np.flatnonzero((wanted > 0) & (lengths * (1 + _ROUNDING) >= wanted))
+        listed = listed[np.lexsort((-lengths[listed] / wanted[listed], terms[listed]))]
+        scale = (1 + _ROUNDING_OF_ENTRIES) / wanted[listed]
+        rests = np.sqrt(np.maximum(lengths[listed] ** 2 - weights[listed] ** 2, 0))
         self.lists = Lists(
-            least, offsets, terms, weights, offsets_of(np.bincount(terms[reachable], minlength=len(order))),
-            rows[reachable].astype(np.int32), rounded, (np.flatnonzero(least <= 0) + 1).astype(np.int32),
+            least, offsets, terms, weights, offsets_of(np.bincount(terms[listed], minlength=len(order))),
+            rows[listed].astype(np.int32), listed.astype(np.int32), (weights[listed] * scale).astype(np.float32),
+            (rests * scale).astype(np.float32), (np.flatnonzero(least <= 0) + 1).astype(np.int32),
         )  # fmt: skip
 
     @property
@@ -151,16 +156,20 @@ def find_similar(
             rest += dense[term] * dense[term]
             tails[i] = np.sqrt(rest)
         for i in range(n):
-            length = tails[i]
+            square, weight = tails[i] * tails[i], dense[found[i]]
+            later = tails[i + 1] if i + 1 < n else 0.0
             for place in range(lists.list_offsets[found[i]], lists.list_offsets[found[i] + 1]):
-                if lists.reach[place] * length < 1.0:
+                head, rest = lists.heads[place], lists.rests[place]
+                if (head * head + rest * rest) * square < 1.0:
                     break
                 filter = lists.listed[place]
                 if stamp[filter] == text + 1:
                     continue
                 stamp[filter] = text + 1
+                if head * weight + rest * later < 1.0:
+                    continue
                 scored[0] += 1
-                if reaches(filter, length * length, lists, dense, after):
+                if reaches(filter, lists.entries[place], weight, rest, later * later, lists, dense, after):
                     out[used] = filter + 1
                     used += 1
         for i in range(n):
@@ -171,20 +180,19 @@ def find_similar(
 
 
 @kernel
-def reaches(filter: Any, room: Any, lists: Any, dense: Any, after: Any) -> Any:
-    """Whether the text in `dense` reaches the filter's threshold. `room` is the squared length of what the text has
-    from its first common term on."""
+def reaches(filter: Any, entry: Any, other: Any, rest: Any, room: Any, lists: Any, dense: Any, after: Any) -> Any:
+    """Whether the text in `dense` reaches the filter's threshold. At the filter's `entry` is their first common term,
+    which has the weight `other` in the text; `rest` is the filter's length after it by its threshold, `room` the
+    squared length of what the text has after it."""
     least = lists.least[filter]
-    if least <= 0:  # listed already
-        return False
-    score, rest = 0.0, 1.0
-    for i in range(lists.offsets[filter], lists.offsets[filter + 1]):
+    score, left = lists.weights[entry] * other, (rest * least) ** 2
+    for i in range(entry + 1, lists.offsets[filter + 1]):
         weight, other = lists.weights[i], dense[lists.terms[i]]
-        rest -= weight * weight
+        left -= weight * weight
         if other != 0.0:
             score += weight * other
             room = after[lists.terms[i]]
         missing = least - score
-        if missing > 0 and missing * missing > rest * room + _ROUNDING**2:
+        if missing > 0 and missing * missing > max(left, 0.0) * room + _ROUNDING:
             return False
     return score >= least

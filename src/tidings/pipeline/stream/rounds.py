@@ -12,8 +12,10 @@ import pyarrow.compute as pc
 
 from tidings.errors import Explained, PipelineError
 from tidings.pipeline.stream.chunks import merged
+from tidings.pipeline.stream.failures import unpacked
 from tidings.pipeline.stream.staging import Run, Staging
 from tidings.pipeline.stream.stretch import Stretch
+from tidings.store.notifications.expression_errors import FailedEvent
 
 
 class TornBatch(Explained, PipelineError):
@@ -57,6 +59,7 @@ class Round:
             [("first", "ascending"), ("page", "ascending")]
         )
         self._problems = rows.filter(pc.is_valid(rows.column("problem")))
+        self._failed = rows.column("failed").drop_null()
         self.first, self.last = self._stretches[0].first, self._stretches[-1].last
         self.plan, self.shards = self._stretches[0].plan, self._stretches[0].shards
 
@@ -96,6 +99,10 @@ class Round:
     def problems(self) -> list[tuple[int, str]]:
         rows = self._problems.select(["position", "problem"]).to_pylist()
         return sorted((row["position"], row["problem"]) for row in rows if row["position"] <= self.reached)
+
+    def failed(self) -> list[FailedEvent]:
+        """Events on which expressions ended in an error, in order."""
+        return unpacked(self._failed.to_pylist(), self.reached)
 
     def chunks(self, staging: Staging) -> Iterator[Any]:
         """The matches, in order."""

@@ -134,8 +134,9 @@ class Sink:
         self._bury(found.problems())
         begun = time.monotonic()
         added = self._store.commit(
-            found.first, found.reached, found.chunks(self.staging), pace=self._pace, batch_limit=self._size.positions
-        )
+            found.first, found.reached, found.chunks(self.staging), pace=self._pace, batch_limit=self._size.positions,
+            failed=found.failed(),
+        )  # fmt: skip
         self._size.storing = time.monotonic() - begun
         return added
 

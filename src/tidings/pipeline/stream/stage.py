@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,19 +25,21 @@ from tidings.matching.plan.saved_files import UnusablePlan
 from tidings.pipeline.plans.plans import WorkerPlans, folders_of
 from tidings.pipeline.spark.worker_cache import OpenedPlan, opened_plan, opened_store
 from tidings.pipeline.stream.chunks import chunk_of
+from tidings.pipeline.stream.failures import failed_events, packed
 from tidings.pipeline.stream.payloads import read_payloads
 from tidings.pipeline.stream.quota_cut import QuotaCut
 from tidings.pipeline.stream.staging import Run, RunWriter, Staging
 from tidings.pipeline.stream.stretch import Stretch
 from tidings.store import Store
 from tidings.store.journal.journal import EventPage
+from tidings.store.notifications.expression_errors import FailedEvent
 from tidings.store.notifications.quotas import A_MINUTE
 
 Rows = npt.NDArray[np.int64]
 
 SUMMARY_ROW = (
     "first long, last long, done long, events long, matches long, plan long, shards int, seconds double, run string, "
-    "chunks int, body binary, page int, position long, problem string"
+    "chunks int, body binary, page int, position long, problem string, failed binary"
 )
 SUMMARY = pa.schema(
     [
@@ -55,6 +57,7 @@ SUMMARY = pa.schema(
         ("page", pa.int32()),  # runs of one page are to be merged
         ("position", pa.int64()),
         ("problem", pa.string()),  # why an event of the journal cannot be read
+        ("failed", pa.binary()),  # events of a page on which expressions ended in an error
     ]
 )
 
@@ -95,6 +98,11 @@ class MatchStage:
                 yield pa.RecordBatch.from_pylist(_Task(self, stretch, store).summary(), schema=SUMMARY)
 
 
+class _FoundInPage(NamedTuple):
+    runs: list[Run]
+    failed: list[FailedEvent]
+
+
 class _Task:
     """One stretch."""
 
@@ -114,16 +122,20 @@ class _Task:
         done, page, events = stretch.first - 1, 0, 0
         while done < stretch.last and not self._enough():
             read = self._store.event_page(done, stretch.last, self._limits.rows, self._limits.bytes)
-            count, reached, runs, problems = self._page(read)
+            count, reached, found, problems = self._page(read)
             done, events = reached, events + count
-            rows += [about | {"run": run.name, "chunks": run.chunks, "body": run.body, "page": page} for run in runs]
+            rows += [
+                about | {"run": run.name, "chunks": run.chunks, "body": run.body, "page": page} for run in found.runs
+            ]
+            if found.failed:
+                rows.append(about | {"failed": packed(found.failed)})
             rows += [about | problem for problem in problems if problem["position"] <= done]
             page += 1
         seconds = time.monotonic() - self._begun if self._begun else 0.0
         matched = {"done": done, "events": events, "matches": self._matches, "seconds": seconds}
         return [*rows, about | matched | {"plan": stretch.plan, "shards": stretch.shards}]
 
-    def _page(self, page: EventPage) -> tuple[int, int, list[Run], list[dict[str, Any]]]:
+    def _page(self, page: EventPage) -> tuple[int, int, _FoundInPage, list[dict[str, Any]]]:
         """How many events were matched, the position reached, what was found, and what cannot be read."""
         while True:
             folders = folders_of(self._stage.plans, self._stretch.plan, self._stretch.shards)
@@ -132,7 +144,7 @@ class _Task:
                 batch, problems = read_payloads(
                     page.payloads, pa.array(page.positions, pa.int64()), pa.array(page.accepted, pa.int64()), catalog
                 )
-                count, runs = self._matched(batch, _minutes(page, batch), folders)
+                count, found = self._matched(batch, _minutes(page, batch), folders)
             except UnusablePlan:
                 if all(folder.is_dir() for folder in folders):
                     for folder in folders:
@@ -140,12 +152,12 @@ class _Task:
                     raise
                 continue  # swept away between the look and the opening: a later one does
             reached = page.upto if count == len(batch) else batch.positions[count].as_py() - 1
-            return count, reached, runs, problems
+            return count, reached, found, problems
 
     def _plan(self, folders: list[Path], shard: int) -> OpenedPlan:
         return opened_plan(folders[shard], 1 if len(folders) > 1 else 2)
 
-    def _matched(self, batch: EventBatch, minutes: Rows, folders: list[Path]) -> tuple[int, list[Run]]:
+    def _matched(self, batch: EventBatch, minutes: Rows, folders: list[Path]) -> tuple[int, _FoundInPage]:
         """With every shard. The first decides how many events there is time and room for; where a later one has room
         for fewer, all begin again with those."""
         count = len(batch)
@@ -153,26 +165,27 @@ class _Task:
         while True:
             tried = [cut.copy() for cut in cuts]
             matches = staged = 0
-            runs = []
+            whole = _FoundInPage([], [])
             for shard in range(len(folders)):
                 plan = self._plan(folders, shard)
                 self._begun = self._begun or time.monotonic()
                 writer = RunWriter(self._stage.staging, self._stage.batch)
-                done, found = self._with_shard(batch.slice(0, count), minutes, plan, tried[shard], writer)
+                done, found = self._with_shard(batch.slice(0, count), minutes, plan, tried[shard], writer, whole.failed)
                 if done < count:
                     count = done
                     if shard:
                         break
                 matches, staged = matches + found, staged + writer.rows
-                runs.append(writer.close())
+                whole.runs.append(writer.close())
             else:
                 self._cuts = tried
                 self._matches, self._staged = self._matches + matches, self._staged + staged
-                return count, runs
+                return count, whole
 
     def _with_shard(
-        self, batch: EventBatch, minutes: Rows, plan: OpenedPlan, cut: QuotaCut, writer: RunWriter
-    ) -> tuple[int, int]:
+        self, batch: EventBatch, minutes: Rows, plan: OpenedPlan, cut: QuotaCut, writer: RunWriter,
+        failed: list[FailedEvent],
+    ) -> tuple[int, int]:  # fmt: skip
         """How many events were matched, and how many matches they have."""
         done = found = 0
         while done < len(batch) and not (done and self._enough(writer.rows)):
@@ -184,6 +197,7 @@ class _Task:
                 self._size = max(1, min(many.events or len(part), len(part) // 2))
                 continue
             writer.write(chunk_of(part, minutes[done:last], matches, plan, cut))
+            failed += failed_events(part, matches, plan.matcher.spans)
             done, found = last, found + len(matches)
             if len(matches) < self._limits.matches // 4:
                 self._size = min(2 * self._size, self._limits.rows)

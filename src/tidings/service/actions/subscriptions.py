@@ -5,17 +5,29 @@ SubscriptionAsked ──> text bound ──> channel checked, receiver asked ─
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tidings.language.dialects import is_evaluated
 from tidings.schema import Instant
 from tidings.service.actions.channel_values import ChannelAsked, Kept, how_to_confirm
 from tidings.service.actions.filters import read_wanted
 from tidings.service.actions.keys import IdempotencyKeyReused, subscription_id
 from tidings.service.gateway import Gateway
-from tidings.store import Edit, NoSuchSubscription, Standing, StoredChannel, Subscribe, SubscriptionExists, Withdraw
+from tidings.store import (
+    Edit,
+    NoSuchSubscription,
+    Standing,
+    Store,
+    StoredChannel,
+    Subscribe,
+    SubscriptionExists,
+    Withdraw,
+)
 from tidings.store.errors import QuotaReached
 from tidings.store.journal.entries import KEEP, Keep, State
 from tidings.store.journal.fitness import check_names, is_id
+from tidings.store.notifications.expression_errors import ExpressionErrors
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +176,12 @@ async def own(gateway: Gateway, owner: str, id: str) -> Standing:
     if not is_id(id):  # not every database could be asked for it
         raise NoSuchSubscription(id)
     return await gateway.read(gateway.store.subscription, id, owner)
+
+
+def expression_errors(store: Store, some: Sequence[Standing]) -> dict[str, ExpressionErrors]:
+    """By id: on how many events their expressions ended in an error, since each was posted, edited or resumed."""
+    spans = {one.span: one.id for one in some if one.span is not None and is_evaluated(one.filter)}
+    return {spans[span]: found for span, found in store.expression_errors(spans).items()} if spans else {}
 
 
 def _found(gateway: Gateway, id: str, owner: str) -> Standing | None:

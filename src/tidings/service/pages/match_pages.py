@@ -14,6 +14,7 @@ from tidings.language import Filter
 from tidings.paths.tree import Path
 from tidings.service.actions.filters import read_wanted
 from tidings.service.actions.questions import EventAsked
+from tidings.service.actions.subscriptions import expression_errors
 from tidings.service.api.inquiries.inquiry_routes import questions_of
 from tidings.service.api.notifications.notification_routes import check_owned
 from tidings.service.api.requests import After, check_id, read_cursor
@@ -28,6 +29,7 @@ from tidings.service.pages.subscription_pages import DONE, MINE, own
 from tidings.service.pages.visitors import gateway_of, member
 from tidings.service.workers.questions import NoSuchEvent, StoredEvent
 from tidings.store import NoSuchSubscription, Standing, StoredChannel
+from tidings.store.notifications.expression_errors import ExpressionErrors
 from tidings.store.pages import recent
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -44,6 +46,7 @@ class Looked:
     spark: list[int]
     matches: list[recent.Match]
     last: int
+    errors: ExpressionErrors | None
 
 
 @router.get(f"{MINE}/{{id}}")
@@ -64,6 +67,7 @@ async def one(id: str, request: Request, before: After = "", made: str = "", don
         standing=looked.standing,
         channel=looked.channel,
         warnings=looked.warnings,
+        errors=looked.errors,
         chart=spark(looked.spark, "hour"),
         pattern=pattern,
         matches=shown,
@@ -177,4 +181,6 @@ def _look(gateway: Gateway, id: str, owner: str, before: int | None) -> Looked:
     found = recent.matches(store, owner, id, before, _PAGE + 1)
     last = max(last, found[0].notification.cursor) if found and before is None else last
     channel = None if standing is None else store.channel(id, owner)
-    return Looked(standing, channel, warnings, recent.sparks(store, owner, [id], store.clock.now())[id], found, last)
+    errors = None if standing is None else expression_errors(store, [standing]).get(id)
+    counts = recent.sparks(store, owner, [id], store.clock.now())[id]
+    return Looked(standing, channel, warnings, counts, found, last, errors)

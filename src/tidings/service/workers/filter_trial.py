@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tidings.events.occurrence import TimeBar, time_bars
 from tidings.language import Filter
-from tidings.language.dialects import counted_errors
+from tidings.language.cesql.noted_errors import noted_errors
 from tidings.service.workers.covers import covering as wider
 from tidings.service.workers.event_search import stored_events
 from tidings.service.workers.history_scan import HistoryScan
@@ -39,9 +39,8 @@ def tried(store: Store, filter: str, last: int) -> Trial:
     """On the `last` newest events of the types that it can match. Raises LanguageError."""
     catalog = store.catalog()
     bound = Filter.parse(filter, catalog)
-    with counted_errors() as by_expression:
+    with noted_errors() as errors:
         scan = HistoryScan(store, bound).run(*scope(store, None, None), most_tried=last)
-    errors = [one for found in by_expression.values() for one in found]
     newest = sorted(scan.found, key=lambda one: one.position, reverse=True)[:_SHOWN]
     return Trial(
         len(scan.found),
@@ -51,7 +50,7 @@ def tried(store: Store, filter: str, last: int) -> Trial:
         None if scan.reached is None else scan.looked,
         time_bars((one.occurred for one in scan.found), _BARS),
         len(errors),
-        errors[0] if errors else "",
+        errors[0].detail if errors else "",
     )
 
 

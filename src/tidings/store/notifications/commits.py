@@ -7,7 +7,7 @@ up to which match all is stored. A batch that is given again, whole or cut other
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from tidings.schema import Instant
 from tidings.store.databases.database import Database
 from tidings.store.errors import Gap, OutsideBatch
 from tidings.store.journal import journal
+from tidings.store.notifications.expression_errors import FailedEvent, count_errors
 from tidings.store.notifications.packing import Cut, Fresh, Noted, note, pack_when_due, wide_rows
 from tidings.store.notifications.progress import Place, last_cursor, move, place_of
 from tidings.store.notifications.quota_counts import Counting
@@ -60,9 +61,10 @@ class Pace:
 
 def commit(
     database: Database, query: str, first: int, last: int, chunks: Iterable[Any], now: Instant, pace: Pace,
-    batch_limit: int | None = None,
+    batch_limit: int | None = None, failed: Sequence[FailedEvent] = (),
 ) -> int:  # fmt: skip
-    """Stores the notifications of the positions [first, last]; answers how many were added."""
+    """Stores the notifications of the positions [first, last]; answers how many were added. Counts the events on which
+    expressions `failed`, which are in order."""
     added = 0
     for rows, whole, final in _parts(chunks, pace):
         noted: list[Noted] = []
@@ -72,9 +74,11 @@ def commit(
             if last > place.committed:
                 _check(connection, place, first, last, rows)
                 left = _beyond(rows, place)
+                before = place.committed
                 cut = Cut(place.committed + 1 if place.part else None, None if whole else _last_position(left))
                 added += _insert(connection, database, query, left, now, cut, noted)
                 place = Place(last, "", batch_limit) if final else _reached(left, whole, place)
+                count_errors(connection, failed, before, place.committed)
                 move(connection, query, place)
         pace.note(len(rows), time.monotonic() - begun)
         if noted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,8 @@ from tidings.store.clock.clock_guard import ClockGuard
 from tidings.store.databases.database import Database
 from tidings.store.journal.entries import Detection, Notification
 from tidings.store.lease import check_lease, take_lease
-from tidings.store.notifications import notifications, progress, staging, waiting
+from tidings.store.notifications import expression_errors, notifications, progress, staging, waiting
+from tidings.store.notifications.expression_errors import ExpressionErrors, FailedEvent
 from tidings.store.notifications.progress import COMPOSITES, MATCHES, Place
 from tidings.store.notifications.quotas import Dropped, Quotas, dropped_of, forget_minute, most_dropped
 from tidings.store.notifications.waiting import CompositeProgress, CompositeSpan, LateEvent, State
@@ -46,17 +47,24 @@ class NotificationStore:
 
     def commit(
         self, first: int, last: int, chunks: Iterable[Any], query: str = MATCHES, pace: Any = None,
-        batch_limit: int | None = None, now: Instant | None = None,
+        batch_limit: int | None = None, now: Instant | None = None, failed: Sequence[FailedEvent] = (),
     ) -> int:  # fmt: skip
         """Stores the notifications of the events at [first, last], in parts, and moves the committed position there.
 
-        `chunks` are record batches of `commits.CHUNK`, in the order of position and subscription. What was committed
-        before is skipped, so a batch may be given again. Answers how many were added; raises Gap or OutsideBatch.
+        `chunks` are record batches of `commits.CHUNK`, in the order of position and subscription; `failed` are the
+        events on which expressions ended in an error, in order. What was committed before is skipped, so a batch may be
+        given again. Answers how many were added; raises Gap or OutsideBatch.
         """
         from tidings.store.notifications.commits import Pace, commit  # the gateway starts without pyarrow
 
         moment = self.clock.now() if now is None else now
-        return commit(self.database, query, first, last, chunks, moment, pace or Pace(), batch_limit)
+        return commit(self.database, query, first, last, chunks, moment, pace or Pace(), batch_limit, failed)
+
+    def expression_errors(self, spans: Iterable[int]) -> dict[int, ExpressionErrors]:
+        """On how many events the expressions of subscriptions ended in an error, by where each began to count; only
+        those that have some."""
+        with self.database.reading() as connection:
+            return expression_errors.errors_of(connection, spans)
 
     def commit_detections(self, batch: CompositeBatch) -> int:
         """Stores what composites found and what they wait for. Answers how many notifications were added; 0 where the

@@ -33,6 +33,7 @@ from tidings.store.tables import (
     deliveries,
     detections,
     event_keys,
+    expression_errors,
     journal,
     late_events,
     notifications,
@@ -139,6 +140,7 @@ def forget_spans(database: Database, limit: int) -> int:
         starts = [*connection.execute(through_index).scalars()]
         if starts:
             connection.execute(delete(spans).where(spans.c.start.in_(starts)))
+            connection.execute(delete(expression_errors).where(expression_errors.c.span.in_(starts)))
         return len(starts)
 
 

@@ -61,6 +61,7 @@ from tidings.store.tables.notification_tables import (
     crowded,
     detections,
     early_matches,
+    expression_errors,
     late_events,
     leases,
     notifications,
@@ -74,7 +75,7 @@ from tidings.store.tables.notification_tables import (
     unpacked,
 )
 
-NEWEST_REVISION = "0025"
+NEWEST_REVISION = "0026"
 
 __all__ = [
     "A_CHANGE",
@@ -113,6 +114,7 @@ __all__ = [
     "early_matches",
     "event_columns",
     "event_keys",
+    "expression_errors",
     "journal",
     "kept_responses",
     "late_events",

@@ -137,6 +137,16 @@ crowded = Table(
     Column("dropped", Number, nullable=False),
 )
 
+# Subscriptions, by where they began to count, whose expression ended in an error: on how many events, and the last one.
+expression_errors = Table(
+    "expression_errors",
+    metadata,
+    Column("span", Number, primary_key=True, autoincrement=False),
+    Column("events", Number, nullable=False),
+    Column("position", Number, nullable=False),
+    Column("detail", Text, nullable=False),
+)
+
 # Events that came too late to take part in composites: by how many microseconds.
 late_events = Table(
     "late_events",

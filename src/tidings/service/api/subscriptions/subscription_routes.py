@@ -11,7 +11,12 @@ from starlette.responses import Response
 from tidings.language.cesql.filters import filters_text
 from tidings.language.dialects import CORE, core_text, written
 from tidings.service.actions import subscriptions
-from tidings.service.actions.subscriptions import SubscriptionAsked, SubscriptionChange, SubscriptionNow
+from tidings.service.actions.subscriptions import (
+    SubscriptionAsked,
+    SubscriptionChange,
+    SubscriptionNow,
+    expression_errors,
+)
 from tidings.service.actions.times import read_future_time
 from tidings.service.api.channels.channel_shapes import Channel, settings_seen
 from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, WrongCursor, answered, page
@@ -32,6 +37,7 @@ from tidings.service.gateway import Gateway
 from tidings.store import Standing, StoredChannel
 from tidings.store.journal.entries import KEEP, Keep
 from tidings.store.journal.fitness import is_id
+from tidings.store.notifications.expression_errors import ExpressionErrors
 
 router = APIRouter(prefix=V1, tags=["subscriptions"], route_class=IdempotentRoute)
 
@@ -78,14 +84,16 @@ async def listed(
     found, next = await gateway.read(_page, gateway, caller.owner, after, limit, state)
     told = [one.id for one in found if one.delivery]
     channels = await gateway.read(gateway.store.channels_of, caller.owner, told) if told else {}
-    return page(request, [seen(one, channels.get(one.id)) for one in found], next)
+    errors = await gateway.read(expression_errors, gateway.store, found)
+    return page(request, [seen(one, channels.get(one.id), errors.get(one.id)) for one in found], next)
 
 
 @router.get("/subscriptions/{id}", responses=says(SubscriptionSeen, "The subscription"))
 async def one(id: str, gateway: GatewayOf, caller: Calling) -> Response:
     """Get one of your subscriptions."""
     found = await subscriptions.own(gateway, caller.owner, id)
-    return answered(seen(found, await gateway.read(gateway.store.channel, id, caller.owner)))
+    errors = await gateway.read(expression_errors, gateway.store, [found])
+    return answered(seen(found, await gateway.read(gateway.store.channel, id, caller.owner), errors.get(id)))
 
 
 @router.patch(
@@ -149,7 +157,9 @@ def _filter(body: NewSubscription) -> str:
             return ""
 
 
-def seen(standing: Standing, channel: StoredChannel | None = None) -> dict[str, Any]:
+def seen(
+    standing: Standing, channel: StoredChannel | None = None, errors: ExpressionErrors | None = None
+) -> dict[str, Any]:
     """A subscription in JSON."""
     made: dict[str, Any] = {
         "id": standing.id,
@@ -164,6 +174,8 @@ def seen(standing: Standing, channel: StoredChannel | None = None) -> dict[str, 
     was = written(standing.filter)
     if was.dialect != CORE:
         made |= {"dialect": was.dialect, "written": was.text}
+    if errors is not None:
+        made["errors"] = errors._asdict()
     return made if channel is None else made | {"channel_state": channel.state}
 
 

@@ -62,10 +62,19 @@ class ChangedSubscription(Shape, frozen=True):
     note: Note | msgspec.UnsetType | None = msgspec.UNSET
 
 
+class ErrorsSeen(Shape, frozen=True):
+    """On how many events the expression ended in an error and so did not match, since the subscription was posted,
+    edited or resumed; the last of them: its `position`, and what went wrong."""
+
+    events: int
+    position: int
+    detail: str
+
+
 class SubscriptionSeen(Shape, frozen=True):
     """It has a `filter` or a `composite`. Events after the journal position `since` are matched. The answer to a change
     has the change's `position`, unless nothing changed. A filter in another language has its `dialect` and what was
-    `written`; `filter` is what it was translated into."""
+    `written`; `filter` is what it was translated into; it has `errors` if it ended in any."""
 
     id: str
     state: Literal["active", "paused"]
@@ -78,6 +87,7 @@ class SubscriptionSeen(Shape, frozen=True):
     composite: CompositeText | msgspec.UnsetType = msgspec.UNSET
     dialect: Dialect | msgspec.UnsetType = msgspec.UNSET
     written: str | msgspec.UnsetType = msgspec.UNSET
+    errors: ErrorsSeen | msgspec.UnsetType = msgspec.UNSET
     position: int | msgspec.UnsetType = msgspec.UNSET
     channel_state: str | msgspec.UnsetType = msgspec.UNSET
     secret: str | msgspec.UnsetType = msgspec.UNSET
