@@ -16,7 +16,6 @@ from tidings.store.append import append
 from tidings.store.clock.clock_guard import ClockGuard
 from tidings.store.databases.database import Database, Dialect
 from tidings.store.journal.entries import (
-    EVENTS,
     Accepted,
     Draft,
     Outcome,
@@ -27,6 +26,7 @@ from tidings.store.journal.entries import (
     Subscribe,
 )
 from tidings.store.journal.projections import event_key
+from tidings.store.journal.stored_events import EVENTS
 from tidings.store.moves.offers import after_mark, owner_of
 from tidings.store.network.nodes import Place
 from tidings.store.notifications.progress import last_cursor
