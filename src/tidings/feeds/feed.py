@@ -206,7 +206,7 @@ class Feed:
                 if stop.is_set():
                     break
                 self.counters.records += len(batch)
-                empty.see(found.record for found in batch)
+                empty.see([found.record for found in batch])
                 taken = [one for one in taken if self._is_new(one, mark, refusals)]
                 if self.mapping.time is not None:
                     taken.sort(key=_time)  # listings have the newest first; composites need the oldest first

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 from lxml import etree
@@ -99,8 +100,13 @@ def _rows(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator
         if path not in header:
             raise UnreadableFeed(content.place, f"no column {path!r}; the first line has {shown(header)}")
     places = [(path, header.index(path)) for path in wanted]
+    needed = max((place for _, place in places), default=-1)
+    take = itemgetter(*(place for _, place in places)) if len(places) > 1 else None
     for line, row in rows:
-        yield line, {path: (row[place],) for path, place in places if place < len(row)}
+        if take is not None and len(row) > needed:  # all of them are there, each as a tuple of its own
+            yield line, dict(zip(wanted, zip(take(row)), strict=True))
+        else:
+            yield line, {path: (row[place],) for path, place in places if place < len(row)}
 
 
 def flat_records(content: Content, layout: Layout) -> Iterator[tuple[int, Record]]:
@@ -120,9 +126,13 @@ def _objects(
     outer = [(path, JsonPath.parse(path.removeprefix(OUTER).strip())) for path in wanted if path not in inner]
     ways = [(path, JsonPath.parse(path)) for path in inner]
     each = JsonPath.parse(layout.each)
+    names = [(path, way.steps[0]) for path, way in ways] if all(len(way.steps) == 1 for _, way in ways) else []
     for line, one in values:
         if not layout.each:
-            yield line, _at(one, ways)
+            if names and type(one) is dict:  # the usual case: members of the record itself
+                yield line, {path: (one[name],) if name in one else () for path, name in names}
+            else:
+                yield line, _at(one, ways)
             continue
         around = {path: _values(way.values(one)) for path, way in outer}
         for found in each.values(one):
