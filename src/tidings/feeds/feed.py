@@ -175,7 +175,9 @@ class Feed:
         try:
             return DeadLetters(path)
         except (OSError, UnreadableFeed) as problem:
-            self._tell(f"{self.mapping.name}: refused records are not kept: {problem}")
+            self._tell(
+                f"{self.mapping.name}: refused records are not kept: {problem}; --rejects FILE keeps them elsewhere"
+            )
             return None
 
     def _keep_letters(self, at_once: bool = False) -> None:
@@ -185,7 +187,9 @@ class Feed:
             self._letters.keep(at_once)
         except OSError as problem:
             self._letters = None
-            self._tell(f"{self.mapping.name}: refused records are not kept: {problem}")
+            self._tell(
+                f"{self.mapping.name}: refused records are not kept: {problem}; --rejects FILE keeps them elsewhere"
+            )
 
     def _checked_schema(self) -> Catalog:
         catalog = self._client.schema()

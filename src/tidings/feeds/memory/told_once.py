@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 
 from tidings.feeds.mapping.mapping import Mapping
-from tidings.feeds.records.records import Record
+from tidings.feeds.records.records import CHANGED, Record
 
 _MOST_PLACES = 10_000
 _FEWEST = 10  # records in which a path is empty before that is strange
@@ -50,6 +50,6 @@ class EmptyPaths:
         if self._records < self._fewest:
             return []
         return [
-            f"{place}: nothing found at {path!r} in any of {self._records:,} records; has the page changed?"
+            f"{place}: nothing found at {path!r} in any of {self._records:,} records; {CHANGED}"
             for path in sorted(self._left)
         ]
