@@ -206,7 +206,7 @@ class Feed:
         with Sending() as sending:
             for batch in _batches(located_records(content, self.mapping.layout, self.mapping.paths), AT_ONCE):
                 taken = [Taken(found, maker.make(found.record)) for found in batch]
-                sending.finish()  # so that later records see the outcome of earlier ones
+                sending.make_room({one.made.raw["id"] for one in taken})
                 if stop.is_set():
                     break
                 self.counters.records += len(batch)
@@ -222,6 +222,7 @@ class Feed:
                 sending.begin(
                     partial(self._insist, publish, stop, again),
                     partial(self._settle, taken, read, mark, refusals, content, batch[-1], pace),
+                    [one.made.raw["id"] for one in taken],
                 )
         self._told.wrong(content.place, [] if stop.is_set() else empty.told(content.place))
         return catalog
