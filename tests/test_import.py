@@ -4,6 +4,7 @@ import sys
 import pytest
 
 import tidings
+import tidings.store
 
 HEAVY = ("fastapi", "lxml", "msgspec", "numba", "numpy", "pyarrow", "pyspark", "rich", "typer")
 
@@ -31,6 +32,20 @@ def test_the_source_needs_no_matcher() -> None:
     """Spark starts a process or two for it alone: numba would take each a second."""
     loaded = loaded_by("import tidings.pipeline.stream.source")
     assert loaded.isdisjoint({"numba", "tidings.matching.algorithm"})
+
+
+def test_a_query_loads_little_of_the_store() -> None:
+    """Loading is most of what `tidings query` does."""
+    loaded = loaded_by("import tidings.pipeline.batch.query, tidings.store.journal.event_store")
+    much = {"numba", "pandas", "sqlalchemy.dialects.postgresql", "tidings.store.store", "tidings.store.journal.entries"}
+    assert loaded.isdisjoint(much)
+
+
+def test_every_name_of_the_store_resolves() -> None:
+    for name in tidings.store.__all__:
+        assert getattr(tidings.store, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'Shop'"):
+        tidings.store.Shop  # noqa: B018
 
 
 @pytest.mark.parametrize("name", tidings.__all__)

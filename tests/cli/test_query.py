@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import Tidings, lines
 from tests.cli.journals import BEGIN, HOUR, auction, commit, first_event, make_journal
 from tidings.schema import Instant
-from tidings.store import Publish
+from tidings.store import Publish, Store
 
 DATA = ("--data", "data")
 
@@ -33,6 +33,13 @@ def test_events_for_people(tidings: Tidings) -> None:
     ]
     assert '"id":"e3"' in second
     assert "2 events of the journal's positions 1 to" in done.stderr
+
+
+def test_what_an_event_says_is_shown_as_it_is(tidings: Tidings) -> None:
+    said = {"title": "[bold] :car: :smile:", "price": 999, "category": "chair", "ends": "2026-06-01"}
+    with Store.open("data/tidings.db", lambda: Instant(BEGIN + 72 * HOUR)) as store:
+        store.append([Publish({"id": "odd", "event_type": "auction", "attributes": said})])
+    assert '"title":"[bold] :car: :smile:"' in tidings("query", "price = 999", *DATA).stdout
 
 
 def test_events_for_machines(tidings: Tidings) -> None:

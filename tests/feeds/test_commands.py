@@ -164,7 +164,7 @@ def test_a_preview_goes_on_beside_a_file_without_records(tidings: Tidings) -> No
     )
     alone = tidings("feed", "preview", "m.toml")
     assert alone.exit_code == 1
-    assert "a.xml: nothing found at 'item'; has the page changed?" in alone.stderr
+    assert "a.xml: nothing found at 'item'; if the source has changed, correct the mapping" in alone.stderr
     shutil.copy("notices.xml", "in")
     both = tidings("feed", "preview", "m.toml")
     assert both.exit_code == 0

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from functools import partial
 from typing import Any
 
 import pytest
@@ -39,6 +40,52 @@ def test_what_was_sent_is_settled_although_the_next_cannot_be_read() -> None:
     with pytest.raises(ValueError, match="unreadable"):
         feed()
     assert settled == [3]
+
+
+def test_two_batches_are_under_way_and_settled_in_their_order() -> None:
+    may_end, settled = threading.Event(), []
+
+    def send(number: int) -> int:
+        assert may_end.wait(30)
+        return number
+
+    with Sending() as sending:
+        for number in (1, 2):
+            sending.make_room({f"e{number}"})  # which waits for nothing
+            sending.begin(partial(send, number), settled.append, [f"e{number}"])
+        may_end.set()
+        sending.make_room({"e3"})
+        assert settled == [1]
+        sending.begin(partial(send, 3), settled.append, ["e3"])
+    assert settled == [1, 2, 3]
+
+
+def test_an_id_that_is_under_way_is_waited_for() -> None:
+    settled: list[int] = []
+    with Sending() as sending:
+        sending.begin(lambda: 1, settled.append, ["a", "b"])
+        sending.make_room({"c"})
+        assert settled == []
+        sending.make_room({"b"})
+        assert settled == [1]
+
+
+def test_after_a_batch_that_could_not_be_sent_no_other_is() -> None:
+    sent: list[int] = []
+    settled: list[Any] = []
+
+    def refuse() -> None:
+        raise OSError("no server")
+
+    def feed() -> None:
+        with Sending() as sending:
+            sending.begin(refuse, settled.append, ["a"])
+            sending.begin(lambda: sent.append(2), settled.append, ["b"])
+            sending.make_room(set())
+
+    with pytest.raises(OSError, match="no server"):
+        feed()
+    assert (sent, settled) == ([], [None])
 
 
 def test_what_sending_raises_reaches_the_feed_once() -> None:

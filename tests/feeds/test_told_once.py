@@ -31,7 +31,7 @@ def test_a_page_without_records_is_told_once_and_again_after_it_had_some(ann: Cl
     with Running(Feed(mapping, ann, heard.append, back_off=SOON)) as running:
         until(lambda: running.feed.counters.looks > 2)
         assert len(heard) == 1
-        assert "/cars: nothing found at 'li.item'; has the page changed?" in heard[0]
+        assert "/cars: nothing found at 'li.item'; if the source has changed, correct the mapping" in heard[0]
         site.pages["/cars"] = page("c1")
         until(lambda: running.feed.counters.published == 1)
         site.pages["/cars"] = b"<p>Are you a robot?</p>"
@@ -57,7 +57,9 @@ def test_a_path_that_leads_to_nothing_in_a_whole_page_is_told_once(ann: Client, 
         until(lambda: running.feed.counters.looks > 2)
     told = [line for line in heard if "nothing found" in line]
     assert len(told) == 1
-    assert told[0].endswith("/cars: nothing found at '.year' in any of 10 records; has the page changed?")
+    assert told[0].endswith(
+        "/cars: nothing found at '.year' in any of 10 records; if the source has changed, correct the mapping"
+    )
 
 
 def test_a_few_records_without_something_are_not_strange(ann: Client, mapped: Map, tmp_path: Path) -> None:

@@ -52,9 +52,10 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-messages = _Console(stderr=True, highlight=False, soft_wrap=True)
+# Without emoji: what an event says, such as `:car:`, is shown as it is.
+messages = _Console(stderr=True, emoji=False, highlight=False, soft_wrap=True)
 # Beside a terminal nobody knows the width: tables take what they need.
-output = _Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 1000)
+output = _Console(emoji=False, highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 1000)
 
 
 @contextmanager

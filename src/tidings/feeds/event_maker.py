@@ -28,7 +28,7 @@ _LONGEST_ID = 1_000
 _READ_ALIKE = {Kind.NUMERIC: "number", Kind.TIME: "time", Kind.PLACE: "place"}  # all other kinds are text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Made:
     """`raw` in the file form of events; `parents` has, by attribute, the node above a hierarchical value.
 
@@ -56,9 +56,9 @@ class EventMaker:
             refuses = (one.reading.on_bad or ("refuse" if mandatory else "missing")) == "refuse"
             kind = kind_of(one, catalog)
             converter = Converter(one.reading, kind)
-            plain = not (one.longitude or one.path or one.parent or kind is Kind.PLACE)
-            known = converter.known if plain else {}
-            self._readers.append((one.reading.path, known, one, converter, refuses))
+            plain = one.reading.constant is None and not (one.longitude or one.path or one.parent)
+            known = converter.known if plain and kind is not Kind.PLACE else None
+            self._readers.append((one.reading.path, one.attribute, known, one, converter, refuses))
         types = mapping.event_types
         self._types = types[0] if len(types) == 1 else list(types)
         self._source = mapping.source or mapping.name
@@ -74,13 +74,14 @@ class EventMaker:
             raw["contact"] = self.mapping.contact
         raw[EVENT_TYPE] = self._types
         attributes: dict[str, Any] = {}
-        for path, known, one, converter, refuses in self._readers:
+        for path, name, known, one, converter, refuses in self._readers:
             found = record.get(path, ())
-            before = known.get(found[0]) if len(found) == 1 and type(found[0]) is str else None
-            if before is not None and not before.wrong and len(before.values) < 2:  # the usual case: nothing more to do
-                if before.values:
-                    attributes[one.attribute] = before.values[0]
-                continue
+            if known is not None and len(found) == 1 and (type(found[0]) is str or type(found[0]) is int):
+                values, wrong = known.get(found[0]) or converter.single(found[0])
+                if not wrong and len(values) < 2:  # the usual case: nothing more to do
+                    if values:
+                        attributes[name] = values[0]
+                    continue
             if len(found) > MOST_VALUES:
                 problem = f"{one.attribute!r}: more than {MOST_VALUES:,} values at {one.reading.path!r}"
                 rule = BrokenRule("domain", one.attribute, list(found[:MOST_VALUES]), problem)
@@ -102,12 +103,18 @@ class EventMaker:
             elif values:
                 attributes[one.attribute] = values[0] if len(values) == 1 else list(values)
         raw["attributes"] = attributes
+        if not faults.names:
+            return Made(raw, (), parents)
         return Made(raw, tuple(faults.errors), parents, tuple(faults.left_out), tuple(faults.names))
 
     def _id(self, record: Record, faults: Faults) -> str:
         """By the mapping's paths; the digest of what is read of the record where there are none, or it is too long.
 
         Where a part is missing the record is refused: by a digest it would come again with each change of it."""
+        if len(self.mapping.id) == 1:  # the usual case: one text
+            found = record.get(self.mapping.id[0])
+            if found and type(found[0]) is str and 0 < len(id := found[0].strip()) <= _LONGEST_ID:
+                return id
         parts = [first_text(record, path) for path in self.mapping.id]
         for path, part in zip(self.mapping.id, parts, strict=True):
             if not part:
@@ -172,6 +179,8 @@ def _places(values: tuple[Any, ...]) -> list[Any]:
 
 class Faults:
     """What is wrong with one record."""
+
+    __slots__ = ("errors", "left_out", "names")
 
     def __init__(self) -> None:
         self.errors: list[BrokenRule] = []

@@ -175,7 +175,9 @@ class Feed:
         try:
             return DeadLetters(path)
         except (OSError, UnreadableFeed) as problem:
-            self._tell(f"{self.mapping.name}: refused records are not kept: {problem}")
+            self._tell(
+                f"{self.mapping.name}: refused records are not kept: {problem}; --rejects FILE keeps them elsewhere"
+            )
             return None
 
     def _keep_letters(self, at_once: bool = False) -> None:
@@ -185,7 +187,9 @@ class Feed:
             self._letters.keep(at_once)
         except OSError as problem:
             self._letters = None
-            self._tell(f"{self.mapping.name}: refused records are not kept: {problem}")
+            self._tell(
+                f"{self.mapping.name}: refused records are not kept: {problem}; --rejects FILE keeps them elsewhere"
+            )
 
     def _checked_schema(self) -> Catalog:
         catalog = self._client.schema()
@@ -202,11 +206,11 @@ class Feed:
         with Sending() as sending:
             for batch in _batches(located_records(content, self.mapping.layout, self.mapping.paths), AT_ONCE):
                 taken = [Taken(found, maker.make(found.record)) for found in batch]
-                sending.finish()  # so that later records see the outcome of earlier ones
+                sending.make_room({one.made.raw["id"] for one in taken})
                 if stop.is_set():
                     break
                 self.counters.records += len(batch)
-                empty.see(found.record for found in batch)
+                empty.see([found.record for found in batch])
                 taken = [one for one in taken if self._is_new(one, mark, refusals)]
                 if self.mapping.time is not None:
                     taken.sort(key=_time)  # listings have the newest first; composites need the oldest first
@@ -218,6 +222,7 @@ class Feed:
                 sending.begin(
                     partial(self._insist, publish, stop, again),
                     partial(self._settle, taken, read, mark, refusals, content, batch[-1], pace),
+                    [one.made.raw["id"] for one in taken],
                 )
         self._told.wrong(content.place, [] if stop.is_set() else empty.told(content.place))
         return catalog

@@ -1,40 +1,68 @@
-"""Records sent one step behind: a feed reads and converts the next while the server takes those before.
+"""Records sent behind the reading: a feed reads and converts the next while the server takes those before.
 
-What became of them is settled in the thread of the feed, before it decides on the next: so nothing but the waiting
-happens at the same time."""
+Batches are sent one after another, in their order. What became of them is settled in the thread of the feed, in the
+same order: so nothing but the waiting happens at the same time. A second batch may wait while the first is sent, lest
+the server waits while the feed settles."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from tidings.client.lines import EventLine
 
+_MOST = 2  # batches under way
 _encode = msgspec.json.Encoder().encode
 
 
+class _Batch(NamedTuple):
+    sent: Future[Any]
+    settle: Callable[[Any], None]
+    ids: frozenset[str]
+
+
 class Sending:
-    """At most one batch is on its way; at the end it is waited for, and settled."""
+    """At most two batches are under way; at the end they are waited for, and settled."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "feed-sending")
-        self._under_way: tuple[Future[Any], Callable[[Any], None]] | None = None
+        self._under_way: deque[_Batch] = deque()
+        self._failed = False
 
-    def begin(self, send: Callable[[], Any], settle: Callable[[Any], None]) -> None:
-        """Sends in a thread of its own; `settle` gets what came of it when `finish` is called."""
-        assert self._under_way is None
-        self._under_way = self._thread.submit(send), settle
+    def begin(self, send: Callable[[], Any], settle: Callable[[Any], None], ids: Iterable[str] = ()) -> None:
+        """Sends in a thread of its own; `settle` gets what came of it: None where the batch before could not be sent,
+        so that this one was not tried. `ids` are those of its events."""
+        self._under_way.append(_Batch(self._thread.submit(self._sent, send), settle, frozenset(ids)))
+
+    def make_room(self, ids: Set[str]) -> None:
+        """Settles until another batch may begin, and none under way has one of the ids: whoever decides on a record
+        must know what became of an earlier one with its id. Raises what sending raised."""
+        while len(self._under_way) >= _MOST or not all(ids.isdisjoint(one.ids) for one in self._under_way):
+            self._settle_first()
 
     def finish(self) -> None:
-        """Waits for the batch on its way, if there is one, and settles it. Raises what sending raised."""
-        if self._under_way is not None:
-            (sent, settle), self._under_way = self._under_way, None
-            settle(sent.result())
+        """Waits for all that is under way and settles it. Raises what sending raised."""
+        while self._under_way:
+            self._settle_first()
+
+    def _settle_first(self) -> None:
+        first = self._under_way.popleft()
+        first.settle(first.sent.result())
+
+    def _sent(self, send: Callable[[], Any]) -> Any:
+        if self._failed:
+            return None
+        try:
+            return send()
+        except BaseException:
+            self._failed = True
+            raise
 
     def __enter__(self) -> Sending:
         return self

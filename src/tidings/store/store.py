@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self, get_args
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
-from tidings.schema import Catalog, Instant, json_form
+from tidings.schema import Instant
 from tidings.store import tables
 from tidings.store.account_states import AccountStates, DeletedAccount
 from tidings.store.accounts.account_store import AccountStore
@@ -48,11 +47,9 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
     """Use it from any thread. Every method is one short transaction, except where it gives an iterator."""
 
     def __init__(self, database: Database, clock: ClockGuard, id: str) -> None:
-        self.database = database
+        super().__init__(database)
         self.clock = clock
-        self._catalog = Catalog()
         self._admitted = Admitted()
-        self.url = database.url
         self.id = id
 
     @classmethod
@@ -86,17 +83,6 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
     def forget_sealed(self) -> int:
         """Drops secrets whose key was lost and disables their channels; how many."""
         return seal.forget_sealed(self.database)
-
-    def close(self) -> None:
-        self.database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def now(self) -> Instant:
         """By the clock that gives the times of acceptance; where it is wrong, what it should say."""
@@ -150,17 +136,6 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
         """
         return self._account_states().delete(username, proved)
 
-    def catalog(self) -> Catalog:
-        """The newest; read only when it has changed."""
-        with self.database.reading() as connection:
-            version = connection.execute(select(tables.catalog.c.version)).scalar_one()
-            return self._catalog_of(connection, version)
-
-    @property
-    def known_catalog(self) -> Catalog:
-        """The newest that was read or appended to here, without asking; another process may have made a newer one."""
-        return self._catalog
-
     def figures(self) -> Figures:
         """How much there is of everything, at one moment."""
         with self.database.reading() as connection:
@@ -172,11 +147,3 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
 
     def _account_states(self) -> AccountStates:
         return AccountStates(self.database, self._catalog_of, self.clock)
-
-    def _catalog_of(self, connection: Connection, version: int) -> Catalog:
-        """The newest catalog, which has this version."""
-        newest = self._catalog
-        if version != newest.version:
-            body = connection.execute(select(tables.catalog.c.body)).scalar_one()
-            self._catalog = newest = json_form.read(body)
-        return newest

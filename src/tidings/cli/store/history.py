@@ -17,7 +17,7 @@ from tidings.schema.moments import WHEN
 if TYPE_CHECKING:  # neither is quick to load
     from pyspark.sql import SparkSession
 
-    from tidings.store import Store
+    from tidings.store.journal.event_store import EventStore
 
 _PROBLEMS_SHOWN = 5
 
@@ -39,7 +39,7 @@ def moment(text: str, option: str, now: Instant) -> Instant:
         raise typer.BadParameter(f"{text!r} is not a time; write it like {WHEN}.", param_hint=f"'{option}'") from None
 
 
-def positions(store: Store, since: Instant | None, until: Instant | None) -> tuple[int, int]:
+def positions(store: EventStore, since: Instant | None, until: Instant | None) -> tuple[int, int]:
     """The journal's positions (after, upto] of a period. Reports what is no longer there."""
     after = 0 if since is None else store.position_at(since) - 1
     upto = store.tail() if until is None else store.position_at(until) - 1

@@ -22,7 +22,7 @@ from tidings.cli.store.history import (
     session_for,
     shown_event,
 )
-from tidings.cli.store.stores import Data, StoreUrl, opened_store
+from tidings.cli.store.stores import Data, StoreUrl, opened_events
 from tidings.cli.terminal import counted, messages, output, plain, progress, warn
 from tidings.language import Filter
 from tidings.schema import Instant
@@ -60,7 +60,7 @@ def query(
     if address := instead(server, data, store):
         _at_server(address, token, filter, since, until, limit, count, json)
         return
-    with opened_store(data, store) as journal:
+    with opened_events(data, store) as journal:
         from tidings.pipeline.batch.query import is_for_spark, matching
         from tidings.store.clock.clock import now
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from tidings.feeds.mapping.mapping import Mapping
-from tidings.feeds.records.records import Record
+from tidings.feeds.records.records import CHANGED, Record
 
 _MOST_PLACES = 10_000
 _FEWEST = 10  # records in which a path is empty before that is strange
@@ -41,15 +41,15 @@ class EmptyPaths:
         self._left = set(found) if mapping.layout.format != "csv" or fewest < _FEWEST else set()
         self._records, self._fewest = 0, fewest
 
-    def see(self, records: Iterable[Record]) -> None:
-        for record in records:
-            self._records += 1
+    def see(self, records: Sequence[Record]) -> None:
+        self._records += len(records)
+        for record in records if self._left else ():
             self._left -= {path for path in self._left if any(one not in (None, "") for one in record.get(path, ()))}
 
     def told(self, place: str) -> list[str]:
         if self._records < self._fewest:
             return []
         return [
-            f"{place}: nothing found at {path!r} in any of {self._records:,} records; has the page changed?"
+            f"{place}: nothing found at {path!r} in any of {self._records:,} records; {CHANGED}"
             for path in sorted(self._left)
         ]

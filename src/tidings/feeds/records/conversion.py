@@ -51,8 +51,9 @@ class Converter:
     def __init__(self, reading: Reading, kind: Kind) -> None:
         self._reading = reading
         self._read = _reader(reading, kind)
-        self.known: dict[str, Converted] = {}
+        self.known: dict[str | int, Converted] = {}
         self._missing = frozenset(reading.missing)
+        self._is_text = kind not in (Kind.NUMERIC, Kind.TIME, Kind.PLACE)
         # The fast path: most values need no conversion.
         self._as_it_is = not (reading.split or reading.pattern or reading.replace or reading.lower)
 
@@ -60,25 +61,32 @@ class Converter:
         """Each value once, and what could not be read; an empty text is no value."""
         if self._reading.constant is not None:
             found = (self._reading.constant,)
-        if len(found) != 1:
-            return self._converted(found)
-        text = found[0]
-        if type(text) is not str:
-            if self._as_it_is and not self._missing and (type(text) is int or type(text) is float):
-                return self._one(text) or self._converted(found)
-            return self._converted(found)
-        known = self.known.get(text)
+        if len(found) == 1:
+            one = found[0]
+            if type(one) is str or type(one) is int:
+                return self.single(one)
+            if type(one) is float and self._as_it_is and not self._missing:
+                return self._one(one) or self._converted(found)
+        return self._converted(found)
+
+    def single(self, one: str | int) -> Converted:
+        """What one text or integer says."""
+        known = self.known.get(one)
         if known is None:
-            known = (self._as_it_is and self._one_text(text)) or self._converted(found)
+            known = (self._as_it_is and self._plainly(one)) or self._converted((one,))
             if len(self.known) >= _MOST_KEPT:
                 self.known.clear()
-            if len(text) <= _LONGEST_KEPT:
-                self.known[text] = known
+            if type(one) is int or len(one) <= _LONGEST_KEPT:  # type: ignore[arg-type]
+                self.known[one] = known
         return known
 
-    def _one_text(self, text: str) -> Converted | None:
-        whole = text.strip() if self._reading.strip else text
-        return self._one(whole) if whole and whole not in self._missing else NOTHING
+    def _plainly(self, one: str | int) -> Converted | None:
+        if not isinstance(one, str):
+            return None if self._missing else self._one(one)
+        whole = one.strip() if self._reading.strip else one
+        if not whole or whole in self._missing:
+            return NOTHING
+        return Converted((whole,), ()) if self._is_text else self._one(whole)
 
     def _one(self, whole: Any) -> Converted | None:
         """None where it cannot be read, which `_converted` tells."""

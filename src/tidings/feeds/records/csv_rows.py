@@ -31,7 +31,7 @@ def csv_rows(content: Content, layout: Layout) -> Iterator[tuple[int, list[str]]
     reader = csv.reader(ahead, delimiter=layout.delimiter, skipinitialspace=layout.delimiter != " ")
     header: list[str] | None = None
     longer: list[int] = []
-    line = first
+    line, width = first, 0
     try:
         for row in reader:
             if len(row) > _MOST_COLUMNS:
@@ -42,10 +42,11 @@ def csv_rows(content: Content, layout: Layout) -> Iterator[tuple[int, list[str]]
                 raise UnreadableFeed(content.place, f"line {line}: {problem}")
             if header is None and row:
                 header = [name.strip() for name in row]
+                width = len(header)
                 yield line, header
-            elif any(cell.strip() for cell in row[len(header or ()) :]):
+            elif len(row) > width and any(cell.strip() for cell in row[width:]):
                 longer.append(line)
-            elif any(cell.strip() for cell in row):
+            elif row and (row[0].strip() or any(cell.strip() for cell in row)):
                 yield line, row
             line = first + reader.line_num
     except csv.Error as broken:

@@ -100,6 +100,7 @@ def _signed(before: str) -> tuple[str, str]:
     return "+", before
 
 
+@lru_cache(maxsize=1_000)  # a column has few
 def _check_unit(before: str, after: str, units: tuple[str, ...]) -> None:
     front, back = _squeezed(before), _squeezed(after)
     if not front and not back:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 from lxml import etree
@@ -27,6 +28,7 @@ from tidings.feeds.sources.lines import lines
 from tidings.feeds.sources.packed import LARGEST as LARGEST
 from tidings.schema import safe_xml
 
+CHANGED = "if the source has changed, correct the mapping"
 MOST_RECORDS = 1_000_000  # of one page or file
 MOST_OF_LARGE = 100_000_000  # of one that is read piece by piece
 MOST_VALUES = 1_000  # at one path of one record
@@ -60,7 +62,8 @@ def located_records(content: Content, layout: Layout, paths: Iterable[str]) -> I
     A page that has none raises NoRecords: it may ask for a password, or look otherwise now. A table or a list that is
     there and empty is none of that."""
     if len(content.body) > LARGEST:
-        raise UnreadableFeed(content.place, f"it has {len(content.body):,} bytes; at most {LARGEST:,} are read")
+        most = f"at most {LARGEST:,} are read: divide it"
+        raise UnreadableFeed(content.place, f"it has {len(content.body):,} bytes; {most}")
     wanted = tuple(paths)
     match layout.format:
         case "csv":
@@ -97,10 +100,16 @@ def _rows(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator
     _, header = next(rows, (0, []))
     for path in wanted:
         if path not in header:
-            raise UnreadableFeed(content.place, f"no column {path!r}; the first line has {shown(header)}")
+            known = f"the first line has {shown(header)}: correct the mapping"
+            raise UnreadableFeed(content.place, f"no column {path!r}; {known}")
     places = [(path, header.index(path)) for path in wanted]
+    needed = max((place for _, place in places), default=-1)
+    take = itemgetter(*(place for _, place in places)) if len(places) > 1 else None
     for line, row in rows:
-        yield line, {path: (row[place],) for path, place in places if place < len(row)}
+        if take is not None and len(row) > needed:  # all of them are there, each as a tuple of its own
+            yield line, dict(zip(wanted, zip(take(row)), strict=True))
+        else:
+            yield line, {path: (row[place],) for path, place in places if place < len(row)}
 
 
 def flat_records(content: Content, layout: Layout) -> Iterator[tuple[int, Record]]:
@@ -120,9 +129,13 @@ def _objects(
     outer = [(path, JsonPath.parse(path.removeprefix(OUTER).strip())) for path in wanted if path not in inner]
     ways = [(path, JsonPath.parse(path)) for path in inner]
     each = JsonPath.parse(layout.each)
+    names = [(path, way.steps[0]) for path, way in ways] if all(len(way.steps) == 1 for _, way in ways) else []
     for line, one in values:
         if not layout.each:
-            yield line, _at(one, ways)
+            if names and type(one) is dict:  # the usual case: members of the record itself
+                yield line, {path: (one[name],) if name in one else () for path, name in names}
+            else:
+                yield line, _at(one, ways)
             continue
         around = {path: _values(way.values(one)) for path, way in outer}
         for found in each.values(one):
@@ -169,7 +182,7 @@ def located_values(content: Content, layout: Layout) -> Iterator[tuple[int, Any]
         else:
             yield from ((0, one) for one in (found if isinstance(found, list) else [found]))
     if nowhere:
-        raise NoRecords(content.place, f"nothing found at {layout.records!r}; has the source changed?")
+        raise NoRecords(content.place, f"nothing found at {layout.records!r}; {CHANGED}")
 
 
 def _large_lines(content: Content, layout: Layout) -> Iterator[tuple[int, Any]]:
@@ -245,7 +258,7 @@ def _elements(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iter
                 yield _line(nested), {**around, **record}
     if empty:
         missing = "none of the mapping's fields found in the records" if number else "nothing found"
-        raise NoRecords(content.place, f"{missing} at {layout.records!r}; has the page changed?")
+        raise NoRecords(content.place, f"{missing} at {layout.records!r}; {CHANGED}")
 
 
 def record_elements(root: etree._Element, layout: Layout) -> Iterator[etree._Element]:

@@ -102,14 +102,16 @@ class FolderSource:
     def _names(self) -> list[str]:
         if self._one:
             if not (self.folder / self._pattern).is_file():
-                raise SourceUnreachable(str(self.folder / self._pattern), "no such file")
+                raise SourceUnreachable(
+                    str(self.folder / self._pattern), "no such file; correct the path in the mapping"
+                )
             return [self._pattern]
         try:
             found = [path for path in self.folder.glob(self._pattern) if path.is_file()]
         except OSError as problem:
             raise SourceUnreachable(str(self.folder), problem.strerror or str(problem)) from None
         if not self.folder.is_dir():
-            raise SourceUnreachable(str(self.folder), "no such folder")
+            raise SourceUnreachable(str(self.folder), "no such folder; correct the path in the mapping")
         shown = [path.name for path in found if not path.name.startswith(".") and path.suffix != ".part"]
         return sorted(shown, key=lambda name: (_age(self.folder / name), name))
 

@@ -47,6 +47,6 @@ def lines(content: Content, layout: Layout, newline: str = "") -> Iterator[str]:
                 return
             number += 1
             if len(line) >= LONGEST_LINE:
-                most = f"more than {LONGEST_LINE:,} characters; at most that many are read"
+                most = f"more than {LONGEST_LINE:,} characters; nothing was read from there on"
                 raise UnreadableFeed(content.place, f"line {number:,} has {most}")
             yield line

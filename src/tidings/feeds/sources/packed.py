@@ -65,7 +65,7 @@ def only_file(place: str, archive: zipfile.ZipFile) -> str:
     """The name of the one file in it. Raises UnreadableFeed."""
     names = [one.filename for one in archive.infolist() if not one.is_dir() and not _is_hidden(one.filename)]
     if len(names) != 1:
-        raise UnreadableFeed(place, f"it is a zip with {len(names):,} files; expected one")
+        raise UnreadableFeed(place, f"it is a zip with {len(names):,} files; only one file is read: unpack it first")
     return names[0]
 
 
@@ -81,7 +81,7 @@ def _pieces(place: str, body: bytes, unpacker: Callable[[], _Unpacker], largest:
         if size > largest:
             raise _too_large(place, largest)
         if not part.eof:
-            raise UnreadableFeed(place, "the compressed data is cut off")
+            raise UnreadableFeed(place, "the compressed data is cut off; get it again")
         body = part.unused_data
     return b"".join(made)
 

@@ -31,6 +31,7 @@ from tidings.pipeline.stream.payloads import read_payloads
 from tidings.schema import Catalog, Kind
 from tidings.schema.catalog import EVENT_TYPE
 from tidings.store import Store
+from tidings.store.journal.event_store import EventStore
 
 _STRETCH = 20_000  # positions
 _STRETCHES_EACH = 4  # for each of the tasks that run at once
@@ -39,7 +40,7 @@ _STORED = "position long, accepted long, payload string, problem string"
 _NOTIFIED = "position long, event string, source string, subscription string, owner string, minute long, problem string"
 
 
-def selected(spark: SparkSession, store: Store, filter: Filter, after: int, upto: int) -> Iterator[Any]:
+def selected(spark: SparkSession, store: EventStore, filter: Filter, after: int, upto: int) -> Iterator[Any]:
     """What matches, as batches of `query.STORED`."""
     catalog = store.catalog()
     places = {name: f"c{number}" for number, name in enumerate(_names(filter.tree))}
@@ -60,7 +61,7 @@ def notifications(spark: SparkSession, store: Store, plan: Path, after: int, upt
         yield from _collected(stretches.mapInArrow(partial(_notified, store.url, plan), _NOTIFIED), NOTIFIED)
 
 
-def _stretches(spark: SparkSession, store: Store, after: int, upto: int) -> Iterator[DataFrame]:
+def _stretches(spark: SparkSession, store: EventStore, after: int, upto: int) -> Iterator[DataFrame]:
     """DataFrames of some stretches (after, upto] each. Raises LocalStoreOnly."""
     check_reach(store.url, spark)
     tasks = parallelism(spark)

@@ -27,8 +27,8 @@ from tidings.matching.one_filter import OneFilter
 from tidings.pipeline.stream.payloads import read_payloads
 from tidings.schema import Catalog
 from tidings.schema.catalog import EVENT_TYPE
-from tidings.store import Store
 from tidings.store.journal.event_columns import STRETCH, stretch_of
+from tidings.store.journal.event_store import EventStore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,7 +48,7 @@ _log = logging.getLogger(__name__)
 
 
 def matching(
-    store: Store, filter: Filter, after: int, upto: int, spark: SparkSession | None = None, payloads: bool = True
+    store: EventStore, filter: Filter, after: int, upto: int, spark: SparkSession | None = None, payloads: bool = True
 ) -> Iterator[Any]:
     """The events at the positions (after, upto] that match, as batches of `STORED`; without `payloads`
     some or all of them are null."""
@@ -60,7 +60,7 @@ def matching(
 
 
 def scan(
-    store: Store, filter: Filter, after: int, upto: int, payloads: bool = True, size: int = _ROWS
+    store: EventStore, filter: Filter, after: int, upto: int, payloads: bool = True, size: int = _ROWS
 ) -> Iterator[tuple[Any, Any]]:
     """Goes through the events at the positions (after, upto], piece by piece: the position and time of acceptance of
     each, and as a batch of `STORED` those that match or cannot be read. Without copies, a piece has at most `size`."""
@@ -95,13 +95,13 @@ class Piece(NamedTuple):
         return with_problems(made, list(self.problems), STORED)
 
 
-def look(store: Store, filter: Filter | None, after: int, upto: int, size: int = _ROWS) -> Iterator[Piece]:
+def look(store: EventStore, filter: Filter | None, after: int, upto: int, size: int = _ROWS) -> Iterator[Piece]:
     """Goes through the events at the positions (after, upto]; without a filter all of them match."""
     pieces = _Scan(store, filter, size).pieces(after, upto)
     return (piece for piece in pieces if len(piece.batch) or piece.problems)
 
 
-def is_for_spark(store: Store, after: int, upto: int, least: int | None = None) -> bool:
+def is_for_spark(store: EventStore, after: int, upto: int, least: int | None = None) -> bool:
     """Whether Spark would be quicker, although it takes long to start: at least so many positions are not copied."""
     least = _SPARK_FROM if least is None else least
     if upto - after < least:
@@ -110,7 +110,7 @@ def is_for_spark(store: Store, after: int, upto: int, least: int | None = None) 
     return upto - after - STRETCH * len(copied) >= least
 
 
-def copy_stretch(store: Store, stretch: int) -> bool:
+def copy_stretch(store: EventStore, stretch: int) -> bool:
     """Copies the events of a stretch that has its last entry; answers whether it could. Raises StoreError."""
     catalog = store.catalog()
     page, is_whole = _whole_stretch(store, stretch)
@@ -122,7 +122,7 @@ def copy_stretch(store: Store, stretch: int) -> bool:
 
 
 class _Scan:
-    def __init__(self, store: Store, filter: Filter | None, size: int) -> None:
+    def __init__(self, store: EventStore, filter: Filter | None, size: int) -> None:
         self._store, self._size = store, size
         self._whole = store.tail() // STRETCH  # the stretches below have their last entry
         self._catalog = store.catalog()  # after the tail: it reads everything up to there
@@ -169,7 +169,7 @@ class _Scan:
         return Piece(batch, rows, page, problems)
 
 
-def _with_payloads(store: Store, piece: Piece) -> Iterator[tuple[Any, Any]]:
+def _with_payloads(store: EventStore, piece: Piece) -> Iterator[tuple[Any, Any]]:
     """Of a copy, payloads are fetched some at a time."""
     looked_at, found, done = piece.looked_at, piece.found(), 0
     if piece.page is not None:
@@ -182,7 +182,7 @@ def _with_payloads(store: Store, piece: Piece) -> Iterator[tuple[Any, Any]]:
         done = upto
 
 
-def _filled(store: Store, found: Any) -> Any:
+def _filled(store: EventStore, found: Any) -> Any:
     """With payloads; without what was removed meanwhile."""
     if not len(found):
         return found
@@ -193,7 +193,7 @@ def _filled(store: Store, found: Any) -> Any:
     return made.filter(payloads.is_valid())
 
 
-def _bodies(store: Store, positions: list[int]) -> dict[int, str]:
+def _bodies(store: EventStore, positions: list[int]) -> dict[int, str]:
     first, last = positions[0], positions[-1]
     if last - first > 4 * len(positions):
         return store.events_at(positions)
@@ -204,7 +204,7 @@ def _bodies(store: Store, positions: list[int]) -> dict[int, str]:
     return {position: body for column in columns for position, body in zip(*column, strict=True)}
 
 
-def _whole_stretch(store: Store, stretch: int) -> tuple[Any, bool]:
+def _whole_stretch(store: EventStore, stretch: int) -> tuple[Any, bool]:
     """The first events of a stretch, and whether these are all of them."""
     first, last = STRETCH * stretch, STRETCH * (stretch + 1)
     page = next(store.event_rows(first, last, STRETCH, _MOST_BYTES), None)
@@ -213,7 +213,7 @@ def _whole_stretch(store: Store, stretch: int) -> tuple[Any, bool]:
     return page, next(store.event_rows(page.column("position")[-1].as_py(), last, 1), None) is None
 
 
-def _keep(store: Store, stretch: int, batch: EventBatch) -> None:
+def _keep(store: EventStore, stretch: int, batch: EventBatch) -> None:
     try:
         store.keep_columns(stretch, packed(batch))
     except StoreError as problem:  # read-only, full or busy: the answer needs no copy

@@ -31,7 +31,7 @@ from tidings.pipeline.stream.quota_cut import QuotaCut
 from tidings.pipeline.stream.staging import Run, RunWriter, Staging
 from tidings.pipeline.stream.stretch import Stretch
 from tidings.store import Store
-from tidings.store.journal.journal import EventPage
+from tidings.store.journal.stored_events import EventPage
 from tidings.store.notifications.expression_errors import FailedEvent
 from tidings.store.notifications.quotas import A_MINUTE
 

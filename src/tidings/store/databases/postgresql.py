@@ -12,6 +12,7 @@ from sqlalchemy import URL, Column, Connection, Engine, Table, TextClause, creat
 from tidings.errors import StoreError
 from tidings.store.databases.database import NamedRow, Part, Row, columns_of, narrowed, row_maker
 from tidings.store.errors import StoreFailed, StoreFull, StoreLocked, StoreReadOnly, StoreUnreachable
+from tidings.store.tables.base import for_postgresql
 
 _PATIENCE = 60  # seconds to wait for other writers
 # Any numbers will do, as long as every process takes the same.
@@ -34,6 +35,7 @@ class Postgresql:
     clock_query: str | None = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint"
 
     def engine(self, url: URL) -> Engine:
+        for_postgresql()
         # A connection that the server has dropped meanwhile is replaced, not handed out.
         engine = create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=-1)
         event.listen(engine, "connect", _prepare)

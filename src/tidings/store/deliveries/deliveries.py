@@ -14,7 +14,7 @@ from tidings.schema import Instant
 from tidings.store.databases.database import Database, NamedRow
 from tidings.store.deliveries.totals import Totals, add_totals
 from tidings.store.errors import NoSuchChannel
-from tidings.store.journal.journal import complete_from
+from tidings.store.journal.stored_events import complete_from
 from tidings.store.tables import IN_STATE, attempts, channels, deliveries, delivery_totals, outbox
 
 DeliveryState = Literal["due", "delivered", "dead"]

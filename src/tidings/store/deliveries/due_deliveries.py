@@ -13,7 +13,7 @@ from tidings.store.databases.database import Dialect, NamedRow
 from tidings.store.deliveries.channels import StoredChannel, read_channel
 from tidings.store.deliveries.deliveries import StoredDelivery, read_delivery
 from tidings.store.journal.entries import Detection
-from tidings.store.journal.journal import events_at
+from tidings.store.journal.stored_events import events_at
 from tidings.store.notifications.notifications import detections_of
 from tidings.store.tables import OWNED, channels, deliveries, spans, subscriptions
 

@@ -16,9 +16,10 @@ from tidings.store import tables
 from tidings.store.databases.database import Dialect
 from tidings.store.errors import BrokenJournal
 from tidings.store.exchange.rebuilder import ENTRIES_AT_ONCE, replay
-from tidings.store.journal.entries import EVENTS, KEEP, Edit, Entry, Subscribe
+from tidings.store.journal.entries import KEEP, Edit, Entry, Subscribe
 from tidings.store.journal.fitness import check_edit, check_members, check_names, check_profile, check_quota, check_text
 from tidings.store.journal.projections import Projections
+from tidings.store.journal.stored_events import EVENTS
 from tidings.store.journal.watermark import raised
 
 _UNKNOWN = -1

@@ -13,9 +13,10 @@ from tidings.schema import Catalog, Instant
 from tidings.store import tables
 from tidings.store.databases.database import Dialect
 from tidings.store.errors import BrokenJournal
-from tidings.store.journal.entries import EVENTS, Entry
+from tidings.store.journal.entries import Entry
 from tidings.store.journal.fitness import is_id
 from tidings.store.journal.projections import Projections, event_key
+from tidings.store.journal.stored_events import EVENTS
 from tidings.store.journal.watermark import before_first_event, raised
 from tidings.store.store import Store
 

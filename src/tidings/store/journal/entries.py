@@ -24,7 +24,6 @@ Kind = Literal[
     "tick",
 ]  # fmt: skip
 State = Literal["active", "paused"]
-EVENTS = ("event", "past")  # the kinds of entries that are events
 
 
 @dataclass(frozen=True, slots=True)

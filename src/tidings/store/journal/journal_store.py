@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 from uuid import uuid4
 
 from sqlalchemy import select, update
@@ -11,16 +10,15 @@ from sqlalchemy import select, update
 from tidings.schema import Instant
 from tidings.store import tables
 from tidings.store.clock.clock_guard import ClockGuard
-from tidings.store.databases.database import Database
 from tidings.store.errors import NoSuchSubscription
-from tidings.store.journal import dead_letters, event_columns, journal, profiles, subscriptions, watermark
+from tidings.store.journal import dead_letters, journal, profiles, subscriptions, watermark
 from tidings.store.journal.entries import DeadLetter, Entry, Span, Standing, StoredLetter
+from tidings.store.journal.event_store import EventStore
 
 
-class JournalStore:
+class JournalStore(EventStore):
     """Every method is one short transaction, except where it gives an iterator."""
 
-    database: Database
     clock: ClockGuard
 
     def incarnation(self) -> str:
@@ -40,16 +38,6 @@ class JournalStore:
         with self.database.reading() as connection:
             return journal.fingerprint(connection, position)
 
-    def complete_from(self) -> int:
-        """The first position from which on no event was removed."""
-        with self.database.reading() as connection:
-            return journal.complete_from(connection)
-
-    def tail(self) -> int:
-        """The last position, 0 when nothing was ever appended."""
-        with self.database.reading() as connection:
-            return journal.tail(connection)
-
     def next_change(self, after: int) -> int | None:
         """The first position after this one whose entry can change matching."""
         with self.database.reading() as connection:
@@ -62,33 +50,6 @@ class JournalStore:
     def entries(self, after: int = 0, upto: int | None = None) -> Iterator[Entry]:
         return journal.entries(self.database, after, upto)
 
-    def event_rows(self, after: int, upto: int, rows: int = 10_000, most_bytes: int = 1 << 24) -> Iterator[Any]:
-        """Events as record batches of position, accepted (µs), schema_version and payload (JSON of a raw event)."""
-        return journal.event_rows(self.database, after, upto, rows, most_bytes)
-
-    def event_page(self, after: int, upto: int, rows: int = 10_000, most_bytes: int = 1 << 24) -> journal.EventPage:
-        """The first events of (after, upto], as many as fit: at least one, if there is one."""
-        return journal.event_page(self.database, after, upto, rows, most_bytes)
-
-    def events_at(self, positions: Iterable[int]) -> dict[int, str]:
-        """The events at these positions, as JSON; where none stands, or it was removed, there is no key."""
-        with self.database.reading() as connection:
-            return journal.events_at(connection, self.database.dialect, positions)
-
-    def copied_columns(self, first: int, last: int, names: Iterable[str]) -> dict[int, event_columns.Columns]:
-        """Of these stretches those that were copied by column: what they have of these names, and always ''."""
-        with self.database.reading() as connection:
-            return event_columns.copied(connection, first, last, names)
-
-    def copied_stretches(self, first: int, last: int) -> set[int]:
-        with self.database.reading() as connection:
-            return event_columns.stretches(connection, first, last)
-
-    def keep_columns(self, stretch: int, columns: Mapping[str, bytes]) -> None:
-        """The events of a whole stretch by column, as `events.column_copy` writes them."""
-        with self.database.adding() as connection:
-            event_columns.keep(connection, stretch, columns)
-
     def last_growth(self) -> int:
         """The position of the last change of the schema; 0 where there was none."""
         with self.database.reading() as connection:
@@ -99,11 +60,6 @@ class JournalStore:
         """Where the event of this source and id was accepted, also when it was removed since."""
         with self.database.reading() as connection:
             return journal.position_of(connection, source, id)
-
-    def position_at(self, time: Instant) -> int:
-        """The first position accepted at or after the time; one beyond the tail when there is none."""
-        with self.database.reading() as connection:
-            return journal.position_at(connection, time)
 
     def watermark_at(self, position: int) -> Instant | None:
         """The latest occurrence time of the events up to this position; None before the first event that is kept."""

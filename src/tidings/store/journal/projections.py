@@ -19,7 +19,8 @@ from tidings.schema import Catalog, Instant, json_form
 from tidings.schema.growth import SetStatistics, grow
 from tidings.store import tables
 from tidings.store.databases.database import Dialect, NamedRow
-from tidings.store.journal.entries import EVENTS, Span, Standing
+from tidings.store.journal.entries import Span, Standing
+from tidings.store.journal.stored_events import EVENTS
 
 _table = tables.subscriptions
 _EXPIRED = select(_table).where(_table.c.expiry <= bindparam("time")).order_by(_table.c.expiry, _table.c.id)

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select
 
 from tidings.store.databases.database import Database, Dialect, NamedRow
-from tidings.store.journal import journal
+from tidings.store.journal import stored_events
 from tidings.store.journal.entries import Span, Standing
 from tidings.store.journal.projections import read_standing
 from tidings.store.tables import CLOSED, OPEN, spans, subscription_counts, subscriptions
@@ -67,7 +67,7 @@ def living_spans(database: Database, after: int, composite: bool | None) -> Iter
     is left out. Whoever follows the journal hears of both at their positions.
     """
     with database.reading() as connection:
-        tail = journal.tail(connection)
+        tail = stored_events.tail(connection)
         closed = _starts(connection, after, tail)
     return merge(
         _closed_spans(database, closed, composite), _open_spans(database, tail, composite), key=attrgetter("start")

@@ -18,7 +18,6 @@ from tidings.store.databases.database import Database, Dialect
 from tidings.store.errors import SubscriptionExists
 from tidings.store.journal import subscriptions
 from tidings.store.journal.entries import (
-    EVENTS,
     Accepted,
     Draft,
     Outcome,
@@ -30,6 +29,7 @@ from tidings.store.journal.entries import (
 )
 from tidings.store.journal.journal import tail
 from tidings.store.journal.projections import event_key
+from tidings.store.journal.stored_events import EVENTS
 from tidings.store.moves.offers import after_mark, owner_of
 from tidings.store.network.nodes import Place
 from tidings.store.notifications.notifications import owners_after

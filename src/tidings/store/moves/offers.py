@@ -15,7 +15,7 @@ from tidings.errors import Explained, StoreError
 from tidings.schema import Instant
 from tidings.store.databases.database import Database, Dialect
 from tidings.store.databases.seal import opened_body, sealed_body
-from tidings.store.journal import journal, subscriptions
+from tidings.store.journal import stored_events, subscriptions
 from tidings.store.journal.entries import Standing
 from tidings.store.network.nodes import Place
 from tidings.store.notifications.notifications import after_cursor
@@ -133,7 +133,7 @@ def offer(database: Database, subscription: str, after: int) -> Offer | None:
         standing = subscriptions.one(connection, subscription)
         if standing is None:
             return None
-        tail = journal.tail(connection)
+        tail = stored_events.tail(connection)
         place = place_of(connection, COMPOSITES if standing.composite else MATCHES)
         committed = min(tail, max(place.committed, (standing.span or tail + 1) - 1))
         marks = {row.origin: (row.incarnation, row.position) for row in connection.execute(select(network_marks))}

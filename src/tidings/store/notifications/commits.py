@@ -18,7 +18,7 @@ from sqlalchemy import Connection, update
 from tidings.schema import Instant
 from tidings.store.databases.database import Database
 from tidings.store.errors import Gap, OutsideBatch
-from tidings.store.journal import journal
+from tidings.store.journal import stored_events
 from tidings.store.notifications.expression_errors import FailedEvent, count_errors
 from tidings.store.notifications.packing import Cut, Fresh, Noted, note, pack_when_due, wide_rows
 from tidings.store.notifications.progress import Place, last_cursor, move, place_of
@@ -92,7 +92,7 @@ def commit(
 def _check(connection: Connection, place: Place, first: int, last: int, rows: Any) -> None:
     if first > place.committed + 1:
         raise Gap(place.committed, first)
-    end = journal.tail(connection)
+    end = stored_events.tail(connection)
     if last > end:
         raise OutsideBatch(last, end)
     if len(rows) and (reached := rows.column("position")[-1].as_py()) > last:

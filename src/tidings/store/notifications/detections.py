@@ -18,7 +18,7 @@ from tidings.schema import Instant
 from tidings.schema.values import Value
 from tidings.store.databases.database import Database
 from tidings.store.errors import Gap, OutsideBatch
-from tidings.store.journal import journal
+from tidings.store.journal import stored_events
 from tidings.store.journal.entries import Constituent
 from tidings.store.journal.projections import event_key
 from tidings.store.notifications.commits import CHUNK
@@ -106,7 +106,7 @@ def commit_detections(database: Database, batch: CompositeBatch, now: Instant) -
             return 0
         if batch.first != place.committed + 1:  # the states are those of another position
             raise Gap(place.committed, batch.first)
-        end = journal.tail(connection)
+        end = stored_events.tail(connection)
         if batch.last > end:
             raise OutsideBatch(batch.last, end)
         added = _store(connection, database, batch, now)

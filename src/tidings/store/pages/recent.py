@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Integer, Select, bindparam, func, select
 
 from tidings.schema import Instant
 from tidings.store.journal.entries import Notification
-from tidings.store.journal.journal import events_at
+from tidings.store.journal.stored_events import events_at
 from tidings.store.notifications.notifications import first_cursor, owners_before
 from tidings.store.notifications.packs import END, WideCursors
 from tidings.store.notifications.progress import last_cursor

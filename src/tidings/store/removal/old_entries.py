@@ -18,10 +18,9 @@ from sqlalchemy import Connection, delete, func, literal_column, select, update
 
 from tidings.schema import Instant
 from tidings.store.databases.database import Database, Dialect
-from tidings.store.journal.entries import EVENTS
 from tidings.store.journal.event_columns import remove_before
-from tidings.store.journal.journal import complete_from, position_at
 from tidings.store.journal.projections import event_key
+from tidings.store.journal.stored_events import EVENTS, complete_from, position_at
 from tidings.store.notifications.packs import forget_packs
 from tidings.store.notifications.progress import last_cursor, least_committed
 from tidings.store.tables import (

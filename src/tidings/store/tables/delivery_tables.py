@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Double, Index, Integer, SmallInteger, Table, Text, literal_column, text
 
-from tidings.store.tables.base import Id, Number, metadata
+from tidings.store.tables.base import Id, Number, metadata, partial_index
 
 # How a subscription's owner is told. The owner is in the key: a withdrawn id may be used again by somebody else, and
 # what is still owed to the one must never go to the other. `settings`, `secrets` and `recent` are JSON; `since` and
@@ -35,22 +35,21 @@ channels = Table(
     Column("address", Id, nullable=False, server_default=""),
 )
 UNRELEASED = text("released = 0")
-Index("channels_to_release", channels.c.subscription, sqlite_where=UNRELEASED, postgresql_where=UNRELEASED)
+partial_index("channels_to_release", channels.c.subscription, where=UNRELEASED)
 Index("channels_since", channels.c.since)
 Index("channels_of_owner", channels.c.owner)  # an account that is deleted takes its channels along
 MAILED = text("kind = 'email' AND until IS NULL")
-Index(
+partial_index(
     "channels_mailed",
     channels.c.owner,
     channels.c.address,
     channels.c.state,
     channels.c.changed,
-    sqlite_where=MAILED,
-    postgresql_where=MAILED,
+    where=MAILED,
 )
 # Those that an operator is shown: they fail, were disabled, or an attempt takes two seconds on average.
 TROUBLED = text("(failing_since IS NOT NULL OR state = 'disabled' OR seconds >= 2.0)")
-Index("channels_troubled", channels.c.failing_since, sqlite_where=TROUBLED, postgresql_where=TROUBLED)
+partial_index("channels_troubled", channels.c.failing_since, where=TROUBLED)
 
 # `attempts` counts from the last replay on, `tried` all of them. `held`: not to be sent until its channel is active
 # and the outbox has let it go; `open`: a digest that still collects.
@@ -77,19 +76,18 @@ _DUE = text("state = 'due'")
 _DEAD = text("state = 'dead'")
 _DONE = text("done IS NOT NULL")
 Index("deliveries_of_subscription", deliveries.c.subscription, deliveries.c.number)
-Index(
+partial_index(
     "deliveries_due",
     deliveries.c.held,
     deliveries.c.open,
     deliveries.c.due,
     deliveries.c.number,
-    sqlite_where=_DUE,
-    postgresql_where=_DUE,
+    where=_DUE,
 )
-Index("deliveries_waiting", deliveries.c.subscription, deliveries.c.number, sqlite_where=_DUE, postgresql_where=_DUE)
-Index("deliveries_done", deliveries.c.done, sqlite_where=_DONE, postgresql_where=_DONE)  # delivered or dead
-Index("deliveries_dead", deliveries.c.subscription, deliveries.c.number, sqlite_where=_DEAD, postgresql_where=_DEAD)
-Index("deliveries_owed", deliveries.c.first_position, sqlite_where=_DUE, postgresql_where=_DUE)
+partial_index("deliveries_waiting", deliveries.c.subscription, deliveries.c.number, where=_DUE)
+partial_index("deliveries_done", deliveries.c.done, where=_DONE)  # delivered or dead
+partial_index("deliveries_dead", deliveries.c.subscription, deliveries.c.number, where=_DEAD)
+partial_index("deliveries_owed", deliveries.c.first_position, where=_DUE)
 
 attempts = Table(
     "attempts",
@@ -130,14 +128,13 @@ notices = Table(
 )
 Index("notices_of_owner", notices.c.owner, notices.c.number)
 UNREAD = text("seen = 0")
-Index("notices_unread", notices.c.owner, notices.c.number, sqlite_where=UNREAD, postgresql_where=UNREAD)
+partial_index("notices_unread", notices.c.owner, notices.c.number, where=UNREAD)
 UNREAD_FAILURE = text("seen = 0 AND cause <> ''")
-Index(
+partial_index(
     "notices_of_failures",
     notices.c.subscription,
     notices.c.owner,
-    sqlite_where=UNREAD_FAILURE,
-    postgresql_where=UNREAD_FAILURE,
+    where=UNREAD_FAILURE,
 )
 
 # Notices of which their owner is to be told by mail; `attempts` were made in vain. A row goes when one arrived.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, Index, Integer, LargeBinary, SmallInteger, Table, Text, false, text
 
-from tidings.store.tables.base import Id, Number, metadata
+from tidings.store.tables.base import Id, Number, metadata, partial_index
 
 # `watermark`, of an event or tick: the latest occurrence time up to it, where a tick or an event without one counts by
 # its acceptance.
@@ -21,9 +21,9 @@ journal = Table(
 
 # What can change matching; the planner asks for the next of them all the time.
 A_CHANGE = text("kind NOT IN ('event', 'tick', 'name')")
-Index("journal_changes", journal.c.position, sqlite_where=A_CHANGE, postgresql_where=A_CHANGE)
+partial_index("journal_changes", journal.c.position, where=A_CHANGE)
 A_GROWTH = text("kind = 'schema'")
-Index("journal_growth", journal.c.position, sqlite_where=A_GROWTH, postgresql_where=A_GROWTH)
+partial_index("journal_growth", journal.c.position, where=A_GROWTH)
 
 event_keys = Table(
     "event_keys",
@@ -81,15 +81,14 @@ subscriptions = Table(
 Index("subscriptions_of_owner", subscriptions.c.owner, subscriptions.c.id)
 Index("subscriptions_by_age", subscriptions.c.owner, subscriptions.c.since)
 _EXPIRES = text("expiry IS NOT NULL")
-Index("subscriptions_by_expiry", subscriptions.c.expiry, sqlite_where=_EXPIRES, postgresql_where=_EXPIRES)
+partial_index("subscriptions_by_expiry", subscriptions.c.expiry, where=_EXPIRES)
 NAMED = text("name_key <> ''")
-Index(
+partial_index(
     "subscriptions_by_name",
     subscriptions.c.owner,
     subscriptions.c.name_key,
     subscriptions.c.id,
-    sqlite_where=NAMED,
-    postgresql_where=NAMED,
+    where=NAMED,
 )
 
 # How many each owner has, so that whoever posts one need not count up to 100,000; nobody's are not counted.
@@ -112,19 +111,18 @@ spans = Table(
 )
 # What belongs to somebody. Where nobody owns anything, as with a journal alone, indices of this cost nothing.
 OWNED = text("owner <> ''")
-Index("spans_of_subscription", spans.c.subscription, spans.c.start, sqlite_where=OWNED, postgresql_where=OWNED)
+partial_index("spans_of_subscription", spans.c.subscription, spans.c.start, where=OWNED)
 OPEN = text("stop IS NULL")
 CLOSED = text("stop IS NOT NULL")
-Index("spans_open", spans.c.start, sqlite_where=OPEN, postgresql_where=OPEN)
-Index("spans_by_stop", spans.c.stop, spans.c.start, sqlite_where=CLOSED, postgresql_where=CLOSED)
+partial_index("spans_open", spans.c.start, where=OPEN)
+partial_index("spans_by_stop", spans.c.stop, spans.c.start, where=CLOSED)
 A_COMPOSITE = text("composite")
 A_CLOSED_COMPOSITE = text("composite AND stop IS NOT NULL")
-Index("spans_of_composites", spans.c.start, sqlite_where=A_COMPOSITE, postgresql_where=A_COMPOSITE)
-Index(
+partial_index("spans_of_composites", spans.c.start, where=A_COMPOSITE)
+partial_index(
     "spans_of_composites_by_stop",
     spans.c.stop,
-    sqlite_where=A_CLOSED_COMPOSITE,
-    postgresql_where=A_CLOSED_COMPOSITE,
+    where=A_CLOSED_COMPOSITE,
 )
 
 dead_letters = Table(

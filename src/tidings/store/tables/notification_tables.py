@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Index, Integer, LargeBinary, SmallInteger, Table, Text, UniqueConstraint, text
+from sqlalchemy import Column, Integer, LargeBinary, SmallInteger, Table, Text, UniqueConstraint, text
 
-from tidings.store.tables.base import Id, Number, metadata
+from tidings.store.tables.base import Id, Number, metadata, partial_index
 
 # `detection` tells apart what one composite finds at one position; of a plain match it is ''. There is no index by
 # subscription for what nobody owns: its pages would be written all over, which took the sink from 400,000 rows/s to
@@ -23,37 +23,33 @@ notifications = Table(
     UniqueConstraint("position", "subscription", "detection", name="one_notification_a_detection"),
 )
 NARROW = text("owner <> '' AND wide = 0")
-Index(
+partial_index(
     "notifications_of_owner",
     notifications.c.owner,
     notifications.c.cursor,
-    sqlite_where=NARROW,
-    postgresql_where=NARROW,
+    where=NARROW,
 )
-Index(
+partial_index(
     "notifications_of_subscription",
     notifications.c.subscription,
     notifications.c.cursor,
-    sqlite_where=NARROW,
-    postgresql_where=NARROW,
+    where=NARROW,
 )
 WIDE = text("wide = 1")
-Index(
+partial_index(
     "notifications_of_wide_events",
     notifications.c.position,
     notifications.c.owner,
     notifications.c.cursor,
-    sqlite_where=WIDE,
-    postgresql_where=WIDE,
+    where=WIDE,
 )
 
 DETECTED = text("detection <> ''")
-Index(
+partial_index(
     "notifications_by_detection",
     notifications.c.detection,
     unique=True,
-    sqlite_where=DETECTED,
-    postgresql_where=DETECTED,
+    where=DETECTED,
 )
 
 # Where the notifications of wide events are, by owner and subscription. New ones are looked up event by event:
@@ -107,16 +103,15 @@ composite_states = Table(
     sqlite_with_rowid=False,
 )
 _DUE = text("due IS NOT NULL")
-Index(
+partial_index(
     "composite_states_due",
     composite_states.c.shard,
     composite_states.c.due,
-    sqlite_where=_DUE,
-    postgresql_where=_DUE,
+    where=_DUE,
 )
 
 _FORGET = text("forget IS NOT NULL")
-Index("composite_states_forget", composite_states.c.forget, sqlite_where=_FORGET, postgresql_where=_FORGET)
+partial_index("composite_states_forget", composite_states.c.forget, where=_FORGET)
 
 # Matches of leaves that are not yet certain to be in order, by the second in which their events happened; `position` is
 # the end of the batch that found them.
@@ -215,7 +210,7 @@ quota_counts = Table(
     Column("dropped", Number, nullable=False),
 )
 DROPPED = text("dropped > 0")
-Index("quota_counts_dropped", quota_counts.c.dropped, sqlite_where=DROPPED, postgresql_where=DROPPED)
+partial_index("quota_counts_dropped", quota_counts.c.dropped, where=DROPPED)
 
 # Who may work on the store: a row for `outbox`, one for `pipeline`. `until` is in the store's time.
 leases = Table(
