@@ -99,9 +99,9 @@ def test_one_document_is_not_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damaged", "said"),
     [
-        (lambda body: body + b"1,\xff\n", "not valid UTF-8; the mapping's `encoding`"),
+        (lambda body: body + b"1,\xff\n", "not valid UTF-8; set another with the mapping's `encoding`"),
         (lambda body: gzip.compress(body)[:-2_000], "it cannot be read: Compressed file ended"),
-        (lambda body: body + b'1,"x\n', f"line {ROWS + 2}: a quote is opened and never closed"),
+        (lambda body: body + b'1,"x\n', f"line {ROWS + 2}: a quote is never closed"),
     ],
 )
 def test_what_was_read_before_the_damage_counts(damaged: Callable[[bytes], bytes], said: str, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_nested_objects_become_events(mapped: Map) -> None:
 def test_what_cannot_be_is_told(mapped: Map) -> None:
     with pytest.raises(WrongMapping, match=r"fields\.auction\.from: \^ looks into the record around"):
         mapped(file="a.xml", records="a", event_type="bid", fields=FIELDS)
-    with pytest.raises(WrongMapping, match="each: records of csv"):
+    with pytest.raises(WrongMapping, match="each: records in csv"):
         mapped(file="a.csv", each="a", event_type="bid", fields={"a": "a"})
     with pytest.raises(WrongMapping, match="each: a record is an element"):
         mapped(file="a.xml", records="a", each="b@c", event_type="bid", fields={"a": "a"})

@@ -167,7 +167,7 @@ def test_the_encoding_of_xml() -> None:
     assert values(read(declared.encode("iso-8859-7"), items, ".", encoding="iso-8859-7")) == [["αβγ"]]
     assert values(read(f' \n<?xml version="1.0"?>{greek}', items, ".")) == [["αβγ"]]
     assert values(read(f'<?xml version="1.0" encoding="UTF-16"?>{greek}', items, ".")) == [["αβγ"]]
-    with pytest.raises(UnreadableFeed, match="not valid UTF-8; the mapping's `encoding`"):
+    with pytest.raises(UnreadableFeed, match="not valid UTF-8; set another with the mapping's `encoding`"):
         read(greek.encode("iso-8859-7"), items, ".")
     with pytest.raises(UnreadableFeed, match="unknown encoding 'nothing'; set another with the mapping's `encoding`"):
         read('<?xml version="1.0" encoding="nothing"?><r/>', items, ".")

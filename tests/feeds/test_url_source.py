@@ -49,7 +49,7 @@ def test_a_packed_page_that_is_none(site: Site) -> None:
     with pytest.raises(SourceUnreachable, match="is cut off"):
         body(UrlSource(f"{site.url}/"))
     site.headers = {"Content-Encoding": "x-gzi"}
-    with pytest.raises(SourceUnreachable, match="only gzip was asked for"):
+    with pytest.raises(SourceUnreachable, match="only gzip is supported"):
         body(UrlSource(f"{site.url}/"))
 
 

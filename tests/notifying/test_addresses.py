@@ -205,7 +205,7 @@ def test_the_opt_in_admits_this_machine_alone() -> None:
     for url in ("http://10.0.0.1/", "https://10.0.0.1/", "http://169.254.169.254/", "http://0.0.0.0/", "https://[::]/"):
         with pytest.raises(UnsafeAddress):
             vet(url, True)
-    with pytest.raises(UnsafeAddress, match="http is for loopback addresses alone"):
+    with pytest.raises(UnsafeAddress, match="http is only allowed for loopback addresses"):
         vet("http://example.org/", True, resolver("127.0.0.1", PUBLIC))
     with pytest.raises(UnsafeAddress, match="a private address"):
         vet("http://example.org/", True, resolver("127.0.0.1", "192.168.0.1"))

@@ -226,7 +226,10 @@ DAMAGE: dict[str, tuple[Callable[[list[bytes]], object], str]] = {
     "twice": (line(11, lambda entry: entry["body"].update(id="e8", source="ü")), "line 11: the event at position 8"),
     "filter": (line(7, lambda entry: entry["body"].update(filter="prise < 3")), "line 7: .*no attribute 'prise'"),
     "subscription": (line(8, lambda entry: entry["body"].update(id="a")), "line 8: subscription 'a' exists already"),
-    "no id": (line(8, lambda entry: entry["body"].pop("id")), "line 8: this subscribe entry lacks .* 'id'"),
+    "no id": (
+        line(8, lambda entry: entry["body"].pop("id")),
+        "line 8: this subscribe entry is incomplete or unknown: 'id'",
+    ),
     "zero id": (line(8, lambda entry: entry["body"].update(id="\0")), "line 8: .*its id must be"),
     "unknown": (line(12, lambda entry: entry["body"].update(id="zz")), "line 12: this pause entry .*'zz'"),
     "change": (line(10, lambda entry: entry["body"].update(domain="colour")), "line 10: .*no domain 'colour'"),

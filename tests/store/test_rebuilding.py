@@ -47,7 +47,10 @@ BREAKS = [
     ("UPDATE journal SET schema_version = 9 WHERE position = 7", "it says schema version 9, but here it is 6"),
     ("DELETE FROM journal WHERE position = 2", "at position 2: its entry is missing"),
     ("DELETE FROM journal WHERE position = 16", "at position 16: its entry is missing"),
-    ("UPDATE journal SET kind = 'tick' WHERE position = 6", "at position 10: this pause entry .* not know 'a'"),
+    (
+        "UPDATE journal SET kind = 'tick' WHERE position = 6",
+        "at position 10: this pause entry is incomplete or unknown: 'a'",
+    ),
     ("UPDATE journal SET kind = 'resume' WHERE position = 10", "'resume' is not possible: subscription 'a'"),
     ("UPDATE journal SET kind = 'dance' WHERE position = 10", "'dance' is not possible: subscription 'a'"),
     ('UPDATE journal SET body = \'{"id":"a"}\' WHERE position = 11', "edit of subscription 'a' changes nothing"),

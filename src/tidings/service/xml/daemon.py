@@ -23,6 +23,7 @@ from tidings.service.xml.operations import Operations
 
 _PATIENCE = 10  # times `idle_seconds` that a connection may be silent between two requests, once one was valid
 _BACKLOG = 1_024  # connections that wait to be accepted
+_FAREWELL = 1.0  # seconds for a TLS peer to answer that the connection ends; else one that is idle would delay our end
 
 
 class XmlDaemon:
@@ -39,8 +40,9 @@ class XmlDaemon:
     async def start(self, host: str, port: int, certificate: SSLContext | None = None) -> None:
         """Raises OSError where it cannot listen there. With a certificate it speaks TLS."""
         loop = asyncio.get_running_loop()
+        farewell = None if certificate is None else _FAREWELL
         self._server = await loop.create_server(
-            lambda: _Door(self._let_in), host, port, backlog=_BACKLOG, ssl=certificate
+            lambda: _Door(self._let_in), host, port, backlog=_BACKLOG, ssl=certificate, ssl_shutdown_timeout=farewell
         )
         self._watching = loop.create_task(self._watch())
 
