@@ -27,7 +27,7 @@ from tidings.store.journal.entries import (
     Refused,
     Subscribe,
 )
-from tidings.store.journal.journal import tail
+from tidings.store.journal.stored_events import tail
 from tidings.store.journal.projections import event_key
 from tidings.store.journal.stored_events import EVENTS
 from tidings.store.moves.offers import after_mark, owner_of
