@@ -13,6 +13,7 @@ _DETECTOR = (
     "tests/composite/test_waiting.py",
 )
 _PATHS = ("tests/documents/index/test_path_index.py",)
+_RECLAIMED = ("tests/documents/index/test_reclaiming.py",)
 _COVERED_PATHS = ("tests/paths/test_covering.py",)
 _RING = ("tests/overlay/xevent/test_ring.py",)
 _SKETCH = ("tests/overlay/xevent/test_sketch.py",)
@@ -64,6 +65,11 @@ _DOCUMENTS = (
     ("a bound that is met", "index/collect_tested.py", "if bounds[middle] <= value:", "if bounds[middle] < value:", _PATHS),
     ("keys of the node itself only", "index/collect_tested.py", "if at >= node_end[node]:", "if True:", _PATHS),
     ("only one of several equal texts", "index/collect_tested.py", "in range(offsets[key], offsets[key + 1]):", "in range(offsets[key], offsets[key] + 1):", _PATHS),
+    ("withdrawn paths found with their group", "index/matcher.py", "segment.withdrawn == self._withdrawn,", "True,", _PATHS),
+    ("withdrawn paths grouped", "index/groups.py", "kept = live[members] >= 0", "kept = live[members] >= -1", _PATHS),
+    ("old names in operations that are kept", "index/program.py", "int(labels[label])", "label", _RECLAIMED),
+    ("texts of withdrawn paths kept", "index/values.py", "for place in np.unique(texts).tolist():", "for place in range(len(before)):", _RECLAIMED),
+    ("operations of withdrawn paths kept", "index/program.py", "np.flatnonzero(needed).tolist()", "range(len(needed))", _RECLAIMED),
     ("states with other waiting steps joined", "index/automaton.py", "before[0] + int(sums[2]), before[1] + int(sums[3]))", "0, 0)", _PATHS),
 )  # fmt: skip
 

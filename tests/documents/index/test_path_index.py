@@ -86,6 +86,18 @@ def test_additions_and_withdrawals(changes, document, kind):
         assert len(index) == len(numbered)
 
 
+def test_paths_are_withdrawn_before_and_after_they_are_grouped():
+    index = filled(["//b", "//c", "/a/b", "//b/c", "//*", "/a//c", "/a"], small=1)
+    document = b"<a><b><c/></b><c/><b/></a>"
+    left = set(range(7))
+    assert matched(index, [document]) == [left]
+    for number in (1, 4, 6):
+        index.remove(number)
+        left.remove(number)
+        for _ in range(20):
+            assert matched(index, [document] * 20) == [left] * 20
+
+
 @pytest.mark.parametrize("kind", [SIMULATED, AUTOMATON], ids=["simulated", "automaton"])
 @pytest.mark.parametrize(
     ("path", "held"),
