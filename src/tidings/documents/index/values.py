@@ -66,8 +66,7 @@ class Texts:
 
     def labels_of(self, texts: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """Of the texts with these numbers."""
-        known: npt.NDArray[np.int64] = np.array([label for label, _ in self._numbers], np.int64)
-        return known[texts]
+        return np.asarray(np.array([label for label, _ in self._numbers], np.int64)[texts])
 
     def keep(
         self, texts: npt.NDArray[Any], compared: npt.NDArray[Any], labels: npt.NDArray[np.int64]
