@@ -112,7 +112,6 @@ _NODES = (
     ("filters of any length", "network/engine_filters.py", "return text if len(text) <= LONGEST_TEXT else", "return text if True else", _TRAVELLING),
     ("one move from a server", "store/moves/moving_in.py", "return f\"{self.giver} {self.since}\"", "return self.giver", _AGAIN),
     ("old events heard by all", "store/moves/moving_in.py", "one.draft if mark is not None and one.place > mark else PublishPast", "one.draft if True else PublishPast", _OLD),
-    ("luggage taken twice", "store/moves/moving_in.py", "if after != through or upto <= after:", "if False:", _LUGGAGE),
     ("luggage counted from the newest", "store/moves/offers.py", "found.append(OfferedNotification(row.cursor, row.position,", "found.append(OfferedNotification(row.cursor + 1, row.position,", _LUGGAGE),
     ("a move without a ticket", "store/moves/offers.py", "if owner is None:", "if False:", ("tests/network/test_moves.py::test_a_move_without_a_ticket_or_to_a_taken_id_is_refused_and_changes_nothing",)),
     ("pending events stay behind", "network/moving_out.py", "if standing.span is not None else set()", "if False else set()", _MOVED_ONCE),
