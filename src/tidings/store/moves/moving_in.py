@@ -27,9 +27,8 @@ from tidings.store.journal.entries import (
     Refused,
     Subscribe,
 )
-from tidings.store.journal.stored_events import tail
 from tidings.store.journal.projections import event_key
-from tidings.store.journal.stored_events import EVENTS
+from tidings.store.journal.stored_events import EVENTS, tail
 from tidings.store.moves.offers import after_mark, owner_of
 from tidings.store.network.nodes import Place
 from tidings.store.notifications.notifications import owners_after
