@@ -21,7 +21,7 @@ from tidings.language.printer import print_filter
 from tidings.language.tree import Exists, Not, NowComparison, Similar, both, either
 from tidings.matching.one_filter import OneFilter
 from tidings.network.contents import Content, Page
-from tidings.network.wire import LONGEST_TEXT
+from tidings.network.wire_shapes import LONGEST_TEXT
 from tidings.overlay import values
 from tidings.overlay.filters import Filters, Selector
 from tidings.overlay.language_filters import LanguageFilters

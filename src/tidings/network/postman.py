@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import httpx
 
 from tidings.network.addresses import check_url
-from tidings.network.wire import MOST_BYTES, encode_one, pack
+from tidings.network.wire import encode_one, pack
+from tidings.network.wire_shapes import MOST_BYTES
 from tidings.overlay.messages import Events, Message
 
 _log = logging.getLogger(__name__)

@@ -7,202 +7,29 @@ are, and how long each may be.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import msgspec
 
 from tidings.errors import Explained, TidingsError
 from tidings.network.contents import Page
+from tidings.network.wire_shapes import MOST_MESSAGES, SHAPES, Event, Order, State
 from tidings.overlay import messages as m
 from tidings.overlay import values as v
 
 LARGEST = 8 << 20  # bytes of one request between servers
-MOST_BYTES = 4 << 20  # that a server puts into one, unless a single message has more
-_MOST_MESSAGES = 10_000
-_MOST_FILTERS = 10_000
-_MOST_EVENTS = 2_000
-_MOST_NAMES = 20_000
-_MOST_STAMPS = 20_000
-_MOST_ORDERS = 20_000
-
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
-LONGEST_TEXT = 64_000
-Text = Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)]
-Key = Annotated[str, msgspec.Meta(max_length=4_000)]
-Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
-Numbers = tuple[Count, Count]
-Filters = Annotated[list[Text], msgspec.Meta(max_length=_MOST_FILTERS)]
-_Event = tuple[Key, Key, str, Name, Count, Count, Count]
-_Events = Annotated[list[_Event], msgspec.Meta(max_length=_MOST_EVENTS)]
-_Numbered = Annotated[dict[Name, Numbers], msgspec.Meta(max_length=_MOST_NAMES)]
-_Growth = Annotated[str, msgspec.Meta(max_length=MOST_BYTES)]  # a grammar may be long
-_Order = tuple[Name, str, _Growth, Count]
-T = TypeVar("T")
 
 
 class WrongMessage(Explained, TidingsError):
-    """A neighbour sent what is no message, or more than may be sent."""
+    """A neighbour sent something that is not a message, or more than is allowed."""
 
     reason: str
     template = "the neighbour sent an unreadable message: {reason}; check that both run the same version"
 
 
-class _Heartbeat(msgspec.Struct, array_like=True):
-    version: Numbers
-    sent: float
-    known: _Numbered
-    heads: _Numbered
-    holds: Numbers
-    rule: tuple[Count, str]
-    schema: Count
-    digest: Key
-
-
-class _Beaten(msgspec.Struct, array_like=True):
-    version: Numbers
-    sent: float
-
-
-class _State(msgspec.Struct, array_like=True):
-    name: Name
-    identity: Key
-    version: Numbers
-    weights: Annotated[list[tuple[Name, float]], msgspec.Meta(max_length=1_000)]
-
-
-class _States(msgspec.Struct, array_like=True):
-    states: Annotated[list[_State], msgspec.Meta(max_length=_MOST_NAMES)]
-
-
-class _Posted(msgspec.Struct, array_like=True):
-    version: Numbers
-    filters: Filters
-    advertisements: Filters
-    schema: Count
-
-
-class _EventsSent(msgspec.Struct, array_like=True):
-    version: Numbers
-    events: _Events
-
-
-class _Orders(msgspec.Struct, array_like=True):
-    start: Count
-    digest: Key
-    orders: Annotated[list[_Order], msgspec.Meta(max_length=_MOST_ORDERS)]
-
-
-class _Routed(msgspec.Struct, array_like=True):
-    to: Name
-    hops: Annotated[int, msgspec.Meta(ge=0, le=1_000)]
-    kind: str
-    body: msgspec.Raw
-
-
-class _Ask(msgspec.Struct, array_like=True):
-    asker: Name
-    life: Numbers
-    filters: Filters
-    mark: Numbers
-    head: Numbers
-    has: Annotated[list[Numbers], msgspec.Meta(max_length=_MOST_STAMPS)]
-    schema: Count
-
-
-class _Answer(msgspec.Struct, array_like=True):
-    origin: Name
-    life: Numbers
-    events: _Events
-    mark: Numbers
-    gap: Numbers | None
-    schema: Count
-
-
-class _OrderRequest(msgspec.Struct, array_like=True):
-    requester: Name
-    request: Name
-    order: _Order
-
-
-class _OrderAnswer(msgspec.Struct, array_like=True):
-    request: Name
-    version: Count
-    refused: Text
-
-
-class _MoveIn(msgspec.Struct, array_like=True):
-    giver: Name
-    version: Numbers
-    subscription: Key
-    filter: Text
-    marks: _Numbered
-    cargo: bytes
-    schema: Count
-
-
-class _MovedIn(msgspec.Struct, array_like=True):
-    subscription: Key
-    version: Numbers
-
-
-class _MoveRefused(msgspec.Struct, array_like=True):
-    subscription: Key
-    reason: Text
-
-
-class _Luggage(msgspec.Struct, array_like=True):
-    giver: Name
-    subscription: Key
-    after: Count
-    upto: Count
-    cargo: bytes
-    schema: Count
-
-
-class _Stowed(msgspec.Struct, array_like=True):
-    subscription: Key
-    upto: Count
-    refused: Text
-
-
-class _Search(msgspec.Struct, array_like=True):
-    asker: Name
-    name: Name
-    filter: Text
-    most: Annotated[int, msgspec.Meta(ge=1, le=_MOST_EVENTS)]
-    schema: Count
-
-
-class _Searched(msgspec.Struct, array_like=True):
-    name: Name
-    server: Name
-    events: _Events
-    all: bool
-
-
-class _Probe(msgspec.Struct, array_like=True):
-    name: Name
-    version: Numbers
-
-
-class _Probed(msgspec.Struct, array_like=True):
-    name: Name
-
-
-class _Taken(msgspec.Struct, array_like=True):
-    version: Numbers
-
-
-_SHAPES: dict[str, type[Any]] = {
-    "heartbeat": _Heartbeat, "beaten": _Beaten, "states": _States, "posted": _Posted, "events": _EventsSent,
-    "taken": _Taken, "orders": _Orders, "routed": _Routed, "probe": _Probe, "probed": _Probed,
-    "ask": _Ask, "answer": _Answer, "order": _OrderRequest, "ordered": _OrderAnswer, "search": _Search,
-    "searched": _Searched, "move": _MoveIn, "moved": _MovedIn, "not moved": _MoveRefused,
-    "luggage": _Luggage, "stowed": _Stowed,
-}  # fmt: skip
-_READERS = {kind: msgspec.msgpack.Decoder(shape).decode for kind, shape in _SHAPES.items()}
+_READERS = {kind: msgspec.msgpack.Decoder(shape).decode for kind, shape in SHAPES.items()}
 _read_all = msgspec.msgpack.Decoder(
-    Annotated[list[tuple[str, msgspec.Raw]], msgspec.Meta(max_length=_MOST_MESSAGES)]
+    Annotated[list[tuple[str, msgspec.Raw]], msgspec.Meta(max_length=MOST_MESSAGES)]
 ).decode
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -361,11 +188,11 @@ def _read_body(kind: str, got: Any) -> m.Body:
     raise WrongMessage(f"{kind[:40]!r} cannot be routed")
 
 
-def _state(one: _State) -> v.LinkState:
+def _state(one: State) -> v.LinkState:
     return v.LinkState(one.identity, v.Version(*one.version), tuple(sorted((name, w) for name, w in one.weights)))
 
 
-def _read_events(events: Sequence[_Event]) -> tuple[v.Event, ...]:
+def _read_events(events: Sequence[Event]) -> tuple[v.Event, ...]:
     contents = Page([one[2] for one in events]).contents
     return tuple(
         v.Event(source, id, content, origin, v.Stamp(incarnation, position), schema)
@@ -381,7 +208,7 @@ _ORDERS: dict[str, Callable[[str, int], v.Order]] = {
 }
 
 
-def write_order(request: str, order: v.Order) -> _Order:
+def write_order(request: str, order: v.Order) -> Order:
     match order:
         case v.Growth(change):
             return request, "growth", str(change), 0
