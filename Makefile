@@ -14,13 +14,12 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
-# --no-compile: of 12,000 files most are never imported; the others are compiled when they are (80 -> 44 s of processor).
 $(READY): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Tidings needs Python 3.11 or newer with venv (Debian: apt-get install python3 python3-venv)."; exit 1; }
 	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || $(PYTHON) -m venv --clear .venv
 	@scripts/need java default-jre-headless "Java 17 or newer (for Spark)"
 	@echo "setting up .venv ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable '.[service,postgresql,dev,bench]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[service,postgresql,dev,bench]'
 	@echo "compiling kernels, once ..."
 	@$(BIN)/tidings match examples/documents/subscriptions.jsonl examples/documents/articles --schema examples/documents/schema.json >/dev/null 2>&1 & \
 	$(BIN)/tidings match examples/subscriptions.jsonl examples/events.jsonl --schema examples/schema.json >/dev/null 2>&1 && wait $$!
@@ -34,10 +33,10 @@ run: setup  ## the service at http://127.0.0.1:8080, with auctions, flights and 
 tour: setup  ## without a service: a schema, filters, events, matches, an explanation
 	@$(BIN)/python examples/tour.py
 
-# Five at once on two cores: for part of the time a test waits for a disk, a process or a clock. Work is stolen
+# Four at once on two cores: for part of the time a test waits for a disk, a process or a clock. Work is stolen
 # rather than dealt out, so that neighbours stay together and share what they set up (Spark, PostgreSQL).
 test: setup  ## all that is quick
-	@$(BIN)/python -m pytest -n 5 --dist worksteal -m 'not slow' --durations 20
+	@$(BIN)/python -m pytest -n 4 --dist worksteal -m 'not slow' --durations 20
 
 # Three at once: these wait less, and some start a whole cluster.
 test-slow: setup  ## what takes long

@@ -192,4 +192,4 @@ def test_the_command_tells_what_is_wrong(tmp_path: Path) -> None:
         assert "did you mean 'port'?" in shown.errors
         shown = Shown(tmp_path, "--port", str(port), **ALONE)
         assert shown.wait() == 1
-        assert f"port {port} of 127.0.0.1 is taken" in shown.errors
+        assert f"port {port} of 127.0.0.1 is in use" in shown.errors

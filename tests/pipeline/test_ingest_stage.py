@@ -163,10 +163,10 @@ def test_no_source(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("files:in?most=0", "from 1 on"),
-        ("files:in?most=many", "from 1 on"),
+        ("files:in?most=0", "a number of at least 1"),
+        ("files:in?most=many", "a number of at least 1"),
         ("kafka://a:1/x?mst=1", "did you mean 'most'"),
-        ("kafka://a:1/x?most", "from 1 on"),
+        ("kafka://a:1/x?most", "a number of at least 1"),
     ],
 )
 def test_wrong_options(text: str, message: str) -> None:

@@ -141,10 +141,10 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         said = refused(tmp_path, "--port", str(port), "--xml-port", "0")
-        assert f"port {port} of 127.0.0.1 is taken" in said
+        assert f"port {port} of 127.0.0.1 is in use" in said
         assert "choose another with --port or TIDINGS_PORT" in said
         said = refused(tmp_path, "--port", "0", "--xml-port", str(port))
-        assert f"port {port} of 127.0.0.1 is taken" in said
+        assert f"port {port} of 127.0.0.1 is in use" in said
         assert "choose another with --xml-port or TIDINGS_XML_PORT" in said
 
 

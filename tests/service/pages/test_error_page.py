@@ -53,7 +53,7 @@ def test_a_store_that_is_away_while_the_session_is_looked_up(
     monkeypatch.setattr(service.gateway.callers._store, "token", away)
     for path in _PATHS:
         _both(ann, path, 503)
-        assert "The store cannot take this now" in ann.text
+        assert "The store is not available now" in ann.text
         assert "the/place" not in ann.page.text
     assert SESSION in ann.client.cookies, "the session is not over"
 

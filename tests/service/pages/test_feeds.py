@@ -88,7 +88,7 @@ def test_the_time_of_the_event_is_chosen_among_the_times(ann: Visitor) -> None:
 def test_what_is_empty_or_too_large_is_told(ann: Visitor) -> None:
     for text, told in (
         ("", "Choose a file or paste its beginning"),
-        ("x" * (LARGEST + 1), "paste the beginning alone"),
+        ("x" * (LARGEST + 1), "paste only the beginning"),
     ):
         ann.get(FEEDS)
         ann.submit(FEEDS, sample=text)
