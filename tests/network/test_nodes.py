@@ -144,7 +144,7 @@ def test_growth_is_ordered_by_the_home_and_reaches_all(tmp_path: Path, monkeypat
         one.wires.nodes["athens"].command(m.TakeHome())
         await until(lambda: one.alive(*LINE))
         cairo = one.wires.nodes["cairo"]
-        await until(lambda: cairo.server.durable.rule == Rule(1, "athens"))
+        await until(lambda: cairo.server.durable.rule == Rule(1, "athens") and "athens" in cairo.server.hops)
         order = Growth(msgspec.json.encode(growth).decode())
         told = await cairo.ask(lambda name: m.Request(name, order), 20)
         assert isinstance(told, m.Granted)
