@@ -1,4 +1,6 @@
-"""The composites' query below Spark: what is stored is what the oracle says, wherever batches are cut."""
+"""The composites' query below Spark: what is stored is what the oracle says, wherever batches are cut.
+
+One file, since all cases share the world, clock and events that it sets up."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ EventLike: TypeAlias = "Mapping[str, Any] | Event"
 
 
 class EventLine(bytes):
-    """One event as JSON, with an id, sent as it is: by whoever writes many of them and knows that they are right."""
+    """One event as JSON, with an id, sent unchecked: for callers that send many events they know to be valid."""
 
 
 def raw_event(event: EventLike) -> dict[str, Any]:

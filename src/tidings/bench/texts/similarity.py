@@ -95,7 +95,7 @@ def _measured(
 def _product(
     index: WeightIndex, vectors: TextWeights, least: float, rows: int, expected: npt.NDArray[np.int64]
 ) -> float:
-    """Seconds of processor for so many rows of the product; raises Disagreement."""
+    """Processor seconds for this many rows of the product; raises Disagreement."""
     from scipy.sparse import csr_array
 
     # Filters' terms are numbered by the index; what only texts have does not count.
