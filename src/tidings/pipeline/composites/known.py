@@ -43,6 +43,7 @@ class KnownComposites:
         self.spans: dict[str, CompositeSpan] = {}  # by the id that they have here: where they start
         self._starts: list[int] = []  # of these, and of some that were forgotten
         self._stops: dict[str, int] = {}  # of those that have one
+        self._settled = self._unsettled = 0  # composites added until they last settled, and since then
         self.catalog = Catalog()
 
     def learn(self, upto: int) -> None:
@@ -53,10 +54,7 @@ class KnownComposites:
             self._incarnation, self._covers = incarnation, -1
         if self._covers < 0:
             self._begin()
-            with uncollected():
-                self._add(store.living_composites(committed, upto))
-            if len(self.spans) >= _MANY:
-                gc.freeze()  # they stay, and each search for cycles would visit the objects of all of them
+            self._add(store.living_composites(committed, upto))
             self._covers = upto
         elif upto > self._covers:
             self._grow(store.catalog())
@@ -137,17 +135,28 @@ class KnownComposites:
 
     def _add(self, spans: Iterable[CompositeSpan]) -> None:
         known = len(self._plan.filters)
-        for one in spans:
-            id = str(one.span.start)
-            self.spans[id] = one
-            self._starts.append(one.span.start)
-            if one.span.stop is not None:
-                self._stops[id] = one.span.stop
-            self._plan.add(id, *self._bound(one))
-        new = self._plan.filters[known:]
-        if new:
-            ids = [str(number) for number in range(known, known + len(new))]
-            self._matcher.add_batch(ids, FilterBatch.of(new, self.catalog))
+        with uncollected():
+            for one in spans:
+                id = str(one.span.start)
+                self.spans[id] = one
+                self._starts.append(one.span.start)
+                if one.span.stop is not None:
+                    self._stops[id] = one.span.stop
+                self._plan.add(id, *self._bound(one))
+                self._unsettled += 1
+            new = self._plan.filters[known:]
+            if new:
+                ids = [str(number) for number in range(known, known + len(new))]
+                self._matcher.add_batch(ids, FilterBatch.of(new, self.catalog))
+        if self._unsettled >= max(_MANY, self._settled // 4):
+            self._settle()
+
+    def _settle(self) -> None:
+        """They stay, and each search for cycles would visit the objects of all of them; Spark asks for one after every
+        task. Garbage would stay, too, so it goes first."""
+        gc.collect()
+        gc.freeze()
+        self._settled, self._unsettled = self._settled + self._unsettled, 0
 
     def _bound(self, one: CompositeSpan) -> tuple[BoundComposite, int]:
         return opened_composite(one.span.filter, one.opened, self.catalog), one.opened
