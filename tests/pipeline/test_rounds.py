@@ -5,8 +5,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from tidings.pipeline.stream.attempts import BatchSize
 from tidings.pipeline.stream.rounds import Round, TornBatch, cut
-from tidings.pipeline.stream.sink import BatchSize
 from tidings.pipeline.stream.stage import SUMMARY
 from tidings.pipeline.stream.stretch import Stretch
 
@@ -48,7 +48,7 @@ def test_problems_beyond_what_was_reached_are_told_when_it_is_matched_again() ->
 
 
 def test_the_next_batch_is_as_large_as_this_one_was_quick() -> None:
-    size = BatchSize(100)
+    size = BatchSize(100, largest=2_000)
     size.adapt(a_round(done(1, 100, seconds=0.5)), 2)
     assert size.positions == 200
     size.adapt(a_round(done(1, 10, seconds=0.01)), 2)
@@ -60,6 +60,8 @@ def test_the_next_batch_is_as_large_as_this_one_was_quick() -> None:
     assert size.positions == 800
     size.adapt(a_round(done(1, 400, 30), done(401, 800)), 2)
     assert size.positions == 60
+    size.fail(40)
+    assert size.positions == 20
 
 
 def test_positions_are_cut_into_stretches_of_like_length() -> None:

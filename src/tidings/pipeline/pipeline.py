@@ -36,8 +36,9 @@ from tidings.pipeline.plans.shared_plans import PlanUploads
 from tidings.pipeline.spark.java_ended import java_watched
 from tidings.pipeline.spark.location import location_of
 from tidings.pipeline.spark.session import LocalStoreOnly, check_reach, has_local_workers, is_local, spark_session
+from tidings.pipeline.stream.attempts import Stopped
 from tidings.pipeline.stream.queries import JOURNAL, failed, is_gap, reason, rows_per_second, start_matching
-from tidings.pipeline.stream.sink import Sink, Stopped
+from tidings.pipeline.stream.sink import Sink
 from tidings.pipeline.stream.staging import StagedFiles, StagedRows
 from tidings.pipeline.word_counts import keep_counting
 from tidings.store import ClockJumped, Gap, Retention, Store

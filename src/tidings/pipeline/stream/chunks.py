@@ -18,7 +18,9 @@ from tidings.matching.spans import Spans
 from tidings.pipeline.spark.worker_cache import OpenedPlan
 from tidings.pipeline.stream.quota_cut import LeftOut, QuotaCut
 from tidings.store.notifications.commits import CHUNK
+from tidings.store.notifications.row_order import count_upto
 
+_ORDER = ("position", "subscription")
 _PAIR = pa.schema([CHUNK.field("position"), CHUNK.field("subscription")])
 Rows = npt.NDArray[np.int64]
 
@@ -83,33 +85,26 @@ def _with_left_out(chunk: Any, left: list[LeftOut], positions: Rows, minutes: Ro
     return made
 
 
-def merged(runs: Sequence[Iterator[Any]]) -> Iterator[Any]:
-    """The chunks of several runs in one order."""
+def merged(runs: Sequence[Iterator[Any]], order: Sequence[str] = _ORDER) -> Iterator[Any]:
+    """The chunks of several runs, each in the order of these columns, in one order."""
     if len(runs) == 1:
         yield from runs[0]
         return
     heads: list[tuple[Any, Iterator[Any]]] = [(chunk, run) for run in runs if (chunk := next(run, None)) is not None]
     while heads:
-        position, id = min(_last(chunk) for chunk, _ in heads)
+        key = min((_last(chunk, order) for chunk, _ in heads), key=lambda key: tuple(key.values()))
         ready, rest = [], []
         for chunk, run in heads:
-            count = _count_upto(chunk, position, id)
+            count = count_upto(chunk, key)
             ready.append(chunk.slice(0, count))
             left = chunk.slice(count) if count < len(chunk) else next(run, None)
             if left is not None:
                 rest.append((left, run))
         heads = rest
         both = pa.Table.from_batches(ready)
-        order = [("position", "ascending"), ("subscription", "ascending")]
-        yield from both.take(pc.sort_indices(both, order)).combine_chunks().to_batches()
+        ascending = [(name, "ascending") for name in order]
+        yield from both.take(pc.sort_indices(both, ascending)).combine_chunks().to_batches()
 
 
-def _last(chunk: Any) -> tuple[int, str]:
-    return chunk.column("position")[-1].as_py(), chunk.column("subscription")[-1].as_py()
-
-
-def _count_upto(chunk: Any, position: int, id: str) -> int:
-    positions = chunk.column("position").to_numpy()
-    start, stop = (int(np.searchsorted(positions, position, side)) for side in ("left", "right"))
-    ids = chunk.column("subscription").slice(start, stop - start)
-    return start + int(pc.sum(pc.less_equal(ids, id)).as_py() or 0)
+def _last(chunk: Any, order: Sequence[str]) -> dict[str, Any]:
+    return {name: chunk.column(name)[-1].as_py() for name in order}

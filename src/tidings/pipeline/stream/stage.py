@@ -20,12 +20,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tidings.events import EventBatch
-from tidings.matching.index.segment import TooManyMatches
 from tidings.matching.plan.saved_files import UnusablePlan
 from tidings.pipeline.plans.plans import WorkerPlans, folders_of
 from tidings.pipeline.spark.worker_cache import OpenedPlan, opened_plan, opened_store
+from tidings.pipeline.stream.attempts import stretch_of
 from tidings.pipeline.stream.chunks import chunk_of
 from tidings.pipeline.stream.failures import failed_events, packed
+from tidings.pipeline.stream.match_parts import Limits, MatchParts
 from tidings.pipeline.stream.payloads import read_payloads
 from tidings.pipeline.stream.quota_cut import QuotaCut
 from tidings.pipeline.stream.staging import Run, RunWriter, Staging
@@ -63,23 +64,6 @@ SUMMARY = pa.schema(
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What a task may hold at once, and after how much it stops."""
-
-    rows: int = 10_000  # events of a page
-    bytes: int = 1 << 24
-    matches: int = 1 << 18  # found by one call of the matcher, about
-    staged: int = 500_000
-    seconds: float = 2.0
-
-    def smaller(self) -> Limits:
-        """For another attempt, after one that failed."""
-        return replace(
-            self, rows=max(1, self.rows // 8), bytes=max(1 << 16, self.bytes // 8), matches=max(1, self.matches // 8)
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class MatchStage:
     """Called in each worker for each partition; partitions hold stretches, or numbers of the `stretches` here."""
 
@@ -87,15 +71,17 @@ class MatchStage:
     store: str = field(repr=False)  # a URL, which may hold a password
     staging: Staging
     batch: str
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     stretches: tuple[Stretch, ...] = ()
+
+    def over(self, stretches: tuple[Stretch, ...], limits: Limits) -> MatchStage:
+        return replace(self, stretches=stretches, limits=limits)
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         store = opened_store(self.store)
         for rows in batches:
             for row in rows.to_pylist():
-                stretch = self.stretches[row["id"]] if self.stretches else Stretch(**row)
-                yield pa.RecordBatch.from_pylist(_Task(self, stretch, store).summary(), schema=SUMMARY)
+                yield pa.RecordBatch.from_pylist(_Task(self, stretch_of(self, row), store).summary(), schema=SUMMARY)
 
 
 class _FoundInPage(NamedTuple):
@@ -109,7 +95,7 @@ class _Task:
     def __init__(self, stage: MatchStage, stretch: Stretch, store: Store) -> None:
         self._stage, self._stretch, self._store = stage, stretch, store
         self._limits = stage.limits
-        self._size = stage.limits.rows  # events that are matched at once
+        self._parts = MatchParts(stage.limits)
         self._matches = self._staged = 0
         self._begun = 0.0
         quotas = store.quotas()
@@ -188,19 +174,13 @@ class _Task:
     ) -> tuple[int, int]:  # fmt: skip
         """How many events were matched, and how many matches they have."""
         done = found = 0
-        while done < len(batch) and not (done and self._enough(writer.rows)):
-            last = min(done + self._size, len(batch))
-            part = batch.slice(done, last)
-            try:
-                matches = plan.matcher.match_at_most(part, self._limits.matches)
-            except TooManyMatches as many:
-                self._size = max(1, min(many.events or len(part), len(part) // 2))
-                continue
-            writer.write(chunk_of(part, minutes[done:last], matches, plan, cut))
+        for first, last, matches in self._parts.of(plan.matcher, batch):
+            part = batch.slice(first, last)
+            writer.write(chunk_of(part, minutes[first:last], matches, plan, cut))
             failed += failed_events(part, matches, plan.matcher.spans)
             done, found = last, found + len(matches)
-            if len(matches) < self._limits.matches // 4:
-                self._size = min(2 * self._size, self._limits.rows)
+            if self._enough(writer.rows):
+                break
         return done, found
 
     def _enough(self, more: int = 0) -> bool:

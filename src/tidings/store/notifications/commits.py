@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from sqlalchemy import Connection, update
 
 from tidings.schema import Instant
@@ -23,10 +22,11 @@ from tidings.store.notifications.expression_errors import FailedEvent, count_err
 from tidings.store.notifications.packing import Cut, Fresh, Noted, note, pack_when_due, wide_rows
 from tidings.store.notifications.progress import Place, last_cursor, move, place_of
 from tidings.store.notifications.quota_counts import Counting
+from tidings.store.notifications.row_order import count_upto
 from tidings.store.tables import notifications, notified
 
 _LOCKED = 0.3  # seconds that a transaction may hold the write lock
-_UNLOCKED = 0.01  # seconds between two of them, in which a waiting publisher tries again
+UNLOCKED = 0.01  # seconds between two of them, in which a waiting publisher tries again
 _FEWEST, _MOST = 1_000, 500_000  # rows of a transaction
 
 # What a chunk of matches has. Without `owner` nobody owns them, without the last two they have no quota. Where
@@ -66,7 +66,7 @@ def commit(
     """Stores the notifications of the positions [first, last]; answers how many were added. Counts the events on which
     expressions `failed`, which are in order."""
     added = 0
-    for rows, whole, final in _parts(chunks, pace):
+    for rows, whole, final in parts_of(chunks, pace):
         noted: list[Noted] = []
         with database.writing("pipeline") as connection:
             begun = time.monotonic()
@@ -85,7 +85,7 @@ def commit(
             pace.fresh.add(noted)
             pack_when_due(database, pace.fresh)
         if not final:
-            time.sleep(_UNLOCKED)
+            time.sleep(UNLOCKED)
     return added
 
 
@@ -101,12 +101,8 @@ def _check(connection: Connection, place: Place, first: int, last: int, rows: An
 
 def _beyond(rows: Any, place: Place) -> Any:
     """What is not stored yet."""
-    positions = rows.column("position").to_numpy()
-    start, stop = (int(np.searchsorted(positions, place.committed + 1, side)) for side in ("left", "right"))
-    if place.part:
-        ids = rows.column("subscription").slice(start, stop - start)
-        start += int(pc.sum(pc.less_equal(ids, place.part)).as_py() or 0)
-    return rows.slice(start)
+    part = {"position": place.committed + 1, "subscription": place.part}
+    return rows.slice(count_upto(rows, part if place.part else {"position": place.committed}))
 
 
 def _last_position(rows: Any) -> int | None:
@@ -147,7 +143,7 @@ def _insert(
     return len(rows)
 
 
-def _parts(chunks: Iterable[Any], pace: Pace) -> Iterator[tuple[Any, bool, bool]]:
+def parts_of(chunks: Iterable[Any], pace: Pace) -> Iterator[tuple[Any, bool, bool]]:
     """The rows of one transaction each, whether the last event among them is there whole, and whether they are the
     last."""
     waiting: Any = None
