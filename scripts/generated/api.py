@@ -17,6 +17,7 @@ _TITLES = {
     "deliveries": "Deliveries",
     "schema": "Schema",
     "accounts": "Accounts and tokens",
+    "network": "Network",
     "documents": "Documents",
     "operations": "Operations",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from generated.part import table
-from tidings.service.door.scopes import HTTP, NOTHING, PAGES, TOKEN, XML
+from tidings.service.door.scopes import HTTP, LINK, LINKS, NOTHING, PAGES, TOKEN, XML
 from tidings.settings import SCOPES
 
 _OWNED = ("{id}", "{number}", "{username}")  # in the address of what belongs to somebody
@@ -12,6 +12,10 @@ _HEADER = ["request", "needs", "no token", "without the scope", "with it", "what
 
 def http() -> str:
     return table(_HEADER, [_row(request, need, "401", "403") for request, need in HTTP.items()])
+
+
+def links() -> str:
+    return table(_HEADER, [_row(request, need, "401", "403") for request, need in LINKS.items()])
 
 
 def pages() -> str:
@@ -28,7 +32,7 @@ def xml() -> str:
 
 
 def _row(request: str, need: str, nobody: str, without: str) -> tuple[str, ...]:
-    shown = f"`{need}`" if need in SCOPES else need
+    shown = f"`{need}`" if need in (*SCOPES, LINK) else need
     owned = any(part in request for part in _OWNED) and need not in (NOTHING, "operate")
     others = "404" if owned else ""
     if need == NOTHING:

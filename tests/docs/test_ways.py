@@ -33,14 +33,14 @@ def test_every_route_that_is_drawn_exists() -> None:
     for method, *paths in drawn:
         for path in filter(None, paths):
             route = f"{method} {path}"
-            assert f"`{route}`" in reference or route in scopes.NETWORK, route
+            assert f"`{route}`" in reference or route in scopes.LINKS, route
 
 
 def test_every_route_that_changes_something_is_drawn() -> None:
     """By name, or by the beginning of its path, as `/v1/tokens` and "POST /v1/schema/domains and others"."""
     beginnings = ("/v1/schema/", "/v1/accounts", "/v1/tokens", "/v1/subscriptions/{id}/channel/", "/v1/queries/")
     drawing = _drawing()
-    changing = [one for one in (*scopes.HTTP, *scopes.NETWORK) if one.partition(" ")[0] not in ("GET", "HEAD")]
+    changing = [one for one in (*scopes.HTTP, *scopes.LINKS) if one.partition(" ")[0] not in ("GET", "HEAD")]
     assert len(changing) > 30
     for route in changing:
         path = route.partition(" ")[2]

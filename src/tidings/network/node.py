@@ -26,6 +26,7 @@ from tidings.network.engine_filters import EngineFilters
 from tidings.network.following import Following, subscribed
 from tidings.network.moving_in import stowing
 from tidings.network.postman import Postman
+from tidings.network.rates import Rates
 from tidings.network.schema_log import SchemaLog
 from tidings.network.stored import Stamps, Writing, load
 from tidings.network.wire import decode
@@ -64,6 +65,7 @@ class Node:
         self.links: dict[str, StoredLink] = {}
         self._answers = Answers()
         self.counts: Counter[str] = Counter()
+        self.rates = Rates()
         self.stored_orders = len(found.orders)
         self.problem = ""
         durable = load(store, found, self._stamps, self.filters)
@@ -115,6 +117,7 @@ class Node:
     def hear(self, neighbour: str, data: bytes) -> int:
         """What a neighbour sent. Raises WrongMessage; a filter that is none counts as not sent."""
         messages = decode(data)
+        self.rates.count("from", neighbour, len(messages))
         self.follow_changes()
         for message in messages:
             if (problem := not_takeable(self.server, self.filters, message)) is not None:
@@ -173,6 +176,7 @@ class Node:
         while True:
             with self._store_troubles():
                 self.follow_changes()
+                self.rates.look(self.now())
                 self.command(m.Tick())
                 for to, move in self.departures.due(self.now(), self.filters):
                     self._offer(to, move)
@@ -240,6 +244,7 @@ class Node:
         for neighbour, message in outcome.sends:
             if postman := self.postmen.get(neighbour):
                 postman.send(message)
+                self.rates.count("to", neighbour, 1)
         for change in outcome.changes:
             if isinstance(change, Journaled):
                 self.counts["taken"] += len(change.events)

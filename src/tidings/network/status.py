@@ -6,6 +6,7 @@ from typing import Any
 
 from tidings.network.node import Node
 from tidings.overlay.interests import follow_own
+from tidings.overlay.tree import mutual_links
 
 
 def described(node: Node) -> dict[str, Any]:
@@ -29,12 +30,14 @@ def described(node: Node) -> dict[str, Any]:
                 "in_tree": name in server.neighbours,
                 "weight": life.weight,
                 "waiting": len(queue.waiting) if queue else 0,
-                "behind_seconds": round(now - queue.sent_at, 1) if queue and queue.waiting else 0.0,
+                "behind_seconds": round(now - queue.waiting[0][2], 1) if queue and queue.waiting else 0.0,
                 "interest": len(held.filters) if held else 0,
                 "posted": len(posted.filters) if posted else 0,
                 "advertised": len(held.advertisements) if held else 0,
                 "events": postman.carried.events if postman else 0,
                 "bytes": postman.carried.bytes if postman else 0,
+                "sent_per_second": node.rates.per_second("to", name),
+                "received_per_second": node.rates.per_second("from", name),
                 "problem": postman.carried.problem if postman else "",
             }
         )
@@ -61,12 +64,9 @@ def described(node: Node) -> dict[str, Any]:
         "servers": servers,
         "links": links,
         "tree": sorted(map(list, server.tree)),
-        "mutual": sorted(
-            [name, other, weight]
-            for name, state in server.states.items()
-            for other, weight in state.weights
-            if name < other
-        ),
+        "mutual": [
+            {"servers": list(link), "weight": weight} for link, weight in sorted(mutual_links(server.states).items())
+        ],
         "filters": len(server.wanted),
         "advertisements": [
             {"id": one.id, "account": one.owner, "filter": one.filter} for one in node.store.advertisements()

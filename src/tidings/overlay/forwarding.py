@@ -68,13 +68,13 @@ def _pass_on(server: Server, event: Event, giver: str | None) -> None:
         if neighbour != giver and selects is not None and selects(event.content):
             server.number += 1
             queue = server.queues.setdefault(neighbour, Queue())
-            queue.waiting.append((server.number, event))
+            queue.waiting.append((server.number, event, server.now))
             if not queue.sent:
                 _send(server, neighbour, queue)
 
 
 def _send(server: Server, neighbour: str, queue: Queue) -> None:
-    batch: list[tuple[int, Event]] = []
+    batch: list[tuple[int, Event, float]] = []
     room = server.limits.bytes
     for one in islice(queue.waiting, server.limits.batch):
         room -= server.size_of(one[1].content)
@@ -82,7 +82,7 @@ def _send(server: Server, neighbour: str, queue: Queue) -> None:
             break
         batch.append(one)
     queue.sent, queue.sent_at = batch[-1][0], server.now
-    events = tuple(event for _, event in batch)
+    events = tuple(event for _, event, _ in batch)
     server.send(neighbour, Events(Version(server.incarnation, queue.sent), events))
 
 

@@ -54,7 +54,7 @@ class LinkLife:
 class Queue:
     """Events that wait for a neighbour; the first of them are under way until they are acknowledged."""
 
-    waiting: deque[tuple[int, Event]] = field(default_factory=deque)
+    waiting: deque[tuple[int, Event, float]] = field(default_factory=deque)  # its number, and since when it waits
     sent: int = 0  # through this number
     sent_at: float = 0.0
 

@@ -25,9 +25,6 @@ from tidings.service.actions.accounts import Accounts
 from tidings.service.actions.questions import Questions
 from tidings.service.api import (
     account_routes,
-    advertisement_routes,
-    move_routes,
-    network_routes,
     operator_routes,
     problems,
     schema_routes,
@@ -36,6 +33,7 @@ from tidings.service.api.channels import channel_routes, confirmation_routes, de
 from tidings.service.api.documents import document_routes, openapi
 from tidings.service.api.events import event_routes, xml_document_routes
 from tidings.service.api.inquiries import composite_routes, inquiry_routes, query_routes
+from tidings.service.api.network import advertisement_routes, link_routes, move_routes, network_routes
 from tidings.service.api.notifications import notification_routes, stream_routes
 from tidings.service.api.requests import V1
 from tidings.service.api.subscriptions import subscription_file_routes, subscription_routes
@@ -66,6 +64,7 @@ _ROUTES = (
     advertisement_routes,
     move_routes,
     network_routes,
+    link_routes,
     operator_routes,
     readiness,
     pages,

@@ -1,9 +1,10 @@
 """A server without a name has no network; a link's token may do nothing but link."""
 
 from tests.service.conftest import Service, on_sqlite
+from tests.service.networked import networked, operator
 from tidings.schema import Instant
 from tidings.service.door.callers import digest_of, new_token
-from tidings.service.door.scopes import HTTP, NETWORK, NOTHING
+from tidings.service.door.scopes import HTTP, LINK, LINKS, NOTHING
 from tidings.settings import SCOPES
 from tidings.store.accounts.accounts import Account, Token
 
@@ -16,18 +17,64 @@ def token_of(service: Service, username: str, *scopes: str) -> dict[str, str]:
 
 
 @on_sqlite
-def test_every_route_of_the_network_with_every_token(service: Service) -> None:
+def test_only_a_token_of_a_link_opens_what_servers_send_each_other(service: Service) -> None:
     service.store.add_account(Account("owner", "", frozenset(SCOPES), Instant(0)))
     everything, link = token_of(service, "owner", *SCOPES), token_of(service, "", "link")
-    for request, need in NETWORK.items():
-        method, path = request.replace("{name}", "berlin").split(" ")
-        answers = {}
-        for who, headers in (("nobody", {}), ("operator", everything), ("link", link)):
-            query = {"filter": "brand = mini"} if path.endswith("events") else None
-            answer = service.anonymous().request(method, path, params=query, json={}, headers=headers)
-            answers[who] = answer.status_code
-        right, wrong = ("operator", "link") if need != "link" else ("link", "operator")
-        assert answers == {"nobody": 401, wrong: 403, right: 404}, request  # it has no name
+    assert set(LINKS.values()) == {LINK}
+    for request in LINKS:
+        method, path = request.split(" ")
+        answers = [
+            service.anonymous().request(method, path, json={}, headers=headers).status_code
+            for headers in ({}, everything, link)
+        ]
+        assert answers == [401, 403, 404], request  # it has no name
+
+
+@on_sqlite
+def test_every_route_of_a_server_without_a_name(service: Service) -> None:
+    """Says so, whoever may ask."""
+    service.store.add_account(Account("owner", "", frozenset(SCOPES), Instant(0)))
+    everything = token_of(service, "owner", *SCOPES)
+    asked = [request for request in HTTP if request.partition(" ")[2].startswith("/v1/network")]
+    assert len(asked) == 14
+    for request in asked:
+        method, path = request.replace("{name}", "berlin").replace("{id}", "1").split(" ")
+        query = {"filter": "brand = mini"} if path.endswith("events") else None
+        answer = service.anonymous().request(method, path, params=query, json={}, headers=everything)
+        assert (answer.status_code, answer.json()["type"]) == (404, "/problems/no-network"), request
+
+
+@on_sqlite
+def test_a_repeated_request_gets_the_first_answer(service: Service) -> None:
+    with networked(service, "athens"):
+        client = operator(service)
+        for path in ("invitations", "tickets", "advertisements"):
+            body = {"filter": "brand = mini"} if path == "advertisements" else {}
+            first, second = (
+                client.post(f"/v1/network/{path}", json=body, headers={"Idempotency-Key": path}) for _ in range(2)
+            )
+            assert (first.status_code, second.json()) == (201, first.json()), path
+            assert second.headers["Idempotency-Replayed"] == "true"
+        assert len(client.get("/v1/network/advertisements").json()["items"]) == 1
+
+
+@on_sqlite
+def test_lists_come_in_pages_and_what_is_anothers_stays(service: Service) -> None:
+    with networked(service, "athens"):
+        client, another = operator(service), operator(service, "another")
+        for number in range(3):
+            client.post("/v1/network/advertisements", json={"filter": f"year > {number}"})
+        first = client.get("/v1/network/advertisements", params={"limit": 2})
+        assert len(first.json()["items"]) == 2
+        assert 'rel="next"' in first.headers["Link"]
+        rest = client.get("/v1/network/advertisements", params={"limit": 2, "after": first.json()["next"]}).json()
+        (last,) = rest["items"]
+        assert rest["next"] is None
+        assert (last["own"], another.get("/v1/network/advertisements").json()["items"][0]["own"]) == (True, False)
+        assert another.delete(f"/v1/network/advertisements/{last['id']}").status_code == 404
+        assert client.delete(f"/v1/network/advertisements/{last['id']}").json() == {"withdrawn": last["id"]}
+        assert client.get("/v1/network/moves").json() == {"items": [], "next": None}
+        assert client.delete("/v1/network/links/berlin").status_code == 404
 
 
 @on_sqlite

@@ -7,10 +7,14 @@ import re
 import time
 from typing import Any
 
+import httpx
+
 from tests.notifying.smtp_sink import Sink
 from tests.service.conftest import PASSWORD, Service
 from tests.service.contract.recording import LATER, LINES, TIME, Recording
 from tests.service.delivering import send
+from tests.service.networked import linked, networked, until
+from tests.service.networked import operator as an_operator
 from tests.service.receiver import Receiver
 from tidings.service.api.events.cloud_events import BATCH, STRUCTURED
 from tidings.service.door.callers import digest_of
@@ -47,7 +51,8 @@ FILTER = "brand = mini and price < 1300"
 COMPOSITE = "[brand = mini] unless [price < 300] within 10 min"
 
 
-def make_all_calls(service: Service, hook: Receiver, sink: Sink) -> Recording:
+def make_all_calls(service: Service, other: Service, hook: Receiver, sink: Sink) -> Recording:
+    """`other` is one to link to."""
     ann = Recording(service, service.anonymous())
     _register(ann)
     _look_at_schema(ann)
@@ -62,6 +67,7 @@ def make_all_calls(service: Service, hook: Receiver, sink: Sink) -> Recording:
     _operate(ann)
     _grow_schema(ann)
     _watch(ann)
+    _join_network(ann, other)
     _leave(ann, plain)
     return ann
 
@@ -261,6 +267,74 @@ def _watch(ann: Recording) -> None:
         200,
         shortened=lambda text: re.search(r"# HELP tidings_lag.*\n.*\n.*\n", text)[0],
     )
+
+
+def _join_network(ann: Recording, other: Service) -> None:
+    with networked(ann.service, "athens"), networked(other, "berlin"):
+        operator, there = an_operator(ann.service, "zoe"), an_operator(other, "zoe")
+        invitation = ann.call("POST /v1/network/invitations", "invite", "A token for a server", 201, client=operator)
+        linked(there, operator, invitation.json())
+        ann.call("GET /v1/network", "network", "Two servers", 200, client=operator, shortened=_still)
+        _ask_the_home(ann, operator, there)
+        ann.call("GET /v1/network/links", "all", "One", 200, client=operator)
+        _advertise(ann)
+        _move(ann, there)
+        ann.call("POST /v1/network/home", "home", "It is the home already", 200, client=operator)
+        ann.call("DELETE /v1/network/links/{name}", "remove", "Remove it", 200, client=operator, name="berlin")
+        there.delete("/v1/network/links/athens")
+        again = {"url": other.address, "token": there.post("/v1/network/invitations").json()["token"]}
+        ann.call("POST /v1/network/links", "link", "With a token from there", 201, again, client=operator)
+
+
+def _ask_the_home(ann: Recording, operator: httpx.Client, there: httpx.Client) -> None:
+    asked = {"kind": "distribute", "value": "subscriptions"}
+    ann.call("POST /v1/network/orders", "distribute", "Only what subscriptions match", 201, asked, client=operator)
+    before = ann.service.store.tail()
+    assert there.post("/v1/events", json={**MINI, "id": "b1"}).status_code == 202
+    until(lambda: ann.service.store.tail() > before)  # a subscription here matches it
+    found = "Events of both servers"
+    ann.call("GET /v1/network/events", "search", found, 200, client=operator, filter="brand = mini", limit=1)
+
+
+def _advertise(ann: Recording) -> None:
+    path = "/v1/network/advertisements"
+    made = ann.call(f"POST {path}", "cars", "You will publish cars", 201, {"filter": "event_type = car"})
+    id = ann.stands_for(made.json()["id"], "adv-1")
+    ann.call(f"GET {path}", "all", "One of yours", 200)
+    ann.call(f"DELETE {path}/{{id}}", "withdraw", "Withdraw it", 200, id=id)
+
+
+def _move(ann: Recording, there: httpx.Client) -> None:
+    """The other server takes no subscription with a ticket that it does not know, so this one is listed."""
+    ann.call("POST /v1/network/tickets", "ticket", "A ticket of this server", 201)
+    made = ann.client.post(
+        "/v1/subscriptions", json={"filter": "year > 2000"}, headers={"Idempotency-Key": "to-move"}
+    ).json()
+    id = ann.stands_for(made["id"], "sub-5")
+    asked = {"to": "berlin", "ticket": "tid_not-a-ticket-of-berlin-at-all", "subscriptions": [id]}
+    ann.call("POST /v1/network/moves", "move", "One subscription", 202, asked)
+    until(lambda: ann.client.get("/v1/network/moves").json()["items"][0]["problem"])
+    ann.call("GET /v1/network/moves", "refused", "The new server refused the ticket", 200)
+
+
+def _still(network: dict[str, Any]) -> dict[str, Any]:
+    """As it might be at one moment."""
+    (link,) = network["links"]
+    link |= {
+        "weight": 1.0,
+        "waiting": 0,
+        "behind_seconds": 0.0,
+        "events": 12,
+        "bytes": 4096,
+        "posted": 3,
+        "interest": 1,
+    }
+    link |= {"state": "alive", "in_tree": True, "sent_per_second": 4.0, "received_per_second": 4.0, "problem": ""}
+    servers = [{**one, "head": 21, "mark": 21, "reached": True, "level": True} for one in network["servers"]]
+    counts = {"taken": 5, "journaled": 5, "refused": 0}
+    mutual = [{**one, "weight": 1.0} for one in network["mutual"]]
+    more = {"incarnation": 1777629600000, "schema": 12, "filters": 3, "counts": counts, "mutual": mutual}
+    return network | {"links": [link], "servers": servers} | more
 
 
 def _without(whole: dict[str, Any], *names: str) -> dict[str, Any]:

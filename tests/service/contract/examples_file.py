@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,11 +24,13 @@ def recorded(folder: Path) -> Recording:
     with receiver() as hook, mail_sink() as (sink, port):
         mail = replace(SETTINGS, smtp_host="127.0.0.1", smtp_port=port, mail_from="tidings@example.org")
         service = Service(url, replace(mail, store=url, data=folder, allow_loopback_webhooks=True))
-        service.start()
-        try:
-            return make_all_calls(service, hook, sink)
-        finally:
-            service.stop()
+        away = str(folder / "other.db")
+        other = Service(away, replace(SETTINGS, store=away, data=folder))
+        with ExitStack() as running:
+            for one in (service, other):
+                one.start()
+                running.callback(one.stop)
+            return make_all_calls(service, other, hook, sink)
 
 
 def written(examples: dict[str, list[Example]]) -> bytes:

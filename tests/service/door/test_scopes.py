@@ -9,6 +9,7 @@ import pytest
 
 from tests.docs.pages import code, rows
 from tests.service.conftest import Service, car, on_sqlite
+from tests.service.networked import networked
 from tests.service.xml_served import Served, Speaker
 from tidings.schema import Instant
 from tidings.service.door import scopes
@@ -101,12 +102,13 @@ def asker(service: Service) -> Iterator[Asker]:
     position = service.client.post("/v1/events", json=car()).json()["position"]
     names = {"id": subscription, "position": str(position), "username": "tester", "way": "attribute"}
     asking = Asker(service, names | {"name": "brand", "number": "1", "digest": "x", "rest": "x"})
-    yield asking
+    with networked(service, "athens"):
+        yield asking
     asking.connection.close()
 
 
 @on_sqlite
-@pytest.mark.parametrize("known", [scopes.HTTP, scopes.PAGES], ids=["http", "pages"])
+@pytest.mark.parametrize("known", [scopes.HTTP, scopes.LINKS, scopes.PAGES], ids=["http", "links", "pages"])
 def test_every_route_with_every_token(service: Service, asker: Asker, known: dict[str, str]) -> None:
     table = _rows(known)
     assert [row.request for row in table] == list(known)
@@ -150,7 +152,7 @@ def test_every_route_has_a_class_that_looks(service: Service) -> None:
     routes = [route for module in _ROUTES for route in module.router.routes]
     assert all(isinstance(route, GuardedRoute | PageRoute) for route in routes)
     served = {f"{method} {route.path_format}" for route in routes for method in route.methods}
-    assert served == scopes.HTTP.keys() | scopes.PAGES.keys() | scopes.NETWORK.keys()
+    assert served == scopes.HTTP.keys() | scopes.PAGES.keys() | scopes.LINKS.keys()
     outside = [getattr(route, "path", "") for route in service.app.routes if getattr(route, "methods", None)]
     assert set(outside) <= {"/openapi.json"} | {route.path for route in routes}
 

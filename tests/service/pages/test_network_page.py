@@ -10,7 +10,10 @@ def test_servers_and_links_are_drawn() -> None:
             "name": "berlin",
             "servers": [{"name": name, "reached": name != "cairo"} for name in names],
             "tree": [["athens", "berlin"]],
-            "mutual": [["athens", "berlin", 1.0], ["berlin", "cairo", 2.0], ["cairo", "nowhere", 1.0]],
+            "mutual": [
+                {"servers": list(servers), "weight": 1.0}
+                for servers in (("athens", "berlin"), ("berlin", "cairo"), ("cairo", "nowhere"))
+            ],
         }
     )
     assert [(dot.name, dot.kind) for dot in drawing.dots] == [

@@ -56,7 +56,9 @@ def network(
         servers.add_row(plain(one["name"] + mine + home), reached, f"{one['head']:,}", f"{one['mark']:,}")
     output.print(servers)
     output.print()
-    links = Table("link to", "state", "in the tree", "waiting", "behind", "wants", "sent", box=None, pad_edge=False)
+    links = Table(
+        "link to", "state", "in the tree", "waiting", "behind", "wants", "sent", "out", "in", box=None, pad_edge=False
+    )
     for one in found["links"]:
         links.add_row(
             plain(one["name"]),
@@ -66,6 +68,8 @@ def network(
             f"{one['behind_seconds']:.1f} s",
             f"{one['interest']:,} filters",
             f"{one['events']:,} events",
+            f"{one['sent_per_second']:,.1f}/s",
+            f"{one['received_per_second']:,.1f}/s",
         )
     output.print(links)
     for gap in found["gaps"]:

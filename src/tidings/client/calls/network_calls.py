@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tidings.client import flows
 from tidings.client.calls.twins import explained_by
 from tidings.client.requests import network_requests
 from tidings.client.sending import AsyncSender, Sender
@@ -23,7 +24,7 @@ class NetworkCalls(Sender):
         return self._call(network_requests.join(url, token))
 
     def server_links(self) -> list[dict[str, Any]]:
-        return self._call(network_requests.links())
+        return self._run(flows.listed(network_requests.links, self.patience))
 
     def remove_server_link(self, name: str) -> str:
         return self._call(network_requests.remove_link(name))
@@ -44,7 +45,7 @@ class NetworkCalls(Sender):
 
     def advertisements(self) -> list[dict[str, Any]]:
         """All advertisements on this server; `own` marks yours."""
-        return self._call(network_requests.advertisements())
+        return self._run(flows.listed(network_requests.advertisements, self.patience))
 
     def withdraw_advertisement(self, id: str) -> str:
         return self._call(network_requests.withdraw_advertisement(id))
@@ -60,7 +61,7 @@ class NetworkCalls(Sender):
 
     def moves(self) -> list[dict[str, Any]]:
         """Your subscriptions on their way to another server, and what holds them up."""
-        return self._call(network_requests.moves())
+        return self._run(flows.listed(network_requests.moves, self.patience))
 
     def take_home(self) -> str:
         """Makes this server the network's home, after the old home was lost."""
@@ -79,7 +80,7 @@ class AsyncNetworkCalls(AsyncSender):
         return await self._call(network_requests.join(url, token))
 
     async def server_links(self) -> list[dict[str, Any]]:
-        return await self._call(network_requests.links())
+        return await self._run(flows.listed(network_requests.links, self.patience))
 
     async def remove_server_link(self, name: str) -> str:
         return await self._call(network_requests.remove_link(name))
@@ -94,7 +95,7 @@ class AsyncNetworkCalls(AsyncSender):
         return await self._call(network_requests.advertise(filter))
 
     async def advertisements(self) -> list[dict[str, Any]]:
-        return await self._call(network_requests.advertisements())
+        return await self._run(flows.listed(network_requests.advertisements, self.patience))
 
     async def withdraw_advertisement(self, id: str) -> str:
         return await self._call(network_requests.withdraw_advertisement(id))
@@ -106,7 +107,7 @@ class AsyncNetworkCalls(AsyncSender):
         return await self._call(network_requests.move(to, ticket, subscriptions))
 
     async def moves(self) -> list[dict[str, Any]]:
-        return await self._call(network_requests.moves())
+        return await self._run(flows.listed(network_requests.moves, self.patience))
 
     async def take_home(self) -> str:
         return await self._call(network_requests.take_home())

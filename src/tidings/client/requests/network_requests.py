@@ -1,10 +1,10 @@
-"""The requests of operators about a network of servers, one function each."""
+"""Requests about a network of servers, one function each."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tidings.client.answers import ServerResponse
+from tidings.client.answers import Page, ServerResponse
 from tidings.client.request import ANSWERED, Request, change_request, member, read_request, segment
 
 
@@ -16,8 +16,8 @@ def invite() -> Request[dict[str, Any]]:
     return change_request("POST", "/v1/network/invitations", ServerResponse.json)
 
 
-def links() -> Request[list[dict[str, Any]]]:
-    return read_request("/v1/network/links", member("items"))
+def links(after: str | None) -> Request[Page[dict[str, Any]]]:
+    return read_request("/v1/network/links", _page, after=after)
 
 
 def join(url: str, token: str) -> Request[str]:
@@ -47,16 +47,16 @@ def move(to: str, ticket: str, subscriptions: list[str] | None) -> Request[list[
     return change_request("POST", "/v1/network/moves", member("moving"), body)
 
 
-def moves() -> Request[list[dict[str, Any]]]:
-    return read_request("/v1/network/moves", member("items"))
+def moves(after: str | None) -> Request[Page[dict[str, Any]]]:
+    return read_request("/v1/network/moves", _page, after=after)
 
 
 def advertise(filter: str) -> Request[dict[str, Any]]:
     return change_request("POST", "/v1/network/advertisements", ServerResponse.json, {"filter": filter})
 
 
-def advertisements() -> Request[list[dict[str, Any]]]:
-    return read_request("/v1/network/advertisements", member("items"))
+def advertisements(after: str | None) -> Request[Page[dict[str, Any]]]:
+    return read_request("/v1/network/advertisements", _page, after=after)
 
 
 def withdraw_advertisement(id: str) -> Request[str]:
@@ -65,3 +65,8 @@ def withdraw_advertisement(id: str) -> Request[str]:
 
 def take_home() -> Request[str]:
     return change_request("POST", "/v1/network/home", member("home"))
+
+
+def _page(answer: ServerResponse) -> Page[dict[str, Any]]:
+    body = answer.json()
+    return Page(tuple(body["items"]), body["next"])

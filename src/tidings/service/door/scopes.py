@@ -33,6 +33,9 @@ _HTTP = {
     "publish": """
         POST /v1/events
         POST /v1/documents/{event_type}
+        GET /v1/network/advertisements
+        POST /v1/network/advertisements
+        DELETE /v1/network/advertisements/{id}
     """,
     "subscribe": """
         POST /v1/subscriptions
@@ -56,6 +59,9 @@ _HTTP = {
         POST /v1/subscriptions/{id}/test-delivery
         GET /v1/notices
         POST /v1/notices/seen
+        POST /v1/network/tickets
+        POST /v1/network/moves
+        GET /v1/network/moves
     """,
     "read": """
         GET /v1/events
@@ -68,6 +74,7 @@ _HTTP = {
         GET /v1/queries/{id}
         GET /v1/queries/{id}/events
         DELETE /v1/queries/{id}
+        GET /v1/network/events
     """,
     "account": """
         GET /v1/accounts/me
@@ -88,28 +95,6 @@ _HTTP = {
         PATCH /v1/accounts/{username}
         PUT /v1/accounts/{username}/quota
         GET /v1/operator/channels
-    """,
-}
-# Between servers, and for the commands that link them: no part of the API that is promised to others.
-_NETWORK = {
-    "read": """
-        GET /v1/network/events
-    """,
-    "publish": """
-        GET /v1/network/advertisements
-        POST /v1/network/advertisements
-        DELETE /v1/network/advertisements/{name}
-    """,
-    "subscribe": """
-        POST /v1/network/tickets
-        POST /v1/network/moves
-        GET /v1/network/moves
-    """,
-    LINK: """
-        POST /v1/network/join
-        POST /v1/network/messages
-    """,
-    "operate": """
         GET /v1/network
         POST /v1/network/invitations
         GET /v1/network/links
@@ -117,6 +102,13 @@ _NETWORK = {
         DELETE /v1/network/links/{name}
         POST /v1/network/home
         POST /v1/network/orders
+    """,
+}
+# What linked servers send each other: no part of the API.
+_LINKS = {
+    LINK: """
+        POST /v1/network/join
+        POST /v1/network/messages
     """,
 }
 _PAGES = {
@@ -222,8 +214,8 @@ XML = {
 }
 HTTP = {line.strip(): need for need, lines in _HTTP.items() for line in lines.strip().splitlines()}
 PAGES = {line.strip(): need for need, lines in _PAGES.items() for line in lines.strip().splitlines()}
-NETWORK = {line.strip(): need for need, lines in _NETWORK.items() for line in lines.strip().splitlines()}
-_ALL = HTTP | PAGES | NETWORK
+LINKS = {line.strip(): need for need, lines in _LINKS.items() for line in lines.strip().splitlines()}
+_ALL = HTTP | PAGES | LINKS
 
 
 def need_of(method: str, path: str) -> str:

@@ -72,7 +72,8 @@ def drawn(found: dict[str, Any]) -> Drawing:
         kind = "own" if one["name"] == found["name"] else "reached" if one["reached"] else "lost"
         dots.append(Dot(one["name"], *places[one["name"]], kind))
     tree = {tuple(link) for link in found["tree"]}
-    links = [(left, right) for left, right, _ in found["mutual"] if left in places and right in places]
+    mutual = [one["servers"] for one in found["mutual"]]
+    links = [(left, right) for left, right in mutual if left in places and right in places]
     lines = tuple(Line(*places[left], *places[right], (left, right) in tree) for left, right in links)
     summary = f"{len(found['servers'])} servers, {len(links)} links, {len(tree)} of them in the tree"
     return Drawing(tuple(dots), lines, summary)

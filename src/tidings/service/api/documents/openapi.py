@@ -72,6 +72,7 @@ _PROBLEM = {
 }
 _FRAMEWORK = {"HTTPValidationError", "ValidationError"}  # the web framework's, which are never answered
 _GIVE_OUT_TOKENS = ("/v1/accounts", "/v1/tokens")
+_NETWORK = "/v1/network"  # where the server has no name, nothing is there
 _PUBLIC = "No token is needed."
 _ANY_TOKEN = "Any valid token will do."
 _ABOUT = """
@@ -154,7 +155,7 @@ def _add_problems(path: str, method: str, operation: dict[str, Any]) -> None:
     statuses = {400, 405, 429, 503}
     if operation["security"] or path in _GIVE_OUT_TOKENS:
         statuses |= {401, 403}
-    if any(parameter["in"] == "path" for parameter in parameters):
+    if any(parameter["in"] == "path" for parameter in parameters) or path.startswith(_NETWORK):
         statuses.add(404)
     if has_body or parameters:
         statuses.add(422)

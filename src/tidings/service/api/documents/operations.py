@@ -18,6 +18,7 @@ TAGS = {
     "deliveries": "What was sent, attempt by attempt.",
     "schema": "Domains, attributes and event types that all share.",
     "accounts": "Accounts and their tokens.",
+    "network": "Servers that are linked to each other.",
     "documents": "Machine-readable descriptions of events and messages.",
     "operations": "Health and metrics of the service.",
 }
@@ -103,6 +104,22 @@ _TABLE = {
         GET /v1/tokens | listTokens | List your tokens
         DELETE /v1/tokens/current | deleteCurrentToken | Log out
         DELETE /v1/tokens/{id} | deleteToken | Delete a token
+    """,
+    "network": """
+        GET /v1/network | getNetwork | Get the network as this server knows it
+        POST /v1/network/invitations | inviteServer | Invite a server to link to this one
+        GET /v1/network/links | listLinks | List the links of this server
+        POST /v1/network/links | linkServer | Link this server to another one
+        DELETE /v1/network/links/{name} | removeLink | Remove a link
+        POST /v1/network/home | takeHome | Make this server the home
+        POST /v1/network/orders | orderNetwork | Ask the home to change the network
+        GET /v1/network/events | searchNetwork | Search the events of all servers
+        GET /v1/network/advertisements | listAdvertisements | List advertisements
+        POST /v1/network/advertisements | createAdvertisement | Announce what you will publish
+        DELETE /v1/network/advertisements/{id} | withdrawAdvertisement | Withdraw an advertisement
+        POST /v1/network/tickets | createTicket | Get a ticket for subscriptions to move here
+        POST /v1/network/moves | moveSubscriptions | Move subscriptions to another server
+        GET /v1/network/moves | listMoves | List the subscriptions that are moving away
     """,
     "documents": """
         GET /schema.json | getJsonSchema | Get the JSON Schema of events

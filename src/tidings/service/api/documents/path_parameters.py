@@ -15,6 +15,8 @@ _MEANINGS = {
     "event-types/{name}": "The event type's name",
     "dtds/{name}.dtd": "The kind of request",
     "accounts/{username}": "The account's username",
+    "links/{name}": "The other server's name",
+    "advertisements/{id}": "The advertisement's id",
     "confirm/{token}": "The token in the link",
     "unsubscribe/{token}": "The token in the link",
 }

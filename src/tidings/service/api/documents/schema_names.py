@@ -12,6 +12,8 @@ from typing import Any
 
 _SEEN = "Seen"
 _NAMES = {
+    "AdvertisementMade": "NewlyAdvertised",
+    "Advertisements": "AdvertisementPage",
     "Change": "SchemaChange",
     "ChangedSubscription": "SubscriptionChange",
     "ChannelSeen": "ChannelStatus",
@@ -25,8 +27,12 @@ _NAMES = {
     "FilterToTest": "FilterTestRequest",
     "Grown": "SchemaVersion",
     "History": "SchemaChangePage",
+    "LinkMade": "LinkedServer",
+    "LinkState": "LinkStatus",
+    "Links": "LinkPage",
     "LogIn": "TokenRequest",
     "LoggedIn": "NewToken",
+    "Moves": "MovePage",
     "Notices": "NoticePage",
     "Notifications": "NotificationPage",
     "PublishedMany": "PublishedBatch",
