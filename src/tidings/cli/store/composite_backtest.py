@@ -25,7 +25,7 @@ def in_store(
     from tidings.language.composites import BoundComposite
     from tidings.pipeline.batch.composite_history import detected
 
-    bound = BoundComposite.read(text, journal.catalog(), end)
+    bound = BoundComposite.read(text, journal.catalog(), end, profiles=journal.composite_profiles())
     with progress() as bar:
         bar.add_task("looking", total=None)
         found = detected(journal, bound, after, upto, end)
