@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import EVENT, SCHEMA, Tidings, exit_code_when_nobody_reads, lines, process, subscriptions
 from tests.store.batches import commit_batch
 from tidings.schema import Instant
-from tidings.store import Store
+from tidings.store import SetProfile, Store
 from tidings.store.clock.clock import now
 
 DATA = ("--data", "data")
@@ -53,6 +53,16 @@ def test_an_attribute_has_only_so_many_values(tidings: Tidings, monkeypatch: pyt
     assert "1 event refused" in tidings(*load).stdout
     monkeypatch.delenv("TIDINGS_VALUES_PER_ATTRIBUTE")
     assert "1 event" in tidings(*load).stdout
+
+
+def test_composites_of_a_file_inherit_the_journals_profiles(loaded: Tidings) -> None:
+    with Store.open("data/tidings.db") as store:
+        store.append([SetProfile("day", "within 1 day")])
+    Path("composites.jsonl").write_text('{"id": "c", "composite": "[price < 1] before [price > 2] using day"}')
+    done = loaded("journal", "load", *DATA, "--subscriptions", "composites.jsonl")
+    assert done.exit_code == 0, done.stderr
+    with Store.open("data/tidings.db") as store:
+        assert store.subscription("c").filter == "[price < 1] before [price > 2] within 1 day"
 
 
 def test_loaded_again_adds_nothing(loaded: Tidings) -> None:
