@@ -65,6 +65,20 @@ def test_composites_of_a_file_inherit_the_journals_profiles(loaded: Tidings) -> 
         assert store.subscription("c").filter == "[price < 1] before [price > 2] within 1 day"
 
 
+def test_profiles_are_set_listed_and_removed(loaded: Tidings) -> None:
+    assert loaded("journal", "profiles", *DATA, "--json").stdout == ""
+    for name, options in (("shop", "within 1 h"), ("auctions", "within 10 min select last, first")):
+        assert loaded("journal", "profile", name, options, *DATA).exit_code == 0
+    _, first, _ = loaded("journal", "profiles", *DATA).stdout.splitlines()
+    assert first.split(maxsplit=1) == ["auctions", "within 10 min select last, first"]
+    wrong = loaded("journal", "profile", "shops", "", *DATA)
+    assert wrong.exit_code == 2
+    assert "no profile 'shops'" in wrong.stderr
+    assert loaded("journal", "profile", "auctions", "", *DATA).exit_code == 0
+    (line,) = lines(loaded("journal", "profiles", *DATA, "--json").stdout)
+    assert line == {"name": "shop", "options": "within 1 h"}
+
+
 def test_loaded_again_adds_nothing(loaded: Tidings) -> None:
     again = loaded(*LOAD, "--json")
     counts = json.loads(again.stdout)
