@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import EVENT, SCHEMA, Tidings, exit_code_when_nobody_reads, lines, process, subscriptions
 from tests.store.batches import commit_batch
 from tidings.schema import Instant
-from tidings.store import Store
+from tidings.store import SetProfile, Store
 from tidings.store.clock.clock import now
 
 DATA = ("--data", "data")
@@ -53,6 +53,30 @@ def test_an_attribute_has_only_so_many_values(tidings: Tidings, monkeypatch: pyt
     assert "1 event refused" in tidings(*load).stdout
     monkeypatch.delenv("TIDINGS_VALUES_PER_ATTRIBUTE")
     assert "1 event" in tidings(*load).stdout
+
+
+def test_composites_of_a_file_inherit_the_journals_profiles(loaded: Tidings) -> None:
+    with Store.open("data/tidings.db") as store:
+        store.append([SetProfile("day", "within 1 day")])
+    Path("composites.jsonl").write_text('{"id": "c", "composite": "[price < 1] before [price > 2] using day"}')
+    done = loaded("journal", "load", *DATA, "--subscriptions", "composites.jsonl")
+    assert done.exit_code == 0, done.stderr
+    with Store.open("data/tidings.db") as store:
+        assert store.subscription("c").filter == "[price < 1] before [price > 2] within 1 day"
+
+
+def test_profiles_are_set_listed_and_removed(loaded: Tidings) -> None:
+    assert loaded("journal", "profiles", *DATA, "--json").stdout == ""
+    for name, options in (("shop", "within 1 h"), ("auctions", "within 10 min select last, first")):
+        assert loaded("journal", "profile", name, options, *DATA).exit_code == 0
+    _, first, _ = loaded("journal", "profiles", *DATA).stdout.splitlines()
+    assert first.split(maxsplit=1) == ["auctions", "within 10 min select last, first"]
+    wrong = loaded("journal", "profile", "shops", "", *DATA)
+    assert wrong.exit_code == 2
+    assert "no profile 'shops'" in wrong.stderr
+    assert loaded("journal", "profile", "auctions", "", *DATA).exit_code == 0
+    (line,) = lines(loaded("journal", "profiles", *DATA, "--json").stdout)
+    assert line == {"name": "shop", "options": "within 1 h"}
 
 
 def test_loaded_again_adds_nothing(loaded: Tidings) -> None:

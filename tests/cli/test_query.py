@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import Tidings, lines
 from tests.cli.journals import BEGIN, HOUR, auction, commit, first_event, make_journal
 from tidings.schema import Instant
-from tidings.store import Publish, Store
+from tidings.store import Publish, SetProfile, Store
 
 DATA = ("--data", "data")
 
@@ -181,6 +181,12 @@ def test_backtest_of_a_composite(tidings: Tidings) -> None:
     assert (found["composite"], found["detected"]) == ("[price = 2] before [price in (4, 5, 40)] within 4 h", 2)
     assert found["per_day"] == [{"day": "2026-05-01", "count": 2}]
     assert [event["id"] for event in found["newest"][0]["events"]] == ["e2", "e5"]
+    with Store.open("data/tidings.db", lambda: Instant(BEGIN + 72 * HOUR)) as store:
+        store.append([SetProfile("day", "within 4 h")])
+    inherited = tidings("backtest", "--composite", pair.replace("within 4 h", "using day"), *options, "--json")
+    assert json.loads(inherited.stdout) == found
+    unknown = tidings("backtest", "--composite", pair.replace("within 4 h", "using dya"), *options)
+    assert "did you mean 'day'?" in unknown.stderr
     silence = json.loads(
         tidings("backtest", "--composite", "absent([price < 70]) within 1 h", *options, "--json").stdout
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.cli.conftest import CAR, Tidings, lines
 from tests.client.matched import match_all
 from tests.service.conftest import Service
+from tests.store.detected import T2, three_detections
 from tidings.store.notifications.expression_errors import FailedEvent
 
 
@@ -107,6 +108,23 @@ def test_notifications_and_where_to_go_on(server: Service, tidings: Tidings) -> 
     assert one["subscription"] == old
     assert "e1980" in tidings("notifications").stdout
     assert tidings("notifications", "--after", "nonsense").exit_code == 1
+
+
+def test_notifications_of_a_composite_have_its_constituents(server: Service, tidings: Tidings) -> None:
+    id = tidings("subscribe", "--composite", "[year > 0] before [year > 0] within 1 h").stdout.strip()
+    for number in (1, 2):
+        tidings("publish", json.dumps({**CAR, "id": f"e{number}"}))
+    three_detections(server.store, id, "ann", "e1", "e2")
+    pair, silence, half = (json.loads(line) for line in tidings("notifications", "--json").stdout.splitlines())
+    assert pair["event"]["id"] == "e2"
+    assert pair["detection"]["key"] == ["mini", 5]
+    assert [one["id"] for one in pair["detection"]["events"]] == ["e1", "e2"]
+    assert (silence["event"], silence["detection"]["events"]) == (None, [])
+    assert half["detection"]["expired"] == "[year > 0]"
+    told = tidings("notifications").stdout.splitlines()
+    assert f"{id}  {T2}  mini  5  e1, e2  {{" in told[0]
+    assert told[1].endswith("no events")
+    assert "  e1  expired, waited for [year > 0]  {" in told[2]
 
 
 def test_following_until_interrupted(server: Service, tidings: Tidings) -> None:

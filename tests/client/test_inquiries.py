@@ -6,6 +6,7 @@ import pytest
 
 from tests.client.conftest import QUICK
 from tests.service.conftest import Service, car
+from tests.store.detected import T1, T2, three_detections
 from tidings.client import AsyncClient, Client, NotFound, ServerRefused
 
 
@@ -65,6 +66,28 @@ def test_trying_a_composite_and_what_one_waits_for(stored: Client) -> None:
     assert waiting == stored.waiting(made.id) | {"as_of": waiting["as_of"], "waiting": waiting["waiting"]}
     (wait,) = stored.waiting(made.id)["waiting"]
     assert (wait["missing"], wait["partial"], detected) == (2, 1, 1)
+
+
+def test_a_notification_of_a_composite_has_its_constituents(service: Service, stored: Client) -> None:
+    made = stored.subscribe(composite="[year = 1900] before [year = 1901] within 1 h")
+    three_detections(service.store, made.id, "ann", "e1900", "e1901")
+    listed = stored.notifications().items
+    assert [one.detection for one in listed] == [
+        {
+            "key": ["mini", 5],
+            "time": str(T2),
+            "events": [{"source": "", "id": "e1900", "time": str(T1)}, {"source": "", "id": "e1901", "time": str(T2)}],
+        },
+        {"key": [], "time": "2026-05-01T10:00:02.000001Z", "events": []},
+        {
+            "key": [],
+            "time": "2026-05-01T10:00:02.000002Z",
+            "events": [{"source": "", "id": "e1900", "time": str(T1)}],
+            "expired": "[year > 0]",
+        },
+    ]
+    streamed = stored.follow()
+    assert [next(streamed) for _ in listed] == list(listed)
 
 
 def test_explaining_an_event_sent_along_stored_or_named(stored: Client) -> None:

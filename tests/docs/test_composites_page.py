@@ -56,7 +56,7 @@ def test_profiles(profile: str, composite: str) -> None:
 @pytest.mark.parametrize(("written", "stored"), rows(PAGE, "with this profile"))
 def test_application_profiles(written: str, stored: str) -> None:
     profiles = {"auctions": "within 10 min select last, first consume unique"}
-    assert BoundComposite.parse(written.strip("`"), AUCTIONS, profiles=profiles).text == stored.strip("`")
+    assert BoundComposite.read(written.strip("`"), AUCTIONS, Instant(0), profiles=profiles).text == stored.strip("`")
 
 
 def test_limits() -> None:

@@ -176,6 +176,10 @@ class StoredSubscription:
 class Notification:
     """A match: the event (None when it was removed since) and the subscription it is for, by name if it has one.
 
+    Of a composite the event is the last constituent, None if there is none. `detection` then has `key` (the values of
+    its `by`), `time` (its last time), `events` (the `source`, `id` and `time` of each constituent, in order) and, of a
+    partial match that expired, `expired`: the part that it waited for.
+
     `resume` is a cursor: continue from it to miss nothing after this one. Some from before it may be repeated, with
     the same ids.
     """
@@ -186,6 +190,13 @@ class Notification:
     matched_at: str
     resume: str | None = field(default=None, compare=False)
     subscription_name: str | None = None
+    detection: dict[str, Any] | None = None
+
+    @classmethod
+    def read(cls, body: Mapping[str, Any], resume: str | None) -> Notification:
+        """Of the JSON that pages and streams have."""
+        event, matched_at, name = body["event"], body["matched_at"], body.get("subscription_name")
+        return cls(body["id"], body["subscription"], event, matched_at, resume, name, body.get("detection"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from tests.strategies.composites import AUCTIONS
 from tidings.errors import LanguageError
 from tidings.language.composites import BoundComposite
 from tidings.language.composites.profiles import read_options
+from tidings.schema import Instant
 
 PROFILES = {"auctions": "within 10 min evaluate final", "a b": "within 2 s"}
 
@@ -24,6 +25,34 @@ def test_every_operator_inherits() -> None:
     )
     assert text('absent([price > 9]) using "a b"') == "absent([price > 9]) within 2 s"
     assert text("[price > 9] or [price < 5] using auctions") == "[price > 9] or [price < 5]"
+
+
+A, B = "PRI(price > 9)", "PRI(price < 5)"
+SHOP = {"shop": "within 10 min select last, first consume unique evaluate final", "later": "within 1 h select 2, all"}
+
+
+@pytest.mark.parametrize(
+    ("profile", "composite"),
+    [
+        (f"PROFILE(COMP({A} BEFORE {B})) USING shop", "[price > 9] before [price < 5] using shop"),
+        (
+            f"PROFILE(COMP({A}, FIRST BEFORE {B}, MULTI = ALL-PAIRS, EVALTIME = '1 h', EVAL = CONTINUOUS)) using shop",
+            "[price > 9] before [price < 5] within 1 h select first, first",
+        ),
+        (f"PROFILE(COMP({A} AND {B}, 3)) using later", "[price > 9] and [price < 5] within 1 h select 2, 3"),
+        (f"PROFILE(COMP({A} WITH {B})) using later", "[price > 9] together with [price < 5] select 2, all"),
+        (f"PROFILE(COMP({A} OR {B})) using shop", "[price > 9] or [price < 5]"),
+        (f"PROFILE(NOT({A})) using shop", "absent([price > 9]) within 10 min"),
+        (f"PROFILE(COMP({A} BEFORE NOT({B}))) using shop", "[price > 9] unless [price < 5] within 10 min"),
+        (f"PROFILE(SELECT({A}, NUMBER=3)) using shop", "nth([price > 9], 3)"),
+    ],
+)
+def test_profiles_of_a_medias_inherit(profile: str, composite: str) -> None:
+    """As composites do; and they can also take back what they inherit."""
+    read = BoundComposite.read(profile, AUCTIONS, Instant(0), profiles=SHOP)
+    assert read == BoundComposite.parse(composite, AUCTIONS, profiles=SHOP)
+    with pytest.raises(LanguageError, match="'tidings journal profile'"):
+        BoundComposite.read(profile, AUCTIONS, Instant(0))
 
 
 def test_the_stored_text_needs_no_profile() -> None:

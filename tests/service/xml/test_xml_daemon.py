@@ -2,6 +2,7 @@
 
 from tests.service.conftest import on_sqlite
 from tests.service.xml_served import CAR, CARS, Served, Speaker, posted, served
+from tests.store.detected import T1, T2, three_detections
 
 
 def test_a_whole_day(daemon: Served, ann: Speaker) -> None:
@@ -249,3 +250,22 @@ def test_events_are_counted(daemon: Served, ann: Speaker) -> None:
         ann.ask(CAR.replace("{more}", more))
     assert ann.refused(CAR.replace("{more}", "").replace("year", "yeer"))
     assert daemon.gateway.published == {"accepted": 1, "duplicate": 1, "refused": 2}
+
+
+@on_sqlite
+def test_what_a_composite_found_has_its_constituents(daemon: Served, ann: Speaker) -> None:
+    id = posted(ann, "<COMPOSITE>[year &lt; 1980] before [year &lt; 1980] within 1 h</COMPOSITE>")
+    for one in ("e1", "e2"):
+        ann.ok(CAR.replace("{more}", f' id="{one}"'))
+    three_detections(daemon.store, id, "ann", "e1", "e2")
+    pair, silence, half = ann.ask('<LIST_EVENTS token="{token}"/>').iterfind(".//PUBLISH_EVENT")
+    (found,) = pair.findall("DETECTION")
+    assert (pair.get("id"), found.get("time"), found.get("expired")) == ("e2", str(T2), None)
+    assert [key.text for key in found.iterfind("KEY")] == ["mini", "5"]
+    assert [dict(one.attrib) for one in found.iterfind("CONSTITUENT")] == [
+        {"id": "e1", "source": "", "time": str(T1)},
+        {"id": "e2", "source": "", "time": str(T2)},
+    ]
+    assert list(silence.attrib) == ["matched_at"], "there was no event, so none was removed"
+    assert silence.find("DETECTION").findall("CONSTITUENT") == []
+    assert half.find("DETECTION").get("expired") == "[year > 0]"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidings.cli.detections import constituents
 from tidings.cli.server.server import DEFAULT_SERVER, AsJsonLines, Server, Token, connected
 from tidings.cli.terminal import counted, messages, output, plain
 
@@ -72,9 +73,17 @@ def _show(one: Notification, as_json: bool) -> None:
     if as_json:
         members = asdict(one)
         del members["resume"]  # of a line of many it says less than it seems
-        if one.subscription_name is None:
-            del members["subscription_name"]
+        for optional in ("subscription_name", "detection"):
+            if members[optional] is None:
+                del members[optional]
         typer.echo(json.dumps(members))
         return
-    event = "the event was removed" if one.event is None else json.dumps(one.event, ensure_ascii=False)
-    output.print(plain(f"{one.matched_at}  {one.subscription_name or one.subscription}  {event}"))
+    parts = [one.matched_at, one.subscription_name or one.subscription]
+    if one.detection is not None:
+        key = map(str, one.detection["key"])
+        parts += [one.detection["time"], *key, constituents(one.detection["events"], one.detection.get("expired", ""))]
+    if one.event is not None:
+        parts.append(json.dumps(one.event, ensure_ascii=False))
+    elif one.detection is None:
+        parts.append("the event was removed")
+    output.print(plain("  ".join(parts)))

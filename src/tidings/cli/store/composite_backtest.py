@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import typer
 
+from tidings.cli.detections import constituents
 from tidings.cli.server.server import connected
 from tidings.cli.terminal import counted, note, output, plain, progress, warn
 from tidings.schema import Instant
@@ -24,7 +25,7 @@ def in_store(
     from tidings.language.composites import BoundComposite
     from tidings.pipeline.batch.composite_history import detected
 
-    bound = BoundComposite.read(text, journal.catalog(), end)
+    bound = BoundComposite.read(text, journal.catalog(), end, profiles=journal.composite_profiles())
     with progress() as bar:
         bar.add_task("looking", total=None)
         found = detected(journal, bound, after, upto, end)
@@ -80,6 +81,4 @@ def show(found: dict[str, Any], as_json: bool) -> None:
         output.print("the newest:")
     for one in found["newest"]:
         key = "".join(f"  {name} {value}" for name, value in one["key"].items())
-        events = ", ".join(event["id"] for event in one["events"]) or "no events"
-        expired = f"  expired, waited for {one['expired']}" if one.get("expired") else ""
-        output.print(plain(f"{one['time']}{key}  {events}{expired}"))
+        output.print(plain(f"{one['time']}{key}  {constituents(one['events'], one.get('expired', ''))}"))

@@ -13,7 +13,7 @@ from rich.table import Table
 from tidings.cli.options import ExistingFile, Form, ValuesPerAttribute, load_catalog, writable
 from tidings.cli.quantities import bytes_of
 from tidings.cli.store.journal_changes import Json, pause, profile, quota, resume, tell, withdraw
-from tidings.cli.store.journal_lists import dead_letters, late_events
+from tidings.cli.store.journal_lists import dead_letters, late_events, profiles
 from tidings.cli.store.stores import Data, StoreUrl, opened_store
 from tidings.cli.terminal import INPUT_WAS_WRONG, counted, messages, plain, progress, warn
 from tidings.events.validation import MOST_VALUES
@@ -198,7 +198,7 @@ def _microseconds(text: str, option: str) -> int:
     return int(float(found[1]) * _SECONDS[found[2]] * 1_000_000)
 
 
-for listing in (dead_letters, late_events):
+for listing in (dead_letters, late_events, profiles):
     app.command()(listing)
 for change in (withdraw, pause, resume, quota, profile):
     app.command()(change)

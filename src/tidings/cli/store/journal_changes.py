@@ -85,6 +85,12 @@ def profile(
     """
     from tidings.store import SetProfile
 
+    if not options:
+        with opened_store(data, store) as journal:
+            known = journal.composite_profiles()
+        if name not in known:
+            there = f"there are: {', '.join(sorted(known))}" if known else "there are none"
+            raise typer.BadParameter(f"no profile {name!r}; {there}", param_hint="'NAME'")
     _append(SetProfile(name, options), "set" if options else "removed", data, store, as_json)
 
 

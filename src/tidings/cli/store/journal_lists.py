@@ -1,4 +1,4 @@
-"""`tidings journal dead-letters` and `late-events`: what did not become what it was meant to."""
+"""`tidings journal dead-letters`, `late-events` and `profiles`."""
 
 from __future__ import annotations
 
@@ -65,5 +65,28 @@ def late_events(
     table = Table("position", "late by", box=None, pad_edge=False)
     for position, seconds in late:
         table.add_row(str(position), f"{seconds:.3f} s")
+    with plain_errors():
+        output.print(table)
+
+
+def profiles(
+    data: Data = None,
+    store: StoreUrl = "",
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON each.")] = False,
+) -> None:
+    """List the profiles that composites may inherit from with 'using NAME'.
+
+    Example: tidings journal profiles --data data
+    """
+    with opened_store(data, store) as journal:
+        known = sorted(journal.composite_profiles().items())
+    if as_json:
+        with plain_errors():
+            for name, options in known:
+                output.file.write(json.dumps({"name": name, "options": options}) + "\n")
+        return
+    table = Table("name", "options", box=None, pad_edge=False)
+    for name, options in known:
+        table.add_row(plain(name), plain(options))
     with plain_errors():
         output.print(table)

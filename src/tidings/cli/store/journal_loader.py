@@ -14,7 +14,7 @@ from tidings.language import Filter
 from tidings.language.composites import BoundComposite
 from tidings.language.subscription_file import SubscriptionTexts, WrongSubscriptions, read_texts
 from tidings.pipeline.ingest.arrivals import Arrived, arrived, written
-from tidings.schema import Catalog, Instant
+from tidings.schema import Catalog
 from tidings.schema.growth import changes_to_make
 from tidings.store import (
     Accepted,
@@ -94,7 +94,7 @@ class Loading:
         with path.open("rb") as file:
             texts = read_texts(file, composites=True)
         try:
-            drafts = _drafts(texts, self._store.catalog(), self._store.clock.now())
+            drafts = _drafts(texts, self._store)
         except WrongSubscriptions as problem:
             fail(str(problem).replace("nothing was matched", "none was loaded"))
         for start in range(0, len(drafts), _SUBSCRIPTIONS_AT_ONCE):
@@ -146,8 +146,9 @@ class Loading:
             self.loaded.explain(f"line {letter.place}: {name}refused: {problems}")
 
 
-def _drafts(texts: SubscriptionTexts, catalog: Catalog, now: Instant) -> list[Subscribe]:
+def _drafts(texts: SubscriptionTexts, store: Store) -> list[Subscribe]:
     """With canonical texts; raises WrongSubscriptions with all that is wrong."""
+    catalog, now, profiles = store.catalog(), store.clock.now(), store.composite_profiles()
     drafts: list[Subscribe] = []
     filters: dict[int, LanguageError] = {}
     composites: dict[int, LanguageError] = {}
@@ -158,7 +159,7 @@ def _drafts(texts: SubscriptionTexts, catalog: Catalog, now: Instant) -> list[Su
             filters[place] = problem
     for place, (_, id, text) in enumerate(texts.composites):
         try:
-            drafts.append(Subscribe(id, composite=BoundComposite.read(text, catalog, now).text))
+            drafts.append(Subscribe(id, composite=BoundComposite.read(text, catalog, now, profiles=profiles).text))
         except LanguageError as problem:
             composites[place] = problem
     texts.refuse_wrong(filters, composites)

@@ -34,9 +34,7 @@ def notification_of(message: Message) -> Notification | None:
     """None for an event of another kind, which a later server may send."""
     if message.event != "notification":
         return None
-    one = json.loads(message.data)
-    name = one.get("subscription_name")
-    return Notification(one["id"], one["subscription"], one["event"], one["matched_at"], message.id, name)
+    return Notification.read(json.loads(message.data), message.id)
 
 
 def channel(id: str) -> Request[dict[str, Any]]:

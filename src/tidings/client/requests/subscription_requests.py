@@ -142,17 +142,7 @@ def notifications(
         body = answer.json()
         found, goes_on = body["items"], body["next"]
         last = len(found) - 1
-        made = (
-            Notification(
-                one["id"],
-                one["subscription"],
-                one["event"],
-                one["matched_at"],
-                goes_on if number == last else after,
-                one.get("subscription_name"),
-            )
-            for number, one in enumerate(found)
-        )
+        made = (Notification.read(one, goes_on if number == last else after) for number, one in enumerate(found))
         return Page(tuple(made), goes_on)
 
     path = "/v1/notifications" if subscription is None else f"/v1/subscriptions/{segment(subscription)}/notifications"

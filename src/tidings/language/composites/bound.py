@@ -42,10 +42,16 @@ class BoundComposite:
 
     @classmethod
     def parse_profile(
-        cls, text: str, catalog: Catalog, defined: Instant, limits: CompositeLimits = LIMITS
+        cls,
+        text: str,
+        catalog: Catalog,
+        defined: Instant,
+        limits: CompositeLimits = LIMITS,
+        profiles: Profiles | None = None,
     ) -> BoundComposite:
-        """Reads an A-MEDIAS profile, defined at this time, and binds it; raises LanguageError."""
-        return cls.of(parse_profile(text, defined, limits), text, catalog)
+        """Reads an A-MEDIAS profile, defined at this time, and binds it; raises LanguageError. `profiles` are the
+        application profiles that it may use."""
+        return cls.of(parse_profile(text, defined, limits, profiles), text, catalog)
 
     @classmethod
     def read(
@@ -58,7 +64,7 @@ class BoundComposite:
     ) -> BoundComposite:
         """Either syntax: a text that begins with `PROFILE(` is an A-MEDIAS profile. Raises LanguageError."""
         if isinstance(text, str) and _PROFILE.match(text):
-            return cls.parse_profile(text, catalog, defined, limits)
+            return cls.parse_profile(text, catalog, defined, limits, profiles)
         return cls.parse(text, catalog, limits, profiles)
 
     @classmethod

@@ -6,12 +6,13 @@ from __future__ import annotations
 from tidings.language.composites.errors import (
     FrameMissing,
     FrameOutOfBounds,
+    UnknownProfile,
     UnknownUnit,
     WrongCount,
     WrongSelection,
 )
 from tidings.language.composites.limits import CompositeLimits
-from tidings.language.composites.profiles import Defaults
+from tidings.language.composites.profiles import Defaults, Profiles, read_options
 from tidings.language.composites.tree import Select, Selection
 from tidings.language.parser import FilterParser
 from tidings.schema.values import UNITS, Span
@@ -25,6 +26,15 @@ class CompositeCursor(FilterParser):
         super().__init__(text)
         self.limits = limits
         self.defaults: Defaults | None = None
+
+    def inherited(self, profiles: Profiles) -> Defaults | None:
+        """What `using NAME` at the end says: it must be known before the operators are read."""
+        if len(self.kinds) < 4 or self.written[-3].lower() != "using" or self.kinds[-2] not in ("name", "quoted"):
+            return None
+        name = self.written[-2] if self.kinds[-2] == "name" else self.written[-2][1:-1].replace('""', '"')
+        if name not in profiles:
+            raise UnknownProfile(self.text, self.offsets[-2], name, tuple(sorted(profiles)))
+        return read_options(profiles[name])
 
     def select(self) -> Select:
         left = self.selection()

@@ -28,13 +28,12 @@ from tidings.language.composites.errors import (
     OptionOutOfOrder,
     PartNameTaken,
     TooManyParts,
-    UnknownProfile,
     WrongPartName,
     WrongRepeat,
     WrongStart,
 )
 from tidings.language.composites.limits import LIMITS, CompositeLimits
-from tidings.language.composites.profiles import Defaults, Profiles, read_options
+from tidings.language.composites.profiles import Profiles
 from tidings.language.composites.time_leaves import opens_time_leaf, parse_time_leaf
 from tidings.language.composites.tree import (
     Absent,
@@ -81,15 +80,6 @@ class CompositeParser(CompositeCursor):
         self.level = 0
         self.parts = 0
         self.names: list[str] = []
-
-    def inherited(self, profiles: Profiles) -> Defaults | None:
-        """What `using NAME` at the end says: it must be known before the operators are read."""
-        if len(self.kinds) < 4 or self.written[-3].lower() != "using" or self.kinds[-2] not in ("name", "quoted"):
-            return None
-        name = self.written[-2] if self.kinds[-2] == "name" else self.written[-2][1:-1].replace('""', '"')
-        if name not in profiles:
-            raise UnknownProfile(self.text, self.offsets[-2], name, tuple(sorted(profiles)))
-        return read_options(profiles[name])
 
     def composite(self) -> Composite:
         tree = self.absent() if self.opens("absent") else self.pattern()

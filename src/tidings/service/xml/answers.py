@@ -17,6 +17,7 @@ from typing import Any
 from tidings.errors import Explained, LanguageError, ServiceError, TidingsError
 from tidings.events import RefusedEvent
 from tidings.language.errors import UnknownAttribute
+from tidings.schema import Instant
 from tidings.schema.catalog import EVENT_TYPE, NameTaken, UnknownName
 from tidings.service.api.problems import problem_of
 from tidings.service.xml.filters import tests_of
@@ -30,6 +31,7 @@ from tidings.store import (
     StoreReadOnly,
     StoreUnreachable,
 )
+from tidings.store.journal.entries import Detection
 
 # The thesis's names for errors, and ours; of some, their first part must end so. All others have our own name.
 ERROR_NAMES: tuple[tuple[str, type[TidingsError], str], ...] = (
@@ -132,10 +134,14 @@ def former_subscription(id: str, username: str, events: Iterable[str]) -> str:
     return element("PUBLISH_SUB", {"id": id, "username": username, "state": "withdrawn"}, _events(events))
 
 
-def event(raw: Mapping[str, Any] | None, position: int, matched: object) -> str:
-    """A matched event; None: it was removed."""
+def event(raw: Mapping[str, Any] | None, position: int, matched: object, found: Detection | None = None) -> str:
+    """A matched event; None: it was removed. Of what a composite `found` it is the last one that the journal has, and
+    there may be none."""
+    detected = "" if found is None else _detection(found)
+    if found is not None and all(one.position is None for one in found.events):
+        return element("PUBLISH_EVENT", {"matched_at": matched}, detected)
     if raw is None:
-        return element("PUBLISH_EVENT", {"position": position, "matched_at": matched, "removed": "true"})
+        return element("PUBLISH_EVENT", {"position": position, "matched_at": matched, "removed": "true"}, detected)
     members = {name: raw.get(name) for name in ("contact", "id", "source", "time")}
     types = "".join(element("VALUE", {"type": name}) for name in _several(raw[EVENT_TYPE]))
     values = "".join(
@@ -146,7 +152,16 @@ def event(raw: Mapping[str, Any] | None, position: int, matched: object) -> str:
     content = f"<EVENT_TYPE>{types}</EVENT_TYPE>" + (
         f"<ATTRIBUTES>{values}</ATTRIBUTES>" if values else "<ATTRIBUTES/>"
     )
-    return element("PUBLISH_EVENT", members | {"position": position, "matched_at": matched}, content)
+    return element("PUBLISH_EVENT", members | {"position": position, "matched_at": matched}, content + detected)
+
+
+def _detection(found: Detection) -> str:
+    """Its key, and its constituents in the order of time."""
+    key = "".join(element("KEY", {}, escaped(_text(value))) for value in found.key)
+    events = "".join(
+        element("CONSTITUENT", {"id": one.id, "source": one.source, "time": Instant(one.time)}) for one in found.events
+    )
+    return element("DETECTION", {"time": found.time, "expired": found.expired or None}, key + events)
 
 
 def _filter(text: str) -> str:

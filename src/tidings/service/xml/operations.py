@@ -22,6 +22,7 @@ from tidings.service.actions import subscriptions
 from tidings.service.actions.publish import publish_valid
 from tidings.service.actions.schema import grow
 from tidings.service.actions.subscriptions import SubscriptionAsked
+from tidings.service.api.notifications.notification_shape import detections
 from tidings.service.door import scopes
 from tidings.service.door.callers import Caller, UnknownToken
 from tidings.service.door.rate_limits import TooManyRequests
@@ -220,6 +221,7 @@ class Operations:
                 raise NoSuchSubscription(asked.subscription)  # one that was withdrawn is known by what it found
         found = store.notifications(asked.after, asked.limit, asked.subscription, owner)
         texts = store.events_at({one.position for one in found})
+        detected = detections(store, found)
         matched: dict[str, list[str]] = {id: [] for id in standing}
         next, size = asked.after, 0
         for one in found:
@@ -228,7 +230,8 @@ class Operations:
             if size > _LARGEST_PAGE and next != asked.after:
                 break
             raw = None if text is None else msgspec.json.decode(text)
-            matched.setdefault(one.subscription, []).append(answers.event(raw, one.position, one.stored))
+            told = answers.event(raw, one.position, one.stored, detected.get(one.detection))
+            matched.setdefault(one.subscription, []).append(told)
             next = one.cursor
         listed = []
         for id, events in matched.items():

@@ -10,6 +10,7 @@ from tidings.language.composites.amedias.primitives import PrimitiveParser
 from tidings.language.composites.chains import takes_no_time
 from tidings.language.composites.errors import FrameOutOfBounds, NotTranslatable, UnknownUnit, WrongTimeOfDay
 from tidings.language.composites.limits import CompositeLimits
+from tidings.language.composites.profiles import Profiles
 from tidings.language.composites.time_leaves import parse_clock, time_events
 from tidings.language.composites.tree import ALL, EveryDay, Part, Select, Selection
 from tidings.language.cursor import LONGEST_SPAN
@@ -23,19 +24,20 @@ _TIMES = ("EVALTIME", "STARTTIME", "MAXTIME")
 
 @dataclass(slots=True)
 class Parameters:
-    """Of one COMP, SELECT or NOT, with their places."""
+    """Of one COMP, SELECT or NOT, with their places; None where it does not say."""
 
     within: Span | None = None
-    unique: bool = False
-    final: bool = False
+    unique: bool | None = None
+    final: bool | None = None
     places: dict[str, int] = field(default_factory=dict)
 
 
 class ParameterParser(PrimitiveParser):
     __slots__ = ("defined", "level", "span_of_all", "start_of_all")
 
-    def __init__(self, text: str, defined: Instant, limits: CompositeLimits) -> None:
+    def __init__(self, text: str, defined: Instant, limits: CompositeLimits, profiles: Profiles) -> None:
         super().__init__(text, limits)
+        self.defaults = self.inherited(profiles)
         self.defined = defined
         self.level = 0
         self.start_of_all: Instant | None = None

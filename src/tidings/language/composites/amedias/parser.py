@@ -1,6 +1,6 @@
 """The A-MEDIAS profile language (figures 9.8 and 9.9 of its description) read into the same trees.
 
-profile = "PROFILE" "(" content ")"
+profile = "PROFILE" "(" content ")" [ "USING" name ]     (the name of an application profile: ours)
 content = "PRI" "(" test { "," test } [ "," "TYPE" "=" type ] ")"
         | "COMP" "(" content [ "," eis ] ( "OR" | "AND" | "BEFORE" | "WITH" ) content [ "," eis ]
           [ "," "MULTI" "=" eic ] [ "," times ] [ "," "EVAL" "=" ( "CONTINUOUS" | "FINAL" ) ] ")"
@@ -22,6 +22,7 @@ from tidings.language.composites.amedias.parameters import ParameterParser, Para
 from tidings.language.composites.chains import TOGETHER
 from tidings.language.composites.errors import CompositeTooDeep, NotTranslatable
 from tidings.language.composites.limits import LIMITS, CompositeLimits
+from tidings.language.composites.profiles import Defaults, Profiles
 from tidings.language.composites.tree import (
     ALL,
     Absent,
@@ -37,14 +38,17 @@ from tidings.language.composites.tree import (
     Unless,
     Without,
 )
-from tidings.schema.values import Instant
+from tidings.schema.values import Instant, Span
 
 _OPERATORS = ("or", "and", "before", "with")
 
 
-def parse_profile(text: str, defined: Instant, limits: CompositeLimits = LIMITS) -> Composite:
-    """The composite that a profile means, defined at this time; raises LanguageError."""
-    return _ProfileParser(text, defined, limits).profile()
+def parse_profile(
+    text: str, defined: Instant, limits: CompositeLimits = LIMITS, profiles: Profiles | None = None
+) -> Composite:
+    """The composite that a profile means, defined at this time; raises LanguageError. `profiles` are those that it may
+    inherit from."""
+    return _ProfileParser(text, defined, limits, profiles or {}).profile()
 
 
 class _ProfileParser(ParameterParser):
@@ -60,8 +64,10 @@ class _ProfileParser(ParameterParser):
         else:
             tree = self.content()
         self.mark(")", "')'")
+        if self.defaults is not None and self.word("using"):
+            self.next += 1
         if self.kinds[self.next] != "end":
-            self.unexpected("the end of the profile")
+            self.unexpected("the end of the profile or USING with the name of an application profile")
         return Composite(tree, (), self.start_of_all, self.span_of_all)
 
     def content(self) -> Part:
@@ -92,20 +98,22 @@ class _ProfileParser(ParameterParser):
         if self.at_word("not"):
             return self.unless(left, operator_place, at, left_selection)
         right = self.content()
-        select = Select(left_selection or "all", self.chosen() or "all")
+        right_selection = self.chosen()
         parameters = self.parameters(("MULTI", "EVALTIME", "EVAL"), "COMP")
         self.level -= 1
         if operator == "or":
-            self.only_defaults(select, parameters, "OR")
+            self.only_defaults(Select(left_selection or "all", right_selection or "all"), parameters, "OR")
             self.refuse_needless_frame(parameters, (left, right), "OR", "leave it out: a single event has no duration")
             return Either(left, right, parameters.within, at)
-        within = parameters.within or (TOGETHER if operator == "with" else None)
+        within = parameters.within or (TOGETHER if operator == "with" else self.inherited_frame())
         if within is None:
             word = operator.upper()
             self.refuse(self.next - 1, f"{word} without EVALTIME", f"write e.g. COMP(P {word} Q, EVALTIME = '10 min')")
-        if operator == "before":
-            return Before(left, right, within, select, parameters.unique, parameters.final, at=at)
-        return Both(left, right, within, select, parameters.unique, parameters.final, at=at)
+        inherited = self.defaults or Defaults(within)
+        select = Select(left_selection or inherited.select.left, right_selection or inherited.select.right)
+        unique = inherited.unique if parameters.unique is None else parameters.unique
+        final = inherited.final if parameters.final is None else parameters.final
+        return (Before if operator == "before" else Both)(left, right, within, select, unique, final, at=at)
 
     def unless(self, left: Part, operator_place: int, at: int, left_selection: Selection | None) -> Part:
         """`COMP(P BEFORE NOT(Q, EVALTIME = '30 min'))`: the frame of NOT is that of the whole."""
@@ -145,10 +153,14 @@ class _ProfileParser(ParameterParser):
         parameters = self.parameters(("pairs", "EVALTIME"), "NOT")
         self.level -= 1
         self.only_defaults(ALL, parameters, "NOT")
+        parameters.within = parameters.within or self.inherited_frame()
         if parameters.within is None:
             self.refuse(number, "NOT without EVALTIME", "write e.g. NOT(P, EVALTIME = '30 min')")
         parameters.places["NOT"] = self.offsets[number]
         return term, parameters
+
+    def inherited_frame(self) -> Span | None:
+        return None if self.defaults is None else self.defaults.within
 
     def deeper(self) -> None:
         self.level += 1
