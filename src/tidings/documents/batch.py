@@ -15,7 +15,7 @@ from tidings.schema.documents.errors import DocumentError, DocumentTooLarge, Mal
 from tidings.schema.documents.limits import DocumentLimits
 from tidings.schema.documents.wellformed import checked
 
-MOST_NAMESPACES = 256  # declared at once
+MOST_NAMESPACES = 256  # declared at once; valid documents have fewer
 _MOST_NAMES = 1024  # of a batch, to begin with
 
 
@@ -42,7 +42,7 @@ def read_documents(
     limits = limits or DocumentLimits()
     if any(len(document) > limits.size for document in documents):
         raise DocumentTooLarge(0, 0, "bytes", limits.size)
-    sources = documents if valid else [checked(document) for document in documents]
+    sources = documents if valid else [checked(document, limits) for document in documents]
     most_names = _MOST_NAMES
     while (batch := _read(sources, limits, most_names)) is None:
         most_names *= 8

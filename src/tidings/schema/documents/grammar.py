@@ -20,6 +20,7 @@ from tidings.schema.documents.errors import WrongGrammar
 
 GrammarKind = Literal["dtd", "xsd"]
 LARGEST_GRAMMAR = 2**20  # bytes
+LARGEST_ENTITIES = 2**22  # characters, of all that a DTD declares, those within them expanded
 _MOST_COMPILED = 32  # kept by a thread
 _XSD = "{http://www.w3.org/2001/XMLSchema}"
 _GIVEN = "given"  # the name under which expat asks for the grammar itself
@@ -81,6 +82,7 @@ def _facts(kind: GrammarKind, text: str) -> dict[str, str]:
 def _dtd_entities(source: bytes) -> dict[str, str]:
     """Expat reads the DTD; what it would have to fetch is refused."""
     entities: dict[str, str] = {}
+    characters = 0
     parser = expat.ParserCreate("utf-8")
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_ALWAYS)
     inner: list[Any] = []
@@ -88,6 +90,10 @@ def _dtd_entities(source: bytes) -> dict[str, str]:
     def entity(
         name: str, parameter: int, value: str | None, base: Any, system: Any, public: Any, notation: Any
     ) -> None:
+        nonlocal characters
+        characters += len(value or "")
+        if characters > LARGEST_ENTITIES:
+            raise WrongGrammar("dtd", 0, f"its entities expand to more than {LARGEST_ENTITIES:,} characters")
         if not parameter and value is not None and not ("<" in value or "&" in value):
             entities.setdefault(name, value)
 
@@ -158,7 +164,7 @@ def _dtd_outline(grammar: Grammar, root: str) -> Outline:
     declared = list(grammar.compiled().iterelements())
     names = frozenset(element.name for element in declared)
     for element in declared:
-        children[element.name] = names if element.type == "any" else _named_in(element.content)
+        children[element.name] = names if element.type == "any" else frozenset(names_in(element.content))
         attributes[element.name] = frozenset(one.name for one in element.iterattributes())
         if element.type in ("any", "mixed"):
             texts.add(element.name)
@@ -167,16 +173,17 @@ def _dtd_outline(grammar: Grammar, root: str) -> Outline:
     return Outline(frozenset({root}) if root else names, children, attributes, frozenset(texts))
 
 
-def _named_in(content: Any) -> frozenset[str]:
-    names: set[str] = set()
+def names_in(content: Any) -> list[str]:
+    """The elements that a DTD's content model names, as often as it does."""
+    names: list[str] = []
     waiting = [content]
     while waiting:
         one = waiting.pop()
         if one is not None:
             if one.name:
-                names.add(one.name)
+                names.append(one.name)
             waiting += (one.left, one.right)
-    return frozenset(names)
+    return names
 
 
 def _xsd_outline(grammar: Grammar, root: str) -> Outline:

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 class DocumentLimits:
     depth: int = 100  # nested elements
     nodes: int = 100_000  # elements, attributes and texts
-    size: int = 16 * 2**20  # bytes
+    size: int = 16 * 2**20  # bytes, also once entities are expanded
+    attributes: int = 1_000  # of one element: the canonical form sorts them in quadratic time
+    namespaces: int = 64  # declared at once: the canonical form looks at all pairs of them for each element
+    namespace: int = 1_000  # bytes of one: parsers copy it for each name
 
 
 LIMITS = DocumentLimits()

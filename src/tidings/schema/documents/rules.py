@@ -121,8 +121,11 @@ def _parser() -> Any:
 
 
 def _validate(root: Any, compiled: Any, source: bytes) -> None:
-    if compiled.validate(root.getroottree()):
-        return
+    try:
+        if compiled.validate(root.getroottree()):
+            return
+    except etree.XMLSchemaValidateError:  # libxml2 gives up after ten million steps
+        raise InvalidDocument(0, 0, "matching a value with a pattern of the grammar takes too long") from None
     problem = compiled.error_log[0]
     line, column = _place(root, problem.path, source)
     raise InvalidDocument(line or problem.line, column, " ".join(problem.message.split()))
