@@ -58,6 +58,34 @@ def test_a_longer_cycle_is_refused_with_the_attributes_in_it(text: str, names: s
     assert text[caught.value.offset] == "a"
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("a < b + 1 and b < c and c < a", "abc"),
+        ("not (c >= 2 * a or a >= b or b >= c)", "cab"),
+        ("d < a - 1 and a < b and b < c and c < 2 * a", "abc"),
+        ("a < b and b < c and c < a and d < e and e < f and (f > 1 or f < d - 1)", "def"),
+    ],
+)
+def test_a_cycle_with_arithmetic_is_refused(text: str, names: str) -> None:
+    with pytest.raises(ComparisonCycle) as caught:
+        Filter.parse(text, CATALOG)
+    assert caught.value.args[2] == tuple(names)
+    assert "in a cycle, no comparison may have '*', '+' or '-', so remove one of these comparisons" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a < b + 1 and b < 2 * a and a != b and b < c - 1 and c < d + 1",  # a path
+        "a < b and b < c and c < a and c < d + 1 and e > 2 * a",  # beside a cycle
+        "a < 2 * a and a < b and b < c and c < a",
+    ],
+)
+def test_arithmetic_outside_cycles_is_accepted(text: str) -> None:
+    assert Filter.parse(text, CATALOG).conjunctions
+
+
 def test_negated_comparisons_of_categories_count() -> None:
     text = "not (ha < hb) and not (hb < hc) and not (hc < hd) and not (hd < ha)"
     with pytest.raises(ComparisonCycle):

@@ -121,7 +121,7 @@ def test_an_explanation_agrees_with_the_matcher(catalog: Catalog, data: st.DataO
 
 def test_an_explanation_has_a_limit_of_steps() -> None:
     """A thousand values in three attributes and a filter with 1,024 alternatives took minutes."""
-    names = ("a", "b", "c")
+    names = ("a", "b", "c", "d")
     uses = [{"name": name, "mandatory": False, "unique": False} for name in names]
     schema = {
         "domains": [{"name": "number", "kind": "numeric"}],
@@ -135,3 +135,5 @@ def test_an_explanation_has_a_limit_of_steps() -> None:
     with pytest.raises(TooManySteps, match=r"takes [\d,]+ steps, more than 2,000,000"):
         explain(Filter.parse(hostile, catalog), event, catalog, 2_000_000)
     assert explain(Filter.parse("a < b and b < c", catalog), event, catalog, 2_000_000).matches
+    chain = " or ".join(f"a < b + {n} and a > b - {n + 1} and b < c - 1 and c < d - 1" for n in range(20))
+    assert explain(Filter.parse(chain, catalog), event, catalog, 2_000_000).matches

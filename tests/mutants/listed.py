@@ -24,6 +24,8 @@ _LOOK = (
 _CHOICE = (
     f"{_M}test_choice.py::test_one_value_goes_with_one_of_several",
     f"{_M}test_choice.py::test_attributes_compared_in_trees_and_triangles",
+    f"{_M}test_value_graph.py::test_worked_examples",
+    f"{_M}test_value_graph.py::test_arithmetic_in_trees_equals_naive",
 )
 _ONE = (
     f"{_M}test_one_event.py::test_values_that_no_filter_names",
@@ -191,9 +193,12 @@ _OTHERS = (
     ("never active for an instant", "spans.py", "if at < self._start[number]:", "if at <= self._start[number]:", _SPANS),
     ("a plan's closings lost", "spans.py", "self._stop[closings.numbers] = closings.stops", "self._stop[closings.numbers] = FOREVER", _SPANS),
     ("known ids not compared", "spans.py", "all(names.isdisjoint(wanted) for names in known)", "True", _SPANS),
-    ("compared with the least only", "choice.py", "key(value) < greatest", "key(value) < least", _CHOICE),
-    ("ancestors that ended, in Python", "choice.py", "above = before - bisect_right(stops, start)", "above = before - bisect_left(stops, start)", _CHOICE),
-    ("comparisons in one direction", "choice.py", "bits = edge.bits if kept < other else mirrored(edge.bits)", "bits = edge.bits", _CHOICE),
+    ("less or equal for less, in Python", "value_graph.py", "low = np.maximum(low, first if bits & SAME else last)", "low = np.maximum(low, first)", _CHOICE),
+    ("counterparts that fall as if they rose", "value_graph.py", "if count and theirs[0] > theirs[-1]:", "if False:", _CHOICE),
+    ("gaps in the counterparts count", "value_graph.py", "np.maximum(low, stop))", "low)", _CHOICE),
+    ("subtrees that end elsewhere", "value_graph.py", "np.array(sorted(domain.hierarchy.interval(str(value)) for value in values), np.int64)", "np.sort([domain.hierarchy.interval(str(value)) for value in values], axis=0)", _CHOICE),
+    ("ancestors that ended, in Python", "value_graph.py", 'np.searchsorted(stops, ours[:, 0], "right")', 'np.searchsorted(stops, ours[:, 0], "left")', _CHOICE),
+    ("comparisons in one direction", "value_graph.py", "return bits if one < other else mirrored(bits)", "return bits", _CHOICE),
     ("a factor without its summand", "index/kernel.py", "right = constants[c, 0] * numbers[e, 2 * d + 1] + constants[c, 1]", "right = constants[c, 0] * numbers[e, 2 * d + 1]", _COMPUTED),
     ("verified twice", "verified.py", "if number in known[event]:", "if False:", _VERIFIED),
     ("what must be verified is believed", "verified.py", "keep = ~verify", "keep = verify | True", _VERIFIED),
@@ -220,7 +225,7 @@ _LANGUAGES = (
     ("not less is greater", "predicates/comparison.py", "\"<\": \">=\", \">=\": \"<\"", "\"<\": \">\", \">=\": \"<\"", _LANGUAGE),
     ("between needs only one operator", "predicates/between.py", "\"between\", \">=\", \"<=\")", "\"between\", \">=\")", _LANGUAGE),
     ("between is open above", "predicates/between.py", "compared(\"<=\", node.high, space)", "compared(\"<\", node.high, space)", (*_COVERING, *_LANGUAGE)),
-    ("a cycle of four", "cycles.py", "if len(component) > LONGEST_CYCLE:", "if len(component) > LONGEST_CYCLE + 1:", _CYCLES),
+    ("a cycle of four", "cycles.py", "LONGEST_CYCLE = 3 ", "LONGEST_CYCLE = 4 ", _CYCLES),
     ("cycles through one attribute joined", "cycles.py", "if lowest[node] >= depth[parent]:", "if lowest[node] > depth[parent]:", _CYCLES),
     ("contains takes two words", "predicates/contains.py", "if len(words) != 1 or", "if not words or", _LANGUAGE),
     ("every condition on the pair", "composites/chains.py", "condition for condition in where if known >= set(condition.parts)", "condition for condition in where", _COMPOSITES),

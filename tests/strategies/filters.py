@@ -258,8 +258,8 @@ def filter_texts(catalog: Catalog, most: int = 6) -> st.SearchStrategy[str]:
 
 
 def _binds(text: str, catalog: Catalog) -> bool:
-    """Not where attributes are compared in a long cycle; that takes four names in quotes."""
-    if text.count('"') >= 8:
+    """Not where attributes are compared in a long cycle, or by arithmetic in one; that takes three names in quotes."""
+    if text.count('"') >= 6:
         try:
             Filter.parse(text, catalog)
         except ComparisonCycle:

@@ -1,5 +1,6 @@
 """Comparisons between attributes as a graph. Deciding a conjunction whose comparisons form a long cycle is graph
-colouring, so that is refused; a forest is decided in one pass, and a cycle of three attributes is searched."""
+colouring, so that is refused; a forest is decided in one pass, and a cycle of three attributes is searched. Kernels do
+not search cycles with arithmetic, which are therefore refused, too."""
 
 from __future__ import annotations
 
@@ -9,9 +10,10 @@ from itertools import combinations
 from tidings.language.errors import ComparisonCycle
 from tidings.language.normal_form import Conjunction
 from tidings.language.predicates import KINDS, chosen_attributes
-from tidings.language.tree import Not
+from tidings.language.tree import LinearComparison, Not
 
 LONGEST_CYCLE = 3  # attributes
+NO_CYCLE = 2  # where one of the comparisons computes
 
 _MAY_RELATE = frozenset((Not, *(node for node, kind in KINDS.items() if kind.other_attributes)))
 
@@ -19,7 +21,7 @@ _MAY_RELATE = frozenset((Not, *(node for node, kind in KINDS.items() if kind.oth
 def refuse_cycles(conjunctions: Iterable[Conjunction], text: str) -> None:
     """Raises ComparisonCycle."""
     for conjunction in conjunctions:
-        if len(conjunction) > LONGEST_CYCLE and not _MAY_RELATE.isdisjoint(map(type, conjunction)):
+        if len(conjunction) >= LONGEST_CYCLE and not _MAY_RELATE.isdisjoint(map(type, conjunction)):
             _refuse_cycles(conjunction, text)
 
 
@@ -31,11 +33,13 @@ def _refuse_cycles(conjunction: Conjunction, text: str) -> None:
             neighbours.setdefault(one, set()).add(other)
             neighbours.setdefault(other, set()).add(one)
     for component in _biconnected(neighbours):
-        if len(component) > LONGEST_CYCLE:
-            first = next(literal for literal, pair in compared if component.issuperset(pair))
-            predicate = first.term if isinstance(first, Not) else first
-            names = tuple(name for name in neighbours if name in component)
-            raise ComparisonCycle(text, predicate.at, names, LONGEST_CYCLE)  # type: ignore[union-attr]
+        if len(component) > NO_CYCLE:
+            literals = [literal for literal, pair in compared if len({*pair} & component) > 1]
+            limit = NO_CYCLE if any(isinstance(one, LinearComparison) for one in literals) else LONGEST_CYCLE
+            if len(component) > limit:
+                predicate = literals[0].term if isinstance(literals[0], Not) else literals[0]
+                names = tuple(name for name in neighbours if name in component)
+                raise ComparisonCycle(text, predicate.at, names, limit)  # type: ignore[union-attr]
 
 
 def _biconnected(neighbours: dict[str, set[str]]) -> Iterator[set[str]]:

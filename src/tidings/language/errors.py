@@ -59,15 +59,18 @@ class TooManyPredicates(LanguageError):
 class ComparisonCycle(LanguageError):
     attributes: tuple[str, ...]
     limit: int
-    template = (
-        "the comparisons of {listed} with each other form a cycle; at most {limit} attributes may be compared in a "
-        "cycle, so remove one of these comparisons"
-    )
+    template = "the comparisons of {listed} with each other form a cycle; {allowed}, so remove one of these comparisons"
 
     @property
     def listed(self) -> str:
         *most, last = map(repr, self.attributes)
         return f"{', '.join(most)} and {last}"
+
+    @property
+    def allowed(self) -> str:
+        if self.limit < 3:  # one of the comparisons computes
+            return "in a cycle, no comparison may have '*', '+' or '-'"
+        return f"at most {self.limit} attributes may be compared in a cycle"
 
 
 class UnknownAttribute(LanguageError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,7 +125,7 @@ def explain(
 
 def _steps(filter: Filter, event: Bindings) -> int:
     """An upper bound: each predicate is evaluated on each value of its attributes, once alone and once together with
-    the others. Three attributes compared in a cycle take the square of their values (`choice`)."""
+    the others. Attributes compared in a cycle take the square of their values (`value_graph`)."""
     steps = 0
     for conjunction in filter.conjunctions:
         pairs = set()
@@ -133,9 +134,22 @@ def _steps(filter: Filter, event: Bindings) -> int:
             steps += 2 * sum(len(event.get(name, ())) for name in names)
             if len(together := frozenset(compared(literal))) > 1:
                 pairs.add(together)
-        if len(pairs) > 2:
-            steps += max(len(event.get(name, ())) for pair in pairs for name in pair) ** 2
+        steps += sum(max(len(event.get(name, ())) for name in pair) ** 2 for pair in _closing(pairs))
     return steps
+
+
+def _closing(pairs: Iterable[frozenset[str]]) -> list[frozenset[str]]:
+    """Those that close a cycle of the pairs before them."""
+    joined: dict[str, set[str]] = {}
+    found = []
+    for pair in pairs:
+        less, more = sorted((joined.setdefault(name, {name}) for name in pair), key=len)
+        if less is more:
+            found.append(pair)
+        else:
+            more |= less
+            joined.update(dict.fromkeys(less, more))
+    return found
 
 
 def _alternative(conjunction: Conjunction, event: Bindings, catalog: Catalog) -> Alternative:
