@@ -119,7 +119,8 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
             forget_departure(connection, subscription)
 
     def disable_account(self, username: str) -> int | None:
-        """Nobody can log in, all tokens and sessions end, all subscriptions are paused. Returns how many were; None
+        """Nobody can log in, all tokens, sessions and moves end, all subscriptions are paused, and its advertisements
+        do not count until it is enabled. Returns how many were; None
         without such an account. Raises LastOperator or ClockJumped."""
         return self._account_states().disable(username)
 
@@ -128,8 +129,8 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
         return self._account_states().enable(username)
 
     def delete_account(self, username: str, proved: Account | None = None) -> DeletedAccount | None:
-        """Subscriptions are withdrawn; tokens, channels, deliveries and notices are removed. Events and notifications
-        stay until they are old, and the name stays taken.
+        """Subscriptions and advertisements are withdrawn; tokens, tickets of moves, channels, deliveries and notices
+        are removed. Events and notifications stay until they are old, and the name stays taken.
 
         None when there is no such account, or it is not any more as it was `proved`. Raises LastOperator or
         ClockJumped.

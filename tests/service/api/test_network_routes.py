@@ -59,6 +59,21 @@ def test_a_repeated_request_gets_the_first_answer(service: Service) -> None:
 
 
 @on_sqlite
+def test_an_invitation_ends_with_the_account_that_gave_it(service: Service) -> None:
+    with networked(service, "athens"):
+        client = operator(service)
+        operator(service, "another")  # the last one cannot be disabled
+        token = client.post("/v1/network/invitations").json()["token"]
+        assert [one["kind"] for one in client.get("/v1/tokens").json()["items"]] == ["token", "link"]
+        link = service.anonymous()
+        link.headers["Authorization"] = f"Bearer {token}"
+        assert link.post("/v1/network/join", json={}).status_code == 422
+        service.store.disable_account("operator")
+        service.gateway.callers.forget()
+        assert link.post("/v1/network/join", json={}).status_code == 401
+
+
+@on_sqlite
 def test_lists_come_in_pages_and_what_is_anothers_stays(service: Service) -> None:
     with networked(service, "athens"):
         client, another = operator(service), operator(service, "another")

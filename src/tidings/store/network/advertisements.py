@@ -14,7 +14,7 @@ from tidings.events import Event
 from tidings.language import Filter
 from tidings.schema import Catalog, Instant
 from tidings.store.databases.database import Database
-from tidings.store.tables import network_advertisements, network_node
+from tidings.store.tables import A_DISABLED_ACCOUNT, accounts, network_advertisements, network_node
 
 Admits = Callable[[Event, Instant], bool]
 
@@ -35,7 +35,7 @@ def advertise(database: Database, owner: str, filter: str) -> Advertisement:
     made = Advertisement(uuid4().hex, owner, filter)
     with database.writing() as connection:
         connection.execute(network_advertisements.insert().values(id=made.id, owner=owner, filter=filter))
-        _changed(connection)
+        changed(connection)
     return made
 
 
@@ -46,15 +46,29 @@ def withdraw(database: Database, id: str, owner: str) -> None:
         gone = connection.execute(delete(table).where(table.c.id == id, table.c.owner == owner)).rowcount
         if not gone:
             raise NoSuchAdvertisement(id)
-        _changed(connection)
+        changed(connection)
+
+
+def withdraw_all(connection: Connection, owner: str) -> None:
+    connection.execute(delete(network_advertisements).where(network_advertisements.c.owner == owner))
+    changed(connection)
 
 
 def advertisements(connection: Connection) -> list[Advertisement]:
-    rows = connection.execute(select(network_advertisements).order_by(network_advertisements.c.id))
+    """Of all accounts that are not disabled."""
+    table = network_advertisements
+    disabled = select(accounts.c.username).where(accounts.c.username == table.c.owner, A_DISABLED_ACCOUNT)
+    rows = connection.execute(select(table).where(~disabled.exists()).order_by(table.c.id))
     return [Advertisement(row.id, row.owner, row.filter) for row in rows]
 
 
-def _changed(connection: Connection) -> None:
+def version(connection: Connection) -> int:
+    """Another one after each change."""
+    return int(connection.execute(select(network_node.c.advertised)).scalar() or 0)
+
+
+def changed(connection: Connection) -> None:
+    """Call it in the transaction that changes which advertisements there are."""
     connection.execute(update(network_node).values(advertised=network_node.c.advertised + 1))
 
 

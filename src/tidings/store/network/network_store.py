@@ -62,9 +62,14 @@ class NetworkStore:
         advertisements.withdraw(self.database, id, owner)
 
     def advertisements(self) -> list[Advertisement]:
-        """Of all accounts."""
+        """Of all accounts that are not disabled."""
         with self.database.reading() as connection:
             return advertisements.advertisements(connection)
+
+    def advertised(self) -> int:
+        """A number that changes with the advertisements."""
+        with self.database.reading() as connection:
+            return advertisements.version(connection)
 
     def forget_arrivals(self) -> int:
         """Where events that retention has removed came from; how many."""
