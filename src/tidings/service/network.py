@@ -141,10 +141,11 @@ class Network:
             return False
 
     async def advertise(self, owner: str, text: str) -> Advertisement:
-        """Raises LanguageError."""
+        """Raises LanguageError or TooManyAdvertisements."""
         store = self._gateway.store
-        filter = Filter.parse(text, await self._gateway.read(store.catalog))
-        made = await self._gateway.write(store.advertise, owner, filter.text)
+        canonical = await self._gateway.read(lambda: Filter.parse(text, store.catalog()).text)
+        most = self._gateway.settings.advertisements_per_owner
+        made = await self._gateway.write(store.advertise, owner, canonical, most)
         await self._tell_advertisements()
         return made
 

@@ -27,13 +27,14 @@ from tidings.store.journal.journal_store import JournalStore
 from tidings.store.moves.move_store import MoveStore
 from tidings.store.moves.moving_in import MoveIn, stow
 from tidings.store.moves.offers import forget_departure
-from tidings.store.network.advertisements import Admitted
+from tidings.store.network.advertisements import Admitted, Outdated
 from tidings.store.network.network_store import NetworkStore
 from tidings.store.notifications.notification_store import NotificationStore
 from tidings.store.removal.removal_store import RemovalStore
 from tidings.vault import Vault
 
 _DRAFTS = get_args(Draft)
+_MOST_READ = 3  # times that advertisements are read before the lock, should they change again and again
 
 
 def check_drafts(drafts: Sequence[Draft]) -> None:
@@ -99,8 +100,13 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
         First, and even when there are no drafts, the subscriptions that are due expire. Raises ClockJumped.
         """
         check_drafts(drafts)
-        with self.database.writing(*parts_of(drafts)) as connection:
-            return append(connection, self.database.dialect, self._catalog_of, drafts, self.clock, self._admitted)
+        for _ in range(_MOST_READ):
+            try:
+                return self._append(drafts)
+            except Outdated:  # advertisements have changed: they are parsed while others may write
+                with self.database.reading() as connection:
+                    self._admitted.read(connection, self._catalog_of)
+        return self._append(drafts, anew=True)
 
     def store_heard(self, heard: Sequence[Heard]) -> list[Outcome]:
         """What came from other servers, in one transaction; an outcome for each event. Raises ClockJumped."""
@@ -145,6 +151,13 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
     def try_write(self) -> None:
         """Writes as much as a large event and takes it back. Raises StoreError where a publish would fail too."""
         trial_write.try_write(self.database)
+
+    def _append(self, drafts: Sequence[Draft], anew: bool = False) -> list[Outcome]:
+        """Raises Outdated, unless advertisements are read `anew` in the transaction."""
+        with self.database.writing(*parts_of(drafts)) as connection:
+            if anew:
+                self._admitted.read(connection, self._catalog_of)
+            return append(connection, self.database.dialect, self._catalog_of, drafts, self.clock, self._admitted)
 
     def _account_states(self) -> AccountStates:
         return AccountStates(self.database, self._catalog_of, self.clock)

@@ -53,9 +53,10 @@ class NetworkStore:
     def remove_link(self, name: str) -> bool:
         return nodes.remove_link(self.database, name)
 
-    def advertise(self, owner: str, filter: str) -> Advertisement:
-        """The filter's canonical text: what the account will publish."""
-        return advertisements.advertise(self.database, owner, filter)
+    def advertise(self, owner: str, filter: str, most: int | None = None) -> Advertisement:
+        """The filter's canonical text: what the account will publish. Raises TooManyAdvertisements where the account
+        has `most` of them."""
+        return advertisements.advertise(self.database, owner, filter, most)
 
     def withdraw_advertisement(self, id: str, owner: str) -> None:
         """Raises NoSuchAdvertisement."""
