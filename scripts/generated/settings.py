@@ -33,6 +33,7 @@ MEANINGS = {
     "largest_body": "bytes of one request that is not a stream of lines",
     "largest_stream": "bytes of a request that is a stream of lines",
     "subscriptions_per_owner": "most subscriptions of one account",
+    "advertisements_per_owner": "most advertisements of one account, in a [network](../network.md)",
     "requests_per_second": "of one caller with a token",
     "guest_requests_per_second": "of one address without a token",
     "connections": "open at once, HTTP and XML each",

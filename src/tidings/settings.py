@@ -67,6 +67,7 @@ class Settings:
     largest_body: int = 16 * MIB  # of one request that is not a stream of lines
     largest_stream: int = 1024 * MIB
     subscriptions_per_owner: int = 100_000
+    advertisements_per_owner: int = 100
     requests_per_second: int = 20_000  # of one caller
     guest_requests_per_second: int = 100  # of one address without a token
     connections: int = 4_000  # at once, HTTP and XML each; a quarter of them from one address, or of one account

@@ -11,7 +11,8 @@ from tests.network.test_nodes import LINE, NAMES, Trial, trial
 from tidings.events import RefusedEvent
 from tidings.overlay import messages as m
 from tidings.overlay.values import Distribute, Rule
-from tidings.store import Accepted, NoSuchAdvertisement, Publish, Refused, Store
+from tidings.schema import Instant
+from tidings.store import Accepted, Account, NoSuchAdvertisement, Publish, Refused, Store
 
 
 def offered(store: Store, id: str, price: float) -> Any:
@@ -85,6 +86,31 @@ def test_advertisements_outlive_a_restart_and_events_of_others_need_none(tmp_pat
         publish(stores["cairo"], "1")
         await until(lambda: ids(stores["athens"]) == ["1"])
         await asyncio.sleep(0)
+
+    trial(tmp_path, monkeypatch, story)
+
+
+def test_advertisements_of_an_account_that_is_deleted_are_withdrawn_everywhere(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    """By a command on the store, which does not tell the node."""
+
+    async def story(one: Trial) -> None:
+        await by_advertisements(one)
+        cairo, nodes = one.stores["cairo"], one.wires.nodes
+        cairo.add_account(Account("ann", "", frozenset({"publish"}), Instant(0)))
+        cairo.advertise("ann", "price < 50")
+        await until(lambda: nodes["athens"].server.held["berlin"].advertisements == ("price < 50",))
+        assert isinstance(offered(cairo, "1", 5), Accepted)
+        cairo.disable_account("ann")
+        assert isinstance(offered(cairo, "2", 5), Refused)
+        await until(lambda: nodes["athens"].server.held["berlin"].advertisements == ())
+        cairo.enable_account("ann")
+        await until(lambda: nodes["athens"].server.held["berlin"].advertisements == ("price < 50",))
+        assert isinstance(offered(cairo, "3", 5), Accepted)
+        cairo.delete_account("ann")
+        assert isinstance(offered(cairo, "4", 5), Refused)
+        await until(lambda: nodes["athens"].server.held["berlin"].advertisements == ())
 
     trial(tmp_path, monkeypatch, story)
 

@@ -15,7 +15,9 @@ from tidings.store import (
     AccountClosed,
     AccountExists,
     DeletedAccount,
+    Departure,
     LastOperator,
+    NoSuchTicket,
     Refused,
     Store,
     Subscribe,
@@ -23,6 +25,7 @@ from tidings.store import (
     account_states,
     tables,
 )
+from tidings.store.moves import offers
 
 ANN = Account(OWNER, "$argon2id$…", frozenset({"publish", "subscribe"}), START)
 BOB = Account("bob", "$argon2id$…", frozenset({"publish"}), START)
@@ -75,6 +78,34 @@ def test_a_token_is_not_given_for_an_account_that_was_disabled_since(store: Stor
     with_tokens(store, ANN)
     store.disable_account(OWNER)
     assert not store.add_token(Token(b"new", OWNER, "token", "", SCOPES, START, None), proved=ANN)
+
+
+def advertising(store: Store) -> list[str]:
+    return sorted(one.owner for one in store.advertisements())
+
+
+@pytest.mark.parametrize("act", ["disable_account", "delete_account"])
+def test_with_an_account_go_its_advertisements_and_what_moves(store: Store, act: str) -> None:
+    with_schema(store)
+    store.begin_incarnation("athens")
+    for account in (ANN, BOB):
+        with_tokens(store, account)
+        store.append([Subscribe(f"of {account.username}", "price < 100", account.username)])
+        store.advertise(account.username, "price < 100")
+        store.put_ticket(account.username.encode(), account.username, Instant(START + 10**12))
+        store.depart([Departure(f"of {account.username}", account.username, "berlin", "ticket")])
+    before = store.advertised()
+    getattr(store, act)(OWNER)
+    assert advertising(store) == ["bob"]
+    assert store.advertised() != before  # so that those who have read them read them again
+    assert [one.owner for one in store.departures()] == ["bob"]
+    with store.database.reading() as connection:
+        assert offers.owner_of(connection, b"bob", START) == "bob"
+        with pytest.raises(NoSuchTicket):
+            offers.owner_of(connection, OWNER.encode(), START)
+    if act == "disable_account":
+        store.enable_account(OWNER)
+        assert advertising(store) == sorted([OWNER, "bob"])
 
 
 def test_with_an_account_goes_all_that_would_be_delivered(store: Store, clock: Clock) -> None:

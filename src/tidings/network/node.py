@@ -43,6 +43,7 @@ _log = logging.getLogger(__name__)
 _LOOK = 0.02  # seconds between two looks at the journal
 _TICK = 0.1  # seconds; interests and trees follow with the next one
 _MOST_AT_ONCE = 200  # changes in one transaction
+_LOOK_AT_ACCOUNTS = 1.0  # seconds: commands on the store tell nobody
 _CLEAN_EVERY = 600.0  # seconds
 
 
@@ -68,6 +69,7 @@ class Node:
         self.rates = Rates()
         self.stored_orders = len(found.orders)
         self.problem = ""
+        self._advertised = store.advertised()
         durable = load(store, found, self._stamps, self.filters)
         durable.subscriptions.update(subscribed(store, self.filters))
         self.server, outcome = start(
@@ -172,11 +174,15 @@ class Node:
             await asyncio.sleep(_LOOK)
 
     async def _tick(self) -> None:
-        cleaned = self.now()
+        cleaned = looked = self.now()
         while True:
             with self._store_troubles():
                 self.follow_changes()
                 self.rates.look(self.now())
+                if self.now() - looked > _LOOK_AT_ACCOUNTS:
+                    looked = self.now()
+                    if self.store.advertised() != self._advertised:
+                        self.read_advertisements()
                 self.command(m.Tick())
                 for to, move in self.departures.due(self.now(), self.filters):
                     self._offer(to, move)
@@ -314,7 +320,8 @@ class Node:
         return found, sorted({*expected, *away})
 
     def read_advertisements(self) -> None:
-        """After one was posted or withdrawn."""
+        """After one was posted or withdrawn, or an account with some was disabled or deleted."""
+        self._advertised = self.store.advertised()  # before the rest: what changes meanwhile is read again
         wanted = {one.id: self.filters.travelling(one.filter) for one in self.store.advertisements()}
         known = self.server.durable.advertisements
         for id in known.keys() - wanted.keys():

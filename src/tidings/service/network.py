@@ -63,11 +63,11 @@ class Network:
         """Raises NetworkAway."""
         return dict(await self.client.ask("describe"))
 
-    async def invite(self) -> str:
-        """A token by which one server may join, within a week."""
+    async def invite(self, owner: str) -> str:
+        """A token by which one server may join, within a week, unless the account that invites is closed before."""
         token = new_token()
         now = self._gateway.store.now()
-        new = Token(digest_of(token), "", "link", _INVITED, _LINK, now, Instant(int(now) + _WEEK))
+        new = Token(digest_of(token), owner, "link", _INVITED, _LINK, now, Instant(int(now) + _WEEK))
         await self._gateway.write(self._gateway.store.add_token, new)
         return token
 
@@ -141,10 +141,11 @@ class Network:
             return False
 
     async def advertise(self, owner: str, text: str) -> Advertisement:
-        """Raises LanguageError."""
+        """Raises LanguageError or TooManyAdvertisements."""
         store = self._gateway.store
-        filter = Filter.parse(text, await self._gateway.read(store.catalog))
-        made = await self._gateway.write(store.advertise, owner, filter.text)
+        canonical = await self._gateway.read(lambda: Filter.parse(text, store.catalog()).text)
+        most = self._gateway.settings.advertisements_per_owner
+        made = await self._gateway.write(store.advertise, owner, canonical, most)
         await self._tell_advertisements()
         return made
 

@@ -98,7 +98,7 @@ if TYPE_CHECKING:
     )
     from tidings.store.moves.moving_in import MovedEvent, MovedNotification, MoveIn
     from tidings.store.moves.offers import Departure, NoSuchTicket, Offer, OfferedNotification
-    from tidings.store.network.advertisements import Advertisement, NoSuchAdvertisement
+    from tidings.store.network.advertisements import Advertisement, NoSuchAdvertisement, TooManyAdvertisements
     from tidings.store.network.nodes import NamedOtherwise, Node, StoredLink, StoredOrder
     from tidings.store.notifications.notification_id import notification_id
     from tidings.store.retention import Retention, RetentionDays
@@ -195,6 +195,7 @@ __all__ = [
     "SubscriptionPaused",
     "Tick",
     "Token",
+    "TooManyAdvertisements",
     "UnfitAccount",
     "UnfitProfile",
     "UnfitQuota",
@@ -237,7 +238,7 @@ _MEMBERS = {
     ),
     "moves.moving_in": "MovedEvent MovedNotification MoveIn",
     "moves.offers": "Departure NoSuchTicket Offer OfferedNotification",
-    "network.advertisements": "Advertisement NoSuchAdvertisement",
+    "network.advertisements": "Advertisement NoSuchAdvertisement TooManyAdvertisements",
     "network.nodes": "NamedOtherwise Node StoredLink StoredOrder",
     "notifications.notification_id": "notification_id",
     "retention": "Retention RetentionDays",

@@ -1,5 +1,5 @@
-"""Disabling, enabling and deleting an account: it, its tokens, its subscriptions and its deliveries change in one
-transaction. Each may be repeated."""
+"""Disabling, enabling and deleting an account: it, its tokens, subscriptions and moves, advertisements and deliveries
+change in one transaction. Each may be repeated."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from tidings.store.databases.database import Database
 from tidings.store.deliveries.totals import Totals, add_totals
 from tidings.store.journal import subscriptions
 from tidings.store.journal.entries import Accepted, Draft, Pause, Withdraw
+from tidings.store.moves.offers import forget_moves_of
+from tidings.store.network import advertisements
 from tidings.store.tables import IN_STATE, accounts, attempts, channels, deliveries, notice_mails, notices, tokens
 
 _AT_ONCE = 500  # SQLite takes 32,766 values in one statement, older ones 999
@@ -44,6 +46,7 @@ class AccountStates:
                 return None
             keep_an_operator(connection, username)
             _set_state(connection, username, DISABLED)
+            advertisements.changed(connection)
             standing = subscriptions.listed(connection, username, "", None)
             return self._append(connection, [Pause(one.id) for one in standing if one.state == "active"])
 
@@ -52,6 +55,7 @@ class AccountStates:
             if account(connection, username) is None:
                 return False
             connection.execute(update(accounts).where(accounts.c.username == username).values(state=ACTIVE))
+            advertisements.changed(connection)
             return True
 
     def delete(self, username: str, proved: Account | None) -> DeletedAccount | None:
@@ -65,6 +69,7 @@ class AccountStates:
                 return None
             keep_an_operator(connection, username)
             _set_state(connection, username, DELETED)
+            advertisements.withdraw_all(connection, username)
             standing = subscriptions.listed(connection, username, "", None)
             withdrawn = self._append(connection, [Withdraw(one.id) for one in standing])
             return DeletedAccount(withdrawn, _drop_deliveries(connection, username))
@@ -76,10 +81,11 @@ class AccountStates:
 
 
 def _set_state(connection: Connection, username: str, state: str) -> None:
-    """And ends all tokens and sessions."""
+    """And ends all tokens, sessions and moves."""
     values = {"state": state} | ({"password": "", "scopes": "[]"} if state == DELETED else {})
     connection.execute(update(accounts).where(accounts.c.username == username).values(values))
     connection.execute(delete(tokens).where(tokens.c.username == username))
+    forget_moves_of(connection, username)
 
 
 def _drop_deliveries(connection: Connection, owner: str) -> int:

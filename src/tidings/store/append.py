@@ -54,17 +54,18 @@ def append(
 ) -> list[Outcome]:
     """Inside a transaction that writes `parts_of` these drafts. `catalog` gives the newest one, which has this version.
     Where advertisements are in force, `admitted` decides on events; without it all of them may come.
-    Raises ClockJumped."""
+    Raises ClockJumped, or Outdated before anything is written."""
     row: Any = connection.execute(_STATE).one()
     reading = clock.read(connection)  # under the lock, lest a later group gets an earlier time
     reading.check()
     accepted = Instant(max(reading.now, row.accepted))
-    state = Projections(catalog(connection, row.version))
+    newest = catalog(connection, row.version)
+    admits = None if admitted is None or row.advertised is None else admitted.at(row.advertised, newest)
+    state = Projections(newest)
     owners = {draft.owner for draft in drafts if isinstance(draft, Subscribe) and is_id(draft.owner)}
     state.load_owned(connection, owners)
     group = DraftGroup(state, row.tail, row.watermark, accepted, closed_among(connection, owners))
-    if admitted is not None and row.advertised is not None:
-        group.admits = admitted.at(connection, row.advertised, state.catalog)
+    group.admits = admits
     group.expire(state.load_expired(connection, accepted))
     state.load(connection, dialect, _ids(drafts), _keys(drafts))
     if any(isinstance(draft, Subscribe | Edit) and draft.composite for draft in drafts):

@@ -27,13 +27,14 @@ from tidings.store.journal.journal_store import JournalStore
 from tidings.store.moves.move_store import MoveStore
 from tidings.store.moves.moving_in import MoveIn, stow
 from tidings.store.moves.offers import forget_departure
-from tidings.store.network.advertisements import Admitted
+from tidings.store.network.advertisements import Admitted, Outdated
 from tidings.store.network.network_store import NetworkStore
 from tidings.store.notifications.notification_store import NotificationStore
 from tidings.store.removal.removal_store import RemovalStore
 from tidings.vault import Vault
 
 _DRAFTS = get_args(Draft)
+_MOST_READ = 3  # times that advertisements are read before the lock, should they change again and again
 
 
 def check_drafts(drafts: Sequence[Draft]) -> None:
@@ -99,8 +100,13 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
         First, and even when there are no drafts, the subscriptions that are due expire. Raises ClockJumped.
         """
         check_drafts(drafts)
-        with self.database.writing(*parts_of(drafts)) as connection:
-            return append(connection, self.database.dialect, self._catalog_of, drafts, self.clock, self._admitted)
+        for _ in range(_MOST_READ):
+            try:
+                return self._append(drafts)
+            except Outdated:  # advertisements have changed: they are parsed while others may write
+                with self.database.reading() as connection:
+                    self._admitted.read(connection, self._catalog_of)
+        return self._append(drafts, anew=True)
 
     def store_heard(self, heard: Sequence[Heard]) -> list[Outcome]:
         """What came from other servers, in one transaction; an outcome for each event. Raises ClockJumped."""
@@ -119,7 +125,8 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
             forget_departure(connection, subscription)
 
     def disable_account(self, username: str) -> int | None:
-        """Nobody can log in, all tokens and sessions end, all subscriptions are paused. Returns how many were; None
+        """Nobody can log in, all tokens, sessions and moves end, all subscriptions are paused, and its advertisements
+        do not count until it is enabled. Returns how many were; None
         without such an account. Raises LastOperator or ClockJumped."""
         return self._account_states().disable(username)
 
@@ -128,8 +135,8 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
         return self._account_states().enable(username)
 
     def delete_account(self, username: str, proved: Account | None = None) -> DeletedAccount | None:
-        """Subscriptions are withdrawn; tokens, channels, deliveries and notices are removed. Events and notifications
-        stay until they are old, and the name stays taken.
+        """Subscriptions and advertisements are withdrawn; tokens, tickets of moves, channels, deliveries and notices
+        are removed. Events and notifications stay until they are old, and the name stays taken.
 
         None when there is no such account, or it is not any more as it was `proved`. Raises LastOperator or
         ClockJumped.
@@ -144,6 +151,13 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
     def try_write(self) -> None:
         """Writes as much as a large event and takes it back. Raises StoreError where a publish would fail too."""
         trial_write.try_write(self.database)
+
+    def _append(self, drafts: Sequence[Draft], anew: bool = False) -> list[Outcome]:
+        """Raises Outdated, unless advertisements are read `anew` in the transaction."""
+        with self.database.writing(*parts_of(drafts)) as connection:
+            if anew:
+                self._admitted.read(connection, self._catalog_of)
+            return append(connection, self.database.dialect, self._catalog_of, drafts, self.clock, self._admitted)
 
     def _account_states(self) -> AccountStates:
         return AccountStates(self.database, self._catalog_of, self.clock)

@@ -1,8 +1,14 @@
 """A server without a name has no network; a link's token may do nothing but link."""
 
+import threading
+from dataclasses import replace
+
+import pytest
+
 from tests.service.conftest import Service, on_sqlite
 from tests.service.networked import networked, operator
-from tidings.schema import Instant
+from tidings.language import Filter
+from tidings.schema import Catalog, Instant
 from tidings.service.door.callers import digest_of, new_token
 from tidings.service.door.scopes import HTTP, LINK, LINKS, NOTHING
 from tidings.settings import SCOPES
@@ -56,6 +62,43 @@ def test_a_repeated_request_gets_the_first_answer(service: Service) -> None:
             assert (first.status_code, second.json()) == (201, first.json()), path
             assert second.headers["Idempotency-Replayed"] == "true"
         assert len(client.get("/v1/network/advertisements").json()["items"]) == 1
+
+
+@on_sqlite
+def test_an_invitation_ends_with_the_account_that_gave_it(service: Service) -> None:
+    with networked(service, "athens"):
+        client = operator(service)
+        operator(service, "another")  # the last one cannot be disabled
+        token = client.post("/v1/network/invitations").json()["token"]
+        assert [one["kind"] for one in client.get("/v1/tokens").json()["items"]] == ["token", "link"]
+        link = service.anonymous()
+        link.headers["Authorization"] = f"Bearer {token}"
+        assert link.post("/v1/network/join", json={}).status_code == 422
+        service.store.disable_account("operator")
+        service.gateway.callers.forget()
+        assert link.post("/v1/network/join", json={}).status_code == 401
+
+
+@on_sqlite
+def test_advertisements_are_parsed_beside_the_event_loop_and_bounded(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parse, threads = Filter.parse, []
+
+    def noted(text: str, catalog: Catalog) -> Filter:
+        threads.append(threading.current_thread().name)
+        return parse(text, catalog)
+
+    monkeypatch.setattr(Filter, "parse", noted)
+    with networked(service, "athens"):
+        service.gateway.settings = replace(service.gateway.settings, advertisements_per_owner=1)
+        client = operator(service)
+        threads.clear()
+        assert client.post("/v1/network/advertisements", json={"filter": "year > 1"}).status_code == 201
+        assert threads[0].startswith("tidings-reading")
+        answer = client.post("/v1/network/advertisements", json={"filter": "year > 2"})
+        assert (answer.status_code, answer.json()["type"]) == (403, "/problems/quota-reached")
+        assert client.post("/v1/network/advertisements", json={"filter": "year > " + "1" * 10_000}).status_code == 422
 
 
 @on_sqlite

@@ -147,8 +147,9 @@ async def change_password(request: Request, caller: Calling, key: IdempotencyKey
     responses=says(AccountDeleted, "Deleted"),
 )
 async def delete_account(request: Request, caller: Calling, key: IdempotencyKey = None) -> Response:
-    """Delete your account. This cannot be undone: your subscriptions are withdrawn, and all tokens, sessions, channels,
-    due deliveries and notices are removed. Published events stay, and nobody else can take the name."""
+    """Delete your account. This cannot be undone: your subscriptions and advertisements are withdrawn, and all tokens,
+    sessions, channels, due deliveries and notices are removed. Published events stay, and nobody else can take the
+    name."""
     body = await read_body(request, PasswordGiven)
     deleted = await accounts_of(request).delete(caller, body.password, address_of(request))
     counts = {"subscriptions": deleted.subscriptions, "deliveries": deleted.deliveries}

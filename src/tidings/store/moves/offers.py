@@ -120,6 +120,12 @@ def note_problem(database: Database, subscription: str, problem: str) -> None:
         connection.execute(update(network_departures).where(known).values(problem=problem))
 
 
+def forget_moves_of(connection: Connection, owner: str) -> None:
+    """Nothing more moves in or out for the account."""
+    connection.execute(delete(network_tickets).where(network_tickets.c.owner == owner))
+    connection.execute(delete(network_departures).where(network_departures.c.owner == owner))
+
+
 def forget_departure(connection: Connection, subscription: str) -> None:
     connection.execute(delete(network_departures).where(network_departures.c.subscription == subscription))
 

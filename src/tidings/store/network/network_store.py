@@ -53,18 +53,24 @@ class NetworkStore:
     def remove_link(self, name: str) -> bool:
         return nodes.remove_link(self.database, name)
 
-    def advertise(self, owner: str, filter: str) -> Advertisement:
-        """The filter's canonical text: what the account will publish."""
-        return advertisements.advertise(self.database, owner, filter)
+    def advertise(self, owner: str, filter: str, most: int | None = None) -> Advertisement:
+        """The filter's canonical text: what the account will publish. Raises TooManyAdvertisements where the account
+        has `most` of them."""
+        return advertisements.advertise(self.database, owner, filter, most)
 
     def withdraw_advertisement(self, id: str, owner: str) -> None:
         """Raises NoSuchAdvertisement."""
         advertisements.withdraw(self.database, id, owner)
 
     def advertisements(self) -> list[Advertisement]:
-        """Of all accounts."""
+        """Of all accounts that are not disabled."""
         with self.database.reading() as connection:
             return advertisements.advertisements(connection)
+
+    def advertised(self) -> int:
+        """A number that changes with the advertisements."""
+        with self.database.reading() as connection:
+            return advertisements.version(connection)
 
     def forget_arrivals(self) -> int:
         """Where events that retention has removed came from; how many."""

@@ -1,6 +1,6 @@
 """The tables, as the newest migration leaves them (a test compares both)."""
 
-from tidings.store.tables.account_tables import accounts, kept_responses, tokens
+from tidings.store.tables.account_tables import A_DISABLED_ACCOUNT, accounts, kept_responses, tokens
 from tidings.store.tables.base import metadata
 from tidings.store.tables.delivery_tables import (
     IN_STATE,
@@ -81,6 +81,7 @@ __all__ = [
     "A_CHANGE",
     "A_CLOSED_COMPOSITE",
     "A_COMPOSITE",
+    "A_DISABLED_ACCOUNT",
     "A_GROWTH",
     "CLOSED",
     "DETECTED",

@@ -16,6 +16,7 @@ accounts = Table(
     Column("created", Number, nullable=False),
     Column("state", Text, nullable=False, server_default="active"),
 )
+A_DISABLED_ACCOUNT = accounts.c.state == "disabled"
 
 tokens = Table(
     "tokens",

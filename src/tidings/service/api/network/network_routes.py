@@ -26,6 +26,7 @@ from tidings.service.api.shapes import read_body, says, takes
 from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
 
 router = APIRouter(prefix=f"{V1}/network", tags=["network"], route_class=IdempotentRoute)
+_LONGEST_FILTER = 5_000  # characters: an address with more, percent-encoded, may be longer than servers take
 
 
 @router.get("", responses=says(NetworkSeen, "The network as this server knows it"))
@@ -38,7 +39,7 @@ async def described(gateway: GatewayOf, caller: Calling) -> Response:
 async def invite(gateway: GatewayOf, caller: Calling, key: IdempotencyKey = None) -> Response:
     """For operators: get a token with which one other server can link to this one, within a week."""
     network = network_of(gateway)
-    return answered({"token": await network.invite(), "url": gateway.settings.links_lead_to}, 201)
+    return answered({"token": await network.invite(caller.owner), "url": gateway.settings.links_lead_to}, 201)
 
 
 @router.get("/links", responses=says(Links, "A page of links"))
@@ -92,7 +93,7 @@ async def order(request: Request, gateway: GatewayOf, caller: Calling, key: Idem
 async def search(
     gateway: GatewayOf,
     caller: Calling,
-    filter: Annotated[str, Query(max_length=64_000, description="A filter")],
+    filter: Annotated[str, Query(max_length=_LONGEST_FILTER, description="A filter")],
     limit: Annotated[int, Query(ge=1, le=1_000, description="Maximum number of items")] = 100,
 ) -> Response:
     """Search the stored events of all servers that can be reached, each event once."""

@@ -159,7 +159,7 @@ class NetworkEvents(Shape, frozen=True):
 
 
 class NewAdvertisement(Shape, frozen=True):
-    filter: Annotated[str, msgspec.Meta(min_length=1, max_length=64_000)]
+    filter: Annotated[str, msgspec.Meta(min_length=1, max_length=10_000)]  # each event is compared with all of them
 
 
 class AdvertisementMade(Shape, frozen=True):
