@@ -45,7 +45,8 @@ class Counters:
     """What a feed has done so far. `known`: published before, so not sent again; `failures` of source or server.
 
     `waiting`: records refused by this run or an earlier one, which are tried again when the mapping, the schema or
-    their file has changed. `faults` counts, by name, why records were refused and values left out."""
+    their file has changed; `not_kept`: those that are too many to be kept as dead letters. `faults` counts, by name,
+    why records were refused and values left out."""
 
     looks: int = 0
     records: int = 0
@@ -57,6 +58,7 @@ class Counters:
     failures: int = 0
     left_out: int = 0
     waiting: int = 0
+    not_kept: int = 0
     faults: dict[str, int] = field(default_factory=dict)
 
     def see(self, fault: str) -> None:
@@ -173,7 +175,9 @@ class Feed:
     def _opened(self, path: Path) -> DeadLetters | None:
         """None, told, where they cannot be read: the feed works without."""
         try:
-            return DeadLetters(path)
+            letters = DeadLetters(path)
+            self.counters.not_kept = letters.beyond
+            return letters
         except (OSError, UnreadableFeed) as problem:
             self._tell(
                 f"{self.mapping.name}: refused records are not kept: {problem}; --rejects FILE keeps them elsewhere"
@@ -263,6 +267,7 @@ class Feed:
             self._memory.published(one.made)
             if self._letters is not None:
                 self._letters.settle(one.made.raw["id"], place, one.found)
+                self.counters.not_kept = self._letters.beyond
             if one.made.left_out:
                 self.counters.left_out += len(one.made.left_out)
                 refusals.tell_left_out(one.found, one.made)
@@ -275,6 +280,10 @@ class Feed:
                 self._rejects.add(self.mapping.name, place, one.found, told)
             if self._letters is not None:
                 self._letters.add(self.mapping.name, place, one.found, told, faults)
+                if self._letters.beyond and not self.counters.not_kept:
+                    kept = f"only the newest {len(self._letters):,} refused records are kept"
+                    self._tell(f"{self.mapping.name}: {kept}; --rejects FILE writes all of them")
+                self.counters.not_kept = self._letters.beyond
             if self._memory.refused(one.made, mark, when):
                 self.counters.refused += 1
                 refusals.tell(one.found, told)
