@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from tidings.client import Client, PublishedMany, ServerRefused, ServerUnreachable
-from tidings.feeds.errors import FeedError, SourceUnreachable, UnreadableFeed
+from tidings.feeds.errors import FeedError, PatternTooSlow, SourceUnreachable, UnreadableFeed
 from tidings.feeds.event_maker import EventMaker, Made, check_schema, schema_mark
 from tidings.feeds.mapping.mapping import Mapping
 from tidings.feeds.memory.dead_letters import DeadLetters, letters_path
@@ -25,6 +25,7 @@ from tidings.feeds.memory.refusals import Refusals, due
 from tidings.feeds.memory.rejects import Rejects
 from tidings.feeds.memory.told_once import EmptyPaths, ToldOnce
 from tidings.feeds.new_values import Growth
+from tidings.feeds.records.patterns import limited_patterns
 from tidings.feeds.records.records import Located, located_records
 from tidings.feeds.sending import Sending, line_of
 from tidings.feeds.sources.back_off import BackOff
@@ -207,9 +208,9 @@ class Feed:
         maker = EventMaker(self.mapping, catalog)
         mark = schema_mark(self.mapping, catalog)
         empty = EmptyPaths(self.mapping)
-        with Sending() as sending:
+        with Sending() as sending, limited_patterns():
             for batch in _batches(located_records(content, self.mapping.layout, self.mapping.paths), AT_ONCE):
-                taken = [Taken(found, maker.make(found.record)) for found in batch]
+                taken = [Taken(found, self._made(maker, found, content)) for found in batch]
                 sending.make_room({one.made.raw["id"] for one in taken})
                 if stop.is_set():
                     break
@@ -230,6 +231,13 @@ class Feed:
                 )
         self._told.wrong(content.place, [] if stop.is_set() else empty.told(content.place))
         return catalog
+
+    def _made(self, maker: EventMaker, found: Located, content: Content) -> Made:
+        try:
+            return maker.make(found.record)
+        except PatternTooSlow as problem:
+            stops = f"{problem}; nothing was published from about {found.place} on"
+            raise UnreadableFeed(content.place, stops) from None
 
     def _is_new(self, one: Taken, mark: str, refusals: Refusals) -> bool:
         known = self._memory.known.mark(one.made)

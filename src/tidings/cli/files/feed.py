@@ -125,6 +125,7 @@ def preview(
         from tidings.feeds.inference.schema_changes import changes
         from tidings.feeds.memory.told_once import EmptyPaths
         from tidings.feeds.preview import previewed
+        from tidings.feeds.records.patterns import limited_patterns
         from tidings.schema.growth import grow
 
         read = read_mapping(mapping)
@@ -141,10 +142,11 @@ def preview(
                 for change in changes(propose(read, records, catalog).catalog, catalog):
                     catalog = grow(catalog, change)
         shown, refused, left_out = records[:limit], 0, 0
-        for one in previewed(read, shown, catalog):
-            refused += "errors" in one
-            left_out += len(one.get("left_out", ()))
-            typer.echo(json.dumps(one))
+        with limited_patterns():
+            for one in previewed(read, shown, catalog):
+                refused += "errors" in one
+                left_out += len(one.get("left_out", ()))
+                typer.echo(json.dumps(one))
         empty = EmptyPaths(read, fewest=1)
         empty.see(records)
         for line in empty.told(str(read.origin)):

@@ -27,6 +27,7 @@ from tidings.feeds.inference.schema_changes import changes
 from tidings.feeds.inference.source_records import SourceRecords, spread
 from tidings.feeds.mapping.mapping import Field, Layout, Mapping, Origin, Reading
 from tidings.feeds.records.conversion import as_text
+from tidings.feeds.records.patterns import limited_patterns
 from tidings.feeds.records.records import Record
 from tidings.feeds.sources.content import Content
 from tidings.language.tokens import KEYWORDS
@@ -146,6 +147,7 @@ def propose(mapping: Mapping, records: Iterable[Record], there: Catalog | None =
     return _propose(mapping, records, *spread(records, SAMPLED), there)
 
 
+@limited_patterns()
 def _propose(
     mapping: Mapping, records: list[Record] | SourceRecords, sample: list[Record], count: int, there: Catalog | None
 ) -> Proposal:
