@@ -3,6 +3,7 @@
 import json
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ import pytest
 
 from tests.feeds.conftest import Map
 from tidings.client import Client
-from tidings.feeds import Feed
+from tidings.feeds import Feed, PatternTooSlow, feed, propose
 from tidings.feeds.event_maker import EventMaker
 from tidings.feeds.mapping.mapping import Layout
 from tidings.feeds.memory.rejects import Rejects
+from tidings.feeds.records import patterns
 from tidings.feeds.records.records import located_records
 from tidings.feeds.sources.content import Content
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Kind
@@ -167,3 +169,27 @@ def test_every_fault_of_a_dirty_file_is_counted_under_its_name(mapped: Map) -> N
     assert len(made) == 5_000
     assert Counter(fault for one in made for fault in one.faults) == wanted
     assert sum(bool(one.errors) for one in made) == wanted["id: missing"]
+
+
+def test_a_pattern_that_takes_too_long_for_a_whole_file_stops_it_with_the_line(
+    offers: Client, mapped: Map, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patterns, "_SECONDS", 0.3)
+    monkeypatch.setattr(feed, "AT_ONCE", 2)
+    rows = [f"{n},1,{'a' * n}" for n in range(1, 5)] + [f"{n},1,{'a' * 40}{n}b" for n in range(5, 100)]
+    (tmp_path / "slow.csv").write_text("id,asked,label\n" + "\n".join(rows) + "\n")
+    (tmp_path / "other.csv").write_text("id,asked,label\n200,1,aa\n")
+    label = {"from": "label", "kind": "string", "pattern": "((?:a|a)*)$"}
+    keys: dict[str, Any] = {"folder": ".", "pattern": "*.csv", "event_type": "offer", "id": "id"}
+    mapping = mapped(**keys, fields={"asked": "asked", "label": label})
+    heard: list[str] = []
+    done = Feed(mapping, offers, heard.append).once()
+    (told,) = (line for line in heard if "too long for a whole file" in line)
+    assert f"{tmp_path / 'slow.csv'}: the pattern '((?:a|a)*)$' took 0 s for" in told
+    assert "nothing was published from about line" in told
+    assert done.failures == 1
+    assert 5 <= done.published < 20, "those before, and the other file"
+    records = [{"label": (f"{'a' * 40}{n}b",)} for n in range(100)]
+    mapping = replace(mapping, fields=mapping.fields[1:])
+    with pytest.raises(PatternTooSlow, match=r"simplify it: repetition inside repetition, as in '\(a\+\)\+'"):
+        propose(mapping, records)

@@ -95,6 +95,37 @@ def test_what_the_mapping_did_not_read_cannot_be_tried(mapping: Path, ann: Clien
     assert len(letters(mapping)) == 4
 
 
+def test_letters_beyond_those_kept_are_counted_and_published_from_the_source(
+    mapping: Path, ann: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dead_letters, "MOST", 3)
+    file = mapping.parent / "d.csv"
+    file.write_text("n,b,y\n" + "".join(f"{n},mini,built 19{n}\n" for n in range(10, 20)))
+    run = ["feed", "run", "m.toml", "--once"]
+    told = CliRunner().invoke(app, run)
+    assert "m: only the newest 3 refused records are kept; --rejects FILE writes all of them" in told.stderr
+    assert "m: 3 refused records kept" in told.stderr
+    advice = "after you correct the mapping, run"
+    assert f"m: 7 older refused records not kept; {advice} it again to publish them" in told.stderr
+    assert f"7 older refused records not kept; {advice} the feed again" in refused().stderr
+    assert "m: 7 older refused records not kept" in CliRunner().invoke(app, run).stderr, "also where nothing is new"
+    assert "7 older ones are not kept" in (refused("--page", "p.html"), (mapping.parent / "p.html").read_text())[1]
+
+    mapping.write_text(MAPPING.format(more='on_bad = "refuse", pattern = "built ([0-9]+)"'))
+    assert refused("--retry").stderr.splitlines()[0] == "3 published, 0 still refused"
+    assert "7 older refused records not kept" in refused().stderr
+    again = CliRunner().invoke(app, run)
+    assert "7 published, 3 duplicates" in again.stderr
+    assert "not kept" not in again.stderr
+    assert not letters_path(state_path(mapping)).exists()
+
+    mapping.write_text(MAPPING.format(more='on_bad = "refuse"'))
+    file.write_text("n,b,y\n" + "".join(f"{n},mini,built 19{n}\n" for n in range(30, 40)))
+    assert "7 older" in CliRunner().invoke(app, run).stderr
+    assert "10 refused records dropped" in refused("--drop").stderr
+    assert not letters_path(state_path(mapping)).exists()
+
+
 def test_the_oldest_give_way_and_a_damaged_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dead_letters, "MOST", 3)
     made = DeadLetters(tmp_path / "l")
@@ -102,7 +133,11 @@ def test_the_oldest_give_way_and_a_damaged_file_is_told(tmp_path: Path, monkeypa
         told = {"id": str(number), "errors": []}
         made.add("f", "d.csv", Located({"a": (str(number),)}, number + 1, number), told, ["a: missing"])
     made.keep(at_once=True)
-    assert list(DeadLetters(tmp_path / "l").letters) == ["2", "3", "4"]
+    kept = DeadLetters(tmp_path / "l")
+    assert (list(kept.letters), kept.beyond) == (["2", "3", "4"], 2)
+    kept.drop("0")
+    kept.drop("9")
+    assert kept.beyond == 1
     assert made.faults() == {"a: missing": 3}
     (tmp_path / "l").write_text("{]\n")
     with pytest.raises(UnreadableFeed, match="line 1 is damaged"):

@@ -42,6 +42,18 @@ class NoRecords(UnreadableFeed):
     """No records are where the mapping says they are: where, and what is missing there."""
 
 
+class PatternTooSlow(FeedError):
+    """A mapping's pattern takes too long for a whole file: the pattern, the seconds spent, and for how many texts."""
+
+    pattern: str
+    seconds: float
+    texts: int
+    template = (
+        "the pattern {pattern!r} took {seconds:.0f} s for {texts:,} texts, too long for a whole file; simplify it: "
+        "repetition inside repetition, as in '(a+)+', is the usual cause"
+    )
+
+
 class SourceUnreachable(FeedError):
     """A feed's page or file could not be fetched: its place, and why."""
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from tidings.client import Client, PublishedMany, ServerRefused, ServerUnreachable
-from tidings.feeds.errors import FeedError, SourceUnreachable, UnreadableFeed
+from tidings.feeds.errors import FeedError, PatternTooSlow, SourceUnreachable, UnreadableFeed
 from tidings.feeds.event_maker import EventMaker, Made, check_schema, schema_mark
 from tidings.feeds.mapping.mapping import Mapping
 from tidings.feeds.memory.dead_letters import DeadLetters, letters_path
@@ -25,6 +25,7 @@ from tidings.feeds.memory.refusals import Refusals, due
 from tidings.feeds.memory.rejects import Rejects
 from tidings.feeds.memory.told_once import EmptyPaths, ToldOnce
 from tidings.feeds.new_values import Growth
+from tidings.feeds.records.patterns import limited_patterns
 from tidings.feeds.records.records import Located, located_records
 from tidings.feeds.sending import Sending, line_of
 from tidings.feeds.sources.back_off import BackOff
@@ -45,7 +46,8 @@ class Counters:
     """What a feed has done so far. `known`: published before, so not sent again; `failures` of source or server.
 
     `waiting`: records refused by this run or an earlier one, which are tried again when the mapping, the schema or
-    their file has changed. `faults` counts, by name, why records were refused and values left out."""
+    their file has changed; `not_kept`: those that are too many to be kept as dead letters. `faults` counts, by name,
+    why records were refused and values left out."""
 
     looks: int = 0
     records: int = 0
@@ -57,6 +59,7 @@ class Counters:
     failures: int = 0
     left_out: int = 0
     waiting: int = 0
+    not_kept: int = 0
     faults: dict[str, int] = field(default_factory=dict)
 
     def see(self, fault: str) -> None:
@@ -173,7 +176,9 @@ class Feed:
     def _opened(self, path: Path) -> DeadLetters | None:
         """None, told, where they cannot be read: the feed works without."""
         try:
-            return DeadLetters(path)
+            letters = DeadLetters(path)
+            self.counters.not_kept = letters.beyond
+            return letters
         except (OSError, UnreadableFeed) as problem:
             self._tell(
                 f"{self.mapping.name}: refused records are not kept: {problem}; --rejects FILE keeps them elsewhere"
@@ -203,9 +208,9 @@ class Feed:
         maker = EventMaker(self.mapping, catalog)
         mark = schema_mark(self.mapping, catalog)
         empty = EmptyPaths(self.mapping)
-        with Sending() as sending:
+        with Sending() as sending, limited_patterns():
             for batch in _batches(located_records(content, self.mapping.layout, self.mapping.paths), AT_ONCE):
-                taken = [Taken(found, maker.make(found.record)) for found in batch]
+                taken = [Taken(found, self._made(maker, found, content)) for found in batch]
                 sending.make_room({one.made.raw["id"] for one in taken})
                 if stop.is_set():
                     break
@@ -226,6 +231,13 @@ class Feed:
                 )
         self._told.wrong(content.place, [] if stop.is_set() else empty.told(content.place))
         return catalog
+
+    def _made(self, maker: EventMaker, found: Located, content: Content) -> Made:
+        try:
+            return maker.make(found.record)
+        except PatternTooSlow as problem:
+            stops = f"{problem}; nothing was published from about {found.place} on"
+            raise UnreadableFeed(content.place, stops) from None
 
     def _is_new(self, one: Taken, mark: str, refusals: Refusals) -> bool:
         known = self._memory.known.mark(one.made)
@@ -263,6 +275,7 @@ class Feed:
             self._memory.published(one.made)
             if self._letters is not None:
                 self._letters.settle(one.made.raw["id"], place, one.found)
+                self.counters.not_kept = self._letters.beyond
             if one.made.left_out:
                 self.counters.left_out += len(one.made.left_out)
                 refusals.tell_left_out(one.found, one.made)
@@ -275,6 +288,10 @@ class Feed:
                 self._rejects.add(self.mapping.name, place, one.found, told)
             if self._letters is not None:
                 self._letters.add(self.mapping.name, place, one.found, told, faults)
+                if self._letters.beyond and not self.counters.not_kept:
+                    kept = f"only the newest {len(self._letters):,} refused records are kept"
+                    self._tell(f"{self.mapping.name}: {kept}; --rejects FILE writes all of them")
+                self.counters.not_kept = self._letters.beyond
             if self._memory.refused(one.made, mark, when):
                 self.counters.refused += 1
                 refusals.tell(one.found, told)

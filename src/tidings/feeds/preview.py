@@ -6,33 +6,46 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tidings.events import BrokenRule, RefusedEvent, validate
+from tidings.events.quick_look import QuickLook
 from tidings.feeds.event_maker import EventMaker
 from tidings.feeds.mapping.mapping import Mapping
 from tidings.feeds.records.records import Record
 from tidings.schema import Catalog
 
 
-def previewed(mapping: Mapping, records: Iterable[Record], catalog: Catalog) -> Iterator[dict[str, Any]]:
-    """`{"event": …}` for each, with `errors` where it would be refused, `appends` where values are new, and `left_out`
-    for bad values without which it would be published."""
-    growing = {one.attribute for one in mapping.fields if one.grow}
-    maker = EventMaker(mapping, catalog)
-    for record in records:
-        made = maker.make(record)
+class Preview:
+    """Of one mapping for one schema."""
+
+    def __init__(self, mapping: Mapping, catalog: Catalog) -> None:
+        self._growing = {one.attribute for one in mapping.fields if one.grow}
+        self._maker = EventMaker(mapping, catalog)
+        self._catalog = catalog
+        self._look = QuickLook(catalog).bindings
+
+    def of(self, record: Record) -> dict[str, Any]:
+        """`{"event": …}`, with `errors` where it would be refused, `appends` where values are new, and `left_out` for
+        bad values without which it would be published."""
+        made = self._maker.make(record)
         broken = list(made.errors)
-        try:
-            validate(made.raw, catalog)
-        except RefusedEvent as refused:
-            broken += refused.errors
-        new = [error for error in broken if _is_unseen(error, growing, catalog)]
+        if self._look(made.raw) is None:  # else it is valid: the usual case
+            try:
+                validate(made.raw, self._catalog)
+            except RefusedEvent as refused:
+                broken += refused.errors
         shown: dict[str, Any] = {"event": made.raw}
+        new = [error for error in broken if _is_unseen(error, self._growing, self._catalog)]
         if new:
             shown["appends"] = {str(error.attribute): error.as_json()["value"] for error in new}
         if wrong := [error.as_json() for error in broken if error not in new]:
             shown["errors"] = wrong
         if made.left_out:
             shown["left_out"] = [error.as_json() for error in made.left_out]
-        yield shown
+        return shown
+
+
+def previewed(mapping: Mapping, records: Iterable[Record], catalog: Catalog) -> Iterator[dict[str, Any]]:
+    """Each record."""
+    return map(Preview(mapping, catalog).of, records)
 
 
 def _is_unseen(error: BrokenRule, growing: set[str], catalog: Catalog) -> bool:

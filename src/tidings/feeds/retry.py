@@ -10,6 +10,7 @@ from tidings.feeds.event_maker import EventMaker, Made, check_schema
 from tidings.feeds.mapping.mapping import Mapping
 from tidings.feeds.memory.dead_letters import DeadLetters
 from tidings.feeds.new_values import Growth
+from tidings.feeds.records.patterns import limited_patterns
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class Retried:
     unread: int = 0
 
 
+@limited_patterns()
 def retry(mapping: Mapping, client: Client, letters: DeadLetters) -> Retried:
     """Publishes what can be, and keeps the rest with the new reasons. Raises FeedError, ClientError or OSError."""
     catalog = client.schema()

@@ -14,7 +14,7 @@ from tidings.cli.files.feed_examples import auctions, flights
 from tidings.cli.files.feed_interview import interviewed
 from tidings.cli.files.feed_refused import refused
 from tidings.cli.files.feed_results import report, until_stopped, write_proposal
-from tidings.cli.files.feed_sources import inferred_from, sampled
+from tidings.cli.files.feed_sources import first_records, inferred_from, records_of
 from tidings.cli.options import ExistingFile, load_catalog, writable
 from tidings.cli.server.server import DEFAULT_SERVER, AsJson, InsteadServer, Server, Token, connected, instead
 from tidings.cli.terminal import (
@@ -121,13 +121,15 @@ def preview(
     with connected(address, token) if address else plain_errors() as client:
         from tidings.feeds import SchemaLacks, propose, read_mapping
         from tidings.feeds.event_maker import check_schema
+        from tidings.feeds.inference.infer import SAMPLED
         from tidings.feeds.inference.schema_changes import changes
         from tidings.feeds.memory.told_once import EmptyPaths
         from tidings.feeds.preview import previewed
+        from tidings.feeds.records.patterns import limited_patterns
         from tidings.schema.growth import grow
 
         read = read_mapping(mapping)
-        records = sampled(read, limit)
+        records = first_records(read, max(SAMPLED, limit))
         if client is not None:
             catalog = client.schema()
         else:
@@ -140,10 +142,11 @@ def preview(
                 for change in changes(propose(read, records, catalog).catalog, catalog):
                     catalog = grow(catalog, change)
         shown, refused, left_out = records[:limit], 0, 0
-        for one in previewed(read, shown, catalog):
-            refused += "errors" in one
-            left_out += len(one.get("left_out", ()))
-            typer.echo(json.dumps(one))
+        with limited_patterns():
+            for one in previewed(read, shown, catalog):
+                refused += "errors" in one
+                left_out += len(one.get("left_out", ()))
+                typer.echo(json.dumps(one))
         empty = EmptyPaths(read, fewest=1)
         empty.see(records)
         for line in empty.told(str(read.origin)):
@@ -179,6 +182,7 @@ def infer(
     mandatory: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="An attribute that every event must have.")
     ] = None,
+    limit: Annotated[int, typer.Option(min=0, help="Look only at the first records; 0: at all.")] = 0,
     mapping: Annotated[
         Path | None, typer.Option(metavar="FILE", callback=writable, help="Write the mapping to this file.")
     ] = None,
@@ -206,11 +210,11 @@ def infer(
         from tidings.feeds.inference.schema_changes import changes
 
         there = client.schema() if client is not None else Catalog()
-        inferred = inferred_from(source, event_type, form, records, each, encoding, mandatory or [])
+        inferred = inferred_from(source, event_type, form, records, each, encoding, mandatory or [], limit)
         try:
             if interactive:
                 guess = inferred(Catalog())
-                proposal = interviewed(guess, sampled(guess.mapping), there)
+                proposal = interviewed(guess, records_of(guess.mapping, limit), there)
             else:
                 proposal = inferred(there)
             wanted = changes(proposal.catalog, there)

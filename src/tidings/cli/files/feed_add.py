@@ -62,16 +62,18 @@ def add(
         from tidings.feeds.ready.ready import proposed
         from tidings.feeds.ready.recognition import recognized
 
-        content, origin, name = fetched(source, encoding)
+        contents, origin, name = fetched(source, encoding)
         plain_name = re.sub(r"\W+", "_", name).strip("_").lower() or "event"
         path = mapping or Path(f"{plain_name}.toml")
         if path.exists():
             fail(f"{path} exists; choose another file with --mapping, or run it with `tidings feed run {path}`")
+        content = next(iter(contents))
         found = recognized(content, source)
         if records:
             found = replace(found, records=records, ready="")
         there = client.schema()
-        proposal = proposed(content, found, origin, event_type or ("" if found.ready else plain_name), there, encoding)
+        event_type = event_type or ("" if found.ready else plain_name)
+        proposal = proposed(contents, found, origin, event_type, there, encoding, note)
         proposal = replace(proposal, mapping=replace(proposal.mapping, name=path.stem))  # the events' source
         wanted = changes(proposal.catalog, there)
         _show(content, found, proposal, wanted)

@@ -8,6 +8,7 @@ import json
 import shlex
 import sys
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tidings.cli.terminal import counted, messages, plain
@@ -15,8 +16,8 @@ from tidings.errors import TidingsError
 
 if TYPE_CHECKING:
     from tidings.feeds import Mapping, Proposal
+    from tidings.feeds.inference.source_records import SourceRecords
     from tidings.feeds.mapping.mapping import Field
-    from tidings.feeds.records.records import Record
     from tidings.schema import Catalog
 
 SHOWN = 20  # records on which each answer is tried
@@ -36,10 +37,10 @@ _HELP = """Enter accepts the guess. Or type one or more of
 class Interview:
     """One mapping, talked over; `there` is the schema whose names it must respect."""
 
-    def __init__(self, proposal: Proposal, records: list[Record], there: Catalog) -> None:
+    def __init__(self, proposal: Proposal, records: SourceRecords, there: Catalog) -> None:
         self._proposal = proposal
         self._mapping = proposal.mapping
-        self._all, self._records = records, records[:SHOWN]
+        self._all, self._records = records, list(islice(records, SHOWN))
         self._there = there
         self._ended = False
 
@@ -67,7 +68,8 @@ class Interview:
                 say(str(problem))
 
     def _ask_whole(self, label: str, key: str, guess: list[str]) -> None:
-        from tidings.feeds.inference.corrections import tell_apart, whole
+        from tidings.feeds.inference.corrections import whole
+        from tidings.feeds.inference.ids import tell_apart
 
         while True:
             answer = self._answer(f"{label} [{', '.join(guess) or '-'}]: ")
@@ -76,7 +78,7 @@ class Interview:
             named = [] if answer == "-" else [one.strip() for one in answer.split(",")]
             try:
                 mapping = whole(self._mapping, **{key: named})
-                if key == "id" and mapping.id and not tell_apart(mapping.id, self._all):
+                if key == "id" and mapping.id and not tell_apart(mapping.id, self._all.of(mapping.paths)):
                     say(f"{answer!r} is missing in some records or not unique")
                     continue
                 self._mapping = mapping
@@ -142,15 +144,16 @@ class Interview:
         return line.strip()
 
 
-def interviewed(proposal: Proposal, records: list[Record], there: Catalog) -> Proposal:
+def interviewed(proposal: Proposal, records: SourceRecords, there: Catalog) -> Proposal:
     """The proposal as it was agreed on, with its effect on the first records shown. Raises FeedError."""
     from tidings.feeds import propose
     from tidings.feeds.preview import previewed
 
     mapping = Interview(proposal, records, there).held()
+    records = records.of(mapping.paths)
     agreed = propose(mapping, records, there)
     say("")
-    for one in previewed(mapping, records[:SHOWN], agreed.catalog):
+    for one in previewed(mapping, islice(records, SHOWN), agreed.catalog):
         say(json.dumps(one))
     guessed = {one.attribute for one in proposal.mapping.fields if one in agreed.mapping.fields}
     return replace(agreed, seen={name: (proposal if name in guessed else agreed).seen[name] for name in agreed.seen})

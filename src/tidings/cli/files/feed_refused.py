@@ -58,9 +58,8 @@ def refused(
 
         letters = DeadLetters(letters_path(state_path(mapping, state)))
         if drop:
-            count = len(letters)
-            for id in list(letters.letters):
-                letters.drop(id)
+            count = len(letters) + letters.beyond
+            letters.drop_all()
             letters.keep(at_once=True)
             messages.print(f"{counted(count, 'refused record')} dropped", markup=False)
             return
@@ -94,5 +93,8 @@ def _list(letters: DeadLetters, as_json: bool) -> None:
         elif number < _SHOWN:
             typer.echo(plain(f"{place_of(letter)}: {refusal(letter)}"))
     messages.print(f"{counted(len(letters), 'refused record')}", markup=False)
+    if letters.beyond:
+        again = "after you correct the mapping, run the feed again to publish them"
+        messages.print(f"{counted(letters.beyond, 'older refused record')} not kept; {again}", markup=False)
     for fault, count in letters.faults().most_common():
         messages.print(plain(f"{count:,} × {fault}"), highlight=False)

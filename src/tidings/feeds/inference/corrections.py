@@ -14,7 +14,7 @@ from typing import Any
 
 from tidings.errors import one_of, suggestion
 from tidings.feeds.errors import WrongMapping
-from tidings.feeds.event_maker import EventMaker, first_text
+from tidings.feeds.event_maker import EventMaker
 from tidings.feeds.mapping.mapping import Mapping
 from tidings.feeds.mapping.mapping_file import FIELD_KEYS, mapping_of
 from tidings.feeds.mapping.mapping_text import write_mapping
@@ -95,12 +95,6 @@ def happening(mapping: Mapping, path: str) -> Mapping:
 def _read(document: dict[str, Any], before: Mapping) -> Mapping:
     read = mapping_of(document, before.file or f"{before.name}.toml", Path())
     return replace(read, name=before.name, origin=before.origin, source=before.source, file=before.file)
-
-
-def tell_apart(paths: tuple[str, ...], records: list[Record]) -> bool:
-    """Whether these paths make an id: every record has them, and no two the same."""
-    ids = [tuple(first_text(record, path) for path in paths) for record in records]
-    return all(map(all, ids)) and len(set(ids)) == len(ids)
 
 
 def effect(mapping: Mapping, attribute: str, records: Iterable[Record]) -> Effect:

@@ -8,44 +8,41 @@ unless the mapping says otherwise. `changes` says by which growth rules a schema
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
 from typing import Any
 
 from tidings.errors import shown
-from tidings.feeds.errors import NothingToInfer, SchemaClash, UnknownColumn, UnreadableFeed
-from tidings.feeds.event_maker import category_paths, first_text, kind_of, pairs
+from tidings.feeds.errors import NothingToInfer, SchemaClash, UnknownColumn
+from tidings.feeds.event_maker import kind_of, pairs
+from tidings.feeds.inference.checking import Checked, checked
 from tidings.feeds.inference.column_kinds import are_list_paths, guess, there_in
+from tidings.feeds.inference.domains import domain_of, found_values, joined, values_of
 from tidings.feeds.inference.guess import Guess
+from tidings.feeds.inference.ids import candidates, unique
 from tidings.feeds.inference.number_columns import is_numeric, signs
 from tidings.feeds.inference.place_columns import with_places
 from tidings.feeds.inference.record_shapes import shape_of
+from tidings.feeds.inference.schema_changes import changes
+from tidings.feeds.inference.source_records import SourceRecords, spread
 from tidings.feeds.mapping.mapping import Field, Layout, Mapping, Origin, Reading
-from tidings.feeds.preview import previewed
-from tidings.feeds.records.conversion import as_text, parts
-from tidings.feeds.records.records import Record, read_records
+from tidings.feeds.records.conversion import as_text
+from tidings.feeds.records.patterns import limited_patterns
+from tidings.feeds.records.records import Record
 from tidings.feeds.sources.content import Content
 from tidings.language.tokens import KEYWORDS
-from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Hierarchy, Kind
+from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Kind
 from tidings.schema.catalog import RESERVED
-from tidings.schema.hierarchy import LEVELS, SEPARATOR, below, is_node_name
+from tidings.schema.growth import grow
 
-SAMPLED = 10_000  # records
-SAMPLED_PATHS = 100_000  # of a source with category paths: the tree has to hold all of them
-_MOST_VALUES = 1_000  # of a proposed enumeration
-_MOST_NODES = 50_000  # of a proposed tree
-_LONGEST_VALUE = 200
+SAMPLED = 10_000  # records by which kinds are guessed
 _WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # yearOfRegistration, XMLFile
-_IDS = re.compile(r"(?:.*[_ -])?(?:id|guid|uuid|key|number|nr)", re.IGNORECASE)
-_LIKE_AN_ID = re.compile(r"[\w-]{1,64}")  # neither a sentence nor a fraction nor a time of day
 _MOST_TIMES = 3  # columns that are suggested as the event's time
-_ENOUGH_FOR_AN_ID = 20  # records; in fewer, most columns are unique
+_ROUNDS = 3  # guesses again, with records that the guess before refused
+_OF_SAMPLE = 20  # of so many values in the sample, one is added of those that were refused
 
 
-# Marks of remarks that a form words differently.
-PROMISE = "would be refused and"
+# Marks a remark that a form words differently.
 TIMES = "has times; add time"
 
 _WHY = {
@@ -77,45 +74,59 @@ class Proposal:
 
 
 def infer(
-    content: Content,
+    contents: Content | Iterable[Content],
     layout: Layout,
     origin: Origin,
     event_type: str,
     mandatory: Iterable[str] = (),
     there: Catalog | None = None,
+    *,
+    most: int = 0,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> Proposal:
     """From the bytes alone; raises NothingToInfer, UnreadableFeed, UnknownColumn or SchemaClash.
 
-    `mandatory` are attributes by their names, or by those of their columns."""
+    `contents` are gone through several times. `mandatory` are attributes by their names, or by those of their columns.
+    `most`: how many records are looked at; 0: all. `tell` hears every few seconds how far a long source is."""
+    contents = (contents,) if isinstance(contents, Content) else contents
     advice = (
         "a CSV file needs a line of column names and at least one row"
         if layout.format == "csv"
         else "use --records to say where they are"
     )
-    shape = shape_of(content, layout)
+    shape = shape_of(contents, layout)
     if not shape.names:
-        raise NothingToInfer(content.place, advice)
+        raise NothingToInfer(str(origin), advice)
     names = _attribute_names(shape.names)
     demanded = {_demanded(name, names, shape.names) for name in mandatory}
     fields = tuple(Field(name, Reading(path), mandatory=path in demanded) for path, name in names.items())
     draft = Mapping(event_type, origin, shape.layout, (event_type,), fields)
-    records: list[Record] = []
-    remarks = shape.remarks
-    all_records = read_records(content, shape.layout, draft.paths)
-    try:
-        for record in islice(all_records, SAMPLED):
-            records.append(record)  # those before something that cannot be read count too
-    except UnreadableFeed as problem:
-        if not records:
-            raise
-        remarks += (str(problem),)
-    if not records:
-        raise NothingToInfer(content.place, advice)
-    id = _id(records, names)
-    remarks += () if id else tuple(_unique(records, names))
-    draft = replace(draft, id=id, fields=with_places(fields, records, there))
-    proposal = propose(draft, chain(records, _readable(all_records)), there)
-    return replace(proposal, remarks=remarks + proposal.remarks + tuple(_when(proposal.mapping)))
+    records = SourceRecords(contents, shape.layout, draft.paths, most=most, tell=tell)
+    sample, count = spread(records, SAMPLED)
+    if not sample:
+        for problem in records.problems:
+            raise problem
+        raise NothingToInfer(str(origin), advice)
+    id, remarks = _id(sample, count, records, names)
+    draft = replace(draft, id=id, fields=with_places(fields, sample, there))
+    proposal = _propose(draft, records, sample, count, there)
+    told = (*shape.remarks, *remarks, *proposal.remarks, *_when(proposal.mapping))
+    return replace(proposal, remarks=told)
+
+
+def _id(
+    sample: list[Record], count: int, records: SourceRecords, names: dict[str, str]
+) -> tuple[tuple[str, ...], list[str]]:
+    """The column that is the id, and remarks: which could be, or is not after all."""
+    named, others = candidates(sample, names)
+    tried = [*named, *others]
+    kept = unique(tried, records) if tried and count > len(sample) else tried
+    remarks = [f"{path!r} is not the id: it is missing or repeated in later records" for path in named[:1]]
+    if found := [path for path in named if path in kept]:
+        return (found[0],), []
+    suggested = [path for path in others if path in kept][:1]
+    own = [f'every record has its own {path!r}; add id = "{path}" if it identifies the event' for path in suggested]
+    return (), [*remarks, *own]
 
 
 def _when(mapping: Mapping) -> Iterator[str]:
@@ -127,47 +138,94 @@ def _when(mapping: Mapping) -> Iterator[str]:
         yield f"{path!r} {TIMES} = {time} if that is when the event happened"
 
 
-def _readable(records: Iterator[Record]) -> Iterator[Record]:
-    """As far as they can be read; how far that is has been told, or will be when they are published."""
-    with suppress(UnreadableFeed):
-        yield from records
-
-
 def propose(mapping: Mapping, records: Iterable[Record], there: Catalog | None = None) -> Proposal:
-    """From a mapping and some records of its source. Kinds that `there` knows are kept; raises SchemaClash.
+    """From a mapping and the records of its source. Kinds that `there` knows are kept; raises SchemaClash.
 
-    SAMPLED records are looked at; for the trees of category paths, SAMPLED_PATHS."""
-    rest = iter(records)
-    sample = list(islice(rest, SAMPLED))
-    more: list[Record] | None = None
+    A sample from all over the records tells the kinds; then the mapping is tried on all of them, and the kinds are
+    guessed again with some of those that it would refuse."""
+    records = records if isinstance(records, list | SourceRecords) else list(records)
+    return _propose(mapping, records, *spread(records, SAMPLED), there)
+
+
+@limited_patterns()
+def _propose(
+    mapping: Mapping, records: list[Record] | SourceRecords, sample: list[Record], count: int, there: Catalog | None
+) -> Proposal:
+    problems = [str(problem) for problem in records.problems] if isinstance(records, SourceRecords) else []
+    listed: dict[Field, Domain] = {}  # of the values of all records
+    size = len(sample)
+    proposal = _guess(mapping, records, sample, (size, count), there, listed)
+    found = checked(proposal.mapping, records, _as_grown(proposal.catalog, there))
+    for _ in range(_ROUNDS if count > size else 0):
+        faulty = _faulty(proposal.mapping, found, sample)
+        if not faulty:
+            break
+        sample = [*sample, *faulty]
+        better = _guess(mapping, records, sample, (size, count), there, listed)
+        if better.mapping == proposal.mapping:
+            break
+        proposal = better
+        found = checked(proposal.mapping, records, _as_grown(proposal.catalog, there))
+    if isinstance(records, SourceRecords) and records.most == count:
+        problems.append(f"only the first {count:,} records were looked at; later ones may be refused")
+    return replace(proposal, records=count, remarks=(*problems, *found.remarks()))
+
+
+def _guess(
+    mapping: Mapping,
+    records: Iterable[Record],
+    sample: list[Record],
+    sizes: tuple[int, int],
+    there: Catalog | None,
+    listed: dict[Field, Domain],
+) -> Proposal:
+    """By a sample; the domains that list their values by all records. `sizes`: of the sample before faulty records came
+    to it, and of all records."""
     fields: list[Field] = []
     seen: dict[str, str] = {}
     domains: dict[str, Domain] = {}
-    columns = [[value for record in sample for value in _found(record, one.reading)] for one in mapping.fields]
+    columns = [[value for record in sample for value in found_values(record, one.reading)] for one in mapping.fields]
     decimal = _decimal(mapping, columns)
     for one, values in zip(mapping.fields, columns, strict=True):
         guessed = _guessed(one, values, there, decimal)
         path = one.path or guessed.path or _list_path(one, sample, there)
         kind = Kind.HIERARCHICAL if path else guessed.kind
-        several = one.several or (not path and any(len(_values(record, guessed.reading)) > 1 for record in sample))
+        several = one.several or (not path and any(len(values_of(record, guessed.reading)) > 1 for record in sample))
         is_new = there is None or there.domain_of(one.attribute) is None
         unsaid = one.kind is None and kind is not None and kind.listed
         open = one.open or (unsaid and kind is Kind.ENUMERATED and is_new and not one.grow)
         grow = one.grow or (unsaid and not open and (kind is Kind.ENUMERATED or bool(path)))
         filled_in = replace(one, kind=kind, reading=guessed.reading, several=several, grow=grow, open=open, path=path)
         fields.append(filled_in)
-        seen[one.attribute] = seen_in(sample, one, filled_in, there, guessed.junk)
+        seen[one.attribute] = _seen(sample[: sizes[0]], sizes[1], one, filled_in, there, guessed.junk)
         name = one.domain or one.attribute
-        if path and more is None:
-            more = list(islice(rest, SAMPLED_PATHS - SAMPLED))
-        domain = _domain(name, filled_in, [*sample, *(more or ())] if path else sample)
-        domains[name] = _joined(domains[name], domain) if name in domains else domain
+        if filled_in not in listed:
+            listed[filled_in] = domain_of(name, filled_in, sample if open else records)
+        domain = listed[filled_in]
+        domains[name] = joined(domains[name], domain) if name in domains else domain
     filled = replace(mapping, fields=tuple(fields))
     attributes = tuple(Attribute(one.attribute, one.domain or one.attribute) for one in fields)
     uses = tuple(AttributeUse(one.attribute, one.mandatory, not one.several) for one in fields)
     types = tuple(EventType(name, uses) for name in mapping.event_types)
-    catalog = Catalog(tuple(domains.values()), attributes, types)
-    return Proposal(catalog, filled, len(sample), tuple(_kept_promise(filled, sample, catalog)), seen)
+    return Proposal(Catalog(tuple(domains.values()), attributes, types), filled, len(sample), seen=seen)
+
+
+def _as_grown(wanted: Catalog, there: Catalog | None) -> Catalog:
+    """The schema as it will be."""
+    for change in () if there is None else changes(wanted, there):
+        there = grow(there, change) if there is not None else None
+    return wanted if there is None else there
+
+
+def _faulty(mapping: Mapping, found: Checked, sample: list[Record]) -> list[Record]:
+    """Some of the records that show what the sample does not: few, so that it stays in proportion."""
+    made: list[Record] = []
+    for one in mapping.fields:
+        some = [record for record in found.faulty.get(one.attribute, ()) if record not in made]
+        if some:
+            there = sum(bool(record.get(one.reading.path)) for record in sample)
+            made += some[: max(1, there // _OF_SAMPLE)]
+    return made
 
 
 def _list_path(one: Field, sample: list[Record], there: Catalog | None) -> bool:
@@ -181,22 +239,8 @@ def _list_path(one: Field, sample: list[Record], there: Catalog | None) -> bool:
     return len(lists) == len(found) and are_list_paths(lists)
 
 
-def _kept_promise(mapping: Mapping, sample: list[Record], catalog: Catalog) -> Iterator[str]:
-    """What the proposed mapping would refuse or leave out of the records from which it was made."""
-    refused = left_out = 0
-    reasons: dict[str, str] = {}  # the first of each attribute
-    for one in previewed(mapping, sample, catalog):
-        refused += "errors" in one
-        left_out += len(one.get("left_out", ()))
-        for error in (*one.get("errors", ()), *one.get("left_out", ())):
-            reasons.setdefault(error["attribute"], error["message"])
-    if refused or left_out:
-        would = f"{refused:,} {PROMISE} {left_out:,} bad values left out"
-        yield f"of these {len(sample):,} records {would}; first: {'; '.join(list(reasons.values())[:3])}"
-
-
-def seen_in(
-    sample: list[Record], before: Field, after: Field, there: Catalog | None, junk: tuple[str, ...] = ()
+def _seen(
+    sample: list[Record], count: int, before: Field, after: Field, there: Catalog | None, junk: tuple[str, ...]
 ) -> str:
     """`98 % of 500 records, 37 distinct: 'audi', 'bmw', 'vw'; enumerated: few short values repeat`."""
     texts = [texts for record in sample if (texts := _told(record, after))]
@@ -214,7 +258,8 @@ def seen_in(
         why = f"most values are {_NOUNS[after.kind or Kind.NUMERIC]}; others are skipped, e.g. {examples_of_junk}"
     else:
         why = _WHY[after.kind or Kind.STRING]
-    known = f"{share} % of {len(sample):,} records, {len(distinct):,} distinct"
+    sampled = "" if len(sample) == count else "sampled "
+    known = f"{share} % of {len(sample):,} {sampled}records, {len(distinct):,} distinct"
     return f"{known}{': ' + examples if examples else ''}; {after.kind}: {why}"
 
 
@@ -246,79 +291,12 @@ def _guessed(one: Field, values: list[Any], there: Catalog | None, decimal: str)
     return Guess(domain.kind, found.reading if found.kind is domain.kind else one.reading)
 
 
-def _found(record: Record, reading: Reading) -> list[Any]:
-    """As they stand in the record, cut and stripped but not yet read as numbers or times."""
-    return [value for value in parts(record.get(reading.path, ()), reading) if isinstance(value, str | int | float)]
-
-
 def _told(record: Record, one: Field) -> list[str]:
     """For people to read."""
     if one.longitude:
         both = pairs(record.get(one.reading.path, ()), record.get(one.longitude, ()), one.reading.missing)
         return [f"{latitude}, {longitude}" for latitude, longitude in both]
-    return _values(record, one.reading)
-
-
-def _values(record: Record, reading: Reading) -> list[str]:
-    """The same as text."""
-    return [as_text(value) for value in _found(record, reading)]
-
-
-def _domain(name: str, one: Field, sample: list[Record]) -> Domain:
-    kind = one.kind or Kind.STRING
-    if not kind.listed:
-        return Domain(name, kind)
-    texts = dict.fromkeys(value for record in sample for value in _values(record, one.reading) if _fits(value))
-    if kind is Kind.ENUMERATED:
-        return Domain(name, kind, values=tuple(sorted(texts))[:_MOST_VALUES], open=one.open)
-    if one.path:
-        return Domain(name, kind, hierarchy=_tree(one, sample))
-    hierarchy = Hierarchy()
-    above = replace(one.reading, path=one.parent, constant=None, split="")
-    for record in sample:
-        parent = next((p for p in _values(record, above) if _fits_a_node(p)), None) if one.parent else None
-        if parent is not None and parent not in hierarchy:
-            hierarchy = hierarchy.append(parent, None)
-        for value in _values(record, one.reading):
-            path = value if parent is None or value == parent else below(parent, value)
-            if _fits_a_node(value) and path not in hierarchy and len(hierarchy) < _MOST_VALUES:
-                hierarchy = hierarchy.append(value, parent)
-    return Domain(name, kind, hierarchy=hierarchy)
-
-
-def _tree(one: Field, sample: list[Record]) -> Hierarchy:
-    """Of fields with whole paths."""
-    found = (category_paths(record.get(one.reading.path, ()), one.path) for record in sample)
-    paths = dict.fromkeys(str(path) for listed in found for path in parts(listed, one.reading))
-    tree: dict[str, Any] = {}
-    nodes = 0
-    for path in paths:
-        names = path.split(SEPARATOR)
-        if len(names) > LEVELS or not all(map(_fits_a_node, names)):
-            continue
-        at = tree
-        for name in names:
-            if name not in at and nodes == _MOST_NODES:
-                break
-            nodes += name not in at
-            at = at.setdefault(name, {})
-    return Hierarchy.from_tree(tree)
-
-
-def _joined(one: Domain, other: Domain) -> Domain:
-    """Of two fields over one domain."""
-    if one.kind is Kind.ENUMERATED and other.kind is Kind.ENUMERATED:
-        values = tuple(dict.fromkeys((*one.values, *other.values)))
-        return replace(one, values=values, open=one.open or other.open)
-    return one
-
-
-def _fits(value: Any) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= _LONGEST_VALUE and value.isprintable()
-
-
-def _fits_a_node(value: Any) -> bool:
-    return _fits(value) and is_node_name(value)
+    return values_of(record, one.reading)
 
 
 def _attribute_names(named: dict[str, str]) -> dict[str, str]:
@@ -342,32 +320,3 @@ def _demanded(name: str, attributes: dict[str, str], columns: dict[str, str]) ->
             if name in (known, path):
                 return path
     raise UnknownColumn(name, tuple(dict.fromkeys((*attributes.values(), *columns.values()))))
-
-
-def _id(records: list[Record], names: dict[str, str]) -> tuple[str, ...]:
-    """The first column that is called so and tells all records from each other."""
-    for path, name in names.items():
-        if _IDS.fullmatch(name) and _tells_apart(records, path):
-            return (path,)
-    return ()
-
-
-def _unique(records: list[Record], names: dict[str, str]) -> Iterator[str]:
-    """The first column that could be the id by its values, though not by its name: only people know."""
-    if len(records) < _ENOUGH_FOR_AN_ID:
-        return
-    for path in names:
-        if _tells_apart(records, path, _LIKE_AN_ID):
-            yield f'every record has its own {path!r}; add id = "{path}" if it identifies the event'
-            return
-
-
-def _tells_apart(records: list[Record], path: str, form: re.Pattern[str] | None = None) -> bool:
-    """Whether each record has one value there that no other has."""
-    seen: set[str] = set()
-    for record in records:
-        text = first_text(record, path) if len(record.get(path, ())) == 1 else ""
-        if not text or text in seen or (form is not None and not form.fullmatch(text)):
-            return False
-        seen.add(text)
-    return True

@@ -4,20 +4,20 @@ differ in what they have."""
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tidings.feeds.errors import NothingToInfer, SchemaClash, UnreadableFeed
+from tidings.feeds.errors import NothingToInfer, SchemaClash
 from tidings.feeds.event_maker import first_text, kind_of
-from tidings.feeds.inference.corrections import tell_apart
-from tidings.feeds.inference.infer import SAMPLED, Proposal, infer, propose
+from tidings.feeds.inference.ids import tell_apart
+from tidings.feeds.inference.infer import Proposal, infer, propose
+from tidings.feeds.inference.source_records import SourceRecords
 from tidings.feeds.mapping.mapping import Field, Layout, Mapping, Origin
 from tidings.feeds.mapping.mapping_file import mapping_of
 from tidings.feeds.ready.recognition import Recognized
-from tidings.feeds.records.records import Record, read_records
 from tidings.feeds.sources.content import Content
 from tidings.schema import Catalog
 
@@ -43,44 +43,40 @@ def ready_mapping(name: str, origin: Origin, event_type: str = "") -> ReadyMappi
 
 
 def proposed(
-    content: Content, found: Recognized, origin: Origin, name: str, there: Catalog | None = None, encoding: str = ""
+    contents: Content | Iterable[Content],
+    found: Recognized,
+    origin: Origin,
+    name: str,
+    there: Catalog | None = None,
+    encoding: str = "",
+    tell: Callable[[str], None] = lambda line: None,
 ) -> Proposal:
     """By the ready mapping, else by inference; `name` is the event type, and may be empty for a ready mapping. An
-    attribute whose name means something else in the schema gets another one. Raises FeedError."""
+    attribute whose name means something else in the schema gets another one. `tell` hears how far a long source is.
+    Raises FeedError."""
+    contents = (contents,) if isinstance(contents, Content) else contents
     if not found.ready:
         layout = Layout(found.format, found.records, encoding=encoding)
         try:
-            return infer(content, layout, origin, name, there=there)
+            return infer(contents, layout, origin, name, there=there, tell=tell)
         except SchemaClash:
-            mapping = infer(content, layout, origin, name).mapping
-            return _fitted(mapping, _sample(content, mapping.layout, mapping.paths)[0], there)
+            mapping = infer(contents, layout, origin, name, tell=tell).mapping
+            return _fitted(mapping, SourceRecords(contents, mapping.layout, mapping.paths, tell=tell), there)
     ready = ready_mapping(found.ready, origin, name)
     ready = replace(ready, mapping=replace(ready.mapping, layout=replace(ready.mapping.layout, encoding=encoding)))
     paths = dict.fromkeys((*ready.mapping.paths, *(path for one in ready.ids for path in one), *ready.times))
-    records, problem = _sample(content, ready.mapping.layout, tuple(paths))
-    if not records:
-        raise problem or NothingToInfer(content.place, "try again when it has some")
+    records = SourceRecords(contents, ready.mapping.layout, paths, tell=tell)
+    if next(iter(records), None) is None:
+        for problem in records.problems:
+            raise problem
+        raise NothingToInfer(str(origin), "try again when it has some")
     mapping, unused = _trimmed(_chosen(ready, records), records)
-    proposal = _fitted(mapping, records, there)
-    remarks = (
-        *((str(problem),) if problem else ()),
-        *((f"not in any record, so left out: {unused}",) if unused else ()),
-    )
+    proposal = _fitted(mapping, records.of(mapping.paths), there)
+    remarks = (f"not in any record, so left out: {unused}",) if unused else ()
     return replace(proposal, remarks=remarks + proposal.remarks)
 
 
-def _sample(content: Content, layout: Layout, paths: tuple[str, ...]) -> tuple[list[Record], UnreadableFeed | None]:
-    """The first records, and why there are no more of them."""
-    records: list[Record] = []
-    try:
-        for record in islice(read_records(content, layout, paths), SAMPLED):
-            records.append(record)
-    except UnreadableFeed as problem:
-        return records, problem
-    return records, None
-
-
-def _chosen(ready: ReadyMapping, records: list[Record]) -> Mapping:
+def _chosen(ready: ReadyMapping, records: SourceRecords) -> Mapping:
     mapping = ready.mapping
     if ready.ids:
         mapping = replace(mapping, id=next((ids for ids in ready.ids if tell_apart(ids, records)), ()))
@@ -90,14 +86,19 @@ def _chosen(ready: ReadyMapping, records: list[Record]) -> Mapping:
     return mapping
 
 
-def _trimmed(mapping: Mapping, records: list[Record]) -> tuple[Mapping, str]:
+def _trimmed(mapping: Mapping, records: SourceRecords) -> tuple[Mapping, str]:
     """Without attributes that no record has, and their names."""
-    used = tuple(one for one in mapping.fields if any(first_text(record, one.reading.path) for record in records))
+    empty = {one.reading.path for one in mapping.fields}
+    for record in records:
+        empty -= {path for path in empty if first_text(record, path)}
+        if not empty:
+            break
+    used = tuple(one for one in mapping.fields if one.reading.path not in empty)
     unused = [one.attribute for one in mapping.fields if one not in used]
     return (replace(mapping, fields=used), ", ".join(unused)) if used else (mapping, "")
 
 
-def _fitted(mapping: Mapping, records: list[Record], there: Catalog | None) -> Proposal:
+def _fitted(mapping: Mapping, records: SourceRecords, there: Catalog | None) -> Proposal:
     """With other names where the schema means something else by a name."""
     if there is None:
         return propose(mapping, records)

@@ -11,17 +11,14 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 from zoneinfo import ZoneInfo
 
-import regex
-
 from tidings.errors import shown
 from tidings.feeds.mapping.mapping import Reading
 from tidings.feeds.records.numbers import NotANumber, number_in
+from tidings.feeds.records.patterns import NoMatch, matched
 from tidings.schema import Instant, Kind
 from tidings.schema.values import Place
 from tidings.schema.values import number as canonical_number
 
-LONGEST_MATCHED = 10_000  # characters of a text in which a pattern is looked for
-MOST_SECONDS = 0.05  # that one search for a pattern may take
 _MOST_KEPT = 10_000  # texts of one attribute whose values are remembered: most columns repeat themselves
 _LONGEST_KEPT = 100  # characters of such a text
 _UTC_NAMED = re.compile(r"\s*\b(?:GMT|UTC)$", re.IGNORECASE)
@@ -172,7 +169,10 @@ def _cut(found: Iterable[Any], reading: Reading) -> Iterator[Any]:
 def _finished(text: str, reading: Reading) -> str | None:
     """After pattern, replacement and lowering; None: then there is no value. Raises Unconvertible."""
     if reading.pattern:
-        text = matched(text, reading.pattern)
+        try:
+            text = matched(text, reading.pattern)
+        except NoMatch as problem:
+            raise Unconvertible(str(problem), problem.fault) from None
     for old, new in reading.replace:
         if text == old:
             text = new
@@ -180,25 +180,6 @@ def _finished(text: str, reading: Reading) -> str | None:
     if not text or text in reading.missing:
         return None
     return text.lower() if reading.lower else text
-
-
-def matched(text: str, pattern: str) -> str:
-    """What the pattern's group finds. Raises Unconvertible where it finds nothing, or not within MOST_SECONDS."""
-    if len(text) > LONGEST_MATCHED:
-        raise Unconvertible(f"{shown(text)} is longer than {LONGEST_MATCHED:,} characters", "too long for its pattern")
-    try:
-        found = _compiled(pattern).search(text, timeout=MOST_SECONDS)
-    except TimeoutError:
-        problem = f"the pattern {pattern!r} takes more than {MOST_SECONDS * 1_000:.0f} ms for {shown(text)}"
-        raise Unconvertible(problem, "pattern takes too long") from None
-    if found is None:
-        raise Unconvertible(f"{shown(text)} does not match the pattern {pattern!r}", "pattern does not match")
-    return found[1] or ""
-
-
-@lru_cache(maxsize=1_000)
-def _compiled(pattern: str) -> regex.Pattern[str]:
-    return regex.compile(pattern)
 
 
 def is_missing(raw: Any, missing: tuple[str, ...]) -> bool:

@@ -175,7 +175,8 @@ def _effects(mapping: Mapping, records: list[Record]) -> dict[str, tuple[tuple[s
 def _finished(made: FeedGuess, mapping: Mapping, records: list[Record], there: Catalog) -> FeedGuess:
     """With the events, the mapping's text and the changes. Raises SchemaClash."""
     from tidings.feeds import propose
-    from tidings.feeds.inference.infer import PROMISE, TIMES
+    from tidings.feeds.inference.checking import PROMISE
+    from tidings.feeds.inference.infer import TIMES
     from tidings.feeds.inference.schema_changes import changes
     from tidings.feeds.mapping.mapping_text import write_mapping
     from tidings.feeds.preview import previewed
