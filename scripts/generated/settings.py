@@ -54,6 +54,8 @@ MEANINGS = {
     "smtp_password": "its password",
     "smtp_security": "`none`, `starttls`, or `tls` from the first byte",
     "secret_keys": "keys that encrypt channel secrets, newest first; empty: the file `secrets.key` of the data folder",
+    "waiting_instances": "instances that may wait in one operator of a composite for each key; beyond it the oldest is "
+    "dropped",
     "mail_from": "`tidings@example.org` or `Tidings <tidings@example.org>`",
     "public_url": "the public address, for links in mails; empty: http://host:port",
     "apprise_schemes": "allowed schemes of Apprise URLs",

@@ -89,6 +89,7 @@ class Settings:
     link_revival_seconds: float = 10.0  # of answers, before a link between servers is used
     repair_seconds: float = 30.0  # after which another server is asked again for what was missed
     lateness: float = 10.0  # seconds by which an event may come after younger ones and still take part in composites
+    waiting_instances: int = 10_000  # of one operator of a composite, for each key; the oldest beyond it are dropped
     smtp_host: str = ""  # the mail server that takes our mails; empty: no channel is an email
     smtp_port: int = 25
     smtp_user: str = ""
@@ -316,6 +317,7 @@ _SPECIAL = {
     "host": "host",
     "xml_host": "host",
     "values_per_attribute": "count",
+    "waiting_instances": "count",
     "smtp_security": "security",
     "webhook_handshake": "handshake",
     "log_format": "log format",

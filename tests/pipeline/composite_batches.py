@@ -14,13 +14,15 @@ from tidings.store.notifications.progress import COMPOSITES
 from tidings.store.notifications.waiting import SHARDS
 
 
-def run_batch(store: Store, known: KnownComposites, lateness: int, first: int, last: int, stretches: int = 1) -> int:
-    """How many notifications it stored. Lateness is in microseconds."""
-    return store_batch(store, answers(store, known, lateness, first, last, stretches), 0.0)
+def run_batch(
+    store: Store, known: KnownComposites, lateness: int, first: int, last: int, stretches: int = 1, room: int = 10_000
+) -> int:
+    """How many notifications it stored. Lateness is in microseconds; `room` instances may wait."""
+    return store_batch(store, answers(store, known, lateness, first, last, stretches, room), 0.0)
 
 
 def answers(
-    store: Store, known: KnownComposites, lateness: int, first: int, last: int, stretches: int = 1
+    store: Store, known: KnownComposites, lateness: int, first: int, last: int, stretches: int = 1, room: int = 10_000
 ) -> list[ShardDone]:
     """What the shards say of a batch, before anything of it is stored."""
     length = last - first + 1
@@ -30,11 +32,12 @@ def answers(
         known.learn(other - 1)
         rows += StretchMatches(store, known, lateness, one, other - 1).rows()
     return [
-        answer(store, known, lateness, shard, [row for row in rows if row["shard"] == shard]) for shard in range(SHARDS)
+        answer(store, known, lateness, shard, [row for row in rows if row["shard"] == shard], room)
+        for shard in range(SHARDS)
     ]
 
 
-def run_all(store: Store, lateness: int, cuts: Iterable[int] = (), stretches: int = 1) -> int:
+def run_all(store: Store, lateness: int, cuts: Iterable[int] = (), stretches: int = 1, room: int = 10_000) -> int:
     """To the end of the journal, in batches that end at these positions, each by a worker that knows nothing yet."""
     added, tail = 0, store.tail()
     if not store.begin_composites():
@@ -42,5 +45,5 @@ def run_all(store: Store, lateness: int, cuts: Iterable[int] = (), stretches: in
     for last in sorted({*cuts, tail}):
         first = store.committed(COMPOSITES) + 1
         if first <= last <= tail:
-            added += run_batch(store, KnownComposites(store), lateness, first, last, stretches)
+            added += run_batch(store, KnownComposites(store), lateness, first, last, stretches, room)
     return added

@@ -5,7 +5,6 @@ One file, since all cases share the world, clock and events that it sets up."""
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -19,7 +18,6 @@ from tests.composite.random_composites import Scene, scenes
 from tests.pipeline.composite_batches import answers, run_all
 from tests.services.sqlite import new_store
 from tests.store.samples import Clock
-from tidings.composite.detector import Detector
 from tidings.composite.oracle import Oracle
 from tidings.composite.trace import EventKey, Occurrence
 from tidings.errors import TidingsError
@@ -390,16 +388,37 @@ def test_what_a_quota_drops_follows_from_the_journal(tmp_path: Path, seed: int) 
         assert accounted(tmp_path / str(cuts), cuts, seed) == (whole, dropped)
 
 
-def test_an_owner_is_told_once_that_there_is_no_room(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = partial(Detector, most_waiting=2)
-    monkeypatch.setattr("tidings.pipeline.composites.shard_stage.Detector", small)
+def test_an_owner_is_told_once_that_there_is_no_room(world: World) -> None:
     world.put(Subscribe("c", composite=A_THEN_B, owner="ann"), Subscribe("mine", composite=A_THEN_B))
     cuts = [world.publish(event(second, 0)) for second in range(1, 7)]
     world.publish(event(7, 1))
     world.tick(START + 8_000_000)
-    run_all(world.store, 0, cuts[3:])
+    run_all(world.store, 0, cuts[3:], room=2)
     assert [ids for _, ids, _ in times(world)] == 2 * [["e5", "e7"], ["e6", "e7"]]
     (notice,) = world.store.notices_of("ann")
     assert notice.subscription == "c"
-    assert "10,000 in an operator for each key" in notice.text
+    assert "than this server keeps in an operator for each key" in notice.text
     assert world.store.figures().crowded == 8  # four of each
+
+
+@pytest.mark.parametrize(
+    ("composite", "kept"),
+    [
+        (A_THEN_B, [["e5", "e7"], ["e6", "e7"]]),
+        ("[l contains 0] unless [l contains 1] within 10 s", [["e5"], ["e6"]]),
+        ("times([l contains 0], 7) within 1 min", []),
+    ],
+)
+def test_with_less_room_than_before_what_waits_shrinks(world: World, composite: str, kept: list[list[str]]) -> None:
+    world.put(Subscribe("c", composite=composite))
+    for second in range(1, 6):
+        world.publish(event(second, 0))
+    world.tick(START + 5_500_000)
+    run_all(world.store, 0)
+    world.publish(event(6, 0))
+    if composite == A_THEN_B:
+        world.publish(event(7, 1))
+    world.tick(START + 20_000_000)
+    run_all(world.store, 0, room=2)
+    assert [ids for _, ids, _ in times(world)] == kept
+    assert world.store.figures().crowded == 4

@@ -101,6 +101,11 @@ def test_what_the_sink_stores_is_what_the_oracle_says(store: Store, spark: Spark
     assert found == detections_of(store, int(LATENESS * 1_000_000))
     assert {name for name, *_ in found} >= {"c0", "c2", "c3", "c6", "c7"}
     assert {expired for *_, expired in found} >= {"", "[price = 10]"}
+    put(store, Subscribe("crowd", composite="[price < 20] before [price > 20] within 1 h"), *sales.drafts(150))
+    rows = [(store.committed(COMPOSITES) + 1, store.tail(), 0, 1)]
+    assert store.figures().crowded == 0
+    replace(sink, most_waiting=2)(spark.createDataFrame(rows, "first long, last long, plan long, shards int"), 3)
+    assert store.figures().crowded > 0
 
 
 @pytest.mark.slow
@@ -121,8 +126,9 @@ def test_what_a_stream_stores_is_what_the_oracle_says(store: Store, spark: Spark
     assert {expired for *_, expired in found} >= {"", "[price = 10]"}
     assert store.late_events()
     shutil.rmtree(Path(store.url.removeprefix("sqlite:///")).parent / "checkpoints" / COMPOSITES)
-    run_once(store, spark, lateness=LATENESS)
+    run_once(store, spark, lateness=LATENESS, waiting_instances=1)
     assert stored_detections(store) == found
+    assert store.figures().crowded > 0
 
 
 @pytest.mark.slow

@@ -72,7 +72,7 @@ class PairStep:
                     between.append(x)
                     if len(between) > room.most:
                         self._forget(state, last)
-                        if len(between) > room.most:
+                        while len(between) > room.most:
                             del between[0]
                             room.dropped += 1
                 continue
@@ -209,7 +209,7 @@ class PairStep:
 
     def _drop(self, waiting: Any, room: Room) -> None:
         """The first in order goes where too many wait; of equals, the left one."""
-        if len(waiting[0]) + len(waiting[1]) > room.most:
+        while len(waiting[0]) + len(waiting[1]) > room.most:  # by more than one where there was more room before
             left, right = waiting
             side = 0 if left and (not right or order(left[0][INSTANCE]) <= order(right[0][INSTANCE])) else 1
             del waiting[side][0]

@@ -187,7 +187,7 @@ class TimesStep:
             waiting.append(x)
             if len(waiting) > room.most:
                 waiting = [w for w in waiting if w[FIRST] + self.within >= last]
-                if len(waiting) > room.most:
+                while len(waiting) > room.most:
                     del waiting[0]
                     room.dropped += 1
         if self.reports:
@@ -230,7 +230,7 @@ class UnlessStep:
                 waiting = [p for p in waiting if p[LAST] >= x[FIRST] or (self.against and not self.against.hold(p, x))]
             elif not self.where or self.where.hold(x):
                 waiting.append(x)
-                if len(waiting) > room.most:
+                while len(waiting) > room.most:
                     del waiting[0]
                     room.dropped += 1
         waiting = self._pass_frames(waiting, until + 1, made)

@@ -247,6 +247,7 @@ class Pipeline:
             lambda: self._checkpoint(COMPOSITES),
             lambda: self.folder.set_aside(COMPOSITES, self.store.id),
             self._tell,
+            self.settings.waiting_instances,
         )
 
     def _tick(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tidings.composite.trace import MOST_WAITING
 from tidings.events.validation import MOST_VALUES
 from tidings.pipeline.stream.sink import Batch
 from tidings.store import RetentionDays
@@ -27,6 +28,7 @@ class PipelineSettings:
     checkpoints: str = ""  # a URI that Spark knows; empty: in the data folder
     keep: RetentionDays = field(default_factory=RetentionDays)  # for how long events and the like are kept
     lateness: float = LATENESS  # seconds by which an event may come after younger ones, for composites
+    waiting_instances: int = MOST_WAITING  # in one operator of a composite, for each key
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Composites over HTTP and XML: subscribe, edit, list, import, export, try, and what they wait for."""
 
 import json
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -152,6 +153,16 @@ def test_time_runs_on_until_what_is_open_is_over(client: httpx.Client, service: 
     assert client.post("/v1/composites/test", json={"composite": unless.format("10 min")}).json()["detected"] == 0
     silence = client.post("/v1/composites/test", json={"composite": "absent([brand = mini]) within 1 min"}).json()
     assert (silence["detected"], silence["newest"][0]["events"]) == (1, []), "one frame after the last event"
+
+
+@on_sqlite
+def test_a_trial_has_the_room_that_the_pipeline_has(client: httpx.Client, service: Service) -> None:
+    for id in ("one", "two", "three"):
+        publish(service, id, 400)
+    asked = {"composite": "[brand = mini] before [year > 3000] within 1 h"}
+    assert client.post("/v1/composites/test", json=asked).json()["dropped"] == 0
+    service.gateway.settings = replace(service.gateway.settings, waiting_instances=2)
+    assert client.post("/v1/composites/test", json=asked).json()["dropped"] == 1
 
 
 @on_sqlite

@@ -104,6 +104,15 @@ def pipeline(
             min=0,
         ),
     ] = 10.0,
+    waiting_instances: Annotated[
+        int,
+        typer.Option(
+            help="How many instances may wait in one operator of a composite, for each key; beyond it the oldest is "
+            "dropped.",
+            envvar="TIDINGS_WAITING_INSTANCES",
+            min=1,
+        ),
+    ] = 10_000,
     while_stdin: WhileStdin = False,
 ) -> None:
     """Match the journal's events as they come and store notifications, exactly once.
@@ -133,6 +142,7 @@ def pipeline(
             checkpoints,
             RetentionDays(keep_events_days, keep_keys_days, keep_dead_letters_days),
             lateness,
+            waiting_instances,
         )
         with Pipeline(settings, note) as running, _Screen(as_json) as screen:
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from tidings.composite.file_detections import FileDetections
 from tidings.composite.frontier import lag, operand_lag
-from tidings.composite.trace import Detection
+from tidings.composite.trace import MOST_WAITING, Detection
 from tidings.composite.waiting import Wait, counts_from_start, longest
 from tidings.events.validation import FARTHEST_AHEAD
 from tidings.language.composites import BoundComposite
@@ -39,14 +39,16 @@ class Detected:
     dropped: int
 
 
-def detected(store: Store, bound: BoundComposite, after: int, upto: int, end: Instant) -> Detected:
+def detected(
+    store: Store, bound: BoundComposite, after: int, upto: int, end: Instant, most_waiting: int = MOST_WAITING
+) -> Detected:
     """Over the events at (after, upto]. Time runs on after the last event, until what it left open is over, but not
-    beyond `end`."""
+    beyond `end`. Of each operator and key `most_waiting` instances wait."""
     found, events, unreadable = _taken(store, bound, after, upto)
     if found.last is None:
         return Detected((), None, events, unreadable, 0)
     until = max(found.last, min(end, found.last + open_for(bound)))
-    detections = tuple(one.detection for one in found.detections(until))
+    detections = tuple(one.detection for one in found.detections(until, most_waiting))
     return Detected(detections, Instant(until), events, unreadable, found.dropped.get(_ID, 0))
 
 

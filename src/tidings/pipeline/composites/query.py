@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tidings.composite.trace import MOST_WAITING
 from tidings.pipeline.composites.sink import CompositeSink
 from tidings.pipeline.spark.session import parallelism
 from tidings.pipeline.stream.queries import is_gap, reason
@@ -24,7 +25,8 @@ _UNTIL_NEXT_TRY = 5.0  # seconds after a failure
 
 
 class CompositeQuery:
-    """`checkpoint` gives the folder of its checkpoint, `set_aside` makes it another one. `lateness` is in seconds."""
+    """`checkpoint` gives the folder of its checkpoint, `set_aside` makes it another one. `lateness` is in seconds;
+    `most_waiting` instances are kept in one operator for each key."""
 
     def __init__(
         self,
@@ -35,9 +37,10 @@ class CompositeQuery:
         checkpoint: Callable[[], str],
         set_aside: Callable[[], object],
         tell: Callable[[str], None],
+        most_waiting: int = MOST_WAITING,
     ) -> None:
         self._session, self._store, self._holder = session, store, holder
-        self._lateness = int(lateness * 1_000_000)
+        self._lateness, self._most_waiting = int(lateness * 1_000_000), most_waiting
         self._checkpoint, self._set_aside, self._tell = checkpoint, set_aside, tell
         self._query: StreamingQuery | None = None
         self._next_look = 0.0
@@ -78,7 +81,7 @@ class CompositeQuery:
 
         tasks = parallelism(self._session)
         self._session.dataSource.register(journal_source(self._store.url, None, 100_000, tasks, COMPOSITES))
-        sink = CompositeSink(self._store.url, self._lateness, tasks, self._holder)
+        sink = CompositeSink(self._store.url, self._lateness, tasks, self._holder, self._most_waiting)
         writer = (
             self._session.readStream.format(format_of(COMPOSITES))
             .load()

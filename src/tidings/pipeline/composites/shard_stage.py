@@ -23,7 +23,7 @@ from tidings.composite.stored import (
     load_matches,
     load_seconds,
 )
-from tidings.composite.trace import NOT_EXPIRED, SECOND, awaited_part
+from tidings.composite.trace import MOST_WAITING, NOT_EXPIRED, SECOND, awaited_part
 from tidings.language.composites.parser import parse
 from tidings.pipeline.composites.known import KnownComposites, known_composites
 from tidings.pipeline.composites.leaf_stage import shard_of
@@ -63,6 +63,7 @@ class ShardStage:
 
     store: str = field(repr=False)  # a URL, which may hold a password
     lateness: int
+    most_waiting: int
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         rows: dict[int, list[dict[str, Any]]] = {}
@@ -70,12 +71,19 @@ class ShardStage:
             rows.setdefault(row["shard"], []).append(row)
         store, known = opened_store(self.store), known_composites(self.store)
         for shard, of_shard in rows.items():
-            done = answer(store, known, self.lateness, shard, of_shard)
+            done = answer(store, known, self.lateness, shard, of_shard, self.most_waiting)
             body = {"shard": shard, "body": msgspec.msgpack.encode(done)}
             yield pa.RecordBatch.from_pylist([body], schema=_SHARD)
 
 
-def answer(store: Store, known: KnownComposites, lateness: int, shard: int, rows: list[dict[str, Any]]) -> ShardDone:
+def answer(
+    store: Store,
+    known: KnownComposites,
+    lateness: int,
+    shard: int,
+    rows: list[dict[str, Any]],
+    most_waiting: int = MOST_WAITING,
+) -> ShardDone:
     """Of a shard, to the rows of the leaf stage that are for it."""
     stretches = sorted((row["first"], row["last"]) for row in rows)
     done = ShardDone(shard, stretches)
@@ -88,7 +96,7 @@ def answer(store: Store, known: KnownComposites, lateness: int, shard: int, rows
             texts: dict[int, list[str]] = {}
             for second, text in chain.from_iterable(load_seconds(row["matches"]) for row in rows if row["matches"]):
                 texts.setdefault(second, []).append(text)
-            Times(store, known, lateness, first, last).advance(done, texts)
+            Times(store, known, lateness, first, last).advance(done, texts, most_waiting)
     return done
 
 
@@ -101,7 +109,7 @@ class Times:
         self.before = store.place(COMPOSITES).frontier
         self.frontier = self._frontier(last)
 
-    def advance(self, done: ShardDone, texts: dict[int, list[str]]) -> None:
+    def advance(self, done: ShardDone, texts: dict[int, list[str]], most_waiting: int) -> None:
         """Takes the matches of a shard, by the second of their events. Those that must wait are passed on unread."""
         known, frontier = self._known, self.frontier
         done.frontier = frontier
@@ -110,7 +118,7 @@ class Times:
         matches = [
             match for second, some in texts.items() if second <= passed for text in some for match in load_matches(text)
         ]
-        detector = Detector(known.programs)
+        detector = Detector(known.programs, most_waiting)
         matches = self._early(done.shard) + matches
         shard, loaded, missing = self._load(done.shard, matches)
         for id in known.opened(self._first, self._last):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from tidings.composite.trace import MOST_WAITING
 from tidings.pipeline.composites.leaf_stage import LEAF_ROW, LeafStage
 from tidings.pipeline.composites.shard_stage import SHARD_ROW, ShardDone, ShardStage
 from tidings.pipeline.spark.worker_cache import opened_store
@@ -40,6 +41,7 @@ class CompositeSink:
     lateness: int  # microseconds
     tasks: int
     holder: str
+    most_waiting: int = MOST_WAITING
 
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
         from pyspark.sql.functions import col
@@ -49,7 +51,7 @@ class CompositeSink:
         store.check_pipeline_lease(self.holder)
         matched = frame.mapInArrow(LeafStage(self.store_url, self.lateness), LEAF_ROW)
         by_shard = matched.repartitionById(self.tasks, (col("shard") % self.tasks).cast("int"))
-        rows = by_shard.mapInArrow(ShardStage(self.store_url, self.lateness), SHARD_ROW).toArrow()
+        rows = by_shard.mapInArrow(ShardStage(self.store_url, self.lateness, self.most_waiting), SHARD_ROW).toArrow()
         store_batch(store, [_read(body) for body in rows.column("body").to_pylist()], begun)
 
 

@@ -105,7 +105,8 @@ class Questions:
         self, owner: str, composite: str, begin: Instant | None, end: Instant, newest: int, last: int = SCANNED
     ) -> CompositeTried:
         """What a composite would have detected in stored events. Raises LanguageError."""
-        return await self.inquiries.ask(owner, composite_trial.tried, composite, begin, end, newest, last)
+        most_waiting = self._gateway.settings.waiting_instances
+        return await self.inquiries.ask(owner, composite_trial.tried, composite, begin, end, newest, last, most_waiting)
 
     async def waiting(self, owner: str, standing: Standing) -> tuple[WaitNow, ...]:
         """What a composite waits for. Raises NotComposite."""

@@ -11,7 +11,7 @@ from tidings.errors import Explained, ServiceError
 from tidings.language.composites import BoundComposite
 from tidings.schema import Instant
 from tidings.service.actions.filters import read_composite
-from tidings.service.workers.questions import SCANNED, StoredEvent, days_of, scope
+from tidings.service.workers.questions import StoredEvent, days_of, scope
 from tidings.store import Standing, Store
 
 _DAY = 86_400_000_000
@@ -75,7 +75,7 @@ class WaitNow:
 
 
 def tried(
-    store: Store, composite: str, begin: Instant | None, end: Instant, newest: int, last: int = SCANNED
+    store: Store, composite: str, begin: Instant | None, end: Instant, newest: int, last: int, most_waiting: int
 ) -> CompositeTried:
     """On the events accepted since `begin`, the `last` positions of them. Raises LanguageError."""
     from tidings.pipeline.batch.composite_history import detected
@@ -83,7 +83,7 @@ def tried(
     bound = read_composite(composite, store)
     first, upto = scope(store, begin, None)
     after = max(first, upto - last)
-    found = detected(store, bound, after, upto, end)
+    found = detected(store, bound, after, upto, end, most_waiting)
     days = Counter(one.time // _DAY for one in found.detections)
     shown = found.detections[::-1][:newest]
     period = end if begin is None else begin

@@ -31,8 +31,8 @@ def count_crowded(connection: Connection, new: Sequence[Crowded], now: Instant) 
         connection.execute(crowded.insert().values(span=one.span, dropped=one.dropped))
         if one.owner:
             text = (
-                f"More instances wait in your composite {one.subscription} than there is room for: 10,000 in an "
-                "operator for each key. The oldest are dropped, so what they were part of is not reported. Write a "
-                "shorter 'within', narrower filters, or 'by'."
+                f"More instances wait in your composite {one.subscription} than this server keeps in an operator for "
+                "each key. The oldest are dropped, so what they were part of is not reported. Write a shorter "
+                "'within', narrower filters, or 'by'."
             )
             tell(connection, one.owner, one.subscription, text, now)
