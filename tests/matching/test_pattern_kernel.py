@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from time import process_time
+
 import numpy as np
 import pyarrow as pa
 from hypothesis import given, settings
@@ -9,17 +12,20 @@ from hypothesis import strategies as st
 
 from tests.matching.filter_pool import LOW
 from tests.matching.test_patterns import SCHEMA, event
-from tests.strategies.patterns import patterns, texts
+from tests.strategies.patterns import far_chains, long_texts, patterns, texts
 from tidings.events import EventBatch
 from tidings.language import Filter, Subscription
-from tidings.language.patterns.meaning import holds
+from tidings.language.patterns.meaning import fits, holds
 from tidings.language.patterns.printer import print_pattern
+from tidings.language.patterns.text_words import TextWords
+from tidings.language.patterns.tree import MOST_WORDS, Pattern, words_in
 from tidings.language.words import words_of
 from tidings.matching.boxes.batch_words import words_of_texts
 from tidings.matching.boxes.box import FitsPattern, boxes_of
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.event_table import EventTable
-from tidings.matching.boxes.pattern_shape import compiled
+from tidings.matching.boxes.pattern_shape import HEADER, compiled, term_key
+from tidings.matching.boxes.place_bits import add_all_lowered, add_all_raised, has_chain_in_bits, rows_for
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.index.rarest import with_rarest_terms
 from tidings.schema import Catalog
@@ -46,6 +52,69 @@ def test_equals_the_specification(made: list, values: list[list[str]]) -> None:
         true = [any(holds(pattern, words_of(value), ENGLISH) for value in some) for pattern in made]
         expected = [f"{'' if one else 'not '}{number}" for number, one in enumerate(true) if some]
         assert ids == sorted(expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(patterns() | far_chains(), min_size=4, max_size=8), long_texts((600, 2_000)))
+def test_equals_the_fast_evaluator_where_words_are_many(made: list, text: str) -> None:
+    matcher = BoxMatcher(SCHEMA, 1, LOW)
+    for number, pattern in enumerate(made):
+        matcher.add(Subscription(str(number), Filter.parse(f"title contains ({print_pattern(pattern)})", SCHEMA)))
+    found = matcher.match(EventBatch.of([event(title=text)], SCHEMA)).of(0).tolist()
+    words = TextWords(text, ENGLISH)
+    assert sorted(map(matcher.id, found)) == [str(n) for n, pattern in enumerate(made) if words.satisfies(pattern)]
+
+
+@settings(deadline=None)
+@given(st.sets(st.integers(0, 255), max_size=9), st.integers(0, 200))
+def test_places_are_moved_by_all_distances_up_to_the_greatest(some: set[int], most: int) -> None:
+    def moved(widen: Callable[[object, int], None]) -> set[int]:
+        number = sum(1 << place for place in some)
+        bits = np.frombuffer(number.to_bytes(32, "little"), np.uint64).copy()
+        widen(bits, most)
+        return {place for place in range(256) if int(bits[place >> 6]) >> (place & 63) & 1}
+
+    assert moved(add_all_raised) == {place + by for place in some for by in range(most + 1)} & set(range(256))
+    assert moved(add_all_lowered) == {place - by for place in some for by in range(most + 1)} & set(range(256))
+
+
+@settings(max_examples=200, deadline=None)
+@given(far_chains(), long_texts())
+def test_a_chain_in_bits_equals_the_specification(chain: Pattern, text: str) -> None:
+    made, words = compiled(chain, ENGLISH), text.split()
+    sought = {term_key(word, ENGLISH): word for word in words_in(chain)}
+    places = [[n for n, word in enumerate(words) if fits(sought[term], word, ENGLISH)] for term in made.terms]
+    present = [term for term, some in enumerate(places) if some]
+    offsets = np.cumsum([0, *(len(places[term]) for term in present)])
+    flat = np.array([place for some in places for place in some], np.int32)
+    rows = rows_for(0, len(present), offsets, flat)
+    holding, _ = has_chain_in_bits(
+        rows, np.zeros(MOST_WORDS, np.bool_), np.arange(len(places)), 0, np.array(made.shape), HEADER + 1,
+        0, len(present), np.array(present, np.int32), offsets, flat,
+    )  # fmt: skip
+    assert holding == holds(chain, words, ENGLISH)
+
+
+def test_the_worst_patterns_take_steps_in_proportion_to_the_text() -> None:
+    """Place by place, each of these took two seconds and more."""
+    phrases = " or ".join(f'"{"a " * count}"' for count in range(1, 14))
+    prefixes = " or ".join(f"{'a' * count}*" for count in range(1, 7))
+    worst = [
+        ("a b c ", " near[5] ".join(["(a or b)"] * 128)),
+        ("a b c ", " <[0,5] ".join(["(a or b)"] * 126) + ' <[9,9] "c c"'),
+        ("a ", f"({phrases}) near[9] ({phrases})"),
+        ("a ", " or ".join(["not (a near[1] a)"] * 127)),
+        ("a b ", '"' + "a b " * 127 + 'b"'),
+        ("aaaaaa ", " near[9] ".join([f"({prefixes})"] * 42)),
+    ]
+    for words, pattern in worst:
+        matcher = BoxMatcher(SCHEMA, 1)
+        matcher.add(Subscription("1", Filter.parse(f"title contains ({pattern})", SCHEMA)))
+        matcher.match(EventBatch.of([event(title="a")], SCHEMA))  # compiles
+        batch = EventBatch.of([event(title=words * (2**18 // len(words)))], SCHEMA)
+        started = process_time()
+        matcher.match(batch)
+        assert process_time() - started < 0.5, pattern[:50]
 
 
 @given(st.lists(st.text() | st.text("aB1 _-é\u0301\u00adß"), max_size=6))

@@ -3,12 +3,13 @@ covering and warnings."""
 
 import sys
 import unicodedata
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.strategies.patterns import patterns, texts
+from tests.strategies.patterns import far_chains, long_texts, patterns, texts
 from tidings.language import Filter, covers, parse, print_filter
 from tidings.language.errors import (
     NestedTooDeeply,
@@ -116,6 +117,12 @@ def test_what_is_printed_is_read_again(tree: Pattern) -> None:
 @settings(max_examples=300)
 @given(patterns(), texts())
 def test_the_fast_evaluator_agrees_with_the_specification(tree: Pattern, text: str) -> None:
+    assert TextWords(text, "english").satisfies(tree) is holds(tree, words_of(text), "english")
+
+
+@settings(max_examples=100, deadline=None)
+@given(far_chains(), long_texts())
+def test_the_fast_evaluator_agrees_on_long_texts(tree: Pattern, text: str) -> None:
     assert TextWords(text, "english").satisfies(tree) is holds(tree, words_of(text), "english")
 
 
@@ -235,6 +242,15 @@ def test_hostile_texts_take_steps_in_proportion() -> None:
     assert words.satisfies(pattern("a <[1000,1000] a near[0] a"))
     many = " or ".join(["(a <[0,1] b)"] * 64)
     assert not words.satisfies(pattern(many))
+
+
+def test_chains_of_groups_take_steps_in_proportion_to_the_text() -> None:
+    """128 groups of 87,000 places each: sorted one by one, they took half a minute."""
+    words = TextWords("a b c " * 43_000, None)
+    started = process_time()
+    assert words.satisfies(pattern(" near[5] ".join(["(a or b)"] * 128)))
+    assert not words.satisfies(pattern(" <[0,5] ".join(["(a or b)"] * 126) + ' <[9,9] "c c"'))
+    assert process_time() - started < 3
 
 
 @given(st.text(max_size=20))

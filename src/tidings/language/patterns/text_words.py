@@ -1,18 +1,18 @@
 """The words of one value by place, to test many patterns on it. `meaning` is the plain twin.
 
-A test takes steps in proportion to how often the pattern's words occur, not to the pairs of their places."""
+Places are sets of bits, in one number each. A test takes steps in proportion to how often the pattern's distinct words
+occur, plus the pattern's words times the text's words over some 30."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import assert_never
 
-from tidings.language.patterns.tree import AllOf, AnyOf, AtLeast, Chain, Lacks, Link, Pattern, PatternWord, Phrase
+from tidings.language.patterns.tree import AllOf, AnyOf, AtLeast, Chain, Lacks, Pattern, PatternWord, Phrase
 from tidings.language.stems import stem
 from tidings.language.words import words_of
-
-Spans = list[tuple[int, int]]
 
 
 class TextWords:
@@ -25,39 +25,60 @@ class TextWords:
         self._stems: dict[str, list[int]] | None = None
 
     def satisfies(self, pattern: Pattern) -> bool:
+        return self._holds(pattern, {})
+
+    def _holds(self, pattern: Pattern, known: dict[PatternWord, int]) -> bool:
         match pattern:
             case AllOf(terms):
-                return all(map(self.satisfies, terms))
+                return all(self._holds(term, known) for term in terms)
             case AnyOf(terms):
-                return any(map(self.satisfies, terms))
+                return any(self._holds(term, known) for term in terms)
             case Lacks(term):
-                return not self.satisfies(term)
+                return not self._holds(term, known)
             case AtLeast(count, terms):
-                return sum(map(self.satisfies, terms)) >= count
-            case Chain(operands, links):
-                reached = self.spans(operands[0])
-                for link, operand in zip(links, operands[1:], strict=True):
-                    reached = _reached(link, reached, self.spans(operand))
-                return bool(reached)
-            case PatternWord() | Phrase():
-                return bool(self.spans(pattern))
+                return sum(self._holds(term, known) for term in terms) >= count
+            case Chain():
+                return self._has_chain(pattern, known)
+            case Phrase(words):
+                return self._run(words, known) != 0
+            case PatternWord():
+                return bool(self.found(pattern))
             case _:
                 assert_never(pattern)
 
-    def spans(self, operand: Pattern) -> Spans:
-        """Where a word, a phrase or an `or` of these occurs."""
-        if isinstance(operand, AnyOf):
-            return sorted({one for term in operand.terms for one in self.spans(term)})
-        assert isinstance(operand, PatternWord | Phrase)
-        parts = operand.words if isinstance(operand, Phrase) else (operand,)
-        found = [self.found(part) for part in parts]
-        rarest = min(range(len(parts)), key=lambda i: len(found[i]))
-        starts = [place - rarest for place in found[rarest]]
-        for i in sorted(range(len(parts)), key=lambda i: len(found[i])):
-            if i != rarest and starts:
-                known = set(found[i])
-                starts = [start for start in starts if start + i in known]
-        return [(start, start + len(parts)) for start in starts]
+    def _has_chain(self, chain: Chain, known: dict[PatternWord, int]) -> bool:
+        starts = stops = may_stop = 0
+        may_start = -1  # anywhere
+        for number, operand in enumerate(chain.operands):
+            if number:
+                link = chain.links[number - 1]
+                may_start = stops << link.least
+                for more in _rounds(link.most - link.least):
+                    may_start |= may_start << more
+                may_stop = starts if link.kind == "near" else 0
+                for more in _rounds(link.most):
+                    may_stop |= may_stop >> more
+            starts = stops = 0
+            for member in operand.terms if isinstance(operand, AnyOf) else (operand,):
+                assert isinstance(member, PatternWord | Phrase)
+                words = member.words if isinstance(member, Phrase) else (member,)
+                run = self._run(words, known) & (may_start | may_stop >> len(words))
+                starts |= run
+                stops |= run << len(words)
+            if not starts:
+                return False
+        return True
+
+    def _run(self, words: tuple[PatternWord, ...], known: dict[PatternWord, int]) -> int:
+        """Where the words begin that occur one right after the other."""
+        starts = -1
+        for place, word in enumerate(words):
+            if word not in known:
+                known[word] = _bits(self.found(word))
+            starts &= known[word] >> place
+            if not starts:
+                break
+        return starts
 
     def found(self, sought: PatternWord) -> list[int]:
         """The places of a word, ascending."""
@@ -88,18 +109,21 @@ class TextWords:
         return self._stems
 
 
-def _reached(link: Link, before: Spans, after: Spans) -> Spans:
-    """Those of the second that stand in the relation to one of the first."""
-    ends = sorted(end for _, end in before)
-    starts = [start for start, _ in before]
-    return [one for one in after if _has(ends, one[0] - link.most, one[0] - link.least) or (
-        link.kind == "near" and _has(starts, one[1], one[1] + link.most)
-    )]  # fmt: skip
+def _bits(places: list[int]) -> int:
+    """Bit p for each place p, of an ascending list."""
+    marks = bytearray((places[-1] >> 3) + 1 if places else 0)
+    for place in places:
+        marks[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(marks, "little")
 
 
-def _has(ascending: list[int], least: int, most: int) -> bool:
-    at = bisect_left(ascending, least)
-    return at < len(ascending) and ascending[at] <= most
+def _rounds(most: int) -> Iterator[int]:
+    """By how much to move a set each time, so that in the end each place was moved by 0, 1, … `most`."""
+    reached = 0
+    while reached < most:
+        more = min(reached + 1, most - reached)
+        yield more
+        reached += more
 
 
 @lru_cache(maxsize=16)

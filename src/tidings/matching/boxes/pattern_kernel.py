@@ -1,7 +1,8 @@
 """Tests patterns on the words of a text: the compiled twin of `language.patterns.meaning`.
 
 A text is a list of entries, one per term that some filter names and the text has, ascending, each with the places where
-it occurs. A test takes steps in proportion to the places of the pattern's terms (times a logarithm)."""
+it occurs. A test takes steps in proportion to the places of the pattern's terms (times a logarithm), as long as these
+are few; `place_bits` takes over where they are many."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tidings.kernels.compiled import inlined, kernel
-from tidings.language.patterns.tree import DEEPEST
+from tidings.language.patterns.tree import DEEPEST, MOST_WORDS
 from tidings.matching.boxes.pattern_shape import (
     CLEAR,
     HAS_CHAIN,
@@ -22,6 +23,10 @@ from tidings.matching.boxes.pattern_shape import (
     NOT,
     TALLY,
 )
+from tidings.matching.boxes.place_bits import has_chain_in_bits, has_run_in_bits, rows_for
+
+MANY = 256  # places looked at one by one
+NO, YES, OPEN = 0, 1, 2
 
 
 @kernel
@@ -58,6 +63,7 @@ def fits(
 ) -> Any:
     """Runs the body of a shape on the entries [begin, end)."""
     tally = np.zeros(DEEPEST + 2, np.int64)
+    rows, filled = np.empty((0, 0), np.uint64), np.empty(0, np.bool_)  # for `place_bits`, once for the whole pattern
     step, stop = at + HEADER, at + HEADER + steps[at + 1]
     holds = True
     while step < stop:
@@ -72,11 +78,24 @@ def fits(
             step = step + 2 if holds else at + steps[step + 1]
         elif kind == IF_TRUE:
             step = at + steps[step + 1] if holds else step + 2
-        elif kind == HAS_PHRASE:
-            holds = count_run(pool, first, steps, step + 1, begin, end, terms, place_offsets, places, True) > 0
-            step += 2 + steps[step + 1]
-        elif kind == HAS_CHAIN:
-            holds, step = has_chain(pool, first, steps, step + 1, begin, end, terms, place_offsets, places)
+        elif kind == HAS_PHRASE or kind == HAS_CHAIN:
+            if kind == HAS_PHRASE:
+                verdict = has_run(pool, first, steps, step + 1, begin, end, terms, place_offsets, places)
+                after = step + 2 + steps[step + 1]
+            else:
+                verdict, after = has_chain(pool, first, steps, step + 1, begin, end, terms, place_offsets, places)
+            if verdict == OPEN:
+                if len(filled) == 0:
+                    rows, filled = rows_for(begin, end, place_offsets, places), np.zeros(MOST_WORDS, np.bool_)
+                if kind == HAS_PHRASE:
+                    verdict = has_run_in_bits(
+                        rows, filled, pool, first, steps, step + 1, begin, end, terms, place_offsets, places
+                    )
+                else:
+                    verdict, after = has_chain_in_bits(
+                        rows, filled, pool, first, steps, step + 1, begin, end, terms, place_offsets, places
+                    )
+            holds, step = verdict == YES, after
         elif kind == CLEAR:
             tally[steps[step + 1]] = 0
             step += 2
@@ -105,21 +124,18 @@ def rarest(pool: Any, first: Any, steps: Any, step: Any, begin: Any, end: Any, t
 
 
 @kernel
-def count_run(
-    pool: Any, first: Any, steps: Any, step: Any, begin: Any, end: Any, terms: Any, place_offsets: Any, places: Any,
-    one: Any,
-) -> Any:  # fmt: skip
-    """How often a run of words occurs; if `one`, whether it does."""
+def has_run(
+    pool: Any, first: Any, steps: Any, step: Any, begin: Any, end: Any, terms: Any, place_offsets: Any, places: Any
+) -> Any:
+    """Whether a run of words occurs; OPEN if the places looked at do not tell."""
     entry, chosen = rarest(pool, first, steps, step, begin, end, terms, place_offsets)
     if entry < 0:
-        return 0
-    found = 0
-    for p in range(place_offsets[entry], place_offsets[entry + 1]):
+        return NO
+    last = min(place_offsets[entry + 1], place_offsets[entry] + MANY)
+    for p in range(place_offsets[entry], last):
         if is_run(pool, first, steps, step, places[p] - chosen, chosen, begin, end, terms, place_offsets, places):
-            found += 1
-            if one:
-                break
-    return found
+            return YES
+    return NO if last == place_offsets[entry + 1] else OPEN
 
 
 @inlined
@@ -149,17 +165,27 @@ def has_between(ascending: Any, left: Any, right: Any, least: Any, most: Any) ->
     return left < end and ascending[left] <= most
 
 
+@inlined
+def places_of(
+    pool: Any, first: Any, steps: Any, step: Any, begin: Any, end: Any, terms: Any, place_offsets: Any
+) -> Any:
+    """At how many places members of a group may occur, and the step after the group."""
+    count, after = 0, step + 1
+    for _ in range(steps[step]):
+        entry, _ = rarest(pool, first, steps, after, begin, end, terms, place_offsets)
+        if entry >= 0:
+            count += place_offsets[entry + 1] - place_offsets[entry]
+        after += 1 + steps[after]
+    return count, after
+
+
 @kernel
 def group_of(
     pool: Any, first: Any, steps: Any, step: Any, begin: Any, end: Any, terms: Any, place_offsets: Any, places: Any
 ) -> Any:
     """Where the members of a group begin and end in the text, and the step after the group."""
-    members, room, after = steps[step], 0, step + 1
-    for _ in range(members):
-        entry, _ = rarest(pool, first, steps, after, begin, end, terms, place_offsets)
-        if entry >= 0:
-            room += place_offsets[entry + 1] - place_offsets[entry]
-        after += 1 + steps[after]
+    members = steps[step]
+    room, after = places_of(pool, first, steps, step, begin, end, terms, place_offsets)
     starts, stops = np.empty(room, np.int64), np.empty(room, np.int64)
     n, member = 0, step + 1
     for _ in range(members):
@@ -181,8 +207,16 @@ def group_of(
 def has_chain(
     pool: Any, first: Any, steps: Any, step: Any, begin: Any, end: Any, terms: Any, place_offsets: Any, places: Any
 ) -> Any:
-    """Whether each operand has an occurrence such that neighbours satisfy their links, and the step after the chain."""
+    """Whether each operand has an occurrence such that neighbours satisfy their links, OPEN if there are too many
+    places to look at; and the step after the chain."""
     operands = steps[step]
+    if place_offsets[end] - place_offsets[begin] > MANY:
+        count, after = places_of(pool, first, steps, step + 1, begin, end, terms, place_offsets)
+        for _ in range(1, operands):
+            more, after = places_of(pool, first, steps, after + 3, begin, end, terms, place_offsets)
+            count += more
+        if count > MANY:
+            return OPEN, after
     mixed = steps[step + 1] > 1
     starts, stops, after = group_of(pool, first, steps, step + 1, begin, end, terms, place_offsets, places)
     for _ in range(1, operands):
@@ -203,4 +237,4 @@ def has_chain(
                 next_starts[n], next_stops[n] = start, stop
                 n += 1
         starts, stops = next_starts[:n], next_stops[:n]
-    return len(starts) > 0, after
+    return YES if len(starts) > 0 else NO, after
