@@ -1,7 +1,10 @@
 """The specification of paths against libxml2, and where a path stops."""
 
+from itertools import product
+
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from lxml import etree
 
 from tests.documents.strategies import documents
@@ -10,6 +13,7 @@ from tests.paths.strategies import paths
 from tidings.documents.one_path import path_selects
 from tidings.documents.selection import TooManySteps, selected, stop_of
 from tidings.documents.tree import read_tree
+from tidings.paths.covering import covers
 from tidings.paths.parser import parse_path
 from tidings.paths.printer import path_text
 from tidings.schema.documents.rules import DocumentRules
@@ -48,3 +52,12 @@ def test_where_a_path_stops(path, found, failed, at):
 def test_steps_are_counted():
     with pytest.raises(TooManySteps):
         selected(parse_path("//a//a//a"), read_tree("<a>" * 90 + "</a>" * 90), most_steps=1000)
+
+
+@settings(max_examples=20)
+@given(some=st.lists(paths, min_size=12, max_size=12), read=st.lists(documents, min_size=6, max_size=6))
+def test_what_covers_selects_wherever_the_other_does(some, read):
+    trees = [read_tree(DocumentRules().canonical(document)) for document in read]
+    found = [frozenset(place for place, tree in enumerate(trees) if selected(path, tree)) for path in some]
+    for (general, wide), (specific, narrow) in product(zip(some, found, strict=True), repeat=2):
+        assert narrow <= wide or not covers(general, specific), (path_text(general), path_text(specific))

@@ -59,3 +59,9 @@ plain_paths = st.builds(
         max_size=5,
     ).map(tuple),
 )
+plain_leaves = st.none() | st.builds(Step, axes, st.sampled_from([Attribute(Name("k")), Attribute(None), Text()]))
+leading_anywhere = st.builds(
+    lambda path, last: Path((*path.steps[: len(path.steps) - (last is not None)], *((last,) if last else ()))),
+    plain_paths,
+    plain_leaves,
+)

@@ -7,11 +7,12 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 
-from tests.paths.strategies import plain_paths
+from tests.paths.strategies import leading_anywhere, plain_paths
 from tidings.paths.covering import covers
 from tidings.paths.instantiation import instantiate
 from tidings.paths.parser import parse_path
 from tidings.paths.printer import path_text
+from tidings.paths.tree import Attribute, Element, Text
 
 RECORD = "/SigmodRecord/issue/articles/article"
 FIGURE_3 = {
@@ -90,6 +91,77 @@ def truly_covers(general, specific):
 @given(general=plain_paths, specific=plain_paths)
 def test_without_tests_covering_is_what_brute_force_finds(general, specific):
     assert covers(general, specific) == truly_covers(general, specific)
+
+
+LEAVES = ("@k", "@j", "text()")
+CHAINS_TO_LEAVES = [
+    (*chain, leaf) for length in range(1, 7) for chain in product("abz", repeat=length) for leaf in LEAVES
+]
+
+
+def selects_leaf(steps, chain):
+    """As `selects`; the last of the chain is an attribute or a text."""
+    if not steps:
+        return True
+    for place, name in enumerate(chain if steps[0].axis == "descendant" else chain[:1]):
+        if fits(steps[0].node, name) and selects_leaf(steps[1:], chain[place + 1 :]):
+            return True
+    return False
+
+
+def fits(node, name):
+    if isinstance(node, Element):
+        return name not in LEAVES and (node.name is None or node.name.local == name)
+    return name in (
+        {"@k", "@j"} if node == Attribute(None) else {"text()"} if node == Text() else {f"@{node.name.local}"}
+    )
+
+
+@settings(max_examples=150)
+@given(general=leading_anywhere, specific=leading_anywhere)
+def test_paths_to_attributes_and_texts_by_brute_force(general, specific):
+    holds = all(selects_leaf(general.steps, chain) for chain in CHAINS_TO_LEAVES if selects_leaf(specific.steps, chain))
+    assert covers(general, specific) == holds
+
+
+@pytest.mark.parametrize(
+    ("general", "specific"),
+    [
+        ("//*/@k", "//@k"),  # an attribute is on an element
+        ("//@k", "//*/@k"),
+        ("/*//@*", "//a/@k"),
+        ("//*", "//@k"),
+        ("//*/text()", "//text()"),
+        ("//@k", "//a[@k]"),
+        ("//a[@k]", "//a/@k"),
+        ("//a/@k", "//a[@k]"),
+        ("//*[@k]", "//@k"),
+        ("//@k", "//a[@k = '1']/b"),
+        ("//b[. = 'x']", "//a[b = 'x'][c]"),
+        ("//a[.//b[@k]]", "//a[c/b/@k > 3]//d"),
+        ("//@k[. = 1]", "//a[b[@k = 1] and c]"),
+        ("//b/c", "/@k"),  # selects nothing
+    ],
+)
+def test_what_tests_ask_for_is_a_step_too(general, specific):
+    assert covers(parse_path(general), parse_path(specific))
+
+
+@pytest.mark.parametrize(
+    ("general", "specific"),
+    [
+        ("/*/@k", "//@k"),
+        ("//*/*/@k", "//@k"),
+        ("//a[@k]", "//@k"),
+        ("//a[not(.//@k)]", "//a/*//@k"),
+        ("//@k", "//a[not(@k)]"),
+        ("//@k", "//a[@k or b]"),
+        ("//a[b][c]", "//a[b]/c"),
+        ("//a[.//*/@k]", "//a[.//@k]"),  # it may be on the a itself
+    ],
+)
+def test_what_tests_ask_for_is_not_more(general, specific):
+    assert not covers(parse_path(general), parse_path(specific))
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from tidings.schema.documents.limits import DocumentLimits
 from tidings.schema.documents.wellformed import checked
 
 MOST_NAMESPACES = 256  # declared at once; valid documents have fewer
+_ANY = 2**62
 _MOST_NAMES = 1024  # of a batch, to begin with
 
 
@@ -42,7 +43,8 @@ def read_documents(
     limits = limits or DocumentLimits()
     if any(len(document) > limits.size for document in documents):
         raise DocumentTooLarge(0, 0, "bytes", limits.size)
-    sources = documents if valid else [checked(document, limits) for document in documents]
+    loose = replace(limits, depth=_ANY, nodes=_ANY)  # these are counted on the way
+    sources = documents if valid else [checked(document, loose) for document in documents]
     most_names = _MOST_NAMES
     while (batch := _read(sources, limits, most_names)) is None:
         most_names *= 8
