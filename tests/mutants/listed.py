@@ -200,7 +200,7 @@ _OTHERS = (
     ("ancestors that ended, in Python", "value_graph.py", 'np.searchsorted(stops, ours[:, 0], "right")', 'np.searchsorted(stops, ours[:, 0], "left")', _CHOICE),
     ("comparisons in one direction", "value_graph.py", "return bits if one < other else mirrored(bits)", "return bits", _CHOICE),
     ("a factor without its summand", "index/kernel.py", "right = constants[c, 0] * numbers[e, 2 * d + 1] + constants[c, 1]", "right = constants[c, 0] * numbers[e, 2 * d + 1]", _COMPUTED),
-    ("verified twice", "verified.py", "if number in known[event]:", "if False:", _VERIFIED),
+    ("matches verified all the same", "verified.py", "open[at[pairs[at] == known]] = False", "pass", _VERIFIED),
     ("what must be verified is believed", "verified.py", "keep = ~verify", "keep = verify | True", _VERIFIED),
     ("a damaged file is read", "plan/folder.py", "if checksum_of(content) != checksum:", "if False:", _PLAN),
     ("chunks begin at nought", "plan/folder.py", "first += len(rows)", "first += 0", (*_PLAN, f"{_M}test_plan.py")),
