@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tidings.pipeline.composites.sink import CompositeSink
 from tidings.pipeline.spark.session import parallelism
 from tidings.pipeline.stream.queries import is_gap, reason
+from tidings.pipeline.stream.staging import Staging
 from tidings.store import Store
 from tidings.store.notifications.progress import COMPOSITES
 
@@ -32,11 +33,13 @@ class CompositeQuery:
         store: Store,
         lateness: float,
         holder: str,
+        staging: Staging,
         checkpoint: Callable[[], str],
         set_aside: Callable[[], object],
         tell: Callable[[str], None],
     ) -> None:
         self._session, self._store, self._holder = session, store, holder
+        self._staging = staging
         self._lateness = int(lateness * 1_000_000)
         self._checkpoint, self._set_aside, self._tell = checkpoint, set_aside, tell
         self._query: StreamingQuery | None = None
@@ -78,7 +81,8 @@ class CompositeQuery:
 
         tasks = parallelism(self._session)
         self._session.dataSource.register(journal_source(self._store.url, None, 100_000, tasks, COMPOSITES))
-        sink = CompositeSink(self._store.url, self._lateness, tasks, self._holder)
+        self._staging.sweep(COMPOSITES)  # left by a sink that was killed
+        sink = CompositeSink(self._store.url, self._lateness, tasks, self._holder, self._staging)
         writer = (
             self._session.readStream.format(format_of(COMPOSITES))
             .load()
