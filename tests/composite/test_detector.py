@@ -109,6 +109,14 @@ def test_detector_equals_oracle(scene: Scene) -> None:
     check(scene)
 
 
+@settings(max_examples=40, deadline=None)
+@given(scenes())
+def test_matches_of_a_key_may_be_taken_one_by_one(scene: Scene) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tidings.composite.detector._AT_ONCE", 1)
+        check(scene)
+
+
 @pytest.mark.slow
 @settings(max_examples=1_500, deadline=None)
 @given(scenes())

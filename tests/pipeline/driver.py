@@ -2,8 +2,9 @@
 
     python -m tests.pipeline.driver FOLDER WHERE BATCH
 
-WHERE: before-commit, amid-commit or after-commit of the sink (Spark's own commit is then missing), before-detections or
-after-detections of the composites' sink, running (until it is stopped), never (it ends when all is done)."""
+WHERE: before-commit, amid-commit or after-commit of the sink (Spark's own commit is then missing), before-detections,
+amid-detections or after-detections of the composites' sink, running (until it is stopped), never (it ends when all is
+done)."""
 
 from __future__ import annotations
 
@@ -15,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from tidings.pipeline.composites import sink as composite_sink
-from tidings.pipeline.composites.shard_stage import ShardDone
 from tidings.pipeline.pipeline import Pipeline, PipelineSettings
 from tidings.pipeline.stream.rounds import Round
 from tidings.pipeline.stream.sink import Sink
@@ -57,19 +57,21 @@ class DyingPace(Pace):
 
 
 def die_around_detections(where: str, batch: int) -> None:
-    """The process ends before or after the commit of one batch of them."""
-    store_batch, count = composite_sink.store_batch, iter(range(1, 1_000))
+    """The process ends before or after the commit of one batch of them, or amid it."""
+    store_round, count = composite_sink.store_round, iter(range(1, 1_000))
 
-    def dying(store: Store, done: list[ShardDone], begun: float) -> int:
+    def dying(store: Store, found: Any, staging: Any, lateness: int, batch_limit: int, pace: Pace) -> int:
         number = next(count)
         if where == "before-detections" and number == batch:
             os.kill(os.getpid(), signal.SIGKILL)
-        added = store_batch(store, done, begun)
+        if where == "amid-detections":
+            pace = DyingPace(3 if number == batch else 10**9)
+        added = store_round(store, found, staging, lateness, batch_limit, pace)
         if where == "after-detections" and number == batch:
             os.kill(os.getpid(), signal.SIGKILL)
         return added
 
-    composite_sink.store_batch = dying
+    composite_sink.store_round = dying
 
 
 def main(folder: str, where: str, batch: str) -> None:

@@ -1,10 +1,12 @@
 """Many filters that match every event: what is stored, how long publishers and another account wait, how much memory.
 
-    python -m tests.pipeline.fan_out [--whole] [--no-quota 10000x1000 ...] [--seconds 900]
+    python -m tests.pipeline.fan_out [--whole] [--no-quota 10000x1000 ...] [--composites 1000x1000 ...] [--seconds 900]
 
-prints a line for each case. `--whole` stores every match of the large cases, up to 200 million; `--no-quota` names
-cases of its own. With `--seconds` no event is published after so long: what was published is stored whole all the same,
-and the line says how many events that were. The driver's Java has 1 GB."""
+prints a line for each case, with the longest time between two commits while something is left to do, and one with the
+memory at ten times on the way. `--composites` names cases in which one event completes all composites with all others.
+`--whole` stores every match of the large cases, up to 200 million; `--no-quota` names cases of its own. With
+`--seconds` no event is published after so long: what was published is stored whole all the same, and the line says how
+many events that were. The driver's Java has 1 GB."""
 
 from __future__ import annotations
 
@@ -13,13 +15,18 @@ import sys
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.pipeline.market import opening
 from tidings.bench.process_memory import memory_of
 from tidings.store import Publish, SetQuota, Store, Subscribe
+from tidings.store.notifications.progress import COMPOSITES, MATCHES, Place
 from tidings.store.notifications.quotas import A_MINUTE, DEFAULT_QUOTA
+from tidings.store.notifications.waiting import SHARDS
 
 MOST_MEMORY = 3 << 30  # bytes, of driver, Java and workers together
 _AT_ONCE = 20  # events of one publish
@@ -40,18 +47,9 @@ def fan_out(tmp_path: Path, filters: int, events: int, quota: bool, seconds: flo
             some = range(first, min(first + 10_000, filters))
             store.append([Subscribe(f"heavy-{number}", "price >= 0", "heavy") for number in some])
         store.append([Subscribe("quiet", "price >= 0", "quiet")])
-        log = open(tmp_path / "pipeline.log", "wb")  # noqa: SIM115
-        command = [sys.executable, "-m", "tidings.cli.main", "pipeline", "--data", str(tmp_path), "--json"]
-        process = subprocess.Popen([*command, "--spark", "spark.driver.memory=1g"], stdout=log, stderr=log)
-        try:
+        with pipeline(tmp_path) as process:
             told = observed(store, process, events, seconds, filters if not quota else 1)
-            events = int(told["events"])
-        except AssertionError as problem:
-            raise AssertionError(f"{problem}\n{(tmp_path / 'pipeline.log').read_text()[-3000:]}") from None
-        finally:
-            process.terminate()
-            process.wait(60)
-            log.close()
+        events = told.events
         minutes = Counter(
             entry.accepted // A_MINUTE
             for entry in store.entries()
@@ -62,25 +60,79 @@ def fan_out(tmp_path: Path, filters: int, events: int, quota: bool, seconds: flo
         stored = store.figures().notifications - events
         print(
             f"\n{filters:,} filters x {events:,} events, {'default' if quota else 'no'} quota: {filters * events:,} "
-            f"matches, {stored:,} stored in {told['seconds']:.0f} s; slowest publish {told['publish']:.2f} s, slowest "
-            f"notification of another account {told['delay']:.1f} s; memory at most {told['memory'] / 2**20:,.0f} MB"
+            f"matches, {stored:,} stored; {told}"
         )
         assert stored == heavy
         assert store.dropped_of("heavy").dropped == filters * events - heavy
-        assert told["memory"] < MOST_MEMORY
+        assert max(told.memory) < MOST_MEMORY
+
+
+def composite_fan_out(tmp_path: Path, composites: int, events: int) -> None:
+    """Each event completes each composite with the last event: all detections become known at one position."""
+    with Store.open(tmp_path / "tidings.db") as store:
+        store.append(opening())
+        store.append([SetQuota(0, "heavy")])
+        for first in range(0, composites, 10_000):
+            some = range(first, min(first + 10_000, composites))
+            text = f"[price >= 0] before [price = {events}] within 1 h"
+            store.append([Subscribe(f"heavy-{number}", owner="heavy", composite=text) for number in some])
+        store.append([Subscribe("quiet", "price >= 0", "quiet")])
+        with pipeline(tmp_path) as process:
+            told = observed(store, process, events + 1)
+        stored = store.figures().notifications - events - 1
+        print(f"\n{composites:,} composites x {events:,} events: {stored:,} detections stored; {told}")
+        assert stored == composites * events
+        assert max(told.memory) < MOST_MEMORY
+
+
+@contextmanager
+def pipeline(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    log = folder / "pipeline.log"
+    command = [sys.executable, "-m", "tidings.cli.main", "pipeline", "--data", str(folder), "--json"]
+    command += ["--lateness", "0.5", "--spark", "spark.driver.memory=1g"]
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=out)
+        try:
+            yield process
+        except AssertionError as problem:
+            raise AssertionError(f"{problem}\n{log.read_text()[-3000:]}") from None
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+@dataclass
+class Told:
+    """Of a run. Times are in seconds; `delay`: of a notification of the other account; `memory`: of all processes, in
+    bytes, about every second."""
+
+    events: int = 0
+    seconds: float = 0.0
+    publish: float = 0.0
+    delay: float = 0.0
+    commit: float = 0.0
+    memory: list[int] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        step = max(1, len(self.memory) // 10)
+        return (
+            f"{self.seconds:.0f} s; slowest publish {self.publish:.2f} s, slowest notification of another account "
+            f"{self.delay:.1f} s, longest time between commits {self.commit:.1f} s\n"
+            f"memory, MB: {', '.join(f'{one / 2**20:,.0f}' for one in self.memory[::step])}; "
+            f"at most {max(self.memory) / 2**20:,.0f}"
+        )
 
 
 def observed(
     store: Store, process: subprocess.Popen[bytes], events: int, seconds: float = _LONGEST, matches: int = 1
-) -> dict[str, float]:
+) -> Told:  # fmt: skip
     """Publishes the events, not many more than are matched where each has that many matches, and looks until all is
-    matched."""
+    matched, and detected."""
     warm(store, process)
-    begun, cursor = time.monotonic(), store.last_cursor()
+    told, begun, cursor = Told(), time.monotonic(), store.last_cursor()
     published: dict[int, float] = {}
-    slowest = delay = memory = 0.0
-    sent = 0
-    while store.committed() < store.tail() or sent < events:
+    places, moved, looked, sent = places_of(store), begun, 0.0, 0
+    while sent < events or left(store):
         assert process.poll() is None, "the pipeline ended"
         assert time.monotonic() - begun < _LONGEST
         if time.monotonic() - begun > seconds:
@@ -91,17 +143,38 @@ def observed(
             before = time.monotonic()
             outcomes = store.append(drafts)
             now = time.monotonic()
-            slowest, sent = max(slowest, now - before), sent + len(drafts)
+            told.publish, sent = max(told.publish, now - before), sent + len(drafts)
             published |= {outcome.position: now for outcome in outcomes}  # type: ignore[union-attr]
         for one in store.notifications(cursor, 100_000, "quiet", "quiet"):
             cursor = one.cursor
-            delay = max(delay, time.monotonic() - published.pop(one.position))
-        memory = max(memory, sum(memory_of(process.pid)))
+            told.delay = max(told.delay, time.monotonic() - published.pop(one.position))
+        now, before_this, places = time.monotonic(), places, places_of(store)
+        told.commit = max(told.commit, now - moved)
+        if places != before_this or not left(store):
+            moved = now
+        if now - looked > 1.0:
+            told.memory.append(sum(memory_of(process.pid)))
+            looked = now
         time.sleep(0.02)
     for one in store.notifications(cursor, 100_000, "quiet", "quiet"):
         published.pop(one.position)
     assert not published, "each event is the quiet account's, too"
-    return {"events": sent, "seconds": time.monotonic() - begun, "publish": slowest, "delay": delay, "memory": memory}
+    told.events, told.seconds = sent, time.monotonic() - begun
+    return told
+
+
+def places_of(store: Store) -> list[Place]:
+    """How far both queries are."""
+    return [store.place(query) for query in (MATCHES, COMPOSITES)]
+
+
+def left(store: Store) -> bool:
+    """Whether something is left to do. Matches of composites wait until a tick has told the time."""
+    tail, progress = store.tail(), store.composite_progress()
+    if progress is None:
+        return store.committed() < tail
+    early = any(store.early_size(shard, 2**50, tail) for shard in range(SHARDS))
+    return early or min(store.committed(), progress.committed) < tail
 
 
 def warm(store: Store, process: subprocess.Popen[bytes]) -> None:
@@ -118,12 +191,19 @@ def main() -> None:
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--no-quota", nargs="+", metavar="FILTERSxEVENTS", default=[])
+    parser.add_argument("--composites", nargs="+", metavar="COMPOSITESxEVENTS", default=[])
     parser.add_argument("--seconds", type=float, default=_LONGEST)
     given = parser.parse_args()
     cases = [(*case, True) for case in WITH_QUOTA] + [(*case, False) for case in WITHOUT]
     if given.whole or given.no_quota:
         named = [(int(filters), int(events)) for filters, events in (one.split("x") for one in given.no_quota)]
         cases = [(*case, False) for case in named or WITH_QUOTA]
+    of_composites = [tuple(map(int, one.split("x"))) for one in given.composites]
+    if of_composites:
+        cases = []
+    for composites, events in of_composites:
+        with TemporaryDirectory(prefix="tidings-fan-out-") as folder:
+            composite_fan_out(Path(folder), composites, events)
     for case in cases:
         with TemporaryDirectory(prefix="tidings-fan-out-") as folder:
             fan_out(Path(folder), *case, given.seconds)

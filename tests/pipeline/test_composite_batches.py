@@ -4,6 +4,7 @@ One file, since all cases share the world, clock and events that it sets up."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -26,7 +27,7 @@ from tidings.language.composites.printer import print_composite
 from tidings.language.composites.tree import Composite, Leaf
 from tidings.language.tree import Contains
 from tidings.pipeline.composites.known import KnownComposites
-from tidings.pipeline.composites.sink import store_batch
+from tidings.pipeline.stream.match_parts import Limits
 from tidings.schema import Attribute, AttributeUse, Domain, EventType, Instant, Kind
 from tidings.schema.growth import CreateAttribute, CreateDomain, CreateEventType
 from tidings.schema.values import Span
@@ -45,6 +46,7 @@ from tidings.store import (
     Tick,
     Withdraw,
 )
+from tidings.store.notifications.commits import Pace
 
 START = Clock().time
 CHANGES = [
@@ -122,9 +124,23 @@ def lateness_of(scene: Scene) -> int:
     return max((one.event.time for one in scene.trace[:1]), default=0) - min(scene.watermarks[:1], default=0)
 
 
-@given(scenes(), st.lists(st.integers(1, 3), min_size=1, max_size=3))
+class SmallPace(Pace):
+    """So many detections in each transaction; where `left` runs out, the process is killed after so many."""
+
+    def __init__(self, left: int = 10**9, rows: int = 2) -> None:
+        super().__init__(rows=rows)
+        self._left = left
+
+    def note(self, rows: int, seconds: float) -> None:
+        self._left -= 1
+        if not self._left:
+            raise KeyboardInterrupt
+
+
+@given(scenes(), st.lists(st.integers(1, 3), min_size=1, max_size=3), st.sampled_from([1, 4, 50_000]))
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
-def test_what_is_stored_is_what_the_oracle_says(scene: Scene, stretches: list[int]) -> None:
+def test_what_is_stored_is_what_the_oracle_says(scene: Scene, stretches: list[int], most: int) -> None:
+    """Also where tasks stop early, and detections are stored a few at a time."""
     lateness = lateness_of(scene)
     composite = shifted(scene.composite)
     trace = [one._replace(event=one.event._replace(time=one.event.time + START)) for one in scene.trace]
@@ -141,7 +157,7 @@ def test_what_is_stored_is_what_the_oracle_says(scene: Scene, stretches: list[in
         oracle = Oracle(started(composite), world.catalog, START, until)
         right = sorted(("c", one.key, one.events, one.time) for one in oracle.detections(trace))
         ends = [position for position, cut in zip(cuts, scene.cuts, strict=True) if cut]
-        run_all(world.store, lateness, ends, stretches[0])
+        run_all(world.store, lateness, ends, stretches[0], Limits(staged=most), SmallPace() if most == 4 else Pace())
         assert world.found() == right
         assert run_all(world.store, lateness) == 0  # nothing is left to do
         world.store.close()
@@ -189,11 +205,11 @@ def test_a_batch_that_is_given_again_adds_nothing(world: World) -> None:
     store.begin_composites()
     first, last = store.committed("composites") + 1, store.tail()
     done = answers(store, known, 0, first, last)
-    assert store_batch(store, done, 0.0) == 1
-    assert store_batch(store, done, 0.0) == 0
-    assert store_batch(store, answers(store, known, 0, first, last), 0.0) == 0
+    assert done.stored_in(store) == 1
+    assert done.stored_in(store) == 0
+    assert answers(store, known, 0, first, last).stored_in(store) == 0
     with pytest.raises(Gap):
-        store_batch(store, answers(store, known, 0, last + 2, world.tick(0) + 1), 0.0)
+        answers(store, known, 0, last + 2, world.tick(0) + 1).stored_in(store)
 
 
 def test_lost_states_are_made_again_and_nothing_is_stored_twice(world: World) -> None:
@@ -323,12 +339,12 @@ def test_the_schema_may_grow(world: World) -> None:
     world.store.begin_composites()
     world.publish(event(1, 0, v=1))
     first = world.store.committed("composites") + 1
-    store_batch(world.store, answers(world.store, known, 0, first, world.store.tail()), 0.0)
+    answers(world.store, known, 0, first, world.store.tail()).stored_in(world.store)
     world.put(Grow(CreateDomain(Domain("more", Kind.STRING))))
     world.publish(event(2, 1, v=2))
     world.tick(START + 3_000_000)
     first = world.store.committed("composites") + 1
-    store_batch(world.store, answers(world.store, known, 0, first, world.store.tail()), 0.0)
+    answers(world.store, known, 0, first, world.store.tail()).stored_in(world.store)
     assert times(world) == [("c", ["e1", "e2"], 2.0)]
 
 
@@ -357,8 +373,9 @@ OWNED = {
 }
 
 
-def accounted(folder: Path, cuts: int, seed: int) -> tuple[list[Any], int]:
-    """What an account with a small quota is left with, in batches of so many positions, and how many were dropped."""
+def accounted(folder: Path, cuts: int, seed: int, kills: bool = False) -> tuple[list[Any], int]:
+    """What an account with a small quota is left with, in batches of so many positions, and how many were dropped. With
+    `kills` the sink is killed again and again, and each time the batch is cut otherwise."""
     folder.mkdir()
     world, draw = World(folder), Random(seed)
     world.put(SetQuota(6, "ann"))
@@ -370,7 +387,12 @@ def accounted(folder: Path, cuts: int, seed: int) -> tuple[list[Any], int]:
         if number == 50:
             world.put(SetQuota(9, "ann"))
     world.tick(world.clock.time + 40_000_000)
-    run_all(world.store, 3_000_000, range(1, world.store.tail(), cuts) if cuts else [])
+    last = world.store.tail()
+    for transactions in range(1, 9) if kills else ():
+        with suppress(KeyboardInterrupt):
+            run_all(world.store, 3_000_000, [last - transactions], pace=SmallPace(transactions))
+            pytest.fail("it was not killed")
+    run_all(world.store, 3_000_000, range(1, last, cuts) if cuts else [])
     (account,) = world.store.most_dropped(5)
     found = world.found()
     world.store.restart_composites()
@@ -386,6 +408,39 @@ def test_what_a_quota_drops_follows_from_the_journal(tmp_path: Path, seed: int) 
     assert len({name for name, *_ in whole}) == len(OWNED)
     for cuts in (1, 7):
         assert accounted(tmp_path / str(cuts), cuts, seed) == (whole, dropped)
+    assert accounted(tmp_path / "killed", 7, seed, kills=True) == (whole, dropped)
+
+
+def fanned_out(world: World, composites: int, events: int) -> None:
+    """Each event completes all composites, with each event before it; all become known at once."""
+    world.put(*(Subscribe(f"c{number}", composite=A_THEN_B) for number in range(composites)))
+    drafts = [event(1 + number / 1_000, 0, f"e{number}")._replace(leaves=frozenset([0, 1])) for number in range(events)]
+    for one in drafts:
+        world.publish(one)
+    world.tick(START + 3_000_000)
+
+
+def test_whatever_composites_match_a_batch_is_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """20 composites x 16 events: the tasks stop early, keys are taken in groups, detections are staged in runs and
+    stored in parts."""
+    monkeypatch.setattr("tidings.pipeline.composites.shard_stage._GROUP", 2_000)
+    monkeypatch.setattr("tidings.pipeline.composites.shard_done._FOUND_AT_ONCE", 100)
+    monkeypatch.setattr("tidings.pipeline.composites.shard_done._A_CHUNK", 9)
+    monkeypatch.setattr("tidings.composite.detector._AT_ONCE", 3)
+    fanned_out(world, 20, 16)
+    store, known = world.store, KnownComposites(world.store)
+    store.begin_composites()
+    first, last = store.committed("composites") + 1, store.tail()
+    limits, rounds, most = Limits(staged=100), 0, 0
+    while first <= last:
+        done = answers(store, known, 0, first, last, stretches=2, limits=limits)
+        assert not rounds or done.round.reached == last or done.round.reached - first < 10
+        most = max(most, sum(len(one.runs) for one in done.round.done))
+        done.stored_in(store, SmallPace(rows=150))
+        first, rounds = done.round.reached + 1, rounds + 1
+    assert rounds >= 3
+    assert most > 16  # a shard has several
+    assert len(world.found()) == len(set(map(str, world.found()))) == 20 * 16 * 15 // 2
 
 
 def test_an_owner_is_told_once_that_there_is_no_room(world: World) -> None:

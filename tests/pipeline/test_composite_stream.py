@@ -19,6 +19,7 @@ from tests.pipeline.composite_oracle import detections_of, stored_detections
 from tests.pipeline.market import opening
 from tests.pipeline.test_stream import run_once, running
 from tidings.pipeline.composites.sink import CompositeSink
+from tidings.pipeline.stream.staging import StagedFiles
 from tidings.schema import Instant
 from tidings.store import Accepted, Draft, Edit, Pause, Publish, Resume, Store, Subscribe, Withdraw
 from tidings.store.clock.clock import now
@@ -81,7 +82,7 @@ def until(holds: Callable[[], bool], seconds: float = 120) -> None:
         time.sleep(0.1)
 
 
-def test_what_the_sink_stores_is_what_the_oracle_says(store: Store, spark: SparkSession) -> None:
+def test_what_the_sink_stores_is_what_the_oracle_says(store: Store, spark: SparkSession, tmp_path: Path) -> None:
     """Batches as Spark's query hands them over, each of two stretches; the second is given twice."""
     subscribed(store)
     sales = Sales(seed=3)
@@ -90,7 +91,7 @@ def test_what_the_sink_stores_is_what_the_oracle_says(store: Store, spark: Spark
     put(store, *sales.drafts(200))
     assert store.begin_composites()
     assert store.take_pipeline_lease("here", 300) == "here"
-    sink = CompositeSink(store.url, int(LATENESS * 1_000_000), 2, "here")
+    sink = CompositeSink(store.url, int(LATENESS * 1_000_000), 2, "here", StagedFiles(tmp_path / "staged"))
     for number, last in enumerate([350, 350, store.tail()]):
         first = store.committed(COMPOSITES) + 1 if number != 1 else 11
         middle = (first + last) // 2
@@ -148,7 +149,7 @@ def driver(folder: Path, where: str, batch: int = 0) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("where", ["before-detections", "after-detections"])
+@pytest.mark.parametrize("where", ["before-detections", "amid-detections", "after-detections"])
 def test_the_driver_dies_around_the_commit_of_detections(store: Store, tmp_path: Path, where: str) -> None:
     """After the sink's commit Spark's own is missing: the batch is run again, and must add nothing."""
     subscribed(store)

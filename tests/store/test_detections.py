@@ -12,7 +12,7 @@ from tests.store.test_channels import create
 from tidings.notifying.outbox.delivery_sender import delivery_of
 from tidings.store import Gap, SetQuota, Store, Subscribe, Tick
 from tidings.store.journal.entries import Constituent
-from tidings.store.notifications.detections import CompositeBatch, Detected, Early
+from tidings.store.notifications.composite_batch import Changes, CompositeBatch, Detected, Early, detected_rows
 from tidings.store.notifications.waiting import State
 
 COMPOSITE = "[price < 5] before [price > 9] within 1 h"
@@ -23,9 +23,10 @@ def found(id: str, *events: str, span: int = 6, time: int = 0, owner: str = OWNE
     return Detected(id, owner, span, (), constituents, START + time, mark)
 
 
-def committed(store: Store, *detected: Detected, **members: Any) -> int:
-    first = store.committed("composites") + 1
-    return store.commit_detections(CompositeBatch(first, store.tail(), None, detected, **members))
+def committed(store: Store, *detected: Detected, frontier: int | None = None, **changed: Any) -> int:
+    first, last, closed = store.committed("composites") + 1, store.tail(), changed.pop("closed", ())
+    rows = detected_rows(detected, store.known_places(first, last))
+    return store.commit_detections(CompositeBatch(first, last, frontier, [Changes(**changed)], closed), [rows])
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_a_detection_is_stored_once(posted: Store) -> None:
 
 def test_a_batch_follows_on_the_one_before(posted: Store) -> None:
     committed(posted)
-    assert posted.commit_detections(CompositeBatch(6, posted.tail(), None, [found("s", "a")])) == 0
+    assert posted.commit_detections(CompositeBatch(6, posted.tail(), None, [Changes(gone=["x"])])) == 0
     with pytest.raises(Gap):
         posted.commit_detections(CompositeBatch(posted.tail() + 2, posted.tail() + 2, None))
 
@@ -76,13 +77,15 @@ def test_states_are_kept_by_key_until_their_span_ends(posted: Store) -> None:
 
 def test_early_matches_wait_for_their_second(posted: Store) -> None:
     committed(posted, early=[Early(1, 10, "a"), Early(1, 12, "c"), Early(2, 10, "b")])
-    assert posted.early_bodies(1, 11) == ["a"]
+    upto = posted.tail()
+    assert list(posted.early_bodies(1, 11, upto)) == ["a"]
+    assert list(posted.early_bodies(1, 11, upto - 1)) == []
+    assert posted.early_size(1, 12, upto) == 2
     posted.append([Tick()])
-    first = posted.committed("composites") + 1
-    batch = CompositeBatch(first, posted.tail(), 11_500_000, early=[Early(1, 11, "later"), Early(1, 12, "d")])
-    posted.commit_detections(batch)
-    assert posted.early_bodies(1, 12) == ["later", "c", "d"]
-    assert posted.early_bodies(2, 12) == []
+    committed(posted, frontier=11_500_000, early=[Early(1, 11, "later"), Early(1, 12, "d")])
+    upto = posted.tail()
+    assert list(posted.early_bodies(1, 12, upto)) == ["later", "c", "d"]
+    assert list(posted.early_bodies(2, 12, upto)) == []
 
 
 def test_detections_have_a_quota_of_their_own(posted: Store) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-import time
 from pathlib import Path
 from random import Random
 from time import process_time
@@ -19,13 +18,17 @@ from tidings.bench.composite_memory import resident
 from tidings.bench.machine import Machine, commit
 from tidings.pipeline.composites.known import KnownComposites
 from tidings.pipeline.composites.leaf_stage import StretchMatches
+from tidings.pipeline.composites.shard_done import ShardWriter
 from tidings.pipeline.composites.shard_stage import answer
-from tidings.pipeline.composites.sink import store_batch
+from tidings.pipeline.composites.sink import CompositeRound, store_round
+from tidings.pipeline.stream.match_parts import Limits
+from tidings.pipeline.stream.staging import StagedFiles, Staging
 from tidings.schema import Attribute, AttributeUse, Domain, EventType, Instant, Kind
 from tidings.schema.growth import Change, CreateAttribute, CreateDomain, CreateEventType
 from tidings.schema.values import UNITS
 from tidings.store import Draft, Grow, Publish, Store, Subscribe
 from tidings.store.clock.clock import now
+from tidings.store.notifications.commits import Pace
 from tidings.store.notifications.progress import COMPOSITES
 from tidings.store.notifications.waiting import SHARDS
 
@@ -34,6 +37,7 @@ _USERS = 100_000
 _RATE = 20_000  # events in a second of their time
 LATENESS = 2 * UNITS["s"]
 _BATCH = 10_000
+_LIMITS = Limits(seconds=3_600)  # a batch is never cut
 _UNMEASURED = 5  # batches
 
 
@@ -47,7 +51,7 @@ def main() -> None:
         store.begin_composites()
         known.learn(store.committed(COMPOSITES) + composites)
         print(f"{composites:,} composites learnt in {process_time() - begun:.1f} s")
-        _measure(store, known)
+        _measure(store, known, StagedFiles(Path(folder) / "staged"))
 
 
 def chosen(events: int) -> tuple[int, int, bool]:
@@ -83,18 +87,23 @@ def fill(store: Store, composites: int, events: int, often: bool = False) -> Non
         store.append(drafts)
 
 
-def _measure(store: Store, known: KnownComposites) -> None:
+def _measure(store: Store, known: KnownComposites, staging: Staging) -> None:
+    staging.sweep("")
     seconds, events, batches = [0.0, 0.0, 0.0], 0, 0
     while (first := store.committed(COMPOSITES) + 1) <= store.tail():
         last = min(first + _BATCH - 1, store.tail())
         known.learn(last)
         times = [process_time()]
-        matched = StretchMatches(store, known, LATENESS, first, last)
+        matched = StretchMatches(store, known, LATENESS, first, last, _LIMITS)
         rows = matched.rows()
         times.append(process_time())
-        done = [answer(store, known, LATENESS, shard, [rows[shard]]) for shard in range(SHARDS)]
+        done, at = [], None
+        for shard in range(SHARDS):
+            one, at = answer(store, known, LATENESS, shard, [rows[shard]], ShardWriter(staging, "batch"), at)
+            done.append(one)
         times.append(process_time())
-        store_batch(store, done, time.monotonic())
+        store_round(store, CompositeRound(done, 0.0), staging, LATENESS, _BATCH, Pace())
+        staging.sweep("")
         times.append(process_time())
         batches += bool(matched.events)
         if batches > _UNMEASURED:

@@ -18,6 +18,7 @@ from tidings.bench.composite_stages import LATENESS, chosen, fill
 from tidings.bench.machine import Machine, commit
 from tidings.pipeline.composites.query import CompositeQuery
 from tidings.pipeline.spark.session import spark_session
+from tidings.pipeline.stream.staging import StagedFiles
 from tidings.store import Store
 from tidings.store.notifications.progress import COMPOSITES
 
@@ -32,8 +33,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "tidings.db") as store:
         fill(store, composites, events, often)
         store.take_pipeline_lease(_HOLDER, _AN_HOUR)
+        staging = StagedFiles(Path(folder) / "staged")
         query = CompositeQuery(
-            session, store, LATENESS / 1e6, _HOLDER, lambda: f"{folder}/checkpoint", lambda: None, print
+            session, store, LATENESS / 1e6, _HOLDER, staging, lambda: f"{folder}/checkpoint", lambda: None, print
         )
         running = query.run_once()
         assert running is not None

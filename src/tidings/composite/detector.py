@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 from tidings.composite.program import Parts, Program
@@ -15,6 +16,8 @@ from tidings.composite.references import bound, event_of, time_of
 from tidings.composite.steps import EVENTS, LAST, Instance, Room, State
 from tidings.composite.trace import MOST_WAITING, SECOND, Detection
 from tidings.schema.values import Value
+
+_AT_ONCE = 30  # matches of a key: each may complete an instance with each of up to `most_waiting` others
 
 
 class Key(NamedTuple):
@@ -104,11 +107,18 @@ class Detector:
         and what was detected."""
         return self._advance(shard, matches, watermark - 1)
 
+    def finds(self, shard: Shard, matches: Iterable[Match], watermark: int) -> Iterator[list[Found]]:
+        """The same as `advance`, a part at a time, so that not everything that is detected is in memory at once."""
+        return self._finds(shard, matches, watermark - 1)
+
     def finish(self, shard: Shard, matches: Iterable[Match], until: int) -> tuple[Shard, list[Found]]:
         """The input has ended with these matches, and time runs to `until`."""
         return self._advance(shard, matches, until)
 
     def _advance(self, shard: Shard, matches: Iterable[Match], frontier: int) -> tuple[Shard, list[Found]]:
+        return shard, list(chain.from_iterable(self._finds(shard, matches, frontier)))
+
+    def _finds(self, shard: Shard, matches: Iterable[Match], frontier: int) -> Iterator[list[Found]]:
         since = shard.frontier
         frontier = frontier if since is None else max(since, frontier)
         shard.frontier = frontier
@@ -145,37 +155,24 @@ class Detector:
                     else:
                         shard.entries[key] = entry._replace(due=entry.forget)
                         _make_due(shard, key, entry.forget)
-        found: list[Found] = []
         for key, new in ready.items():
-            self._run(shard, key, new, found)
-        return shard, found
+            yield from self._run(shard, key, new)
 
-    def _run(self, shard: Shard, key: Key, matches: list[Match], found: list[Found]) -> None:
+    def _run(self, shard: Shard, key: Key, matches: list[Match]) -> Iterator[list[Found]]:
         program = self.programs[key.composite]
         entry = shard.entries.get(key)
         if entry is None and all(program.idle.issuperset(match.leaves) for match in matches):
             return
         assert shard.frontier is not None
-        by_leaf: dict[int, list[Instance]] = {}
         if len(matches) > 1:
             matches.sort(key=lambda match: match.event)
-        for event, _, places, parts in matches:
-            time = time_of(event)
-            for place in places:
-                named = program.wanted.get(place)
-                own = {named[0]: parts[named[0]]} if named and parts and named[0] in parts else None
-                by_leaf.setdefault(place, []).append([time, time, [event], own])
         if entry is None:
             entry = Entry(None, program.fresh(time_of(matches[0].event)))
-        room = Room(self.most_waiting)
-        for one in program.advance(entry.states, by_leaf, shard.frontier, room):
-            detection = Detection(key.values, tuple(map(event_of, one[EVENTS])), one[LAST])
-            found.append(Found(key.composite, detection, program.known(one)))
-        for instance, time, known, awaited in room.expired:
-            expired = Detection(key.values, tuple(map(event_of, instance[EVENTS])), time, awaited)
-            found.append(Found(key.composite, expired, known))
-        if room.dropped:
-            shard.dropped[key.composite] = shard.dropped.get(key.composite, 0) + room.dropped
+        for some, until in _in_parts(matches, shard.frontier):
+            room = Room(self.most_waiting)
+            yield _found(program, key, entry.states, some, until, room)
+            if room.dropped:
+                shard.dropped[key.composite] = shard.dropped.get(key.composite, 0) + room.dropped
         self._store(shard, key, program, entry)
 
     def _store(self, shard: Shard, key: Key, program: Program, entry: Entry) -> None:
@@ -192,6 +189,44 @@ class Detector:
         elif passed:
             due = None
         shard.entries[key] = Entry(due, states, next_due if forgets else None)
+
+
+def _in_parts(matches: list[Match], frontier: int) -> Iterator[tuple[list[Match], int]]:
+    """Matches of a key in order, as many at a time as may each complete something with all that waits; and the time
+    that has passed after them."""
+    first = 0
+    while len(matches) - first > _AT_ONCE:
+        last = first + _AT_ONCE
+        time = time_of(matches[last].event)
+        while last > first and time_of(matches[last - 1].event) == time:  # the same time is not cut
+            last -= 1
+        if last == first:
+            last = next((at for at in range(first, len(matches)) if time_of(matches[at].event) > time), len(matches))
+        if last == len(matches):
+            break
+        yield matches[first:last], time_of(matches[last].event) - 1
+        first = last
+    yield matches[first:], frontier
+
+
+def _found(
+    program: Program, key: Key, states: list[State], matches: list[Match], until: int, room: Room
+) -> list[Found]:  # fmt: skip
+    by_leaf: dict[int, list[Instance]] = {}
+    for event, _, places, parts in matches:
+        time = time_of(event)
+        for place in places:
+            named = program.wanted.get(place)
+            own = {named[0]: parts[named[0]]} if named and parts and named[0] in parts else None
+            by_leaf.setdefault(place, []).append([time, time, [event], own])
+    found: list[Found] = []
+    for one in program.advance(states, by_leaf, until, room):
+        detection = Detection(key.values, tuple(map(event_of, one[EVENTS])), one[LAST])
+        found.append(Found(key.composite, detection, program.known(one)))
+    for instance, time, known, awaited in room.expired:
+        expired = Detection(key.values, tuple(map(event_of, instance[EVENTS])), time, awaited)
+        found.append(Found(key.composite, expired, known))
+    return found
 
 
 def _make_due(shard: Shard, key: Key, time: int) -> None:

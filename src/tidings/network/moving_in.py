@@ -19,7 +19,7 @@ from tidings.overlay.messages import Luggage
 from tidings.schema import Catalog, Instant
 from tidings.store import MovedEvent, MovedNotification, MoveIn, PublishValid, Subscribe
 from tidings.store.moves.moving_in import Candidate
-from tidings.store.notifications.detections import Early
+from tidings.store.notifications.composite_batch import Early
 from tidings.store.notifications.waiting import State
 
 _AT_ONCE = 0  # the second of matches that wait: with the next batch, whatever their time

@@ -244,6 +244,7 @@ class Pipeline:
             self.store,
             self.settings.lateness,
             self.lease.holder,
+            self.sink.staging,
             lambda: self._checkpoint(COMPOSITES),
             lambda: self.folder.set_aside(COMPOSITES, self.store.id),
             self._tell,

@@ -15,7 +15,7 @@ from tidings.service.pages.forms.csrf import PROOF_HEADER
 from tidings.service.pages.forms.form import Form
 from tidings.service.pages.parts.timeline import detection_picture, picture
 from tidings.store.journal.entries import Constituent
-from tidings.store.notifications.detections import CompositeBatch, Detected
+from tidings.store.notifications.composite_batch import Changes, CompositeBatch, Detected, detected_rows
 from tidings.store.notifications.progress import COMPOSITES
 from tidings.store.notifications.waiting import State
 
@@ -119,8 +119,9 @@ def test_a_detection_is_shown_with_its_events(service: Service, ann: Visitor) ->
     state = State(dump_key(Key(str(span))), 0, None, entry)
     silent = Detected(id, "ann", span, ("y",), (), int(now))
     expired = Detected(id, "ann", span, ("x",), tuple(events[:1]), int(now), awaited=1, expired="[year < 1950]")
-    batch = CompositeBatch(first, service.store.tail(), None, [found, silent, expired], [state])
-    assert service.store.commit_detections(batch) == 3
+    batch = CompositeBatch(first, service.store.tail(), None, [Changes([state])])
+    rows = detected_rows([found, silent, expired], service.store.known_places(first, batch.last))
+    assert service.store.commit_detections(batch, [rows]) == 3
     told = ann.client.get("/v1/notifications").json()["items"]
     assert [one["detection"].get("expired") for one in told].count("[year < 1950]") == 1
     ann.get(f"{MINE}/{id}")

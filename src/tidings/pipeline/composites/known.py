@@ -11,7 +11,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
 
 from tidings.composite.detector import Match
 from tidings.composite.leaf_plan import LeafPlan
@@ -31,7 +30,6 @@ from tidings.store import Store
 from tidings.store.notifications.progress import COMPOSITES
 from tidings.store.notifications.waiting import CompositeSpan
 
-Rows = Mapping[int, list[int]]
 _MANY = 10_000  # composites
 
 
@@ -80,11 +78,10 @@ class KnownComposites:
         """Those that end within these positions, and where."""
         return {id: stop for id, stop in self._stops.items() if first <= stop <= last}
 
-    def matching(self, batch: EventBatch) -> Rows:
-        """For each row with an event that some leaf matches, the numbers of the filters."""
-        found = self._matcher.match(batch)
-        numbers = found.numbers.tolist()
-        return {row: numbers[at:end] for row, (at, end) in enumerate(pairwise(found.offsets.tolist())) if end > at}
+    @property
+    def matcher(self) -> BoxMatcher:
+        """It finds the numbers of the filters that events match."""
+        return self._matcher
 
     def asked(self, batch: EventBatch, times: Sequence[int]) -> list[Bindings]:
         """Of each event, which happened at this time, the values that composites ask for: by a key, or a `where`."""

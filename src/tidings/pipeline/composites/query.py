@@ -12,6 +12,7 @@ from tidings.composite.trace import MOST_WAITING
 from tidings.pipeline.composites.sink import CompositeSink
 from tidings.pipeline.spark.session import parallelism
 from tidings.pipeline.stream.queries import is_gap, reason
+from tidings.pipeline.stream.staging import Staging
 from tidings.store import Store
 from tidings.store.notifications.progress import COMPOSITES
 
@@ -34,12 +35,14 @@ class CompositeQuery:
         store: Store,
         lateness: float,
         holder: str,
+        staging: Staging,
         checkpoint: Callable[[], str],
         set_aside: Callable[[], object],
         tell: Callable[[str], None],
         most_waiting: int = MOST_WAITING,
     ) -> None:
         self._session, self._store, self._holder = session, store, holder
+        self._staging = staging
         self._lateness, self._most_waiting = int(lateness * 1_000_000), most_waiting
         self._checkpoint, self._set_aside, self._tell = checkpoint, set_aside, tell
         self._query: StreamingQuery | None = None
@@ -81,7 +84,8 @@ class CompositeQuery:
 
         tasks = parallelism(self._session)
         self._session.dataSource.register(journal_source(self._store.url, None, 100_000, tasks, COMPOSITES))
-        sink = CompositeSink(self._store.url, self._lateness, tasks, self._holder, self._most_waiting)
+        self._staging.sweep(COMPOSITES)  # left by a sink that was killed
+        sink = CompositeSink(self._store.url, self._lateness, tasks, self._holder, self._staging, self._most_waiting)
         writer = (
             self._session.readStream.format(format_of(COMPOSITES))
             .load()

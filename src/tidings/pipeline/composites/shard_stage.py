@@ -1,12 +1,17 @@
-"""Matches of leaves in, by shard; what was detected out, and the states that changed."""
+"""Matches of leaves in, by shard; what was detected out, and the states that changed.
+
+All shards see how far each task of the leaf stage came, so they agree on the position that the round reaches. What was
+detected is staged beside Spark, as plain matches are; so are large changes. Keys do not know of each other: where very
+many matches become ready at once, a shard takes its keys in groups, so that only some of the matches are in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any
+from zlib import crc32
 
 import msgspec
 import pyarrow as pa
@@ -18,6 +23,7 @@ from tidings.composite.stored import (
     dump_key,
     dump_matches,
     joined_matches,
+    key_bytes,
     load_entry,
     load_key,
     load_matches,
@@ -27,34 +33,22 @@ from tidings.composite.trace import MOST_WAITING, NOT_EXPIRED, SECOND, awaited_p
 from tidings.language.composites.parser import parse
 from tidings.pipeline.composites.known import KnownComposites, known_composites
 from tidings.pipeline.composites.leaf_stage import shard_of
+from tidings.pipeline.composites.shard_done import ShardDone, ShardWriter
 from tidings.pipeline.composites.uncollected import uncollected
 from tidings.pipeline.spark.worker_cache import opened_store
+from tidings.pipeline.stream.staging import Staging
 from tidings.store import Store
+from tidings.store.journal.entries import Constituent
+from tidings.store.notifications.composite_batch import Changes, Detected, Early
+from tidings.store.notifications.known_places import KnownPlaces
 from tidings.store.notifications.progress import COMPOSITES
+from tidings.store.notifications.waiting import SHARDS, State
 
 _NEVER = -(2**62)  # before all times
+_GROUP = 32 << 20  # characters of the matches whose keys are taken together
 SHARD_ROW = "shard int, body binary"
 _SHARD = pa.schema([("shard", pa.int32()), ("body", pa.binary())])
-
-
-class ShardDone(msgspec.Struct):
-    """What a shard made of a batch. `found`: subscription, owner, span, key, events, time, the watermark at which it is
-    known, and what an expired one waited for, as number and text; `states`: key, due, body, and when it may be
-    forgotten, of keys that may have a state; `added`: of those that have none; `early`: second, body; `stretches` are
-    those it heard of; `dropped`: span, subscription, owner, and how many instances found no room."""
-
-    shard: int
-    stretches: list[tuple[int, int]]
-    frontier: int | None = None
-    events: int = 0
-    found: list[Any] = []
-    states: list[tuple[str, int | None, str, int | None]] = []
-    added: list[tuple[str, int | None, str, int | None]] = []
-    gone: list[str] = []
-    closed: list[int] = []
-    early: list[tuple[int, str]] = []
-    late: list[tuple[int, int]] = []
-    dropped: list[tuple[int, str, str, int]] = []
+Texts = dict[int, list[str]]  # matches by the second of their events
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,87 +57,125 @@ class ShardStage:
 
     store: str = field(repr=False)  # a URL, which may hold a password
     lateness: int
-    most_waiting: int
+    staging: Staging
+    batch: str
+    most_waiting: int = MOST_WAITING
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         rows: dict[int, list[dict[str, Any]]] = {}
         for row in chain.from_iterable(batch.to_pylist() for batch in batches):
             rows.setdefault(row["shard"], []).append(row)
         store, known = opened_store(self.store), known_composites(self.store)
+        times: Times | None = None
         for shard, of_shard in rows.items():
-            done = answer(store, known, self.lateness, shard, of_shard, self.most_waiting)
+            writer = ShardWriter(self.staging, self.batch)
+            done, times = answer(store, known, self.lateness, shard, of_shard, writer, times, self.most_waiting)
             body = {"shard": shard, "body": msgspec.msgpack.encode(done)}
             yield pa.RecordBatch.from_pylist([body], schema=_SHARD)
 
 
 def answer(
-    store: Store,
-    known: KnownComposites,
-    lateness: int,
-    shard: int,
-    rows: list[dict[str, Any]],
-    most_waiting: int = MOST_WAITING,
-) -> ShardDone:
-    """Of a shard, to the rows of the leaf stage that are for it."""
-    stretches = sorted((row["first"], row["last"]) for row in rows)
-    done = ShardDone(shard, stretches)
-    done.events = sum(row["events"] for row in rows)
-    done.late = [late for row in rows if row["late"] for late in msgspec.msgpack.decode(row["late"])]
-    first, last = stretches[0][0], stretches[-1][1]
-    if last > store.committed(COMPOSITES):
-        known.learn(last)
+    store: Store, known: KnownComposites, lateness: int, shard: int, rows: list[dict[str, Any]], writer: ShardWriter,
+    times: Times | None = None, most_waiting: int = MOST_WAITING,
+) -> tuple[ShardDone, Times | None]:  # fmt: skip
+    """Of a shard, to the rows of the leaf stage that are for it; `times` are those of another shard of the batch."""
+    rows = sorted(rows, key=lambda row: row["first"])
+    usable = list(_usable(rows))
+    done = ShardDone(shard, [(row["first"], row["last"], row["done"]) for row in rows], usable[-1]["done"])
+    done.events = sum(row["events"] for row in usable)
+    done.late = [late for row in usable if row["late"] for late in msgspec.msgpack.decode(row["late"])]
+    committed = store.committed(COMPOSITES)
+    if done.reached > committed:
+        known.learn(rows[-1]["last"])
         with uncollected():
-            texts: dict[int, list[str]] = {}
-            for second, text in chain.from_iterable(load_seconds(row["matches"]) for row in rows if row["matches"]):
+            texts: Texts = {}
+            for second, text in chain.from_iterable(load_seconds(row["matches"]) for row in usable if row["matches"]):
                 texts.setdefault(second, []).append(text)
-            Times(store, known, lateness, first, last).advance(done, texts, most_waiting)
-    return done
+            first = max(rows[0]["first"], committed + 1)
+            times = times or Times(store, known, lateness, first, done.reached, most_waiting)
+            times.advance(done, texts, writer)
+    return done, times
+
+
+def _usable(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Those that follow on each other without a gap, the last one maybe in part."""
+    for row in rows:
+        yield row
+        if row["done"] < row["last"]:
+            return
 
 
 class Times:
     """The time before and after the positions [first, last], and when composites ended among them."""
 
-    def __init__(self, store: Store, known: KnownComposites, lateness: int, first: int, last: int) -> None:
+    def __init__(
+        self, store: Store, known: KnownComposites, lateness: int, first: int, last: int, most_waiting: int
+    ) -> None:  # fmt: skip
         self._store, self._known, self._lateness = store, known, lateness
         self._first, self._last = first, last
+        self._detector = Detector(known.programs, most_waiting)
         self.before = store.place(COMPOSITES).frontier
         self.frontier = self._frontier(last)
+        closed = known.closed(first, last)
+        self._ends = {id: (self._frontier(stop - 1) or _NEVER) + 1 for id, stop in closed.items()}
 
-    def advance(self, done: ShardDone, texts: dict[int, list[str]], most_waiting: int) -> None:
+    @cached_property
+    def _places(self) -> KnownPlaces:
+        return self._store.known_places(self._first, self._last)
+
+    def advance(self, done: ShardDone, texts: Texts, writer: ShardWriter) -> None:
         """Takes the matches of a shard, by the second of their events. Those that must wait are passed on unread."""
-        known, frontier = self._known, self.frontier
-        done.frontier = frontier
-        passed = _NEVER if frontier is None else frontier // SECOND
-        waiting = [(second, joined_matches(some)) for second, some in texts.items() if second > passed]
-        matches = [
-            match for second, some in texts.items() if second <= passed for text in some for match in load_matches(text)
-        ]
-        detector = Detector(known.programs, most_waiting)
-        matches = self._early(done.shard) + matches
-        shard, loaded, missing = self._load(done.shard, matches)
-        for id in known.opened(self._first, self._last):
-            if shard_of(Key(id)) == done.shard:
+        done.frontier = self.frontier
+        passed = _NEVER if self.frontier is None else self.frontier // SECOND
+        ready = [text for second, some in texts.items() if second <= passed for text in some]
+        later = {second: some for second, some in texts.items() if second > passed}
+        size = sum(map(len, ready))
+        if self.frontier is not None:
+            size += self._store.early_size(done.shard, passed, self._last)
+        groups = size // _GROUP + 1
+        for group in range(groups):
+            self._advance(done, ready, later, _Group(group, groups), writer)
+        early = [Early(done.shard, second, joined_matches(some)) for second, some in later.items()]
+        writer.change(Changes([], [], [], early))
+        writer.close(done, lambda: self._places)
+        done.closed = [int(id) for id in self._ends]
+
+    def _advance(self, done: ShardDone, ready: list[str], later: Texts, group: _Group, writer: ShardWriter) -> None:
+        """The keys of a group. What turns out to wait is added to `later`."""
+        detector, ends = self._detector, self._ends
+        matches = list(group.matches(chain(self._early(done.shard), ready), self._counts))
+        shard, loaded, missing = self._load(done.shard, matches, group)
+        for id in self._known.opened(self._first, self._last):
+            key = Key(id)
+            if shard_of(key) == done.shard and key in group:
                 detector.open(shard, id)
-        closed = known.closed(self._first, self._last)
-        ends = {id: (self._frontier(stop - 1) or _NEVER) + 1 for id, stop in closed.items()}
-        found: list[Found] = []
         if ends:
-            found = detector.end(shard, [match for match in matches if match.key.composite in ends], ends)
+            ended = detector.end(shard, [match for match in matches if match.key.composite in ends], ends)
+            self._write(ended, writer)
             matches = [match for match in matches if match.key.composite not in ends]
-        if frontier is not None:
-            found += detector.advance(shard, matches, frontier + 1)[1]
-        done.found = [self._named(one) for one in found]
+        if self.frontier is not None:
+            for found in detector.finds(shard, matches, self.frontier + 1):
+                self._write(found, writer)
+        del matches
+        writer.change(self._changes(done.shard, shard, loaded, missing))
+        for second, some in shard.early.items():
+            if some:
+                later.setdefault(second, []).append(dump_matches(some))
+        done.dropped += [self._crowded(id, count) for id, count in shard.dropped.items()]
+
+    def _changes(self, number: int, shard: Shard, loaded: dict[Key, str], missing: dict[Key, str]) -> Changes:
+        """Of the states that were loaded, and of those that were made."""
+        states: list[State] = []
+        added: list[State] = []
         for key, entry in shard.entries.items():
             # What may be forgotten at a time is not due: the store drops it unread.
             due = entry.due if entry.forget is None else None
             if key in missing:
-                done.added.append((missing[key], due, dump_entry(entry), entry.forget))
+                added.append(State(missing[key], number, due, dump_entry(entry), entry.forget))
             else:  # one that opens was not looked up
-                done.states.append((loaded.pop(key, "") or dump_key(key), due, dump_entry(entry), entry.forget))
-        done.gone = sorted(loaded.values())
-        done.early = [(second, dump_matches(later)) for second, later in shard.early.items() if later] + waiting
-        done.closed = [int(id) for id in closed]
-        done.dropped = [self._crowded(id, count) for id, count in shard.dropped.items()]
+                text = loaded.pop(key, "") or dump_key(key)
+                states.append(State(text, number, due, dump_entry(entry), entry.forget))
+        return Changes(states, added, sorted(loaded.values()), [])
 
     def _frontier(self, position: int) -> int | None:
         """Everything that happened up to there is known after a position."""
@@ -151,15 +183,17 @@ class Times:
         times = [self.before, None if mark is None else int(mark) - self._lateness - 1]
         return max((time for time in times if time is not None), default=None)
 
-    def _early(self, shard: int) -> list[Match]:
-        """The matches that waited for this time; not those of composites that have ended since."""
-        if self.frontier is None:
-            return []
-        bodies = self._store.early_bodies(shard, self.frontier // SECOND)
-        programs = self._known.programs
-        return [match for body in bodies for match in load_matches(body) if match.key.composite in programs]
+    def _early(self, shard: int) -> Iterable[str]:
+        """The matches that waited for this time."""
+        return () if self.frontier is None else self._store.early_bodies(shard, self.frontier // SECOND, self._last)
 
-    def _load(self, number: int, matches: Iterable[Match]) -> tuple[Shard, dict[Key, str], dict[Key, str]]:
+    def _counts(self, key: Key) -> bool:
+        """Not of a composite that has ended since, nor of one that began, or moved in, after these positions."""
+        return key.composite in self._known.programs and int(key.composite) <= self._last
+
+    def _load(
+        self, number: int, matches: Iterable[Match], group: _Group
+    ) -> tuple[Shard, dict[Key, str], dict[Key, str]]:  # fmt: skip
         """The states that this time changes, and those of keys that are matched; the texts of the keys that have one,
         and of those that were looked up and have none."""
         shard = Shard()  # its frontier is not told: a composite may be due before that, when it opens
@@ -168,10 +202,9 @@ class Times:
             return shard, loaded, {}
         limit = bound(self.frontier + 1)
         wanted = {dump_key(match.key): match.key for match in matches if match.event < limit}
-        programs = self._known.programs  # without those that moved in after this batch
         for one in self._store.due_states(number, self.frontier):
             key = wanted.pop(one.key) if one.key in wanted else load_key(one.key)
-            if key.composite in programs:
+            if key in group and self._counts(key):
                 assert one.due is not None
                 loaded[key] = one.key
                 shard.entries[key] = load_entry(one.body)
@@ -182,16 +215,36 @@ class Times:
             shard.entries[key] = load_entry(one.body)
         return shard, loaded, {key: text for text, key in wanted.items()}
 
-    def _named(self, one: Found) -> tuple[Any, ...]:
+    def _write(self, found: list[Found], writer: ShardWriter) -> None:
+        if found:
+            writer.find([self._named(one) for one in found], self._places)
+
+    def _named(self, one: Found) -> Detected:
         span = self._known.spans[one.composite].span
         key, events, time, awaited = one.detection
         mark = one.known + self._lateness + 1
         expired = _awaited(span.filter, awaited) if awaited != NOT_EXPIRED else ""
-        return span.subscription, span.owner, span.start, key, list(map(tuple, events)), time, mark, awaited, expired
+        told = tuple(Constituent(*event) for event in events)
+        return Detected(span.subscription, span.owner, span.start, key, told, time, mark, awaited, expired)
 
     def _crowded(self, id: str, count: int) -> tuple[int, str, str, int]:
         span = self._known.spans[id].span
         return span.start, span.subscription, span.owner, count
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Some of the keys of a shard."""
+
+    number: int
+    groups: int
+
+    def __contains__(self, key: Key) -> bool:
+        return self.groups == 1 or crc32(key_bytes(key)) // SHARDS % self.groups == self.number
+
+    def matches(self, texts: Iterable[str], counts: Any) -> Iterator[Match]:
+        for text in texts:
+            yield from (match for match in load_matches(text) if match.key in self and counts(match.key))
 
 
 @lru_cache(maxsize=1000)

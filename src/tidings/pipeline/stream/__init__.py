@@ -2,5 +2,6 @@
 
     source ──> stage (tasks match and stage chunks) ──> rounds ──> sink
 
-`Pipeline` starts it through `queries`.
+`Pipeline` starts it through `queries`. `attempts`, `match_parts`, `staging` and `chunks` bound the composites' query,
+too.
 """

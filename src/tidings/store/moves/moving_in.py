@@ -49,7 +49,7 @@ from tidings.store.tables import (
 )
 
 if TYPE_CHECKING:
-    from tidings.store.notifications.detections import Early  # with pyarrow, without which the gateway starts
+    from tidings.store.notifications.composite_batch import Early  # with pyarrow, without which the gateway starts
 
 _OWN = (
     "SELECT position FROM journal WHERE position > ? AND kind = 'event' "

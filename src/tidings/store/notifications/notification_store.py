@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +13,18 @@ from tidings.store.journal.entries import Detection, Notification
 from tidings.store.lease import check_lease, take_lease
 from tidings.store.notifications import expression_errors, notifications, progress, staging, waiting
 from tidings.store.notifications.expression_errors import ExpressionErrors, FailedEvent
+from tidings.store.notifications.known_places import KnownPlaces
 from tidings.store.notifications.progress import COMPOSITES, MATCHES, Place
 from tidings.store.notifications.quotas import Dropped, Quotas, dropped_of, forget_minute, most_dropped
 from tidings.store.notifications.waiting import CompositeProgress, CompositeSpan, LateEvent, State
 
 if TYPE_CHECKING:
-    from tidings.store.notifications.detections import CompositeBatch
+    from tidings.store.notifications.commits import Pace
+    from tidings.store.notifications.composite_batch import CompositeBatch
 
 
 class NotificationStore:
-    """Every method is one short transaction, except `commit`, which makes several."""
+    """Every method is one short transaction, except the commits, which make several."""
 
     database: Database
     clock: ClockGuard
@@ -66,12 +68,13 @@ class NotificationStore:
         with self.database.reading() as connection:
             return expression_errors.errors_of(connection, spans)
 
-    def commit_detections(self, batch: CompositeBatch) -> int:
-        """Stores what composites found and what they wait for. Answers how many notifications were added; 0 where the
-        batch was committed before. Raises Gap or OutsideBatch."""
-        from tidings.store.notifications.detections import commit_detections  # the gateway starts without pyarrow
+    def commit_detections(self, batch: CompositeBatch, found: Iterable[Any] = (), pace: Pace | None = None) -> int:
+        """Stores what composites found, in transactions at this pace, and what they wait for. `found` are Arrow record
+        batches, in order. Answers how many notifications were added; 0 where the batch was committed before. Raises Gap
+        or OutsideBatch."""
+        from tidings.store.notifications import commits, detections  # the gateway starts without pyarrow
 
-        return commit_detections(self.database, batch, self.clock.now())
+        return detections.commit_detections(self.database, batch, found, self.clock.now(), pace or commits.Pace())
 
     def begin_composites(self) -> bool:
         """Whether some composite is active, or was after what their query has committed: then it goes on from the start
@@ -126,10 +129,20 @@ class NotificationStore:
         with self.database.reading() as connection:
             return waiting.states_of(connection, self.database.dialect, keys)
 
-    def early_bodies(self, shard: int, second: int) -> list[str]:
-        """Matches of events that happened up to the end of a second."""
+    def early_bodies(self, shard: int, second: int, upto: int) -> Iterator[str]:
+        """Matches of events that happened up to the end of a second, of batches up to a position."""
         with self.database.reading() as connection:
-            return waiting.early_bodies(connection, self.database.dialect, shard, second)
+            yield from waiting.early_bodies(connection, self.database.dialect, shard, second, upto)
+
+    def early_size(self, shard: int, second: int, upto: int) -> int:
+        """How many characters `early_bodies` gives."""
+        with self.database.reading() as connection:
+            return waiting.early_size(connection, self.database.dialect, shard, second, upto)
+
+    def known_places(self, first: int, last: int) -> KnownPlaces:
+        """Where what becomes known within these positions is known."""
+        with self.database.reading() as connection:
+            return KnownPlaces.read(connection, first, last)
 
     def living_composites(self, after: int, upto: int) -> list[CompositeSpan]:
         with self.database.reading() as connection:

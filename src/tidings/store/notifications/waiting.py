@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,7 +14,9 @@ from tidings.store.notifications.progress import COMPOSITES, committed, is_busy
 from tidings.store.tables import about, composite_states, early_matches, late_events
 
 _DUE = "SELECT key, shard, due, body, forget FROM composite_states WHERE shard = ? AND due <= ? AND due IS NOT NULL"
-_EARLY = "SELECT body FROM early_matches WHERE shard = ? AND second <= ? ORDER BY second, position"
+_EARLY = "FROM early_matches WHERE shard = ? AND second <= ? AND position <= ?"
+_BODIES = f"SELECT body {_EARLY} ORDER BY second, position"
+_SIZE = f"SELECT COALESCE(SUM(LENGTH(body)), 0) AS size {_EARLY}"
 _COLUMNS = "s.subscription, s.start, s.stop, s.filter, s.owner, COALESCE(m.opened, j.accepted) AS opened"
 _SPANS = "spans s JOIN journal j ON j.position = s.start LEFT JOIN network_moved_in m ON m.start = s.start"
 _LIVING = (
@@ -67,8 +69,15 @@ def states_of(connection: Connection, dialect: Dialect, keys: Iterable[str]) -> 
     return [State(*row) for row in dialect.find(connection, composite_states.c.key, sorted(keys))]
 
 
-def early_bodies(connection: Connection, dialect: Dialect, shard: int, second: int) -> list[str]:
-    return [row.body for row in dialect.page(connection, _EARLY, (shard, second))]
+def early_bodies(connection: Connection, dialect: Dialect, shard: int, second: int, upto: int) -> Iterator[str]:
+    """One by one, of the batches up to a position."""
+    for rows in dialect.stream(connection, _BODIES, (shard, second, upto), 1):
+        yield from (body for (body,) in rows)
+
+
+def early_size(connection: Connection, dialect: Dialect, shard: int, second: int, upto: int) -> int:
+    """How many characters they have together."""
+    return int(dialect.page(connection, _SIZE, (shard, second, upto))[0].size)
 
 
 def living_composites(connection: Connection, dialect: Dialect, after: int, upto: int) -> list[CompositeSpan]:
