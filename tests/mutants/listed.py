@@ -302,7 +302,7 @@ _OVERLAY = (
     ("questions of a later schema", "repair.py", "if ask.schema > server.schema:", "if False:"),
     ("marks fall", "repair.py", "mark = max(answer.mark, server.durable.marks.get(answer.origin, BEGINNING))", "mark = answer.mark"),
     ("marks of an earlier incarnation", "durable.py", "return min(mark.position, *later, mark.position)", "return mark.position"),
-    ("granted before anybody has it", "orders.py", "if place <= server.stored_elsewhere or not server.links:", "if True:"),
+    ("granted before anybody has it", "orders.py", "if place <= server.stored_elsewhere or server.links.keys() <= server.struck_off:", "if True:"),
     ("a repetition is ordered again", "orders.py", "if asked.request not in places:", "if True:"),
     ("logs that strayed", "orders.py", "link.conflict = strayed or", "link.conflict ="),
     ("the home orders anything", "orders.py", "if reason := server.refuses(order):", "if reason := '':"),

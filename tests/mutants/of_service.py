@@ -92,7 +92,7 @@ _FAULTS = (
     ("guests see events", "service/pages/parts/showcase.py", "return self._gateway.settings.showcase", "return True", _GUESTS),
     # /readyz, repeated keys, zero characters
     ("ready with a lag that stays", "service/readiness.py", "if stuck >= PATIENCE:", "if False:", _READY),
-    ("a lag counts though it was gone", "service/readiness.py", "if not beat.seen.lag or beat", "if beat", _READY),
+    ("a lag counts though it was gone", "service/readiness.py", "if not lag or committed", "if committed", _READY),
     ("ready without the pipeline", "service/readiness.py", 'elif child.state == "stopped":', "elif False:", _READY),
     ("ready while the pipeline restarts", "service/readiness.py", 'elif child.state == "waiting":', "elif False:", _READY),
     ("ready while a child hangs", "service/readiness.py", "if now - child.heard >= PATIENCE:", "if False:", _READY),

@@ -84,3 +84,10 @@ def test_a_server_that_is_struck_off_leaves() -> None:
     assert made.hosts["c"].told == [Left("it was struck off")]
     assert server(made, "a").tree == {("a", "b")}
     assert "c" not in server(made, "a").heads
+
+
+def test_the_last_other_server_can_be_struck_off_though_it_is_dead() -> None:
+    """Nobody is left who could store the order, so nobody is waited for."""
+    steps = [(1, "command", "a", TakeHome()), (14, "crash", "b"), (15, "command", "a", Request("off", StrikeOff("b")))]
+    made = network({("a", "b"): 10.0}, steps, 20)
+    assert made.hosts["a"].told == [Granted("off", 1)]

@@ -8,17 +8,23 @@ from pathlib import Path
 import pytest
 
 from tests.service.conftest import PASSWORD, Service, car, on_sqlite
+from tests.service.networked import networked
 from tests.service.served import PATIENCE, Served, descendants
 from tidings.service.pulse import Beat
 from tidings.service.readiness import stuck_seconds
 from tidings.service.workers.status import ChildStatus
 from tidings.store import Store, StoreFull
-from tidings.store.figures import Growth
+from tidings.store.figures import Growth, growth
 from tidings.torture.disk import SmallDisk
 
 
-def beat(at: float, committed: int, tail: int) -> Beat:
-    return Beat(at, Growth(tail, tail, 1, 0, tail - committed, committed))
+def beat(at: float, committed: int, tail: int, composites: int | None = None) -> Beat:
+    done = tail if composites is None else composites
+    return Beat(at, Growth(tail, tail, 1, 0, tail - committed, committed, tail - done, done))
+
+
+def at(when: float, committed: int, tail: int) -> tuple[float, int, int]:
+    return when, tail - committed, committed
 
 
 def reasons(service: Service) -> list[str]:
@@ -40,17 +46,17 @@ def until(served: Served, status: int, word: str = "") -> str:
 
 
 @pytest.mark.parametrize(
-    ("beats", "seconds"),
+    ("seen", "seconds"),
     [
         ([], 0),
-        ([beat(0, 5, 5), beat(2, 5, 5)], 0),
-        ([beat(0, 5, 5), beat(2, 5, 6), beat(20, 5, 9)], 28),  # since the first look that saw a lag
-        ([beat(0, 4, 9), beat(20, 5, 9)], 10),  # it moves, slowly
-        ([beat(0, 5, 9), beat(10, 9, 9), beat(20, 9, 12)], 10),  # it had caught up in between
+        ([at(0, 5, 5), at(2, 5, 5)], 0),
+        ([at(0, 5, 5), at(2, 5, 6), at(20, 5, 9)], 28),  # since the first look that saw a lag
+        ([at(0, 4, 9), at(20, 5, 9)], 10),  # it moves, slowly
+        ([at(0, 5, 9), at(10, 9, 9), at(20, 9, 12)], 10),  # it had caught up in between
     ],
 )
-def test_for_how_long_nothing_was_committed(beats: list[Beat], seconds: float) -> None:
-    assert stuck_seconds(beats, 30) == seconds
+def test_for_how_long_nothing_was_committed(seen: list[tuple[float, int, int]], seconds: float) -> None:
+    assert stuck_seconds(seen, 30) == seconds
 
 
 @on_sqlite
@@ -76,6 +82,48 @@ def test_a_pipeline_that_does_not_work(service: Service, child: ChildStatus, rea
     assert found.startswith(reason)
     service.gateway.pipeline = ChildStatus("running", heard=time.monotonic())
     assert reasons(service) == []
+
+
+@on_sqlite
+def test_composites_whose_query_stands_still_for_a_minute(service: Service) -> None:
+    beats = service.app.state.pulse.beats
+    now = time.monotonic()
+    beats.clear()
+    beats.extend([beat(now - 61, 7, 7, composites=5), beat(now, 9, 9, composites=5)])
+    (found,) = reasons(service)
+    assert found.startswith("events wait and the composites' query has committed nothing for 61 s; look into pipeline.")
+    beats.append(beat(time.monotonic(), 9, 9, composites=6))
+    assert reasons(service) == []
+
+
+@on_sqlite
+def test_a_composite_counts_though_its_query_has_not_begun(service: Service) -> None:
+    """Without a pipeline it never does."""
+    composite = "[brand = mini] unless [brand = opel] within 10 min"
+    assert growth(service.store.database).composites_lag == 0
+    made = service.client.post("/v1/subscriptions", json={"composite": composite})
+    assert made.status_code == 201, made.text
+    for _ in range(3):
+        assert service.client.post("/v1/events", json=car(None)).status_code == 202
+    seen = growth(service.store.database)
+    assert seen.composites_lag >= 3
+    assert seen.composites_committed == seen.tail - seen.composites_lag
+    service.client.delete(f"/v1/subscriptions/{made.json()['id']}")
+
+
+@on_sqlite
+def test_a_network_process_that_does_not_work(service: Service) -> None:
+    with networked(service, "athens") as network:
+        assert reasons(service) == []
+        network.status = ChildStatus("waiting", "ended by SIGKILL")
+        assert reasons(service) == ["the network process is being restarted: ended by SIGKILL"]
+        network.status = ChildStatus("failed", "no more files")
+        assert reasons(service) == ["the network process failed: no more files"]
+        network.status = ChildStatus("running", heard=-1e9)
+        assert "the network process hangs" in reasons(service)[0]
+        network.status = ChildStatus("running", heard=time.monotonic(), restarts=3)
+        assert reasons(service) == []
+        assert service.anonymous().get("/readyz").json()["network"] == {"state": "running", "restarts": 3}
 
 
 @on_sqlite

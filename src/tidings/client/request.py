@@ -43,12 +43,14 @@ def read_request(path: str, read: Callable[[ServerResponse], T], *, waits: float
     return Request("GET", path, read, given, waits=waits)
 
 
-def change_request(method: str, path: str, read: Callable[[ServerResponse], T], body: object = None) -> Request[T]:
+def change_request(
+    method: str, path: str, read: Callable[[ServerResponse], T], body: object = None, *, waits: float = 0.0
+) -> Request[T]:
     """Carries a key made once, so that the server knows a second sending from a second wish."""
     headers = {"idempotency-key": uuid4().hex}
     if body is None:
-        return Request(method, path, read, headers=headers)
-    return Request(method, path, read, body=as_json(body), headers=headers | {"content-type": JSON})
+        return Request(method, path, read, headers=headers, waits=waits)
+    return Request(method, path, read, body=as_json(body), headers=headers | {"content-type": JSON}, waits=waits)
 
 
 def as_json(body: object) -> bytes:

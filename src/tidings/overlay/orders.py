@@ -50,7 +50,7 @@ def tick(server: Server) -> None:
 
 
 def on_request(server: Server, asked: OrderRequest) -> None:
-    """At the home. It answers once another server has stored the order, if there is any."""
+    """At the home. It answers once another server has stored the order, if there is any that was not struck off."""
     if server.durable.rule.home != server.name:
         return  # it was once; the requester will hear of the new one
     places = {request: place for place, (request, _) in enumerate(server.durable.orders, 1)}
@@ -73,7 +73,7 @@ def on_request(server: Server, asked: OrderRequest) -> None:
 
 def _keep_promises(server: Server) -> None:
     for name, (requester, place) in list(server.promised.items()):
-        if place <= server.stored_elsewhere or not server.links:
+        if place <= server.stored_elsewhere or server.links.keys() <= server.struck_off:
             del server.promised[name]
             if requester == server.name:
                 server.tell(Granted(name, place))

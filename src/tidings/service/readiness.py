@@ -1,7 +1,7 @@
 """Whether the service can do its work: `/readyz`, with every reason where it cannot.
 
-It is ready when writes succeed, the clock is right, the pipeline keeps up or moves, and the outbox sends. What runs
-elsewhere is judged by what it leaves in the store.
+It is ready when writes succeed, the clock is right, the pipeline keeps up or moves, the outbox sends, and the network
+process runs where the server has a name. What runs elsewhere is judged by what it leaves in the store.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tidings.service.api.shapes import Shape, says
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.door.scope_check import CALLER
 from tidings.service.gateway import Gateway
-from tidings.service.pulse import Beat
-from tidings.service.workers.status import ChildStatus
+from tidings.service.workers.status import OFF, ChildStatus
 
 router = APIRouter(tags=["operations"], route_class=GuardedRoute)
 
 PATIENCE = 15.0  # seconds that a child may be silent, and that nothing may be committed while something waits
+COMPOSITES_PATIENCE = 60.0  # seconds: their query begins with the first composite, and its batches are larger
 _STORE_PATIENCE = 5.0  # seconds for the store to answer
 _LONGEST_REASON = 500
 
@@ -56,6 +56,7 @@ class Ready(Shape, frozen=True):
     ready: bool
     pipeline: ChildSeen
     outbox: ChildSeen
+    network: ChildSeen
     journal: int
     committed: int
     lag: int
@@ -64,16 +65,23 @@ class Ready(Shape, frozen=True):
 
 @router.get("/readyz", responses=says(Ready, "The service is ready"))
 async def readyz(request: Request, gateway: GatewayOf) -> Response:
-    """Check that writes succeed, the clock is right, the pipeline makes progress and the outbox sends. 503 lists every
-    reason why not."""
+    """Check that writes succeed, the clock is right, the pipeline makes progress, the outbox sends, and the network
+    process runs where the server has a name. 503 lists every reason why not."""
     reasons, seen, now = [], {}, monotonic()
     is_insider = gateway.settings.on_loopback or "operate" in getattr(request.scope[CALLER], "scopes", ())
-    for name, child in (("pipeline", gateway.pipeline), ("outbox", gateway.outbox)):
+    network = OFF if gateway.network is None else gateway.network.status
+    for name, child in (("pipeline", gateway.pipeline), ("outbox", gateway.outbox), ("network", network)):
         seen[name] = {"state": child.state, "restarts": child.restarts}
-        reasons += [_told(problem, detail, is_insider) for problem, detail in _of_child(name, child, now)]
-    stuck = stuck_seconds(list(request.app.state.pulse.beats), now)
+        called = "network process" if name == "network" else name
+        reasons += [_told(problem, detail, is_insider) for problem, detail in _of_child(called, child, now)]
+    beats = list(request.app.state.pulse.beats)
+    stuck = stuck_seconds([(beat.at, beat.seen.lag, beat.seen.committed) for beat in beats], now)
     if stuck >= PATIENCE:
         reasons.append(f"events wait and the pipeline has committed nothing for {stuck:.0f} s")
+    composites = [(beat.at, beat.seen.composites_lag, beat.seen.composites_committed) for beat in beats]
+    if (stuck := stuck_seconds(composites, now)) >= COMPOSITES_PATIENCE:
+        told = f"events wait and the composites' query has committed nothing for {stuck:.0f} s"
+        reasons.append(f"{told}; look into pipeline.log, and restart the service if it does not move")
     try:
         clock = await asyncio.wait_for(gateway.read(gateway.store.clock.look), _STORE_PATIENCE)
         if not clock.is_right:
@@ -91,13 +99,13 @@ async def readyz(request: Request, gateway: GatewayOf) -> Response:
     return answered({"ready": True, **seen})
 
 
-def stuck_seconds(beats: Sequence[Beat], now: float) -> float:
-    """For how long the committed position has stayed put while there was a lag."""
+def stuck_seconds(seen: Sequence[tuple[float, int, int]], now: float) -> float:
+    """For how long the committed position has stayed put while there was a lag; of times, lags and positions."""
     since = now
-    for beat in reversed(beats):
-        if not beat.seen.lag or beat.seen.committed != beats[-1].seen.committed:
+    for at, lag, committed in reversed(seen):
+        if not lag or committed != seen[-1][2]:
             break
-        since = beat.at
+        since = at
     return now - since
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from tidings.store.databases.database import Database
-from tidings.store.notifications.progress import committed, last_cursor
+from tidings.store.notifications.progress import committed, composites_committed, last_cursor
 from tidings.store.notifications.quotas import all_dropped
 from tidings.store.notifications.waiting import composite_progress
 from tidings.store.tables import about, catalog
@@ -73,6 +73,8 @@ class Growth:
     matches: int
     lag: int
     committed: int
+    composites_lag: int = 0  # what the composites' query has yet to commit, also where it has yet to begin
+    composites_committed: int = 0
 
 
 def growth(database: Database) -> Growth:
@@ -80,4 +82,6 @@ def growth(database: Database) -> Growth:
     with database.reading() as connection:
         tail, events, first = connection.execute(select(about.c.tail, about.c.events, about.c.complete_from)).one()
         done, cursor = committed(connection), last_cursor(connection)
-    return Growth(tail, events, first, cursor, max(0, tail - done), done)
+        found = composites_committed(connection)
+    lag = 0 if found is None else max(0, tail - found)
+    return Growth(tail, events, first, cursor, max(0, tail - done), done, lag, found or 0)

@@ -33,7 +33,8 @@ def search(filter: str, limit: int) -> Request[dict[str, Any]]:
 
 
 def order(kind: str, value: str) -> Request[str]:
-    return change_request("POST", "/v1/network/orders", member("ordered"), {"kind": kind, "value": value})
+    body = {"kind": kind, "value": value}
+    return change_request("POST", "/v1/network/orders", member("ordered"), body, waits=ANSWERED)
 
 
 def ticket() -> Request[dict[str, Any]]:

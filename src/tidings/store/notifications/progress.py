@@ -46,10 +46,18 @@ def least_committed(connection: Connection) -> int:
     also before its query has begun."""
     busy = select(func.min(progress.c.committed)).where(progress.c.part != IDLE)
     least = int(connection.execute(busy).scalar() or 0)
+    found = composites_committed(connection)
+    return least if found is None else min(least, found)
+
+
+def composites_committed(connection: Connection) -> int | None:
+    """Up to where composites are done; where their query has yet to begin, up to the first of them. None: there are
+    none."""
+    done = committed(connection, COMPOSITES)
     if is_busy(connection, COMPOSITES):
-        return least
-    first = first_composite(connection, committed(connection, COMPOSITES))
-    return least if first is None else min(least, first - 1)
+        return done
+    first = first_composite(connection, done)
+    return None if first is None else first - 1
 
 
 def is_busy(connection: Connection, query: str) -> bool:
